@@ -1,0 +1,47 @@
+# Every target makes what it needs: a virtual environment in .venv, and nothing outside it.
+PYTHON ?= python3
+VENV   := .venv
+RUN    := $(VENV)/bin
+PIP    := $(RUN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test lint bench papers docs clean
+
+$(VENV)/.made:
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) -e ".[plot]"
+	touch $@
+
+$(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) -e ".[test]"
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) -e ".[bench]"
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) -e ".[docs]"
+	touch $@
+
+demo: $(VENV)/.demo
+	$(RUN)/python examples/demo.py
+
+test: $(VENV)/.test
+	$(RUN)/ruff check .
+	$(RUN)/mypy
+	$(RUN)/python -m pytest
+
+bench: $(VENV)/.bench
+	for script in benchmarks/bench_*.py; do $(RUN)/python $$script || exit 1; done
+
+papers: $(VENV)/.bench
+	for script in papers/*.py; do $(RUN)/python $$script || exit 1; done
+
+docs: $(VENV)/.docs
+	$(RUN)/python -m sphinx -W -q -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) output docs/_build

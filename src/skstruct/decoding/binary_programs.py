@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear costs over 0/1 points of a polytope: an LP first, branch and bound if it must be.
+
+The solver's word is never taken: answers are rounded, checked against the constraints and
+priced anew, and the LP's lower bound is rebuilt from its dual prices by weak duality.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
+
+ROUND = 1e-6  # how far from 0 or 1 a coordinate may be and still count as integral
+INFEASIBLE = 2  # status of linprog and milp
+
+
+@dataclass(frozen=True)
+class BinaryProgram:
+    """The points x in {0, 1}^d with A_ub x <= b_ub and A_eq x = b_eq."""
+
+    A_ub: sparse.csr_array
+    b_ub: np.ndarray
+    A_eq: sparse.csr_array
+    b_eq: np.ndarray
+
+    def violation(self, points: np.ndarray) -> np.ndarray:
+        """Largest amount by which each row breaks a constraint; shape (n,)."""
+        points = np.asarray(points, dtype=np.float64)
+        over = (self.A_ub @ points.T).T - self.b_ub
+        off = np.abs((self.A_eq @ points.T).T - self.b_eq)
+        parts = [part.max(axis=1) for part in (over, off) if part.shape[1]]
+        return np.maximum.reduce([np.zeros(len(points)), *parts])
+
+    def solve(self, cost: np.ndarray, low=None, high=None) -> tuple[np.ndarray, float]:
+        """The best point and a lower bound on its cost, for one finite cost vector."""
+        d = len(cost)
+        low = np.zeros(d) if low is None else np.asarray(low, dtype=np.float64)
+        high = np.ones(d) if high is None else np.asarray(high, dtype=np.float64)
+        scale = max(np.abs(cost).max(initial=0.0), np.finfo(float).tiny)
+        point, bound = self._relax(cost / scale, low, high)
+        if np.abs(point - np.rint(point)).max(initial=0.0) > ROUND:
+            point, bound = self._branch(cost / scale, low, high, bound)
+        point = np.rint(point)
+        self._verify(point, low, high)
+        value = float(cost @ point)
+        return point.astype(np.int8), min(_close(bound * scale, value, scale), value)
+
+    def _relax(self, cost, low, high):
+        from scipy.optimize import linprog
+
+        bounds = np.column_stack([low, high])
+        has_eq, has_ub = self.A_eq.shape[0] > 0, self.A_ub.shape[0] > 0
+        answer = linprog(
+            cost,
+            A_ub=self.A_ub if has_ub else None,
+            b_ub=self.b_ub if has_ub else None,
+            A_eq=self.A_eq if has_eq else None,
+            b_eq=self.b_eq if has_eq else None,
+            bounds=bounds,
+            method="highs",
+        )
+        if answer.status == INFEASIBLE:
+            raise InfeasibleError("No 0/1 point meets the constraints.")
+        if answer.x is None:
+            raise UnverifiedAnswerError(f"The LP solver stopped: {answer.message}")
+        # Weak duality holds for any prices p <= 0 of inequalities and any q of equalities:
+        # c'x >= p'b_ub + q'b_eq + sum_j min over x_j in [low_j, high_j] of (c - A'p - A'q)_j x_j.
+        p = np.minimum(answer.ineqlin.marginals, 0.0) if has_ub else np.zeros(0)
+        q = answer.eqlin.marginals if has_eq else np.zeros(0)
+        reduced = cost - self.A_ub.T @ p - self.A_eq.T @ q
+        bound = p @ self.b_ub + q @ self.b_eq + np.minimum(reduced * low, reduced * high).sum()
+        return answer.x, float(bound)
+
+    def _branch(self, cost, low, high, lp_bound):
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        below = np.full(self.A_ub.shape[0], -np.inf)
+        constraints = [LinearConstraint(self.A_ub, below, self.b_ub)] if len(below) else []
+        if self.A_eq.shape[0]:
+            constraints.append(LinearConstraint(self.A_eq, self.b_eq, self.b_eq))
+        answer = milp(
+            cost, integrality=np.ones(len(cost)), bounds=Bounds(low, high), constraints=constraints
+        )
+        if answer.status == INFEASIBLE:
+            raise InfeasibleError("No 0/1 point meets the constraints.")
+        if answer.x is None:
+            raise UnverifiedAnswerError(f"The MILP solver stopped: {answer.message}")
+        claimed = lp_bound if answer.mip_dual_bound is None else answer.mip_dual_bound
+        return answer.x, max(lp_bound, float(claimed))
+
+    def _verify(self, point, low, high):
+        violation = self.violation(point[None])[0]
+        outside = max((low - point).max(initial=0.0), (point - high).max(initial=0.0))
+        if max(violation, outside) > ROUND:
+            raise UnverifiedAnswerError(
+                f"The solver's answer breaks a constraint by {max(violation, outside):.3g}."
+            )
+
+
+def _close(bound: float, value: float, scale: float) -> float:
+    """The bound, or the value itself where the two differ by rounding alone."""
+    return value if abs(value - bound) <= 1e-7 * max(scale, abs(value)) else bound

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The k best 0/1 outputs of every row, by Lawler's partition of what is left."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+
+def k_best(best_within, n_rows: int, d: int, k: int):
+    """The ``k`` cheapest outputs of every row, cheapest first.
+
+    After the best output z of a part (coordinates held to low..high), the rest of the
+    part splits into one piece per free coordinate j: equal to z before j, different
+    at j. All pieces of all rows are decoded in one batch per rank.
+
+    Parameters
+    ----------
+    best_within : callable (rows, low, high) -> (outputs, values)
+        Best output of each row with coordinates held to low..high (bool, (m, d)); an
+        infinite value says that there is none.
+
+    Returns
+    -------
+    outputs : int8 array of shape (n_rows, k, d)
+    values : array of shape (n_rows, k); infinite where fewer than k outputs exist
+    """
+    outputs = np.zeros((n_rows, k, d), np.int8)
+    values = np.full((n_rows, k), np.inf)
+    heaps: list[list] = [[] for _ in range(n_rows)]
+    rows = np.arange(n_rows)
+    low, high = np.zeros((n_rows, d), bool), np.ones((n_rows, d), bool)
+    counter = 0
+    for rank in range(k):
+        found, costs = best_within(rows, low, high)
+        for i in np.flatnonzero(np.isfinite(costs)):
+            counter += 1  # breaks ties in order of discovery: arrays do not compare
+            heapq.heappush(heaps[rows[i]], (costs[i], counter, found[i], low[i], high[i]))
+        pieces = []
+        for row, heap in enumerate(heaps):
+            if heap:
+                cost, _, z, below, above = heapq.heappop(heap)
+                outputs[row, rank], values[row, rank] = z, cost
+                pieces.append((row, *_split(z.astype(bool), below, above)))
+        if not pieces:
+            break
+        rows = np.concatenate([np.full(len(part[1]), part[0]) for part in pieces])
+        low = np.concatenate([part[1] for part in pieces])
+        high = np.concatenate([part[2] for part in pieces])
+    return outputs, values
+
+
+def _split(z, low, high):
+    """Bounds of the pieces of low..high without z, one per free coordinate."""
+    free = np.flatnonzero(low != high)
+    before = np.arange(len(z)) < free[:, None]
+    low, high = np.where(before, z, low), np.where(before, z, high)
+    at = np.arange(len(free)), free
+    low[at] = high[at] = ~z[free]
+    return low, high

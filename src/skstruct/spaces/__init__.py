@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sets of outputs: what may be predicted, and how a linear cost is minimized over it."""
+
+from skstruct.spaces.base import (
+    Countable,
+    Decoded,
+    Enumerable,
+    Guarantee,
+    KBest,
+    OutputSpace,
+    Restrictable,
+    Samplable,
+)
+from skstruct.spaces.candidates import Candidates
+from skstruct.spaces.classes import Classes
+from skstruct.spaces.hierarchies import Hierarchy
+from skstruct.spaces.label_graph import LabelGraph
+from skstruct.spaces.label_sets import LabelSets
+from skstruct.spaces.polytopes import BinaryPolytope
+
+__all__ = [
+    "BinaryPolytope",
+    "Candidates",
+    "Classes",
+    "Countable",
+    "Decoded",
+    "Enumerable",
+    "Guarantee",
+    "Hierarchy",
+    "KBest",
+    "LabelGraph",
+    "LabelSets",
+    "OutputSpace",
+    "Restrictable",
+    "Samplable",
+]

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a space of outputs promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, Self, runtime_checkable
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from skstruct.exceptions import InfeasibleError
+
+Array = Any  # a NumPy array or a SciPy sparse array
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What argmin promises: worst - value >= ratio * (worst - best).
+
+    Measured between the worst and the best output, so that adding a constant to
+    all costs leaves the ratio as it is.
+    """
+
+    kind: Literal["exact", "ratio", "bound only"]
+    ratio: float = 1.0
+    reference: str = ""
+
+
+EXACT = Guarantee("exact")
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Outputs with their values and lower bounds: ``values - bounds`` is the certificate."""
+
+    outputs: Array  # shape: (n_samples, ...)
+    values: Array  # shape: (n_samples,)
+    bounds: Array  # shape: (n_samples,); no output costs less
+
+
+class OutputSpace(Protocol):
+    """A set of outputs together with one embedding psi into R^d."""
+
+    embedding: str  # what psi lists: "indicators", "outputs", "positions", ...
+    guarantee: Guarantee
+    default_loss: Any  # name of the loss used when the user gives none
+
+    def fit(self, Y: Any) -> Self: ...  # learns names and sizes left open
+    def validate(self, Y: Any) -> Array: ...
+    def restore(self, Z: Array, index: Any = None) -> Any: ...
+    def embed(self, Z: Array) -> Array: ...  # shape: (n_samples, d), dense or CSR
+    def argmin(self, costs: Array) -> Decoded: ...
+    def contains(self, Z: Array) -> Array: ...  # shape: (n_samples,)
+
+
+@runtime_checkable
+class Countable(Protocol):
+    """Knows its size and the moments of psi under the uniform distribution."""
+
+    def log_size(self) -> float: ...  # log |Y|
+    def size(self) -> int: ...  # |Y|, exact
+    def mean_embedding(self) -> Array: ...  # Psi / |Y|, shape: (d,)
+    def second_moment(self) -> Array: ...  # C / |Y|, shape: (d, d)
+
+
+@runtime_checkable
+class Samplable(Protocol):
+    """Draws outputs exactly uniformly."""
+
+    def sample(self, n: int, rng: Any) -> Array: ...
+
+
+@runtime_checkable
+class Enumerable(Protocol):
+    """Lists all its outputs in canonical form."""
+
+    def enumerate(self, limit: int = ...) -> Array: ...
+
+
+@runtime_checkable
+class Restrictable(Protocol):
+    """Can be narrowed at prediction time; ``restrict`` returns the same space, narrowed."""
+
+    def restrict(self, **limits: Any) -> Any: ...
+
+
+@runtime_checkable
+class KBest(Protocol):
+    """Lists the k best outputs of every row: outputs (n, k, ...) and values (n, k)."""
+
+    def kbest(self, costs: Array, k: int) -> Decoded: ...
+
+
+class BaseSpace(BaseEstimator):
+    """What all spaces share: the same in every row, one embedding, learned from nothing."""
+
+    embedding = "indicators"
+    guarantee = EXACT
+    default_loss: Any = "zero_one"
+
+    def fit(self, Y):
+        return self
+
+    def rows(self, index):
+        """The space as it is for some rows, where rows may be restricted differently."""
+        return self
+
+    def with_embedding(self, name, outputs=None):
+        """This set of outputs with the embedding that a loss asks for.
+
+        Parameters
+        ----------
+        name : str
+        outputs : array
+            Outputs in canonical form that a view may list, such as those of training.
+        """
+        if name == self.embedding:
+            return self
+        raise ValueError(
+            f"{type(self).__name__} embeds its outputs by {self.embedding}; "
+            f"the loss asks for {name}."
+        )
+
+
+def decoded_or_infeasible(outputs, values, bounds, space) -> Decoded:
+    """A result, unless some row has no output at all (infinite value)."""
+    impossible = np.flatnonzero(~np.isfinite(values))
+    if len(impossible):
+        raise InfeasibleError(
+            f"{type(space).__name__}: no output meets the constraints in row {impossible[0]} "
+            f"({len(impossible)} of {len(values)} rows)."
+        )
+    return Decoded(outputs, values, bounds)

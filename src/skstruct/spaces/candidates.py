@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Any finite list of any Python objects."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct.spaces.classes import Classes
+
+
+class Candidates(Classes):
+    r"""A finite list of outputs of any kind, with any loss between them.
+
+    :math:`\psi(z) = e_z` over the list, so that every loss is bilinear:
+    :math:`\ell(z, y) = e_z' L e_y` with :math:`L_{zy}` = ``loss(z, y)``. Outputs seen in
+    training that are not candidates still count through their losses; they are known,
+    but never predicted.
+
+    Parameters
+    ----------
+    outputs : list
+        What may be predicted. Objects that cannot be hashed are compared by ``==``.
+    loss : callable (predicted, true) -> float, default=None
+        Used by a learner that is given no other loss; None is the zero-one loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> words = ["cat", "cart", "dog"]
+    >>> space = Candidates(words, loss=lambda z, y: abs(len(z) - len(y))).fit(["cat", "horse"])
+    >>> space.restore(space.validate(["dog", "cat"])).tolist()
+    ['dog', 'cat']
+    >>> space.n_known_  # three candidates and one more word
+    4
+    """
+
+    def __init__(self, outputs, loss=None):
+        self.outputs = outputs
+        self.loss = loss
+
+    @property
+    def default_loss(self):
+        return "zero_one" if self.loss is None else self.loss
+
+    def fit(self, Y):
+        if len(self.outputs) == 0:
+            raise ValueError("Candidates: the list of outputs is empty.")
+        self.series_ = False
+        self.known_ = _Catalogue()
+        for output in self.outputs:
+            self.known_.add(output)
+        self.n_candidates_ = len(self.known_.objects)
+        for output in Y:
+            self.known_.add(output)
+        return self
+
+    @property
+    def n_known_(self) -> int:
+        return len(self.known_.objects)
+
+    @property
+    def labels_(self):  # candidates only: the sizes and samples of Classes speak of these
+        return self.known_.array()[: self.n_candidates_]
+
+    def validate(self, Y):
+        """Numbers of the outputs in ``Y``; outputs never seen before are an error."""
+        numbers = [self.known_.find(output) for output in Y]
+        if not numbers:
+            raise ValueError("Candidates: Y has no rows.")
+        if None in numbers:
+            i = numbers.index(None)
+            raise ValueError(
+                f"Candidates: Y[{i}] is {Y[i]!r}, neither a candidate nor an output of training."
+            )
+        return np.array(numbers, dtype=np.int64)
+
+    def restore(self, Z, index=None):
+        return self.known_.array()[np.asarray(Z)]
+
+    def embed(self, Z):
+        return np.eye(self.n_known_)[np.asarray(Z)]
+
+    def contains(self, Z):
+        return (np.asarray(Z) >= 0) & (np.asarray(Z) < self.n_candidates_)
+
+    def argmin(self, costs):
+        return super().argmin(np.asarray(costs)[:, : self.n_candidates_])
+
+    def kbest(self, costs, k):
+        return super().kbest(np.asarray(costs)[:, : self.n_candidates_], k)
+
+    def _pad(self, array):
+        extra = self.n_known_ - self.n_candidates_
+        return np.pad(array, [(0, extra)] * array.ndim)
+
+    def mean_embedding(self):
+        return self._pad(super().mean_embedding())
+
+    def second_moment(self):
+        return self._pad(super().second_moment())
+
+
+class _Catalogue:
+    """Objects numbered in order of appearance: by hash where they have one, else by ==."""
+
+    def __init__(self):
+        self.objects: list = []
+        self._hashed: dict = {}
+        self._others: list[int] = []
+
+    def find(self, thing):
+        try:
+            return self._hashed.get(thing)
+        except TypeError:
+            for number in self._others:
+                if _same(self.objects[number], thing):
+                    return number
+            return None
+
+    def add(self, thing):
+        if self.find(thing) is not None:
+            return
+        self.objects.append(thing)
+        try:
+            self._hashed[thing] = len(self.objects) - 1
+        except TypeError:
+            self._others.append(len(self.objects) - 1)
+
+    def array(self) -> np.ndarray:
+        """A one-dimensional array of the objects, whatever they look like inside."""
+        array = np.empty(len(self.objects), dtype=object)
+        for i, thing in enumerate(self.objects):
+            array[i] = thing
+        return array
+
+
+def _same(a, b) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return type(a) is type(b) and bool(a == b)

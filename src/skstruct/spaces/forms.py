@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Label sets in the user's own form: indicator arrays, frames, sparse arrays, rows of names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.optional import is_pandas
+
+
+@dataclass(frozen=True)
+class LabelSetForm:
+    """How label sets were written: what ``write`` gives back."""
+
+    kind: str = "array"  # "array", "frame", "sparse", "names" or "series"
+    dtype: Any = np.dtype(np.int64)
+    container: Any = set  # of a row of names
+
+    def write(self, Z: np.ndarray, labels: tuple, index=None):
+        """Indicator rows in this form."""
+        if self.kind == "array":
+            return Z.astype(self.dtype)
+        if self.kind == "sparse":
+            return sparse.csr_array(Z.astype(self.dtype))
+        if self.kind == "frame":
+            import pandas
+
+            return pandas.DataFrame(Z.astype(self.dtype), index=index, columns=list(labels))
+        rows = np.empty(len(Z), dtype=object)
+        for i, row in enumerate(Z):
+            rows[i] = self.container(labels[j] for j in np.flatnonzero(row))
+        if self.kind == "series":
+            import pandas
+
+            return pandas.Series(rows, index=index)
+        return rows
+
+
+def read_label_sets(Y, labels: tuple | None, *, used_by: str):
+    """The indicator array (int8) of ``Y``, its labels, and the form it came in.
+
+    Parameters
+    ----------
+    Y : indicator array, DataFrame, sparse array, or rows of label names
+        A list of equally long rows of 0 and 1 is read as an indicator array.
+    labels : tuple or None
+        Known labels; None learns them from ``Y``.
+    """
+    if is_pandas(Y, "DataFrame"):
+        labels, Y = _match_columns(Y, labels, used_by)
+        return _check_indicator(Y.to_numpy(), labels, used_by), labels, LabelSetForm(
+            "frame", _common_dtype(Y)
+        )
+    if sparse.issparse(Y):
+        Z = _check_indicator(Y.toarray(), labels, used_by)
+        return Z, _numbered(labels, Z), LabelSetForm("sparse", Y.dtype)
+    if is_pandas(Y, "Series"):
+        return _read_names(list(Y), labels, "series", used_by)
+    if isinstance(Y, np.ndarray) and Y.ndim == 2:
+        Z = _check_indicator(Y, labels, used_by)
+        return Z, _numbered(labels, Z), LabelSetForm("array", Y.dtype)
+    if isinstance(Y, np.ndarray) and Y.ndim != 1:
+        raise ValueError(f"{used_by} expects Y with one row per sample; got shape {Y.shape}.")
+    rows = list(Y)
+    if _looks_like_indicator(rows):
+        return read_label_sets(np.array(rows), labels, used_by=used_by)
+    return _read_names(rows, labels, "names", used_by)
+
+
+def _looks_like_indicator(rows: list) -> bool:
+    if not rows or not all(isinstance(row, (list, tuple, np.ndarray)) for row in rows):
+        return False
+    width = len(rows[0])
+    numbers = (int, float, np.number, np.bool_)
+    return width > 0 and all(
+        len(row) == width and all(isinstance(v, numbers) and v in (0, 1) for v in row)
+        for row in rows
+    )
+
+
+def _common_dtype(frame):
+    dtypes = set(frame.dtypes)
+    return dtypes.pop() if len(dtypes) == 1 else np.dtype(np.int64)
+
+
+def _numbered(labels, Z):
+    return tuple(range(Z.shape[1])) if labels is None else labels
+
+
+def _match_columns(frame, labels, used_by):
+    columns = tuple(frame.columns)
+    if labels is None:
+        return columns, frame
+    unknown = [name for name in columns if name not in set(labels)]
+    missing = [name for name in labels if name not in set(columns)]
+    if unknown or missing or len(columns) != len(labels):
+        raise ValueError(
+            f"{used_by} expects one column per label; "
+            f"missing: {missing[:3]}, unknown: {unknown[:3]}, {len(columns)} columns came."
+        )
+    return labels, frame[list(labels)]
+
+
+def _check_indicator(Y, labels, used_by) -> np.ndarray:
+    if len(Y) == 0:
+        raise ValueError(f"{used_by}: Y has no rows.")
+    if Y.shape[1] == 0:
+        raise ValueError(f"{used_by}: Y has no columns; shape {Y.shape} came.")
+    if labels is not None and Y.shape[1] != len(labels):
+        raise ValueError(
+            f"{used_by} expects Y of shape (n_samples, {len(labels)}), one column per label; "
+            f"got shape {Y.shape}."
+        )
+    good = (Y == 0) | (Y == 1)
+    if not np.all(good):
+        row, column = np.argwhere(~np.asarray(good, dtype=bool))[0]
+        raise ValueError(
+            f"{used_by} expects 0 or 1 for each label; Y[{row}, {column}] is {Y[row, column]!r}. "
+            "Use Classes for one label per sample."
+        )
+    return np.ascontiguousarray(Y, dtype=np.int8)
+
+
+def _read_names(rows: list, labels, kind, used_by):
+    if not rows:
+        raise ValueError(f"{used_by}: Y has no rows.")
+    for i, row in enumerate(rows):
+        if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
+            raise ValueError(
+                f"{used_by} expects a set or list of label names in each row; "
+                f"Y[{i}] is {row!r}. Use Classes for one label per sample."
+            )
+    if labels is None:
+        labels = _sorted_names({name for row in rows for name in row})
+    number = {name: j for j, name in enumerate(labels)}
+    Z = np.zeros((len(rows), len(labels)), np.int8)
+    for i, row in enumerate(rows):
+        for name in row:
+            if name not in number:
+                raise ValueError(unknown_label(f"Y[{i}] holds", name, labels, used_by))
+            Z[i, number[name]] = 1
+    if not labels:
+        raise ValueError(f"{used_by}: no label occurs in Y.")
+    container = type(rows[0]) if type(rows[0]) in (set, frozenset, list, tuple) else set
+    return Z, labels, LabelSetForm(kind, container=container)
+
+
+def _sorted_names(names: set) -> tuple:
+    try:
+        return tuple(sorted(names))
+    except TypeError:  # names of several types: any order, but always the same
+        return tuple(sorted(names, key=lambda name: (type(name).__name__, repr(name))))
+
+
+def unknown_label(where: str, name, labels, used_by: str) -> str:
+    """The message for a label that is not there, with the nearest one that is."""
+    near = difflib.get_close_matches(str(name), [str(label) for label in labels], n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"{used_by}: {where} the label {name!r}, which is not one of the {len(labels)} known.{hint}"

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Label sets that hold the parents of their members."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct.decoding.binary_programs import BinaryProgram
+from skstruct.decoding.closure import dag_closed_sets
+from skstruct.decoding.dag import Dag
+from skstruct.decoding.forest import (
+    forest_closed_sets,
+    forest_exclusive_sets,
+    forest_sized_sets,
+)
+from skstruct.spaces.indicators import IndicatorSpace
+from skstruct.spaces.label_graph import LabelGraph
+from skstruct.spaces.programs import decode_rows, limit_constraints
+
+
+class Hierarchy(IndicatorSpace):
+    r"""Label sets closed in a hierarchy: whoever is in, has all parents in.
+
+    The embedding is the indicator, :math:`\psi(z) = z \in \{0, 1\}^d` with
+    :math:`z_j \le z_k` for every parent k of j. A linear cost is minimized exactly: by
+    dynamic programming in O(d) on trees and forests, by one min-cut on other acyclic
+    graphs [1]_.
+
+    Parameters
+    ----------
+    edges : (parent, child) pairs, child -> parent mapping, networkx.DiGraph or path strings
+        In a mapping, a parent may be None (a root) or a list of several parents. Path
+        strings such as ``"1/2/3"`` name every prefix as a label. Read once into an
+        immutable :class:`LabelGraph`, so that copies cost nothing.
+    labels : sequence, default=None
+        Labels in the order of the columns; may add labels without any arc. In order of
+        appearance when None.
+    close : bool, default=False
+        Whether to add the missing ancestors to outputs given by the user. When False, a
+        label without its parents is an error.
+    limits : Limits, default=None
+        Limits on predicted sets, made by :meth:`restrict`.
+
+    References
+    ----------
+    .. [1] C. Y. Goh and P. Jaillet, "Structured prediction by conditional risk
+       minimization", section 3 (Theorem 3.1, Proposition 3.2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> space = Hierarchy([("animal", "cat"), ("animal", "dog")])
+    >>> space.labels_
+    ('animal', 'cat', 'dog')
+    >>> space.argmin(np.array([[0.5, -0.7, 0.2]])).outputs
+    array([[1, 1, 0]], dtype=int8)
+    >>> space.size()
+    5
+    >>> space.restrict(one_path=True).enumerate()
+    array([[1, 1, 0],
+           [1, 0, 1]], dtype=int8)
+    """
+
+    default_loss = "hierarchical"
+
+    def __init__(self, edges, labels=None, *, close=False, limits=None):
+        self.edges = LabelGraph.read(edges, labels)
+        self.labels = None  # they are in edges now
+        self.close = close
+        self.limits = limits
+
+    @property
+    def labels_(self) -> tuple:
+        return self.edges.names
+
+    @property
+    def dag_(self) -> Dag:
+        return self.edges.dag
+
+    def validate(self, Y):
+        """Outputs as an int8 array (n, d); missing ancestors are added or reported."""
+        Z = super().validate(Y)
+        if self.close:
+            return (Z @ self.dag_.ancestors > 0).astype(np.int8)
+        children, parents = self.dag_.children, self.dag_.parents
+        bad = np.argwhere(Z[:, children] > Z[:, parents])
+        if len(bad):
+            row, arc = bad[0]
+            child, parent = self.labels_[children[arc]], self.labels_[parents[arc]]
+            raise ValueError(
+                f"Hierarchy: Y[{row}] has {child!r} without its parent {parent!r} "
+                f"({len(np.unique(bad[:, 0]))} such rows). Use close=True to add ancestors."
+            )
+        return Z
+
+    def restrict(
+        self,
+        *,
+        include=None,
+        exclude=None,
+        min_size=None,
+        max_size=None,
+        exclusive=None,
+        one_path=False,
+    ):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        include, exclude : label names, the same for all rows or a collection per row
+            Labels known to be in (with all above them) and out (with all below them).
+        min_size, max_size : int
+            Limits on the number of labels.
+        exclusive : "siblings" or list of groups of label names
+            At most one label of each group; ``"siblings"`` makes a group of the children
+            of each label and one of the roots.
+        one_path : bool
+            Exactly one leaf, and all above it.
+        """
+        groups = self._groups(exclusive)
+        return self._narrowed(include, exclude, min_size, max_size, groups, one_path)
+
+    def _groups(self, exclusive):
+        if not isinstance(exclusive, str) or exclusive != "siblings":
+            return super()._groups(exclusive)
+        start = np.argsort(self.dag_.parents, kind="stable")
+        split = np.flatnonzero(np.diff(self.dag_.parents[start])) + 1
+        families = [*np.split(self.dag_.children[start], split), self.dag_.roots]
+        return [np.sort(family) for family in families if len(family) > 1]
+
+    def contains(self, Z):
+        inside = super().contains(Z)
+        if self.limits_.one_path:
+            leaves = np.asarray(Z)[:, self.dag_.leaves].sum(axis=1)
+            used = (np.asarray(Z) @ self.dag_.ancestors > 0).sum(axis=1)
+            path = np.asarray(Z)[:, self.dag_.leaves] @ self.dag_.ancestors[self.dag_.leaves]
+            inside &= (leaves == 1) & ((path > 0).sum(axis=1) == used)
+        return inside
+
+    def _decode(self, costs, limits):
+        if limits.one_path:
+            return self._decode_paths(costs, limits)
+        low, high = self._close_masks(limits)
+        feasible = (low <= high).all(axis=1)
+        siblings = self.dag_.is_forest and self._sibling_groups(limits)
+        if limits.is_sized and self.dag_.is_forest and not limits.groups:
+            sizes = limits.smallest, limits.largest
+            outputs, values = forest_sized_sets(costs, self.dag_, low, high, *sizes)
+            return outputs, values, values
+        if limits.is_sized or (limits.groups and not siblings):
+            program = BinaryProgram(*limit_constraints(self.dag_, limits))
+            return decode_rows(program, costs, low, high)
+        # A label that is in for certain, with all above it, is free of charge; one that
+        # is out for certain, with all below it, brings nothing but its price.
+        edited = np.where(low, 0.0, np.where(high, costs, 1.0)) if limits.is_masked else costs
+        outputs, bounds = self._closed(edited, limits)
+        if limits.is_masked:
+            outputs = outputs | low
+        values = (costs * outputs).sum(axis=1)
+        bounds = values if bounds is None else _agree(bounds, edited, outputs, values)
+        return outputs, np.where(feasible, values, np.inf), bounds
+
+    def _closed(self, costs, limits):
+        if limits.groups:
+            group = np.full(costs.shape[1], -1)
+            for g, members in enumerate(limits.groups):
+                group[members] = g
+            return forest_exclusive_sets(costs, self.dag_, group), None
+        if self.dag_.is_forest:
+            return forest_closed_sets(costs, self.dag_), None
+        return dag_closed_sets(costs, self.dag_)
+
+    def _decode_paths(self, costs, limits):
+        """One leaf and all above it: as many candidates as there are leaves."""
+        paths = self.dag_.ancestors[self.dag_.leaves]  # (n_leaves, d)
+        length = paths.sum(axis=1)
+        broken = limits.low.sum(axis=1, keepdims=True) - limits.low.astype(float) @ paths.T
+        broken = broken + (~limits.high).astype(float) @ paths.T
+        for group in limits.groups:
+            broken = broken + (paths[:, group].sum(axis=1) > 1)
+        allowed = (broken == 0) & (length >= limits.smallest) & (length <= limits.largest)
+        price = np.where(allowed, costs @ paths.T, np.inf)
+        best = price.argmin(axis=1)
+        values = price[np.arange(len(costs)), best]
+        return paths[best].toarray().astype(np.int8), values, values
+
+    def with_embedding(self, name, outputs=None):
+        from skstruct.spaces.parent_products import ParentProducts
+
+        if name == "indicators and parents":
+            return ParentProducts(self)
+        return super().with_embedding(name, outputs)
+
+    # Closed forms on forests; the general ones count label by label.
+    def _shares(self):
+        """Chance that a label is in given that its parent is, or None; forests without groups.
+
+        ways(v) = 1 + product over children of ways(child), the empty set included; a
+        label is in with chance (ways - 1) / ways.
+        """
+        limits = self._one_row()
+        if not self.dag_.is_forest or limits.groups or limits.is_sized or limits.one_path:
+            return None
+        low, high = (mask[0] for mask in self._close_masks(limits))
+        if (low & ~high).any():
+            return None
+        parent, product, share = self.dag_.parent_of, [1] * len(low), np.empty(len(low))
+        for v in self.dag_.order[::-1]:
+            inside = product[v] if high[v] else 0
+            ways = inside + (not low[v])
+            share[v] = inside / ways
+            if parent[v] >= 0:
+                product[parent[v]] *= ways
+        return share
+
+    def mean_embedding(self):
+        share = self._shares()
+        if share is None:
+            return super().mean_embedding()
+        for v in self.dag_.order:
+            parent = self.dag_.parent_of[v]
+            if parent >= 0:
+                share[v] *= share[parent]
+        return share
+
+    def second_moment(self):
+        if self._shares() is None:
+            return super().second_moment()
+        # Given that its parent is in, a label is independent of all that is not below it.
+        p, parent = self.mean_embedding(), self.dag_.parent_of
+        below = self.dag_.ancestors.tocsc()
+        moment = np.outer(p, p)
+        for v in self.dag_.order:
+            above = parent[v]
+            if above >= 0:
+                moment[v] = moment[above] * (p[v] / p[above] if p[above] > 0 else 0.0)
+            under = below.indices[below.indptr[v] : below.indptr[v + 1]]
+            moment[v, under] = p[under]  # whoever is below v has v in
+        return moment
+
+    def sample(self, n, rng):
+        share = self._shares()
+        if share is None:
+            return super().sample(n, rng)
+        rng = np.random.default_rng(rng)
+        outputs = (rng.random((n, len(share))) < share).astype(np.int8)
+        for v in self.dag_.order:
+            parent = self.dag_.parent_of[v]
+            if parent >= 0:
+                outputs[:, v] &= outputs[:, parent]
+        return outputs
+
+
+def _agree(bounds, costs, outputs, values):
+    """The flow's bound moved to the values' scale; equal to them but for rounding."""
+    gap = (costs * outputs).sum(axis=1) - bounds
+    rounding = 1e-9 * np.abs(costs).sum(axis=1)
+    return np.where(gap <= rounding, values, values - gap)

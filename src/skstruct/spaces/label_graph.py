@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Named labels and the arcs between them, read from whatever the user has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+
+from skstruct.decoding.dag import Dag
+from skstruct.spaces.forms import unknown_label
+
+
+class LabelGraph:
+    """An immutable hierarchy of named labels; copying it costs nothing.
+
+    Parameters
+    ----------
+    names : tuple
+        The labels, in the order of the columns of an indicator array.
+    arcs : sequence of (parent, child) pairs of positions in ``names``
+    """
+
+    def __init__(self, names: tuple, arcs):
+        arcs = np.array(list(arcs), dtype=np.int64).reshape(-1, 2)
+        self.names = tuple(names)
+        try:
+            self.dag = Dag(len(self.names), arcs[:, 0], arcs[:, 1])
+        except ValueError:
+            cycle = " -> ".join(repr(self.names[v]) for v in _find_cycle(len(names), arcs))
+            raise ValueError(f"A hierarchy has no cycles, but here is one: {cycle}.") from None
+
+    @classmethod
+    def read(cls, edges, labels=None) -> LabelGraph:
+        """From (parent, child) pairs, a child -> parent mapping, a DiGraph or path strings."""
+        if isinstance(edges, LabelGraph):
+            return edges
+        names, pairs = _named_pairs(edges)
+        if labels is not None:
+            labels = list(labels)
+            known = set(labels)
+            if len(known) < len(labels):
+                twice = next(name for name in labels if labels.count(name) > 1)
+                raise ValueError(f"Hierarchy: the label {twice!r} is listed twice in labels.")
+            for name in names:
+                if name not in known:
+                    raise ValueError(unknown_label("edges hold", name, labels, "Hierarchy"))
+            names = labels
+        if not names:
+            raise ValueError("Hierarchy: no label at all; give edges or labels.")
+        number = {name: j for j, name in enumerate(names)}
+        return cls(tuple(names), [(number[p], number[c]) for p, c in pairs])
+
+    @cached_property
+    def number(self) -> dict:
+        return {name: j for j, name in enumerate(self.names)}
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        shape = "forest" if self.dag.is_forest else "DAG"
+        return f"LabelGraph({len(self.names)} labels, {len(self.dag.parents)} arcs, {shape})"
+
+
+def _named_pairs(edges):
+    """Names in order of appearance, and (parent, child) pairs of names."""
+    if hasattr(edges, "nodes") and hasattr(edges, "edges"):  # networkx.DiGraph
+        if not edges.is_directed():
+            raise ValueError("Hierarchy: the graph is not directed; give a networkx.DiGraph.")
+        return list(edges.nodes), list(edges.edges())
+    if isinstance(edges, Mapping):
+        pairs, alone = [], []
+        for child, parents in edges.items():
+            several = isinstance(parents, (list, tuple, set, frozenset))
+            above = [] if parents is None else list(parents) if several else [parents]
+            pairs += [(parent, child) for parent in above]
+            alone.append(child)
+        return _in_order([name for pair in pairs for name in pair] + alone), pairs
+    items = [] if edges is None else list(edges)
+    if items and all(isinstance(item, str) for item in items):
+        return _path_pairs(items)
+    for i, item in enumerate(items):
+        if isinstance(item, (str, bytes)) or not hasattr(item, "__len__") or len(item) != 2:
+            raise ValueError(
+                f"Hierarchy: edges are (parent, child) pairs, a child -> parent mapping, a "
+                f"networkx.DiGraph or path strings; edges[{i}] is {item!r}."
+            )
+    pairs = [(parent, child) for parent, child in items]
+    return _in_order([name for pair in pairs for name in pair]), pairs
+
+
+def _path_pairs(paths):
+    """Every prefix of a path string is a label: "1/2/3" is a child of "1/2"."""
+    names, pairs = [], []
+    for i, path in enumerate(paths):
+        steps = path.split("/")
+        if not all(steps):
+            raise ValueError(f"Hierarchy: the path {path!r} (number {i}) has an empty step.")
+        prefixes = ["/".join(steps[: k + 1]) for k in range(len(steps))]
+        names += prefixes
+        pairs += list(zip(prefixes, prefixes[1:]))
+    return _in_order(names), pairs
+
+
+def _in_order(names) -> list:
+    return list(dict.fromkeys(names))
+
+
+def _find_cycle(n, arcs) -> list[int]:
+    """Nodes of some cycle, the first one repeated at the end."""
+    above: dict[int, list[int]] = {}
+    for parent, child in arcs:
+        above.setdefault(int(child), []).append(int(parent))
+    # A node whose ancestors never end lies on or below a cycle: walk up from it.
+    alive = set(range(n))
+    while True:
+        dead = {v for v in alive if not any(p in alive for p in above.get(v, []))}
+        if not dead:
+            break
+        alive -= dead
+    path = [min(alive)]
+    while True:
+        step = next(p for p in above[path[-1]] if p in alive)
+        if step in path:
+            return [step, *reversed(path[path.index(step) :])]
+        path.append(step)

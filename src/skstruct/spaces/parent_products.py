@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Closed sets embedded by their labels and by "all parents of j are in"."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.checks import check_costs
+from skstruct.decoding.binary_programs import BinaryProgram
+from skstruct.decoding.closure import dag_closed_sets
+from skstruct.decoding.dag import Dag
+from skstruct.spaces.base import decoded_or_infeasible
+from skstruct.spaces.programs import decode_rows, limit_constraints
+from skstruct.spaces.views import EmbeddingView
+
+
+class ParentProducts(EmbeddingView):
+    r"""Closed sets with :math:`\psi(y) = (y, z)`, :math:`z_j = \prod_{k \in P(j)} y_k`.
+
+    One product for every label with two or more parents; for the others it is the single
+    parent, or one. The hierarchical loss is bilinear here on any acyclic graph. Minimizing
+    a linear cost is NP-hard with signed costs, so rows go through three doors:
+
+    1. *all costs of products are negative*: a product is a node of its own below its
+       parents, and one min-cut is exact;
+    2. *two min-cuts*: products priced at their least (``z_j >= y_j``) give a lower bound,
+       and where the set found there attains it, it is optimal;
+    3. else an integer program, LP first, with its bound.
+    """
+
+    embedding = "indicators and parents"
+
+    def __init__(self, space):
+        self.space = space
+        dag = space.dag_
+        self.shared_ = np.flatnonzero(dag.n_parents > 1)  # labels that have a product
+        start = np.searchsorted(dag.children, np.arange(dag.n_nodes + 1))
+        self._parents = [dag.parents[start[j] : start[j + 1]] for j in self.shared_]
+
+    def _products(self, Z):
+        columns = [Z[:, parents].min(axis=1) for parents in self._parents]
+        return np.column_stack(columns) if columns else np.zeros((len(Z), 0))
+
+    def embed(self, Z):
+        Z = np.asarray(Z, dtype=np.float64)
+        return np.hstack([Z, self._products(Z)])
+
+    def argmin(self, costs):
+        d = len(self.labels_)
+        costs = check_costs(costs, d + len(self.shared_), used_by="ParentProducts")
+        limits = self.space.limits_
+        self.space._check_rows(len(costs))
+        if limits.is_masked or limits.is_sized or limits.groups or limits.one_path:
+            return self._by_program(costs, limits)
+        outputs, values, bounds = self._by_cuts(costs)
+        open_ = np.flatnonzero(values - bounds > 1e-9 * np.abs(costs).sum(axis=1))
+        if len(open_):
+            exact = self._by_program(costs[open_], limits)
+            outputs[open_], values[open_] = exact.outputs, exact.values
+            bounds[open_] = exact.bounds
+        return decoded_or_infeasible(outputs, values, np.minimum(bounds, values), self.space)
+
+    def _price(self, costs, outputs):
+        return (costs * self.embed(outputs)).sum(axis=1)
+
+    def _by_cuts(self, costs):
+        """The better of two closed sets, with a lower bound."""
+        d = len(self.labels_)
+        # Products as nodes: exact in their price where it is negative. A positive price
+        # moves to the label itself, which has z_j >= y_j.
+        extended = np.minimum(costs, np.concatenate([np.full(d, np.inf), np.zeros(len(self.shared_))]))
+        extended[:, self.shared_] += np.maximum(costs[:, d:], 0.0)
+        found, bounds = dag_closed_sets(extended, self._extended_dag())
+        outputs = np.ascontiguousarray(found[:, :d])
+        return outputs, self._price(costs, outputs), bounds
+
+    def _extended_dag(self) -> Dag:
+        dag, d = self.space.dag_, len(self.labels_)
+        number = np.concatenate([np.full(len(p), d + i) for i, p in enumerate(self._parents)])
+        parents = np.concatenate([dag.parents, *self._parents])
+        return Dag(d + len(self.shared_), parents, np.concatenate([dag.children, number]))
+
+    def _by_program(self, costs, limits):
+        """y and z binary, with y_j <= z_j <= y_k and z_j >= sum of y_k - |P(j)| + 1."""
+        d, m = len(self.labels_), len(self.shared_)
+        A, b, _, _ = limit_constraints(self.space.dag_, limits)
+        blocks, right = [sparse.hstack([A, sparse.csr_array((A.shape[0], m))])], [b]
+        for i, (j, parents) in enumerate(zip(self.shared_, self._parents)):
+            rows = np.zeros((len(parents) + 2, d + m))
+            rows[0, [j, d + i]] = 1.0, -1.0
+            rows[1, parents], rows[1, d + i] = 1.0, -1.0
+            rows[np.arange(len(parents)) + 2, parents] = -1.0
+            rows[2:, d + i] = 1.0
+            blocks.append(sparse.csr_array(rows))
+            right.append(np.concatenate([[0.0, len(parents) - 1.0], np.zeros(len(parents))]))
+        none = sparse.csr_array((0, d + m))
+        A, b = sparse.vstack(blocks, format="csr"), np.concatenate(right)
+        program = BinaryProgram(A, b, none, np.zeros(0))
+        low, high = self.space._close_masks(limits)
+        low = np.hstack([low, np.zeros((len(low), m), bool)])
+        high = np.hstack([high, np.ones((len(high), m), bool)])
+        points, values, bounds = decode_rows(program, costs, low, high)
+        return decoded_or_infeasible(points[:, :d], values, bounds, self.space)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The 0/1 points of a polytope."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.decoding.binary_programs import BinaryProgram
+from skstruct.decoding.dag import Dag
+from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.indicators import IndicatorSpace
+from skstruct.spaces.programs import decode_rows, limit_constraints
+
+
+class BinaryPolytope(IndicatorSpace):
+    r"""0/1 vectors with :math:`A_{ub} z \le b_{ub}` and :math:`A_{eq} z = b_{eq}`.
+
+    :math:`\psi(z) = z`. One linear program per row, exact when its vertex is integral
+    (always so for totally unimodular constraints), branch and bound otherwise. Answers
+    are checked against the constraints and bounds rebuilt from dual prices: slower than
+    the spaces made for one structure, and right for all of them.
+
+    Parameters
+    ----------
+    A_ub, b_ub, A_eq, b_eq : arrays or sparse arrays, default=None
+    labels : sequence, default=None
+        Names of the coordinates; numbers when None.
+    limits : Limits, default=None
+        Further limits, made by :meth:`restrict`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one_of_first_two = BinaryPolytope(A_eq=[[1, 1, 0]], b_eq=[1])
+    >>> one_of_first_two.argmin(np.array([[0.2, 0.1, -1.0]])).outputs
+    array([[0, 1, 1]], dtype=int8)
+    """
+
+    def __init__(self, A_ub=None, b_ub=None, A_eq=None, b_eq=None, *, labels=None, limits=None):
+        self.A_ub = A_ub
+        self.b_ub = b_ub
+        self.A_eq = A_eq
+        self.b_eq = b_eq
+        self.labels = labels
+        self.limits = limits
+
+    def _dimension(self) -> int:
+        for matrix in (self.A_ub, self.A_eq):
+            if matrix is not None:
+                return sparse.csr_array(matrix).shape[1]
+        if self.labels is None:
+            raise ValueError("BinaryPolytope: give A_ub, A_eq or labels.")
+        return len(self.labels)
+
+    @property
+    def labels_(self) -> tuple:
+        return tuple(range(self._dimension())) if self.labels is None else tuple(self.labels)
+
+    @property
+    def dag_(self) -> Dag:
+        return Dag(len(self.labels_), [], [])
+
+    def _program(self, limits=None) -> BinaryProgram:
+        d = len(self.labels_)
+        A_ub, b_ub = _checked(self.A_ub, self.b_ub, d, "ub")
+        A_eq, b_eq = _checked(self.A_eq, self.b_eq, d, "eq")
+        if limits is not None:
+            A, b, _, _ = limit_constraints(self.dag_, limits)
+            A_ub, b_ub = sparse.vstack([A_ub, A], format="csr"), np.concatenate([b_ub, b])
+        return BinaryProgram(A_ub, b_ub, A_eq, b_eq)
+
+    def validate(self, Y):
+        Z = super().validate(Y)
+        violation = self._program().violation(Z)
+        if violation.max(initial=0.0) > 1e-9:
+            row = int(violation.argmax())
+            raise ValueError(
+                f"BinaryPolytope: Y[{row}] breaks a constraint by {violation[row]:.3g}."
+            )
+        return Z
+
+    def contains(self, Z):
+        return super().contains(Z) & (self._program().violation(Z) <= 1e-9)
+
+    def _decode(self, costs, limits):
+        return decode_rows(self._program(limits), costs, limits.low, limits.high)
+
+    def _count_within(self, low, high):
+        listed = self.enumerate()
+        return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
+
+    def sample(self, n, rng):
+        listed = self.enumerate()
+        if not len(listed):
+            raise InfeasibleError("BinaryPolytope: no 0/1 point meets the constraints.")
+        return listed[np.random.default_rng(rng).integers(len(listed), size=n)]
+
+
+def _checked(A, b, d, name):
+    if A is None:
+        if b is not None:
+            raise ValueError(f"BinaryPolytope: b_{name} was given without A_{name}.")
+        return sparse.csr_array((0, d)), np.zeros(0)
+    A = sparse.csr_array(A, dtype=np.float64)
+    b = np.asarray(b, dtype=np.float64).reshape(-1)
+    if A.shape != (len(b), d):
+        raise ValueError(
+            f"BinaryPolytope: A_{name} has shape {A.shape}, b_{name} {len(b)} entries, for {d} labels."
+        )
+    if not (np.isfinite(A.data).all() and np.isfinite(b).all()):
+        raise ValueError(f"BinaryPolytope: A_{name} and b_{name} must be finite.")
+    return A, b
