@@ -16,6 +16,10 @@ class EmbeddingView(BaseSpace):
     def labels_(self):
         return self.space.labels_
 
+    @property
+    def dag_(self):
+        return self.space.dag_
+
     def fit(self, Y):
         self.space.fit(Y)
         return self

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a loss promises."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+Array = Any
+
+
+class BilinearLoss(Protocol):
+    """loss(z, y) = <V psi(y) + u, psi(z)> + <v, psi(y)> + constant."""
+
+    embedding: str  # the psi that a space must offer
+
+    def __call__(self, Y_pred: Array, Y_true: Array) -> Array: ...  # shape: (n,)
+    def pairwise(self, Y_pred: Array, Y_true: Array) -> Array: ...  # shape: (n_pred, n_true)
+    def embedding_on(self, space: Any) -> str: ...  # where it depends on the space
+    def bind(self, space: Any) -> BilinearLoss: ...  # reads names and arcs off a space
+    def cost(self, g: Array, total: Array) -> Array: ...  # V g + total u, shape: (n, d)
+    def offset(self, g: Array, total: Array) -> Array: ...  # <v, g> + constant total, shape: (n,)
+
+
+class BaseLoss(BaseEstimator):
+    """What all losses share.
+
+    A loss works on outputs in canonical form. ``g`` is an estimate of E[psi(Y) | x] and
+    ``total`` the smoother's sum of weights, so that for weights w_i(x)
+
+        sum_i w_i loss(z, y_i) = <cost(g, total), psi(z)> + offset(g, total).
+    """
+
+    embedding = "indicators"
+
+    def embedding_on(self, space) -> str:
+        """The embedding in which this loss is bilinear over ``space``."""
+        return self.embedding
+
+    def bind(self, space):
+        """This loss for the outputs of one space; most losses need nothing of it."""
+        return self
+
+    def pairwise(self, Y_pred, Y_true):
+        """Losses of all predictions against all truths; shape (n_pred, n_true)."""
+        Y_pred, Y_true = np.asarray(Y_pred), np.asarray(Y_true)
+        columns = [self(Y_pred, np.broadcast_to(y, Y_pred.shape)) for y in Y_true]
+        return np.column_stack(columns) if columns else np.zeros((len(Y_pred), 0))
+
+
+def label_weights(weights, space, used_by: str):
+    """Weights of the labels of a space as an array: from None, a sequence or a mapping."""
+    d = len(space.labels_)
+    if weights is None:
+        return np.ones(d)
+    if hasattr(weights, "keys"):
+        missing = [name for name in space.labels_ if name not in weights]
+        if missing:
+            raise ValueError(f"{used_by}: no weight for the label {missing[0]!r}.")
+        weights = [weights[name] for name in space.labels_]
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (d,):
+        raise ValueError(f"{used_by} expects {d} weights, one per label; shape {weights.shape} came.")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0]
+        raise ValueError(f"{used_by}: the weight of label {space.labels_[bad]!r} is {weights[bad]}.")
+    return weights

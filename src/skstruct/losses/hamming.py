@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many labels differ."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from skstruct.losses.base import BaseLoss, label_weights
+
+
+class Hamming(BaseLoss):
+    r"""Weighted number of labels that differ, :math:`\sum_j c_j 1[z_j \ne y_j]`.
+
+    On indicators it is :math:`\langle c (1 - 2y), z \rangle + \langle c, y \rangle`.
+
+    Parameters
+    ----------
+    weights : sequence or mapping from label to weight, default=None
+        Weights :math:`c_j \ge 0` of the labels; one each when None.
+    normalize : bool, default=False
+        Whether to divide by the sum of the weights: the share of labels that differ.
+
+    Examples
+    --------
+    >>> Hamming()([[1, 0, 1]], [[0, 0, 1]])
+    array([1.])
+    >>> Hamming(weights=[0.5, 1, 1])([[1, 0, 1]], [[0, 0, 1]])
+    array([0.5])
+    """
+
+    embedding = "indicators"
+
+    def __init__(self, weights=None, normalize=False):
+        self.weights = weights
+        self.normalize = normalize
+
+    def bind(self, space):
+        bound = copy.copy(self)
+        weights = label_weights(self.weights, space, "Hamming")
+        if self.normalize and weights.sum() <= 0:
+            raise ValueError("Hamming: all weights are zero, nothing to normalize by.")
+        bound.weights_ = weights / weights.sum() if self.normalize else weights
+        return bound
+
+    def _weights(self, d):
+        if hasattr(self, "weights_"):
+            return self.weights_
+        weights = np.ones(d) if self.weights is None else np.asarray(self.weights, dtype=float)
+        return weights / weights.sum() if self.normalize else weights
+
+    def __call__(self, Y_pred, Y_true):
+        differ = np.asarray(Y_pred) != np.asarray(Y_true)
+        return differ @ self._weights(differ.shape[1])
+
+    def cost(self, g, total):
+        return (total - 2.0 * g) * self._weights(g.shape[1])
+
+    def offset(self, g, total):
+        return g @ self._weights(g.shape[1])

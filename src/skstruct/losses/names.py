@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Losses by their short names, and the space that each one asks for."""
+
+from __future__ import annotations
+
+from skstruct.losses.base import BaseLoss
+from skstruct.losses.f_measures import F1, FBeta
+from skstruct.losses.hamming import Hamming
+from skstruct.losses.hierarchical import HierarchicalLoss
+from skstruct.losses.zero_one import Listed, ZeroOne
+
+SHORT_NAMES = {
+    "zero_one": ZeroOne,
+    "hamming": Hamming,
+    "f1": F1,
+    "fbeta": FBeta,
+    "hierarchical": HierarchicalLoss,
+}
+
+
+def resolve_loss(loss):
+    """A loss object from a short name, a loss, or any callable of two outputs.
+
+    >>> resolve_loss("hamming")
+    Hamming()
+    """
+    if isinstance(loss, str):
+        if loss not in SHORT_NAMES:
+            raise ValueError(f"Unknown loss {loss!r}; known are {', '.join(SHORT_NAMES)}.")
+        return SHORT_NAMES[loss]()
+    if isinstance(loss, BaseLoss):
+        return loss
+    if callable(loss):
+        return Listed(loss)
+    raise TypeError(f"A loss is a name, a loss object or a callable; {loss!r} came.")
+
+
+def pair(loss, space, outputs):
+    """The space under the embedding that ``loss`` asks for, and the loss bound to it.
+
+    Parameters
+    ----------
+    outputs : array
+        Outputs of training in canonical form: what a loss without an embedding of its
+        own may predict, unless it brings candidates.
+    """
+    candidates = getattr(loss, "candidates", None)
+    listed = outputs if candidates is None else space.validate(candidates)
+    view = space.with_embedding(loss.embedding_on(space), listed)
+    return view, loss.bind(view)

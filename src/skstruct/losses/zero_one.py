@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Right or wrong, nothing between."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from skstruct.losses.base import BaseLoss
+
+
+class ZeroOne(BaseLoss):
+    r"""One unless the prediction is exactly right: :math:`\ell(z, y) = 1 - \langle e_y, e_z \rangle`.
+
+    On classes this is the misclassification rate. On label sets and hierarchies it is
+    minimized over a list of outputs: the distinct outputs of training, or ``candidates``.
+
+    Parameters
+    ----------
+    candidates : outputs in the user's form, default=None
+        What may be predicted; None is whatever occurred in training.
+
+    Examples
+    --------
+    >>> ZeroOne()([[0, 1], [1, 1]], [[0, 1], [1, 0]])
+    array([0., 1.])
+    """
+
+    embedding = "outputs"
+
+    def __init__(self, candidates=None):
+        self.candidates = candidates
+
+    def __call__(self, Y_pred, Y_true):
+        differ = np.asarray(Y_pred) != np.asarray(Y_true)
+        return differ.reshape(len(differ), -1).any(axis=1).astype(np.float64)
+
+    def cost(self, g, total):
+        return -g
+
+    def offset(self, g, total):
+        return total[:, 0]
+
+
+class Listed(BaseLoss):
+    r"""Any loss over a finite list of outputs: :math:`\ell(z, y) = e_z' L e_y`.
+
+    Wraps a loss of this package, which then needs no embedding of its own, or any
+    callable of two outputs in the user's form.
+
+    Parameters
+    ----------
+    loss : loss, or callable (predicted, true) -> float
+    candidates : outputs in the user's form, default=None
+        What may be predicted; None is whatever occurred in training.
+
+    Examples
+    --------
+    >>> from skstruct.losses import F1
+    >>> Listed(F1())([[1, 1]], [[1, 0]]).round(3)
+    array([0.333])
+    """
+
+    embedding = "outputs"
+
+    def __init__(self, loss, candidates=None):
+        self.loss = loss
+        self.candidates = candidates
+
+    def bind(self, space):
+        bound = copy.copy(self)
+        bound.space_ = space
+        if isinstance(self.loss, BaseLoss):
+            bound.loss = self.loss.bind(space)
+            bound.matrix_ = bound.loss.pairwise(space.listed_, space.listed_)
+        else:
+            known = getattr(space, "n_known_", None)
+            rows = space.listed_ if known is None else np.arange(known)
+            objects = space.restore(rows)
+            matrix = [[float(self.loss(z, y)) for y in objects] for z in objects]
+            bound.matrix_ = _finite(np.array(matrix))
+        return bound
+
+    def __call__(self, Y_pred, Y_true):
+        if isinstance(self.loss, BaseLoss):
+            return self.loss(Y_pred, Y_true)
+        predicted, true = self.space_.restore(Y_pred), self.space_.restore(Y_true)
+        return np.array([float(self.loss(z, y)) for z, y in zip(predicted, true)])
+
+    def cost(self, g, total):
+        return g @ self.matrix_.T
+
+    def offset(self, g, total):
+        return np.zeros(len(g))
+
+
+def _finite(matrix):
+    if not np.isfinite(matrix).all():
+        z, y = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(f"The loss of output {z} against output {y} is {matrix[z, y]}.")
+    return matrix
