@@ -1,2 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Structured prediction with scikit-learn's manners."""
+"""Structured prediction with scikit-learn's manners.
+
+>>> from skstruct import ConditionalRiskMinimizer
+>>> model = ConditionalRiskMinimizer(alpha=1.0).fit([[0.0], [1.0]], ["no", "yes"])
+>>> model.predict([[0.9]])
+array(['yes'], dtype='<U3')
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0.dev0"
+
+_PUBLIC = {"ConditionalRiskMinimizer": "skstruct.learners"}
+_ROOMS = (
+    "datasets",
+    "inspection",
+    "kernels",
+    "learners",
+    "losses",
+    "model_selection",
+    "smoothing",
+    "spaces",
+    "testing",
+)
+
+__all__ = ["ConditionalRiskMinimizer", "__version__", *_ROOMS]  # noqa: PLE0604
+
+
+def __getattr__(name):
+    """Load sub-packages when they are first touched, so that importing costs little."""
+    if name in _PUBLIC:
+        return getattr(import_module(_PUBLIC[name]), name)
+    if name in _ROOMS:
+        return import_module(f"skstruct.{name}")
+    raise AttributeError(f"module 'skstruct' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels between inputs: scikit-learn's by name, any callable, or precomputed matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+
+SCALED = ("rbf", "laplacian", "poly", "polynomial", "sigmoid")  # gamma=None: by the data's scale
+
+
+class InputKernel(BaseEstimator):
+    r"""A kernel with its parameters settled on training data.
+
+    ``gamma=None`` is :math:`1 / (p \cdot \mathrm{var}(X))`, the ``"scale"`` of support
+    vector machines, for kernels that have a gamma.
+
+    Parameters
+    ----------
+    kernel : str or callable (A, B) -> array of shape (n_a, n_b)
+        A name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or ``"precomputed"``.
+    gamma, degree, coef0 : float
+        As in scikit-learn; used by the kernels that know them.
+    """
+
+    def __init__(self, kernel="rbf", *, gamma=None, degree=3, coef0=1):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    def fit(self, X, sample_weight=None):
+        if isinstance(self.kernel, str):
+            known = {*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"}
+            if self.kernel not in known:
+                raise ValueError(f"Unknown kernel {self.kernel!r}; known are {sorted(known)}.")
+        elif not callable(self.kernel):
+            raise ValueError(f"A kernel is a name or a callable; {self.kernel!r} came.")
+        self.gamma_ = self.gamma
+        if self.gamma is None and self.kernel in SCALED:
+            self.gamma_ = default_gamma(X, sample_weight)
+        elif self.gamma is not None and not (np.isfinite(self.gamma) and self.gamma > 0):
+            raise ValueError(f"gamma must be positive; {self.gamma!r} came.")
+        # Distances do not see a common shift, but their rounding errors do.
+        centred = self.kernel == "rbf" and not sparse.issparse(X)
+        self.centre_ = X.mean(axis=0) if centred else None
+        return self
+
+    def gram(self, X) -> np.ndarray:
+        """The square matrix of training rows, in memory that the caller may overwrite."""
+        if self.kernel == "precomputed":
+            return check_gram(X)
+        return _own(self(X, X))
+
+    def __call__(self, A, B) -> np.ndarray:
+        if self.kernel == "precomputed":
+            return np.asarray(A, dtype=np.float64)
+        if self.kernel == "rbf":
+            if self.centre_ is not None:
+                same = A is B
+                A = A - self.centre_
+                B = A if same else B - self.centre_
+            return gaussian(A, B, self.gamma_)
+        if callable(self.kernel):
+            return np.asarray(self.kernel(A, B), dtype=np.float64)
+        return pairwise_kernels(
+            A,
+            B,
+            metric=self.kernel,
+            filter_params=True,
+            gamma=self.gamma_,
+            degree=self.degree,
+            coef0=self.coef0,
+        )
+
+
+def gaussian(A, B, gamma: float) -> np.ndarray:
+    """exp(-gamma |a - b|^2): one product, then everything in place."""
+    G = A @ B.T
+    G = G.toarray() if sparse.issparse(G) else G
+    G *= 2.0
+    G -= _square_norms(A)[:, None]
+    G -= _square_norms(B)
+    np.minimum(G, 0.0, out=G)
+    G *= gamma
+    if A is B:
+        np.fill_diagonal(G, 0.0)
+    return np.exp(G, out=G)
+
+
+def _square_norms(A) -> np.ndarray:
+    if sparse.issparse(A):
+        return np.asarray(A.multiply(A).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", A, A)
+
+
+def default_gamma(X, sample_weight=None) -> float:
+    """1 / (number of features * variance of all entries); 1 for constant data."""
+    p = X.shape[1]
+    w = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    w = w / w.sum()
+    mean = (w @ X).sum() / p
+    squares = X.multiply(X) if sparse.issparse(X) else X * X
+    variance = (w @ squares).sum() / p - mean**2
+    scale = p * variance
+    tiny = np.finfo(np.float64).tiny
+    return float(1.0 / scale) if scale > max(tiny, 1e-13 * mean**2) else 1.0
+
+
+def check_gram(K) -> np.ndarray:
+    """A copy of a precomputed kernel matrix that is square, finite and symmetric."""
+    K = np.array(K, dtype=np.float64, order="C")
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"A precomputed kernel between training rows is square; shape {K.shape} came."
+        )
+    scale = max(np.abs(K.diagonal()).max(initial=0.0), np.finfo(float).tiny)
+    for i in range(len(K)):  # row by row: no second matrix
+        gap = np.abs(K[i, :i] - K[:i, i])
+        if gap.max(initial=0.0) > 1e-8 * scale:
+            j = int(gap.argmax())
+            raise ValueError(
+                f"The precomputed kernel is not symmetric: K[{i}, {j}] is {K[i, j]:.6g} and "
+                f"K[{j}, {i}] is {K[j, i]:.6g}."
+            )
+    return K
+
+
+def _own(K) -> np.ndarray:
+    """A C-ordered float64 array that owns its data, copied only if it must be."""
+    K = np.ascontiguousarray(K, dtype=np.float64)
+    return K if K.flags.owndata and K.flags.writeable else K.copy()

@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Smooth psi(Y), apply the loss, take the argmin."""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
+
+from skstruct._arrays.blocks import parse_memory, row_blocks
+from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.progress import track
+from skstruct.kernels.labels import label_kernel_matrix
+from skstruct.learners.explanation import Explanation
+from skstruct.learners.leave_out import choose, group_numbers, kernel_grid
+from skstruct.learners.problem import RiskProblem
+from skstruct.losses import resolve_loss
+from skstruct.smoothing import AdditiveKernelRidge, KernelRidge, LinearSmoother
+from skstruct.spaces import Classes, Decoded, LabelSets
+
+
+class ConditionalRiskMinimizer(BaseEstimator):
+    r"""Predict the output of least estimated conditional risk [1]_ [2]_.
+
+    .. math:: \hat z(x) = \arg\min_{z \in \mathcal{Y}} \sum_i w_i(x)\, \ell(z, y_i)
+
+    A smoother gives weights :math:`w(x)` to the training examples; the loss turns the
+    weighted mean of their embeddings into costs, and the space minimizes these exactly.
+    Trained once, the loss and the constraints may still change.
+
+    Parameters
+    ----------
+    space : space, default=None
+        What may be predicted. Learned from ``Y`` when None: one label per row gives
+        :class:`~skstruct.spaces.Classes`, an indicator array or rows of label names
+        :class:`~skstruct.spaces.LabelSets`.
+    loss : str, loss or callable, default=None
+        What a mistake costs; the usual loss of the space when None. A callable of two
+        outputs is minimized over the outputs seen in training.
+    kernel : str, callable or list of them, default="rbf"
+        Kernel between inputs, by scikit-learn's names; ``"precomputed"`` too. A list is
+        searched like alpha.
+    gamma : float, "auto" or several, default=None
+        Kernel width; None is 1 / (n_features * variance of X), ``"auto"`` searches five
+        widths around it.
+    degree, coef0 : float
+        Further kernel parameters.
+    alpha : float, several, or "auto"
+        Ridge penalty, K + alpha I. ``"auto"`` and several values are chosen by the loss
+        itself on left-out rows, in closed form, from one eigendecomposition.
+    fit_intercept : bool, default=True
+        With it the weights of every prediction sum to one.
+    smoother : regressor, default=None
+        Replaces kernel ridge regression: a smoother of this library, or any multi-output
+        regressor of scikit-learn as it is.
+    system : "auto", "cholesky" or "spectral"
+        How the ridge system is solved; auto takes Cholesky for a single alpha.
+    label_kernel : array (d, d), "adjacency", "laplacian" or "diffusion", default=None
+        Lets the labels of a hierarchy borrow strength from each other.
+    leave_out : "one", "output", int or splitter, default="one"
+        What is left out together when alpha is chosen: each row, all rows of the same
+        output, so many contiguous blocks, or the test sets of a scikit-learn splitter.
+        Rows that are alike beyond what the test rows will be (copies, blocks, sorted
+        files) must go together, or the choice will be too bold. ``groups`` in ``fit``
+        overrides it.
+    memory : str or int, default="1GB"
+        Budget for one block of rows at prediction.
+    n_jobs : int, default=None
+        Threads that predict blocks of rows.
+    verbose : int, default=0
+        Progress bars on stderr.
+    random_state : int or RandomState, default=None
+        Passed to a smoother that takes one and has none.
+
+    Attributes
+    ----------
+    space_, loss_, smoother_ : the fitted parts
+    alpha_, gamma_, kernel_ : what was chosen; None with a smoother of your own
+    search_ : LeaveOutSearch or None; all trials with their left-out risks
+    outputs_ : array of the training outputs in canonical form
+
+    References
+    ----------
+    .. [1] C. Y. Goh and P. Jaillet, "Structured prediction by conditional risk
+       minimization".
+    .. [2] C. Ciliberto, A. Rudi, L. Rosasco, "A consistent regularization approach for
+       structured prediction", 2016, Algorithm 1.
+
+    Examples
+    --------
+    >>> from skstruct.spaces import Hierarchy
+    >>> X = [[0.0], [0.1], [1.0], [1.1], [3.0]]
+    >>> Y = [{"animal", "cat"}, {"animal", "cat"}, {"animal", "dog"}, {"animal", "dog"}, set()]
+    >>> space = Hierarchy([("animal", "cat"), ("animal", "dog")])
+    >>> model = ConditionalRiskMinimizer(space, "hierarchical", gamma=2.0, alpha=0.1).fit(X, Y)
+    >>> sorted(model.predict([[0.05]])[0])
+    ['animal', 'cat']
+    >>> sorted(model.predict([[0.05]], restrict={"exclude": ["cat"]})[0])
+    ['animal']
+    """
+
+    def __init__(
+        self,
+        space=None,
+        loss=None,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        alpha="auto",
+        fit_intercept=True,
+        smoother=None,
+        system="auto",
+        label_kernel=None,
+        leave_out="one",
+        memory="1GB",
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.space = space
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.smoother = smoother
+        self.system = system
+        self.label_kernel = label_kernel
+        self.leave_out = leave_out
+        self.memory = memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.target_tags.required = True
+        return tags
+
+    # ------------------------------------------------------------------ fitting
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (n,), default=None
+        groups : array of shape (n,), default=None
+            Rows of the same group are left out together when alpha is chosen.
+        """
+        if y is None:
+            raise ValueError(
+                "ConditionalRiskMinimizer requires y to be passed, but the target y is None."
+            )
+        y = y if hasattr(y, "__len__") else np.asarray(y)
+        parse_memory(self.memory)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        check_consistent_length(X, y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        self.space_ = (_infer_space(y) if self.space is None else clone(self.space)).fit(y)
+        self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
+        self.outputs_ = self.space_.validate(y)
+        self.problem_ = self._problem(self.loss_)
+        self.alpha_ = self.gamma_ = self.kernel_ = self.search_ = None
+        if self.smoother is not None:
+            self.smoother_ = self._fit_given(X, sample_weight)
+        else:
+            self.smoother_ = self._fit_ridge(X, sample_weight, groups)
+        return self
+
+    def _problem(self, loss):
+        joint = self.label_kernel is not None
+        return RiskProblem(self.space_, loss, self.outputs_, joint=joint)
+
+    def _fit_given(self, X, sample_weight):
+        smoother = clone(self.smoother)
+        parameters = smoother.get_params(deep=False)
+        if self.random_state is not None and parameters.get("random_state", 0) is None:
+            smoother.set_params(random_state=self.random_state)
+        if sample_weight is None:
+            return smoother.fit(X, self.problem_.targets())
+        if not has_fit_parameter(smoother, "sample_weight"):
+            raise ValueError(f"{type(smoother).__name__} takes no sample_weight.")
+        return smoother.fit(X, self.problem_.targets(), sample_weight=sample_weight)
+
+    def _fit_ridge(self, X, sample_weight, groups):
+        pairs = kernel_grid(self.kernel, self.gamma, X, sample_weight)
+        if isinstance(self.alpha, str) or np.ndim(self.alpha) > 0 or len(pairs) > 1:
+            groups = group_numbers(self.leave_out, self.outputs_, groups)
+            if X.shape[0] == 1:
+                return self._fit_ridge_single(X)
+            self.search_, smoother = choose(
+                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, "spectral"),
+                pairs, self.alpha, self.problem_, X, groups,
+                sample_weight=sample_weight, memory=self.memory, verbose=self.verbose,
+            )  # fmt: skip
+        else:
+            smoother = self._ridge(*pairs[0], self.alpha, self.system)
+            smoother.fit(X, self.problem_.targets(), sample_weight)
+        return self._settled(smoother)
+
+    def _fit_ridge_single(self, X):
+        """One row: nothing can be left out, and any penalty predicts that row's output."""
+        pairs = kernel_grid(self.kernel, None, X, None)
+        smoother = self._ridge(*pairs[0], 1.0, "cholesky")
+        return self._settled(smoother.fit(X, self.problem_.targets()))
+
+    def _settled(self, smoother):
+        self.kernel_, self.alpha_ = smoother.kernel, smoother.alpha
+        self.gamma_ = smoother.kernel_.gamma_
+        return smoother
+
+    def _ridge(self, kernel, gamma, alpha, system):
+        shared = {
+            "gamma": gamma,
+            "degree": self.degree,
+            "coef0": self.coef0,
+            "fit_intercept": self.fit_intercept,
+            "memory": self.memory,
+        }
+        if self.label_kernel is None:
+            return KernelRidge(kernel, alpha, system=system, **shared)
+        dag = getattr(self.space_, "dag_", None)
+        S = label_kernel_matrix(self.label_kernel, dag)
+        return AdditiveKernelRidge(S, kernel=kernel, alpha=alpha, **shared)
+
+    # ------------------------------------------------------------------ predicting
+    def _checked(self, X):
+        check_is_fitted(self)
+        index = X.index if is_pandas(X, "DataFrame") else None
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return X, index
+
+    def _prepared(self, loss, restrict):
+        """The problem of a loss and its constraints, and a smoother of its targets."""
+        problem = self.problem_ if loss is None else self._problem(resolve_loss(loss))
+        smoother = self.smoother_
+        if problem.key != self.problem_.key:
+            if not isinstance(smoother, LinearSmoother) or self.label_kernel is not None:
+                raise ValueError(
+                    f"{type(smoother).__name__} was fitted to {self.problem_.key[0]}, and "
+                    f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, "
+                    "or use a linear smoother (KernelRidge, Neighbors, NadarayaWatson, Forest)."
+                )
+            smoother = smoother.with_targets(problem.targets())
+        return problem.restricted(restrict), smoother
+
+    def _in_blocks(self, X, problem, smoother, decide):
+        """``decide(means, rows)`` for blocks of rows within the memory budget."""
+        n_jobs = effective_n_jobs(self.n_jobs)
+        per_row = 8 * (len(self.outputs_) + 4 * problem.width)
+        budget = parse_memory(self.memory) // n_jobs
+        blocks = list(row_blocks(X.shape[0], per_row, budget))
+
+        def one(rows):
+            means = smoother.predict(X[rows])
+            return decide(np.asarray(means, dtype=np.float64), rows)
+
+        blocks_shown = track(blocks, "predicting", self.verbose)
+        if n_jobs == 1:
+            return _joined([one(rows) for rows in blocks_shown])
+        run = Parallel(n_jobs=n_jobs, prefer="threads")
+        return _joined(run(delayed(one)(rows) for rows in blocks_shown))
+
+    def decode(self, X, *, loss=None, restrict=None) -> Decoded:
+        """Predictions with their estimated conditional risks and lower bounds on these.
+
+        Parameters
+        ----------
+        loss : str, loss or callable, default=None
+            Another loss than that of training; a linear smoother is not fitted again.
+        restrict : dict, default=None
+            Arguments of the space's ``restrict``, such as ``{"max_size": 3}``.
+        """
+        X, index = self._checked(X)
+        problem, smoother = self._prepared(loss, restrict)
+        decoded = self._in_blocks(X, problem, smoother, problem.decode)
+        outputs = self.space_.restore(decoded.outputs, index)
+        return Decoded(outputs, decoded.values, decoded.bounds)
+
+    def predict(self, X, *, loss=None, restrict=None):
+        """Outputs of least estimated risk, in the form in which ``y`` was given."""
+        decoded = self.decode(X, loss=loss, restrict=restrict)
+        return decoded.outputs
+
+    def predict_risk(self, X, *, loss=None, restrict=None):
+        """Estimated conditional risk of each prediction; shape (n,)."""
+        return self.decode(X, loss=loss, restrict=restrict).values
+
+    def kbest(self, X, k=3, *, loss=None, restrict=None) -> Decoded:
+        """The ``k`` outputs of least estimated risk for each row.
+
+        ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
+        ``predict``. ``values`` and ``bounds`` are (n, k), infinite where a row has fewer
+        than k outputs.
+        """
+        if k < 1:
+            raise ValueError(f"k must be at least 1; {k} came.")
+        X, index = self._checked(X)
+        problem, smoother = self._prepared(loss, restrict)
+        best = self._in_blocks(
+            X, problem, smoother, lambda means, rows: problem.kbest(means, k, rows)
+        )
+        ranks = range(best.outputs.shape[1])
+        outputs = [self.space_.restore(best.outputs[:, rank], index) for rank in ranks]
+        return Decoded(outputs, best.values, best.bounds)
+
+    def explain(self, X, *, loss=None, restrict=None) -> Explanation:
+        """The weights of the training examples for each row, and how far each one is."""
+        X, _ = self._checked(X)
+        if not isinstance(self.smoother_, LinearSmoother):
+            raise ValueError(
+                f"{type(self.smoother_).__name__} has no weights of training examples; use "
+                "KernelRidge, Neighbors, NadarayaWatson or Forest."
+            )
+        problem, smoother = self._prepared(loss, restrict)
+        decided = problem.decode(smoother.predict(X)).outputs
+        losses = problem.loss.pairwise(decided, self.outputs_)
+        return Explanation(self.smoother_.weights(X), losses)
+
+    def score(self, X, y, sample_weight=None):
+        """Minus the mean loss of the predictions for ``X``."""
+        X, _ = self._checked(X)
+        decoded = self._in_blocks(X, self.problem_, self.smoother_, self.problem_.decode)
+        losses = self.problem_.loss(decoded.outputs, self.space_.validate(y))
+        return -float(np.average(losses, weights=sample_weight))
+
+
+def _joined(parts: list[Decoded]) -> Decoded:
+    fields = ("outputs", "values", "bounds")
+    if len(parts) == 1:
+        return parts[0]
+    return Decoded(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
+
+
+def _infer_space(y):
+    """Classes for one label per row, label sets for indicator rows or rows of names."""
+    if is_pandas(y, "DataFrame") or sparse.issparse(y):
+        return LabelSets()
+    first = y.iloc[0] if is_pandas(y, "Series") and len(y) else (y[0] if len(y) else None)
+    if isinstance(first, (list, tuple, set, frozenset, np.ndarray)) and np.ndim(first) <= 1:
+        single = isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1
+        return Classes() if single else LabelSets()
+    return Classes()

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Choosing penalty and kernel by the structured loss on left-out rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from skstruct._arrays.progress import track
+from skstruct.kernels.inputs import SCALED, default_gamma
+from skstruct.smoothing.systems import SpectralSystem
+
+GAMMA_STEPS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # times the default, for gamma="auto"
+N_ALPHAS = 22
+
+
+@dataclass
+class LeaveOutSearch:
+    """What was tried: one entry per kernel, gamma and alpha, and the best of them."""
+
+    trials: list[dict[str, Any]] = field(default_factory=list)
+    best: dict[str, Any] | None = None
+
+    def add(self, trial) -> bool:
+        """Keep a trial; True when it is the best so far."""
+        self.trials.append(trial)
+        better = self.best is None or trial["risk"] < self.best["risk"] - 1e-12
+        if better:
+            self.best = trial
+        return better
+
+
+def group_numbers(leave_out, outputs, groups):
+    """One group per row that is left out together, or None for each row by itself.
+
+    Parameters
+    ----------
+    leave_out : "one", "output", int or scikit-learn splitter
+        Each row; all rows with the same output; so many contiguous blocks; the test sets
+        of the splitter.
+    outputs : array
+    groups : array or None
+        Given by the user: overrides ``leave_out``.
+    """
+    n = len(outputs)
+    if groups is not None:
+        number = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
+        if len(number) != n:
+            raise ValueError(f"groups has {len(number)} entries for {n} rows.")
+        return _several(number)
+    if isinstance(leave_out, str):
+        if leave_out == "one":
+            return None
+        if leave_out == "output":
+            rows = np.asarray(outputs).reshape(n, -1)
+            return _several(np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1))
+    elif isinstance(leave_out, (int, np.integer)) and not isinstance(leave_out, bool):
+        if leave_out < 2:
+            raise ValueError(f"leave_out needs at least 2 blocks; {leave_out} came.")
+        return _several(np.arange(n) * min(int(leave_out), n) // n)
+    elif hasattr(leave_out, "split"):
+        number = np.full(n, -1)
+        for k, (_, test) in enumerate(leave_out.split(np.zeros((n, 1)))):
+            number[test] = k
+        if (number < 0).any():
+            raise ValueError(
+                f"Row {np.flatnonzero(number < 0)[0]} is in no test set of the splitter."
+            )
+        return _several(number)
+    raise ValueError(
+        'leave_out is "one", "output", a number of contiguous blocks or a splitter; '
+        f"{leave_out!r} came."
+    )
+
+
+def _several(number):
+    if len(np.unique(number)) < 2:
+        raise ValueError("All rows are in one group: leaving it out leaves nothing to learn from.")
+    return number
+
+
+def alpha_grid(alpha, smoother) -> np.ndarray:
+    """The penalties to try: those given, or from near interpolation to near the mean."""
+    if isinstance(alpha, str):
+        if alpha != "auto":
+            raise ValueError(f'alpha is a positive number, several, or "auto"; {alpha!r} came.')
+        top = float(smoother.system_.values_.clip(min=0).sum())
+        return max(top, np.finfo(float).tiny * 1e20) * np.logspace(0, -7, N_ALPHAS)
+    alphas = np.unique(np.asarray(alpha, dtype=np.float64))[::-1]
+    if not (np.isfinite(alphas) & (alphas > 0)).all():
+        raise ValueError(f"alpha must be positive; {alpha!r} came.")
+    return alphas
+
+
+def kernel_grid(kernel, gamma, X, sample_weight):
+    """Pairs of kernel and gamma to try."""
+    kernels = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
+    if isinstance(gamma, str):
+        if gamma != "auto":
+            raise ValueError(f'gamma is a positive number, several, None or "auto"; {gamma!r} came.')
+        scale = default_gamma(X, sample_weight)
+        gammas = [scale * step for step in GAMMA_STEPS]
+    else:
+        gammas = [None] if gamma is None else np.ravel(gamma).tolist()
+    return [
+        pair
+        for name in kernels
+        for pair in product([name], gammas if name in SCALED or callable(name) else gammas[:1])
+    ]
+
+
+def choose(make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, memory, verbose):
+    """Fit one smoother per kernel and gamma, and pick the alpha of least left-out loss.
+
+    Alphas run from large to small, so that ties go to the smoother model.
+
+    Parameters
+    ----------
+    make_smoother : callable (kernel, gamma, alpha) -> unfitted smoother
+    """
+    search, winner, targets = LeaveOutSearch(), None, problem.targets()
+    for kernel, gamma in track(pairs, "kernels", verbose if len(pairs) > 1 else 0):
+        smoother = make_smoother(kernel, gamma, 1.0).fit(X, targets, sample_weight)
+        alphas = alpha_grid(alpha, smoother)
+        paths = smoother.loo_path(alphas, groups)
+        for value in track(alphas.tolist(), "alphas", verbose if len(pairs) == 1 else 0):
+            risk = problem.realized(next(paths), memory, sample_weight)
+            trial = {"kernel": kernel, "gamma": gamma, "alpha": value, "risk": risk}
+            if search.add(trial):
+                winner = smoother
+    assert winner is not None and isinstance(winner.system_, SpectralSystem)
+    return search, winner.with_alpha(search.best["alpha"])

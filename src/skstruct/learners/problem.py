@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One loss on one space: what to regress on, and what to decide from it."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.blocks import row_blocks
+from skstruct._arrays.ties import snap
+from skstruct.losses import pair
+from skstruct.spaces.base import Decoded
+
+
+class RiskProblem:
+    """Turns outputs into regression targets, and their conditional means into decisions.
+
+    Parameters
+    ----------
+    space : fitted space
+    loss : loss
+    outputs : array
+        Outputs of training in canonical form.
+    joint : bool
+        Whether labels borrow from each other (a label kernel): then every column
+        matters, and the total weight is a column per label.
+    """
+
+    def __init__(self, space, loss, outputs, *, joint=False):
+        self.space, self.loss = pair(loss, space, outputs)
+        self.outputs, self.joint = outputs, joint
+        psi = self.space.embed(outputs)
+        self.width = psi.shape[1]
+        # Columns that are zero for all training rows have mean zero: they cost nothing.
+        # The sum over rows cannot cancel because embeddings of sets are not negative.
+        self.used = None
+        if not joint and sparse.issparse(psi):
+            self.used = np.flatnonzero(np.asarray(psi.sum(axis=0)).ravel())
+        listed = getattr(self.space, "listed_", None)
+        self.key = self.space.embedding, joint, None if listed is None else listed.tobytes()
+
+    def targets(self) -> np.ndarray:
+        """psi(y_i) and a column of ones, which learns the total weight; (n, q + 1)."""
+        psi = self.space.embed(self.outputs)
+        psi = psi if self.used is None else psi[:, self.used]
+        psi = psi.toarray() if sparse.issparse(psi) else psi
+        ones = np.ones((len(psi), psi.shape[1] if self.joint else 1))
+        return np.hstack([psi, ones])
+
+    def costs(self, means):
+        """Costs of the embedding's coordinates and the part of the risk no output changes."""
+        q = self.width if self.used is None else len(self.used)
+        g, total = means[:, :q], means[:, q:]
+        if self.used is not None:
+            full = np.zeros((len(g), self.width))
+            full[:, self.used] = g
+            g = full
+        return snap(np.asarray(self.loss.cost(g, total))), self.loss.offset(g, total)
+
+    def decode(self, means, rows=slice(None)) -> Decoded:
+        """Outputs of least estimated risk, with that risk and its bound."""
+        costs, offset = self.costs(means)
+        decoded = self.space.rows(rows).argmin(costs)
+        return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
+
+    def kbest(self, means, k, rows=slice(None)) -> Decoded:
+        costs, offset = self.costs(means)
+        best = self.space.rows(rows).kbest(costs, k)
+        offset = offset[:, None]
+        return Decoded(best.outputs, best.values + offset, best.bounds + offset)
+
+    def realized(self, means, memory, sample_weight=None) -> float:
+        """Mean loss on the training rows of decisions from left-out means."""
+        losses = np.empty(len(means))
+        for rows in row_blocks(len(means), 32 * self.width, memory):
+            decided = self.decode(means[rows], rows).outputs
+            losses[rows] = self.loss(decided, self.outputs[rows])
+        return float(np.average(losses, weights=sample_weight))
+
+    def restricted(self, restrict):
+        """The same problem over a narrower space."""
+        if not restrict:
+            return self
+        if not hasattr(self.space, "restrict"):
+            raise ValueError(f"{type(self.space).__name__} cannot be restricted.")
+        narrowed = object.__new__(RiskProblem)
+        narrowed.__dict__.update(self.__dict__, space=self.space.restrict(**restrict))
+        return narrowed

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernel ridge regression as a smoother: signed weights, closed-form leave-out."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from skstruct._arrays.blocks import row_blocks
+from skstruct.kernels.inputs import InputKernel
+from skstruct.smoothing.systems import CholeskySystem, SpectralSystem
+
+
+class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    r"""Ridge regression in the space of a kernel, for any number of targets at once.
+
+    .. math:: \min_{f, b} \sum_i s_i (f(x_i) + b - t_i)^2 + \alpha \|f\|^2
+
+    The prediction is :math:`\sum_i w_i(x) t_i`. With an intercept the weights sum to one,
+    :math:`w(x) = M^{-1} v + M^{-1} 1 (1 - 1' M^{-1} v) / (1' M^{-1} 1)` with
+    :math:`M = K + \alpha I`; about half of them are negative.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        Any kernel name of scikit-learn, a callable (A, B) -> matrix, or "precomputed".
+    alpha : float or array of shape (n_targets,), default=1.0
+        Ridge penalty on scikit-learn's scale, K + alpha I.
+    gamma, degree, coef0 : float
+        Kernel parameters; ``gamma=None`` is 1 / (n_features * variance of X).
+    fit_intercept : bool, default=True
+    system : "auto", "cholesky" or "spectral"
+        Spectral costs more once, and then serves any alpha. Auto takes it only when alpha
+        differs between targets.
+    memory : str or int, default="1GB"
+        Budget of one block of kernel rows at prediction.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (n_fitted, n_targets)
+    intercept_ : array of shape (n_targets,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 6, 30)[:, None]
+    >>> model = KernelRidge(alpha=0.01, gamma=1.0).fit(X, np.sin(X))
+    >>> bool(abs(model.predict([[1.5]])[0, 0] - np.sin(1.5)) < 1e-2)
+    True
+    >>> model.weights([[1.5]]).sum().round(12)
+    np.float64(1.0)
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        alpha=1.0,
+        *,
+        gamma=None,
+        degree=3,
+        coef0=1,
+        fit_intercept=True,
+        system="auto",
+        memory="1GB",
+    ):
+        self.kernel = kernel
+        self.alpha = alpha
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.system = system
+        self.memory = memory
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    # ------------------------------------------------------------------ fitting
+    def fit(self, X, y, sample_weight=None):
+        """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
+        X, targets = validate_data(
+            self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
+        )
+        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        if weight.sum() <= 0:
+            raise ValueError("All sample weights are zero.")
+        self.weight_ = weight
+        self.kernel_ = InputKernel(
+            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        ).fit(X, weight)
+        self.X_fit_ = None if self.kernel == "precomputed" else X
+        self.root_ = np.sqrt(weight)  # rows are scaled by it: (D K D + alpha I) (A / D) = D T
+        self.system_ = self._fit_system(X)
+        return self._solve(np.asarray(targets, dtype=np.float64))
+
+    def _fit_system(self, X):
+        K = self.kernel_.gram(X)
+        self.column_mean_ = self.weight_ @ K / self.weight_.sum()
+        if not (self.weight_ == 1.0).all():
+            K *= self.root_
+            K *= self.root_[:, None]
+        border = self.root_ if self.fit_intercept else None
+        return self._new_system().fit(K, check_alpha(self.alpha), border=border)
+
+    def _new_system(self):
+        if self.system not in ("auto", "cholesky", "spectral"):
+            raise ValueError(
+                f'system is "auto", "cholesky" or "spectral"; {self.system!r} came.'
+            )
+        spectral = self.system == "spectral" or np.ndim(self.alpha) > 0
+        return SpectralSystem() if spectral else CholeskySystem()
+
+    def _solve(self, targets):
+        self.targets_ = targets
+        T = targets if targets.ndim == 2 else targets[:, None]
+        self._store(self.root_[:, None] * self.system_.solve(self.root_[:, None] * T), T)
+        return self
+
+    def _store(self, coef, T):
+        self.dual_coef_ = coef
+        self.intercept_ = np.zeros(T.shape[1])
+        if self.fit_intercept:
+            self.intercept_ = self.weight_ @ T / self.weight_.sum() - self.column_mean_ @ coef
+
+    def with_targets(self, targets):
+        """The same smoother for other targets: one solve, nothing factored again."""
+        return copy.copy(self)._solve(np.asarray(targets, dtype=np.float64))
+
+    def with_alpha(self, alpha):
+        """The same smoother with another alpha; for the spectral system."""
+        if not isinstance(self.system_, SpectralSystem):
+            raise ValueError('Another alpha without a new factorization needs system="spectral".')
+        other = copy.copy(self)
+        other.alpha = alpha
+        other.system_ = copy.copy(self.system_)
+        other.system_.shift_ = check_alpha(alpha)
+        return other._solve(self.targets_)
+
+    # ------------------------------------------------------------------ predicting
+    def _checked(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+
+    def predict(self, X):
+        X = self._checked(X)
+        out = np.empty((X.shape[0], self.dual_coef_.shape[1]))
+        for rows in row_blocks(X.shape[0], 8 * len(self.dual_coef_), self.memory):
+            out[rows] = self.kernel_(X[rows], self.X_fit_) @ self.dual_coef_
+        out += self.intercept_
+        return out if self.targets_.ndim == 2 else out[:, 0]
+
+    def weights(self, X):
+        """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
+        X = self._checked(X)
+        V = self.kernel_(X, self.X_fit_)
+        if self.fit_intercept:
+            V = V - self.column_mean_
+        W = (self.root_[:, None] * self.system_.solve(self.root_[:, None] * V.T)).T
+        if self.fit_intercept:
+            W += self.weight_ / self.weight_.sum()
+        return W
+
+    # ------------------------------------------------------------------ leaving out
+    def loo(self, groups=None):
+        """Predictions for the training rows, each (or its whole group) left out.
+
+        With R = alpha (K + alpha I)^-1, bordered for an intercept, the residuals of a
+        group G without G are R_GG^-1 (R T)_G: exactly what refitting would give.
+        """
+        check_is_fitted(self)
+        residuals = check_alpha(self.alpha) * self._scaled_coef()
+        if groups is None:
+            share = 1.0 - self.system_.leverages()
+            return self._left_out(residuals / (share if share.ndim == 2 else share[:, None]))
+        left = np.empty_like(residuals)
+        for rows in group_rows(groups, len(left)):
+            left[rows] = _group_solve(self.system_, rows, residuals[rows])
+        return self._left_out(left)
+
+    def loo_path(self, alphas, groups=None):
+        """``loo`` for each alpha in turn, from one eigendecomposition; a generator."""
+        rotated = self.system_.rotate(self.root_[:, None] * self._matrix_targets())
+        members = None if groups is None else group_rows(groups, len(self.root_))
+        for alpha in alphas:
+            residuals = self.system_.residuals(rotated, alpha)
+            if members is None:
+                share = 1.0 - self.system_.leverages(alpha)
+                residuals /= share if share.ndim == 2 else share[:, None]
+            else:
+                for rows in members:
+                    residuals[rows] = _group_solve(self.system_, rows, residuals[rows], alpha)
+            yield self._left_out(residuals)
+
+    def _matrix_targets(self):
+        return self.targets_ if self.targets_.ndim == 2 else self.targets_[:, None]
+
+    def _scaled_coef(self):
+        root = np.where(self.root_ > 0, self.root_, 1.0)[:, None]
+        return self.dual_coef_ / root
+
+    def _left_out(self, residuals):
+        """Targets minus residuals; rows of weight zero were never in, so they are as fitted."""
+        root = np.where(self.root_ > 0, self.root_, 1.0)[:, None]
+        left = self._matrix_targets() - residuals / root
+        absent = self.root_ == 0
+        if absent.any():
+            X = self.X_fit_
+            if X is None:
+                raise ValueError("Rows of weight zero cannot be left out of a precomputed kernel.")
+            left[absent] = self.predict(X[absent]).reshape(absent.sum(), -1)
+        return left if self.targets_.ndim == 2 else left[:, 0]
+
+
+def check_alpha(alpha):
+    """A positive penalty, or an array of them; infinity leaves nothing but the mean."""
+    values = np.asarray(alpha, dtype=np.float64)
+    if np.isnan(values).any() or (values <= 0).any():
+        raise ValueError(f"alpha must be positive; {alpha!r} came.")
+    return float(values) if values.ndim == 0 else values
+
+
+def group_rows(groups, n: int) -> list[np.ndarray]:
+    """The rows of each group, given one group label per row."""
+    groups = np.asarray(groups)
+    if groups.shape != (n,):
+        raise ValueError(f"groups has shape {groups.shape}; one entry for each of {n} rows expected.")
+    _, number = np.unique(groups, return_inverse=True)
+    order = np.argsort(number, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
+
+
+def _group_solve(system, rows, residuals, *shift):
+    """R_GG^-1 r_G; a group that holds all rows leaves no data, and the prediction is zero."""
+    block = system.residual_block(rows, *shift)
+    return np.linalg.solve(block, residuals)
