@@ -49,6 +49,7 @@ def cheapest_subsets(costs, low, high, smallest, largest):
     low, high = np.broadcast_to(low, costs.shape), np.broadcast_to(high, costs.shape)
     forced, possible = low.sum(axis=1), high.sum(axis=1)
     feasible = (low <= high).all(axis=1) & (forced <= largest) & (possible >= smallest)
+    feasible &= smallest <= largest
     # Forced labels come first, forbidden ones last, the others by cost, then by index.
     key = np.where(low, -np.inf, np.where(high, costs, np.inf))
     order = np.argsort(key, axis=1, kind="stable")

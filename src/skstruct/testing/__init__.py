@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks for spaces, losses, smoothers and systems: for us and for yours."""
+
+from skstruct.testing.losses import check_loss
+from skstruct.testing.spaces import check_space
+from skstruct.testing.systems import check_system
+
+__all__ = ["check_loss", "check_space", "check_system"]

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import closed_sets, dags, forests, subsets
+
+from skstruct.losses import F1, FBeta, Hamming, HierarchicalLoss, Listed, ZeroOne, pair, resolve_loss
+from skstruct.spaces import Candidates, Classes, Hierarchy, LabelSets
+from skstruct.testing import check_loss
+
+LABEL_SETS = [Hamming(), Hamming([1.0, 0.5, 2.0, 0.0]), Hamming(normalize=True), F1(), FBeta(2.0)]
+
+
+@pytest.mark.parametrize("loss", [*LABEL_SETS, FBeta(0.5), ZeroOne(), Listed(F1())], ids=repr)
+def test_on_label_sets(loss):
+    check_loss(loss, LabelSets(range(4)), subsets(4))
+
+
+@given(forests(5))
+def test_on_forests(space):
+    for loss in (HierarchicalLoss(), HierarchicalLoss("uniform"), Hamming(), F1(), ZeroOne()):
+        check_loss(loss, space, closed_sets(space))
+
+
+@given(dags(5))
+def test_on_dags(space):
+    for loss in (HierarchicalLoss(), HierarchicalLoss(dag="average"), Hamming(), Listed(F1())):
+        check_loss(loss, space, closed_sets(space))
+
+
+@given(dags(6))
+def test_the_average_loss_is_an_upper_bound(space):
+    rows = closed_sets(space)
+    exact = HierarchicalLoss().bind(space).pairwise(rows, rows)
+    average = HierarchicalLoss(dag="average").bind(space).pairwise(rows, rows)
+    assert (average >= exact - 1e-12).all()
+
+
+@given(dags(5), st.data())
+def test_the_hierarchical_loss_by_its_words(space, data):
+    """Weighted count of wrong labels all of whose ancestors are right."""
+    rows, dag = closed_sets(space), space.dag_
+    weights = data.draw(st.lists(st.integers(0, 3), min_size=dag.n_nodes, max_size=dag.n_nodes))
+    loss = HierarchicalLoss(weights).bind(space)
+    above = dag.ancestors.toarray().astype(bool) & ~np.eye(dag.n_nodes, dtype=bool)
+    for z, y in zip(rows, rows[::-1]):
+        wrong = z != y
+        expected = sum(
+            weights[j] for j in range(dag.n_nodes) if wrong[j] and not wrong[above[j]].any()
+        )
+        assert loss(z[None], y[None])[0] == expected
+
+
+def test_sibling_weights():
+    space = Hierarchy([("r", "a"), ("r", "b"), ("a", "c"), ("s", "d")])
+    weights = dict(zip(space.labels_, HierarchicalLoss().bind(space).weights_))
+    assert weights == {"r": 0.5, "s": 0.5, "a": 0.25, "b": 0.25, "c": 0.25, "d": 0.5}
+
+
+def test_restricted_f1_against_enumeration():
+    space = LabelSets(range(4)).restrict(include=[1], max_size=3, exclusive=[[0, 2]])
+    view, loss = pair(F1(), space, subsets(4))
+    rows = space.enumerate()
+    weights = np.random.default_rng(1).standard_normal((50, 16))
+    psi = view.embed(subsets(4)).toarray()
+    g, total = weights @ psi, weights.sum(axis=1, keepdims=True)
+    risk = weights @ loss.pairwise(rows, subsets(4)).T
+    decoded = view.argmin(loss.cost(g, total))
+    assert space.contains(decoded.outputs).all()
+    np.testing.assert_allclose(decoded.values + loss.offset(g, total), risk.min(axis=1), atol=1e-9)
+    best = view.kbest(loss.cost(g, total), 3).values + loss.offset(g, total)[:, None]
+    np.testing.assert_allclose(best, np.sort(risk, axis=1)[:, :3], atol=1e-9)
+
+
+def test_zero_one_over_given_candidates():
+    space = LabelSets(range(3))
+    view, loss = pair(ZeroOne(candidates=np.eye(3, dtype=int)), space, subsets(3))
+    assert len(view.listed_) == 3
+    assert view.embed(np.array([[1, 1, 0], [0, 1, 0]])).toarray().tolist() == [[0, 0, 0], [0, 1, 0]]
+    only = view.restrict(exclude=[0]).argmin(np.array([[-5.0, -1.0, -2.0]]))
+    assert only.outputs.tolist() == [[0, 0, 1]]
+    del loss
+
+
+def test_any_callable_over_any_objects():
+    words = ["cat", "cart", "dog", "door"]
+    space = Candidates(words, loss=None).fit(words)
+    check_loss(Listed(lambda z, y: len(set(z) ^ set(y))), space, np.arange(4))
+
+
+def test_classes_with_a_cost_matrix():
+    space = Classes().fit(["a", "b", "c"])
+    check_loss(Listed(lambda z, y: 2.0 * (z < y) + (z > y)), space, np.arange(3))
+
+
+def test_names_and_bad_losses():
+    assert isinstance(resolve_loss("f1"), F1)
+    with pytest.raises(ValueError, match="Unknown loss 'f2'; known are zero_one"):
+        resolve_loss("f2")
+    with pytest.raises(TypeError, match="3 came"):
+        resolve_loss(3)
+    with pytest.raises(ValueError, match="asks for sized indicators"):
+        pair(F1(), Classes().fit([0, 1]), np.arange(2))
+    with pytest.raises(ValueError, match="needs a space with arcs"):
+        pair(HierarchicalLoss(), Classes().fit([0, 1]), np.arange(2))
+    with pytest.raises(ValueError, match="beta is a positive number"):
+        FBeta(0)([[1]], [[1]])
+    with pytest.raises(ValueError, match="3 weights"):
+        Hamming([1, 2]).bind(LabelSets(range(3)))
+    with pytest.raises(ValueError, match="no weight for the label 'b'"):
+        Hamming({"a": 1}).bind(LabelSets(["a", "b"]))
+    with pytest.raises(ValueError, match="label 1 is -1"):
+        Hamming([1, -1]).bind(LabelSets(range(2)))
+    with pytest.raises(ValueError, match="output 0 against output 0 is nan"):
+        Listed(lambda z, y: float("nan")).bind(Classes().fit([0, 1]))
+    with pytest.raises(ValueError, match="give candidates"):
+        space = Hierarchy([("a", "c"), ("b", "c")])
+        pair(F1(), space, closed_sets(space))[0].argmin(np.zeros((1, 10)))
+
+
+def test_two_empty_sets_agree_under_f1():
+    assert F1()([[0, 0]], [[0, 0]]).tolist() == [0.0]
+    assert F1()([[0, 0]], [[0, 1]]).tolist() == [1.0]

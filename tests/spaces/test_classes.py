@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pandas as pd
+import pytest
+
+from skstruct.spaces import Candidates, Classes
+from skstruct.testing import check_space
+
+
+@pytest.mark.parametrize("labels", [["b", "a", "c"], [3, 1], [True, False], [2.5, 0.5], [("a", 1), "x"]])
+def test_classes(labels):
+    if ("a", 1) in labels:
+        column = np.empty(2, dtype=object)
+        column[:] = labels
+        labels = column
+    check_space(Classes().fit(labels), np.arange(len(labels)))
+
+
+def test_own_types_and_order_come_back():
+    space = Classes(labels=["low", "high"]).fit(["high", "low"])
+    assert space.validate(["high", "low"]).tolist() == [1, 0]
+    series = pd.Series(["x", "y"], index=[7, 8], name="kind")
+    space = Classes().fit(series)
+    pd.testing.assert_series_equal(space.restore(space.validate(series), series.index), series)
+
+
+@pytest.mark.parametrize(
+    ("Y", "message"),
+    [([], "no rows"), (np.zeros((2, 2)), "LabelSets"), ([1.0, np.nan], r"Y\[1\] is nan")],
+)
+def test_bad_classes(Y, message):
+    with pytest.raises(ValueError, match=message):
+        Classes().fit(Y)
+
+
+def test_unknown_class():
+    with pytest.raises(ValueError, match=r"Y\[1\] is the label 'dgo'.*'dog'"):
+        Classes().fit(["cat", "dog"]).validate(["cat", "dgo"])
+
+
+def test_candidates_of_any_kind():
+    outputs = [{"a": 1}, np.array([1, 2]), "text", ("t", 3), frozenset({1})]
+    space = Candidates(outputs).fit([outputs[1], outputs[0]])
+    check_space(space, np.arange(5), n_draws=2000)
+    assert space.validate([np.array([1, 2]), {"a": 1}]).tolist() == [1, 0]
+    with pytest.raises(ValueError, match=r"Y\[0\] is 'other'"):
+        space.validate(["other"])
+    with pytest.raises(ValueError, match="empty"):
+        Candidates([]).fit([1])
+
+
+def test_training_outputs_beyond_the_candidates_are_never_predicted():
+    space = Candidates(["a", "b"]).fit(["a", "z"])
+    assert space.embed(space.validate(["z"])).tolist() == [[0, 0, 1]]
+    assert space.argmin(np.array([[0.0, 1.0, -9.0]])).outputs.tolist() == [0]
+    assert space.size() == 2

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from strategies import subsets
+
+from skstruct.exceptions import InfeasibleError
+from skstruct.spaces import LabelSets
+from skstruct.testing import check_space
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_all_subsets(d):
+    check_space(LabelSets(range(d)), subsets(d))
+
+
+@given(st.data())
+def test_limits_against_enumeration(data):
+    d = data.draw(st.integers(1, 5))
+    name = st.integers(0, d - 1)
+    include = data.draw(st.lists(name, max_size=2, unique=True))
+    exclude = data.draw(st.lists(name, max_size=2, unique=True))
+    low = data.draw(st.integers(0, d))
+    high = data.draw(st.integers(0, d))
+    groups = data.draw(st.lists(st.lists(name, min_size=2, max_size=3, unique=True), max_size=2)) if d > 2 else []
+    space = LabelSets(range(d), min_size=low, max_size=high)
+    space = space.restrict(include=include, exclude=exclude, exclusive=groups)
+    rows = [
+        row
+        for row in subsets(d)
+        if row[include].all()
+        and not row[exclude].any()
+        and low <= row.sum() <= high
+        and all(row[group].sum() <= 1 for group in groups)
+    ]
+    if rows:
+        check_space(space, np.array(rows))
+    else:
+        assert space.size() == 0
+        with pytest.raises(InfeasibleError):
+            space.argmin(np.ones((1, d)))
+
+
+def test_exactly_k_is_the_moment_formula():
+    d, k = 6, 2
+    space = LabelSets(range(d), min_size=k, max_size=k)
+    rows = np.array([[j in pair for j in range(d)] for pair in combinations(range(d), k)])
+    mean = rows.mean(axis=0)
+    covariance = space.second_moment() - np.outer(mean, mean)
+    expected = k * (d - k) / (d * (d - 1)) * (np.eye(d) - np.ones((d, d)) / d)
+    np.testing.assert_allclose(covariance, expected, atol=1e-12)
+
+
+def test_a_thousand_labels_do_not_overflow():
+    space = LabelSets(range(1000), max_size=500)
+    assert space.size() == (2**1000 + int(np.round(0)) + _middle(1000)) // 2
+    assert np.isfinite(space.second_moment()).all()
+    assert space.sample(5, 0).sum(axis=1).max() <= 500
+
+
+def _middle(d):
+    ways = 1
+    for s in range(d // 2):
+        ways = ways * (d - s) // (s + 1)
+    return ways
+
+
+FORMS = {
+    "array": np.array([[1, 0, 1], [0, 0, 0]]),
+    "bool": np.array([[True, False, True], [False, False, False]]),
+    "float": np.array([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]]),
+    "sparse": sparse.csr_array(np.array([[1, 0, 1], [0, 0, 0]])),
+    "frame": pd.DataFrame([[1, 0, 1], [0, 0, 0]], columns=["x", "y", "z"]),
+    "sets": [{"x", "z"}, set()],
+    "lists": [["x", "z"], []],
+    "series": pd.Series([{"x", "z"}, set()], index=["u", "v"]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_form_comes_back(form):
+    Y = FORMS[form]
+    space = LabelSets() if form in ("array", "bool", "float", "sparse") else LabelSets(["x", "y", "z"])
+    Z = space.fit(Y).validate(Y)
+    assert Z.dtype == np.int8
+    assert Z.tolist() == [[1, 0, 1], [0, 0, 0]]
+    back = space.restore(Z, index=getattr(Y, "index", None))
+    if form == "frame":
+        pd.testing.assert_frame_equal(back, Y)
+    elif form == "series":
+        pd.testing.assert_series_equal(back, Y)
+    elif form == "sparse":
+        assert (back != Y).nnz == 0
+    elif isinstance(Y, np.ndarray):
+        assert back.dtype == Y.dtype
+        np.testing.assert_array_equal(back, Y)
+    else:
+        assert list(back) == Y
+
+
+def test_columns_are_matched_by_name():
+    space = LabelSets().fit(FORMS["frame"])
+    shuffled = FORMS["frame"][["z", "x", "y"]]
+    np.testing.assert_array_equal(space.validate(shuffled), space.validate(FORMS["frame"]))
+
+
+@pytest.mark.parametrize(
+    ("Y", "message"),
+    [
+        (np.array([[0, 1], [3, 1]]), r"Y\[1, 0\] is.*3.*Use Classes"),
+        (np.array([[0.0, np.nan]]), r"Y\[0, 1\] is.*nan"),
+        (np.zeros((0, 2)), "no rows"),
+        (np.zeros((2, 0)), "no columns"),
+        ([], "no rows"),
+        ([set(), set()], "no label occurs"),
+        (["cat", "dog"], r"Y\[0\] is 'cat'.*Use Classes"),
+        (np.zeros((2, 2, 2)), "one row per sample"),
+    ],
+)
+def test_bad_outputs_are_named(Y, message):
+    with pytest.raises(ValueError, match=message):
+        LabelSets().fit(Y)
+
+
+def test_unfitted_space_says_so():
+    with pytest.raises(ValueError, match="call fit, or give labels"):
+        LabelSets().size()
+
+
+def test_wrong_columns():
+    space = LabelSets().fit(FORMS["frame"])
+    with pytest.raises(ValueError, match=r"missing: \['z'\], unknown: \['w'\]"):
+        space.validate(FORMS["frame"].rename(columns={"z": "w"}))
+    with pytest.raises(ValueError, match=r"\(n_samples, 3\)"):
+        space.validate(np.zeros((1, 2)))
+
+
+def test_refitting_forgets_the_old_labels():
+    space = LabelSets().fit(np.zeros((1, 3), int))
+    assert space.size() == 8
+    assert space.fit(np.zeros((1, 5), int)).size() == 32

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Small random hierarchies, and their outputs listed the slow, obvious way."""
+
+from itertools import product
+
+import numpy as np
+from hypothesis import strategies as st
+
+from skstruct.spaces import Hierarchy
+
+
+@st.composite
+def forests(draw, max_nodes=6):
+    """A Hierarchy in which every label has at most one parent."""
+    d = draw(st.integers(1, max_nodes))
+    parents = [draw(st.integers(-1, j - 1)) for j in range(d)]
+    return _shuffled(draw, d, [(p, j) for j, p in enumerate(parents) if p >= 0])
+
+
+@st.composite
+def dags(draw, max_nodes=6):
+    """A Hierarchy in which labels may have several parents."""
+    d = draw(st.integers(1, max_nodes))
+    arcs = [(i, j) for j in range(d) for i in range(j) if draw(st.booleans())]
+    return _shuffled(draw, d, arcs)
+
+
+def _shuffled(draw, d, arcs):
+    """Column numbers in random order: no solver may count on parents coming first."""
+    name = draw(st.permutations(range(d)))
+    return Hierarchy([(name[i], name[j]) for i, j in arcs], labels=range(d))
+
+
+def closed_sets(space):
+    """All closed sets of a hierarchy of named-by-number labels, straight from the definition."""
+    dag = space.dag_
+    rows = [
+        row
+        for row in product((0, 1), repeat=dag.n_nodes)
+        if all(row[c] <= row[p] for p, c in zip(dag.parents, dag.children))
+    ]
+    return np.array(rows, dtype=np.int8)
+
+
+def subsets(d):
+    return np.array(list(product((0, 1), repeat=d)), dtype=np.int8)
