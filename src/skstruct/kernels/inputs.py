@@ -102,11 +102,13 @@ def default_gamma(X, sample_weight=None) -> float:
     w = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     w = w / w.sum()
     mean = (w @ X).sum() / p
-    squares = X.multiply(X) if sparse.issparse(X) else X * X
-    variance = (w @ squares).sum() / p - mean**2
+    if sparse.issparse(X):
+        variance = (w @ X.multiply(X)).sum() / p - mean**2
+    else:
+        variance = (w @ (X - mean) ** 2).sum() / p  # two passes: offsets do not cancel digits
     scale = p * variance
     tiny = np.finfo(np.float64).tiny
-    return float(1.0 / scale) if scale > max(tiny, 1e-13 * mean**2) else 1.0
+    return float(1.0 / scale) if scale > max(tiny, 1e-28 * mean**2) else 1.0
 
 
 def check_gram(K) -> np.ndarray:

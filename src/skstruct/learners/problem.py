@@ -36,6 +36,9 @@ class RiskProblem:
         self.used = None
         if not joint and sparse.issparse(psi):
             self.used = np.flatnonzero(np.asarray(psi.sum(axis=0)).ravel())
+        some = psi[:50].toarray() if sparse.issparse(psi) else psi[:50]
+        largest = np.abs(self.loss.cost(some, np.ones((len(some), 1)))).max(initial=0.0)
+        self.unit = float(largest)  # size of a cost where all weight is on one output
         listed = getattr(self.space, "listed_", None)
         self.key = self.space.embedding, joint, None if listed is None else listed.tobytes()
 
@@ -55,7 +58,9 @@ class RiskProblem:
             full = np.zeros((len(g), self.width))
             full[:, self.used] = g
             g = full
-        return snap(np.asarray(self.loss.cost(g, total))), self.loss.offset(g, total)
+        costs = np.array(self.loss.cost(g, total), order="C")
+        terms = np.maximum(np.abs(means).max(axis=1) * self.unit, np.abs(costs).max(axis=1))
+        return snap(costs, terms), self.loss.offset(g, total)
 
     def decode(self, means, rows=slice(None)) -> Decoded:
         """Outputs of least estimated risk, with that risk and its bound."""

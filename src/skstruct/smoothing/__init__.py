@@ -3,10 +3,16 @@
 
 from skstruct.smoothing.additive import AdditiveKernelRidge
 from skstruct.smoothing.base import LinearSmoother
+from skstruct.smoothing.forest import Forest
 from skstruct.smoothing.kernel_ridge import KernelRidge
+from skstruct.smoothing.nadaraya_watson import NadarayaWatson
+from skstruct.smoothing.neighbors import Neighbors
 
 __all__ = [
     "AdditiveKernelRidge",
+    "Forest",
     "KernelRidge",
     "LinearSmoother",
+    "NadarayaWatson",
+    "Neighbors",
 ]

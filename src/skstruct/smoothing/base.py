@@ -7,8 +7,14 @@ import copy
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
 
 Array = Any
 
@@ -37,28 +43,82 @@ class RidgeSystem(Protocol):
 class WeightedMean(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Smoothers that average training targets with weights they can write down.
 
-    A child brings ``_learn(X, targets, sample_weight)``, ``weights(X)`` and
-    ``left_out_weights(groups)``; targets are dense arrays of shape (n, q) or (n,).
+    A child brings ``_learn(X, targets, sample_weight)``, which keeps ``X_fit_``, and
+    ``_weigh(X, own=None, groups=None)``: weights of the training rows for the rows of X,
+    each row of which sums to one. With ``own`` (n_samples,) and ``groups`` (n_fitted,) a
+    training row of the same group has no weight. Targets are dense, (n, q) or (n,).
     """
 
-    def fit(self, X, targets, sample_weight=None):
-        X, targets = validate_data(
-            self, X, targets, accept_sparse="csr", multi_output=True, y_numeric=True
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
         )
-        self.targets_ = np.asarray(targets, dtype=np.float64)
-        self._learn(X, self.targets_, sample_weight)
+        self.sample_weight_ = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        if not self.sample_weight_.any():
+            raise ValueError("All sample weights are zero.")
+        self.targets_ = _dense(y)
+        self._learn(X, self.targets_, self.sample_weight_)
         return self
 
     def predict(self, X):
-        check_is_fitted(self)
-        return self.weights(X) @ self.targets_
+        """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
+        return self._average(self._checked(X))
+
+    def weights(self, X):
+        """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
+        return self._weigh(self._checked(X))
+
+    def left_out_weights(self, groups=None):
+        """Weights for the training rows, none on a row's own group; (n_fitted, n_fitted)."""
+        groups = self._group_numbers(groups)
+        return self._weigh(self.X_fit_, groups, groups)
 
     def loo(self, groups=None):
         """Predictions for the training rows, each (or its whole group) left out."""
-        return self.left_out_weights(groups) @ self.targets_
+        groups = self._group_numbers(groups)
+        return self._average(self.X_fit_, groups, groups)
 
     def with_targets(self, targets):
         """The same weights, applied to other targets."""
+        check_is_fitted(self)
+        targets = check_array(targets, accept_sparse="csr", ensure_2d=False, dtype=np.float64)
+        if targets.shape[0] != len(self.targets_):
+            raise ValueError(
+                f"{type(self).__name__} was fitted to {len(self.targets_)} rows; "
+                f"{targets.shape[0]} targets came."
+            )
         other = copy.copy(self)
-        other.targets_ = np.asarray(targets, dtype=np.float64)
+        other.targets_ = _dense(targets)
         return other
+
+    def _average(self, X, own=None, groups=None):
+        return self._weigh(X, own, groups) @ self.targets_
+
+    def _checked(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+
+    def _group_numbers(self, groups):
+        """A number for the group of each training row; None makes each row a group."""
+        check_is_fitted(self)
+        n = len(self.targets_)
+        groups = np.arange(n) if groups is None else np.asarray(groups)
+        if groups.shape != (n,):
+            raise ValueError(
+                f"groups has shape {groups.shape}; one entry for each of {n} rows expected."
+            )
+        numbers = np.unique(groups, return_inverse=True)[1]
+        if np.count_nonzero(np.bincount(numbers, self.sample_weight_)) < 2:
+            raise ValueError("All rows are in one group: leaving it out leaves nothing.")
+        return numbers
+
+
+def _dense(targets):
+    targets = targets.toarray() if sparse.issparse(targets) else targets
+    return np.asarray(targets, dtype=np.float64)

@@ -88,8 +88,6 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
         )
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        if weight.sum() <= 0:
-            raise ValueError("All sample weights are zero.")
         self.weight_ = weight
         self.kernel_ = InputKernel(
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0

@@ -2,7 +2,8 @@
 """Checks for spaces, losses, smoothers and systems: for us and for yours."""
 
 from skstruct.testing.losses import check_loss
+from skstruct.testing.smoothers import check_smoother
 from skstruct.testing.spaces import check_space
 from skstruct.testing.systems import check_system
 
-__all__ = ["check_loss", "check_space", "check_system"]
+__all__ = ["check_loss", "check_smoother", "check_space", "check_system"]

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of what a model predicts and how it was chosen."""
+
+from skstruct.inspection.alpha_path import AlphaPathDisplay
+from skstruct.inspection.hierarchy import HierarchyDisplay
+
+__all__ = ["AlphaPathDisplay", "HierarchyDisplay"]

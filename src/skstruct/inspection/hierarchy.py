@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One prediction drawn into its hierarchy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct._arrays.optional import require
+
+
+class HierarchyDisplay:
+    """Labels of a hierarchy, filled by their estimated share, framed where predicted.
+
+    Parameters
+    ----------
+    dag : Dag
+    labels : sequence of names
+    shares : array of shape (d,)
+        Estimates of E[y_j | x]; they may lie outside 0..1.
+    predicted : array of shape (d,)
+    truth : array of shape (d,), default=None
+        Marked by a star when given.
+    shown : array of label numbers, default=None
+        Labels to draw; all when None.
+    """
+
+    def __init__(self, dag, labels, shares, predicted, truth=None, shown=None):
+        self.dag = dag
+        self.labels = labels
+        self.shares = shares
+        self.predicted = predicted
+        self.truth = truth
+        self.shown = np.arange(dag.n_nodes) if shown is None else np.asarray(shown)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, x, *, y=None, loss=None, restrict=None, max_labels=40, ax=None
+    ):
+        """Draw the prediction of a fitted ConditionalRiskMinimizer for one row.
+
+        Parameters
+        ----------
+        x : one row of inputs
+        y : its true output, default=None
+        loss, restrict
+            As in ``predict``.
+        max_labels : int
+            Of a large hierarchy, only the labels of largest share (and all above them).
+        """
+        space = estimator.space_
+        X = np.asarray(x, dtype=np.float64).reshape(1, -1)
+        indicators = estimator._prepared("hamming", None)
+        shares = np.asarray(indicators[1].predict(X))[0, : len(space.labels_)]
+        predicted = estimator.predict(X, loss=loss, restrict=restrict)
+        predicted = space.validate(predicted)[0]
+        truth = None if y is None else space.validate([y])[0]
+        shown = _most_likely(space.dag_, np.maximum(shares, predicted), max_labels)
+        return cls(space.dag_, space.labels_, shares, predicted, truth, shown).plot(ax)
+
+    def plot(self, ax=None):
+        pyplot = require("matplotlib.pyplot", used_by="HierarchyDisplay", extra="plot")
+        place = _layout(self.dag, self.shown)
+        if ax is None:
+            width = 2 + 1.1 * (1 + max(x for x, _ in place.values()))
+            depth = 1.2 + 1.1 * (1 - min(y for _, y in place.values()))
+            _, ax = pyplot.subplots(figsize=(min(width, 18), min(depth, 12)), layout="constrained")
+        for parent, child in zip(self.dag.parents, self.dag.children):
+            if parent in place and child in place:
+                (x0, y0), (x1, y1) = place[parent], place[child]
+                taken = self.predicted[parent] and self.predicted[child]
+                ax.plot([x0, x1], [y0, y1], color="0.2" if taken else "0.8", lw=2 if taken else 1, zorder=1)
+        colours = pyplot.get_cmap("Blues")
+        for j, (x, y) in place.items():
+            share = float(np.clip(self.shares[j], 0, 1))
+            frame = {"edgecolor": "black" if self.predicted[j] else "0.8",
+                     "linewidth": 2.5 if self.predicted[j] else 0.8}  # fmt: skip
+            star = " *" if self.truth is not None and self.truth[j] else ""
+            ax.text(
+                x, y, f"{self.labels[j]}{star}\n{self.shares[j]:.2f}", ha="center", va="center",
+                fontsize=9, zorder=2, color="white" if share > 0.6 else "black",
+                bbox={"boxstyle": "round,pad=0.35", "facecolor": colours(0.9 * share), **frame},
+            )  # fmt: skip
+        ax.set_xlim(-0.7, 0.7 + max(x for x, _ in place.values()))
+        ax.set_ylim(min(y for _, y in place.values()) - 0.6, 0.6)
+        ax.set_axis_off()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _most_likely(dag, shares, max_labels):
+    """The labels of largest share, with all above them, up to ``max_labels``."""
+    kept: set[int] = set()
+    ancestors = dag.ancestors
+    for j in np.argsort(-shares, kind="stable"):
+        above = set(ancestors.indices[ancestors.indptr[j] : ancestors.indptr[j + 1]].tolist())
+        if len(kept | above) > max_labels and kept:
+            break
+        kept |= above
+    return np.array(sorted(kept))
+
+
+def _layout(dag, shown):
+    """Leaves side by side, parents above the middle of their children; {node: (x, y)}."""
+    shown = set(map(int, shown))
+    below: dict[int, list[int]] = {v: [] for v in shown}
+    first: set[int] = set()  # each label hangs below its first shown parent
+    for parent, child in zip(dag.parents.tolist(), dag.children.tolist()):
+        if parent in shown and child in shown and child not in first:
+            first.add(child)
+            below[parent].append(child)
+    place: dict[int, tuple[float, float]] = {}
+    next_x = 0.0
+
+    def put(v):
+        nonlocal next_x
+        for child in below[v]:
+            put(child)
+        if below[v]:
+            x = float(np.mean([place[child][0] for child in below[v]]))
+        else:
+            x, next_x = next_x, next_x + 1.0
+        place[v] = (x, -float(dag.depth[v]))
+
+    for root in sorted(shown - first):
+        put(root)
+    return place

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scorers for scikit-learn's searches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct.losses import pair, resolve_loss
+
+
+def loss_scorer(loss):
+    """A scorer that judges a model's predictions under one loss: higher is better.
+
+    The model predicts *for* that loss, whatever it was trained with. Pass the result as
+    ``scoring`` to ``cross_val_score``, ``GridSearchCV`` and their like; a dictionary of
+    several compares losses in one run.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from skstruct import ConditionalRiskMinimizer
+    >>> X, Y = [[0.0], [0.1], [1.0], [1.1]] * 3, [[1, 0], [1, 0], [0, 1], [0, 1]] * 3
+    >>> model = ConditionalRiskMinimizer(alpha=0.1)
+    >>> cross_val_score(model, X, Y, cv=3, scoring=loss_scorer("f1"))
+    array([0., 0., 0.])
+    """
+    resolved = resolve_loss(loss)
+
+    def score(model, X, y):
+        predicted = model.predict(X, loss=resolved)
+        inner = model[-1] if hasattr(model, "steps") else model  # a pipeline's last step
+        space = inner.space_
+        bound = pair(resolved, space, inner.outputs_)[1]
+        return -float(np.mean(bound(space.validate(predicted), space.validate(y))))
+
+    return score

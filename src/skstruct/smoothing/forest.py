@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Averages over the training rows that share leaves of randomized trees."""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import sparse
+from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
+from sklearn.utils import check_array, check_random_state
+
+from skstruct.smoothing.base import WeightedMean
+
+TREES = {"random": DecisionTreeRegressor, "extra": ExtraTreeRegressor}
+
+
+class Forest(WeightedMean):
+    r"""A forest of regression trees, read as weights on the training rows.
+
+    .. math:: w_i(x) = \frac1B \sum_{b=1}^B
+              \frac{c_{bi} 1[i \in \ell_b(x)]}{\sum_j c_{bj} 1[j \in \ell_b(x)]}
+
+    with :math:`\ell_b(x)` the leaf of x in tree b and :math:`c_{bi}` how often the
+    bootstrap sample of that tree drew row i. The trees are grown on all targets at once.
+
+    ``loo`` is *out-of-bag*, not refitting: a row is predicted by the trees whose sample
+    holds no row of its group. A row without such a tree is predicted by all trees, its
+    group's rows taken out of the leaves; these trees were grown knowing it, so with large
+    groups ``loo`` is optimistic.
+
+    Parameters
+    ----------
+    n_estimators : int, default=200
+        Number of trees.
+    trees : "random" or "extra", default="random"
+        Best thresholds, or random ones: :class:`sklearn.tree.ExtraTreeRegressor`.
+    max_features : int, float, "sqrt", "log2" or None, default=1/3
+        Features, or their share, tried at each split.
+    min_samples_leaf : int, default=1
+        Least number of drawn rows in a leaf, each counted once.
+    max_depth : int, default=None
+    n_jobs : int, default=None
+    random_state : int or RandomState, default=None
+
+    Attributes
+    ----------
+    estimators_ : tuple of fitted trees
+    draws_ : array of shape (n_fitted, n_estimators)
+        How often the sample of each tree holds each training row.
+    leaf_means_ : array of shape (n_leaves, n_targets)
+        Mean targets in the leaves of all trees.
+
+    Notes
+    -----
+    Each tree draws as many rows as there are, by chances proportional to the sample
+    weights; as many as the weights add up to if that is more, up to ten times the rows.
+    Neither the order of the rows nor writing a row three times instead of giving it
+    weight three changes the samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, T = np.arange(20.0)[:, None], np.repeat([[1, 0], [0, 1]], 10, axis=0)
+    >>> model = Forest(n_estimators=50, random_state=0).fit(X, T)
+    >>> model.predict([[3.0]])
+    array([[1., 0.]])
+    >>> bool(np.allclose(model.weights(X) @ T, model.predict(X)))
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators=200,
+        *,
+        trees="random",
+        max_features=1 / 3,
+        min_samples_leaf=1,
+        max_depth=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_estimators = n_estimators
+        self.trees = trees
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ growing
+    def _learn(self, X, targets, sample_weight):
+        if self.n_estimators < 1:
+            raise ValueError(f"n_estimators must be at least 1; {self.n_estimators!r} came.")
+        X = _tree_input(X)
+        sample = Bootstrap(X, targets, sample_weight)
+        # Trees read columns, and would convert a sparse X one by one.
+        columns = X.tocsc() if sparse.issparse(X) else X
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
+        grow = delayed(_grow)
+        grown = self._parallel(grow(self._tree(seed), columns, targets, sample) for seed in seeds)
+        self.estimators_, counts = zip(*grown)
+        self._number_leaves()
+        self._keep(np.column_stack(counts), self._leaves(X))
+        self.leaf_means_ = self.shares_ @ targets
+
+    def _parallel(self, tasks):
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(tasks)  # trees release the lock
+
+    def _tree(self, seed):
+        if self.trees not in TREES:
+            raise ValueError(f'trees is "random" or "extra"; {self.trees!r} came.')
+        return TREES[self.trees](
+            max_features=self.max_features,
+            min_samples_leaf=self.min_samples_leaf,
+            max_depth=self.max_depth,
+            random_state=seed,
+        )
+
+    def _number_leaves(self):
+        """Number the leaves of all trees in one row, to be the columns of one matrix."""
+        trees = [tree.tree_ for tree in self.estimators_]
+        is_leaf = np.concatenate([tree.children_left == -1 for tree in trees])
+        self.first_node_ = np.cumsum([0] + [tree.node_count for tree in trees[:-1]])
+        self.leaf_number_ = np.cumsum(is_leaf, dtype=np.int32) - 1
+        self.n_leaves_ = int(is_leaf.sum())
+
+    def _keep(self, counts, leaves):
+        """What prediction needs: who was drawn, who sits where, shares in each leaf."""
+        self.draws_, self.leaves_ = counts, leaves
+        rows, _ = drawn = np.nonzero(counts)
+        size = np.bincount(leaves[drawn], counts[drawn], self.n_leaves_)
+        share = counts[drawn] / size[leaves[drawn]]
+        shape = self.n_leaves_, len(leaves)
+        self.shares_ = sparse.csr_array((share, (leaves[drawn], rows)), shape=shape)
+
+    def with_targets(self, targets):
+        """The same trees, with other targets in their leaves."""
+        other = super().with_targets(targets)
+        other.leaf_means_ = other.shares_ @ other.targets_
+        return other
+
+    # ------------------------------------------------------------------ predicting
+    def _leaves(self, X):
+        """The number of the leaf of each row in each tree; shape (n, n_estimators)."""
+        apply = (delayed(tree.apply)(X, check_input=False) for tree in self.estimators_)
+        return self.leaf_number_[np.column_stack(self._parallel(apply)) + self.first_node_]
+
+    def _votes(self, leaves, votes):
+        """Sparse (n, n_leaves): the votes of the trees, at the leaf each of them chose."""
+        n, n_trees = leaves.shape
+        starts = np.arange(0, n * n_trees + 1, n_trees)
+        shape = n, self.n_leaves_
+        return sparse.csr_array((np.ravel(votes), leaves.ravel(), starts), shape=shape)
+
+    def _equal_votes(self, leaves):
+        return self._votes(leaves, np.full(leaves.shape, 1.0 / leaves.shape[1]))
+
+    def predict(self, X):
+        return self._equal_votes(self._leaves(_tree_input(self._checked(X)))) @ self.leaf_means_
+
+    def weights(self, X):
+        return self._equal_votes(self._leaves(_tree_input(self._checked(X)))) @ self.shares_
+
+    # ------------------------------------------------------------------ leaving out
+    def loo(self, groups=None):
+        """Out-of-bag predictions for the training rows; see the class."""
+        votes, removed, chosen, others = self._out_of_bag(self._group_numbers(groups))
+        T = self.targets_
+        return votes @ self.leaf_means_ + removed @ T + chosen @ (others @ T)
+
+    def left_out_weights(self, groups=None):
+        """Out-of-bag weights, none on a row's own group; shape (n_fitted, n_fitted)."""
+        votes, removed, chosen, others = self._out_of_bag(self._group_numbers(groups))
+        return votes @ self.shares_ + removed + chosen @ others
+
+    def _out_of_bag(self, groups):
+        """Matrices of ``loo``; each row is nonzero in one of votes, removed and chosen.
+
+        votes (n, n_leaves) are those of trees that saw none of the group, removed (n, n)
+        the weights of all trees without the group, chosen (n, g) the row of others (g, n),
+        the means of all other rows.
+        """
+        order = np.argsort(groups, kind="stable")
+        starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+        free = ~np.logical_or.reduceat(self.draws_[order] > 0, starts, axis=0)[groups]
+        n_free = free.sum(axis=1)
+        votes = self._votes(self.leaves_, free / np.maximum(n_free, 1)[:, None])
+        removed = _without_group(self._selected(n_free == 0) @ self.shares_, groups)
+        bare = (n_free == 0) & (removed.sum(axis=1) == 0)
+        numbers, which = np.unique(groups[bare], return_inverse=True)
+        others = np.where(numbers[:, None] == groups, 0.0, self.sample_weight_)
+        others = sparse.csr_array(others / others.sum(axis=1, keepdims=True))
+        ones, rows = np.ones(len(which)), np.flatnonzero(bare)
+        chosen = sparse.csr_array((ones, (rows, which)), shape=(len(groups), len(numbers)))
+        return votes, removed, chosen, others
+
+    def _selected(self, rows):
+        """Votes of all trees for some training rows, nothing for the others."""
+        n = len(rows)
+        picked = np.flatnonzero(rows)
+        pick = sparse.csr_array((np.ones(len(picked)), (picked, picked)), shape=(n, n))
+        return pick @ self._equal_votes(self.leaves_)
+
+
+class Bootstrap:
+    """Samples of the training rows that depend on what the rows hold, not on their order.
+
+    The rows lie along [0, 1) in the order of a random projection, each as long as its
+    share of the weight, and a sample is a number of points there. Equal rows lie side by
+    side, so three of them are one of weight three.
+    """
+
+    def __init__(self, X, targets, weight):
+        rng, T = np.random.default_rng(0), targets.reshape(len(targets), -1)
+        key = X @ rng.standard_normal(X.shape[1]) + T @ rng.standard_normal(T.shape[1])
+        self.order = np.argsort(key, kind="stable")
+        ends = weight[self.order].cumsum()
+        self.ends = ends / ends[-1]
+        n_used = np.count_nonzero(weight)
+        self.size = int(np.clip(np.rint(weight.sum()), n_used, 10 * n_used))
+
+    def counts(self, seed):
+        """How often a sample holds each row; shape (n,)."""
+        points = np.random.RandomState(seed).random_sample(self.size)
+        drawn = self.order[np.searchsorted(self.ends, points, side="right")]
+        return np.bincount(drawn, minlength=len(self.order)).astype(np.int32)
+
+
+def _grow(tree, X, targets, sample):
+    counts = sample.counts(tree.random_state)
+    tree.fit(X, targets, sample_weight=counts.astype(np.float64), check_input=False)
+    return tree, counts
+
+
+def _tree_input(X):
+    """X as trees read it: float32, and 32-bit indices when sparse."""
+    X = check_array(X, accept_sparse="csr", dtype=np.float32)
+    if sparse.issparse(X):
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X
+
+
+def _without_group(W, groups):
+    """Weights without those on a row's own group, summing to one where any are left."""
+    W = W.tocoo()
+    other = groups[W.row] != groups[W.col]
+    rows, columns, values = W.row[other], W.col[other], W.data[other]
+    totals = np.bincount(rows, values, W.shape[0])
+    return sparse.csr_array((values / totals[rows], (rows, columns)), shape=W.shape)
