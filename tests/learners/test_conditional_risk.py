@@ -168,7 +168,7 @@ def test_leave_one_out_cannot_see_a_shift_but_groups_can():
 def test_kernel_and_gamma_are_searched_too():
     model = ConditionalRiskMinimizer(kernel=["linear", "rbf"], gamma="auto", alpha=[0.1, 1.0])
     model.fit(X, Y)
-    assert len(model.search_.trials) == 2 * (1 + 5)
+    assert len(model.search_.trials) == 2 * (1 + 7)
     assert model.search_.best["risk"] == min(t["risk"] for t in model.search_.trials)
     assert model.kernel_ in ("linear", "rbf")
 

@@ -49,7 +49,7 @@ class ConditionalRiskMinimizer(BaseEstimator):
         Kernel between inputs, by scikit-learn's names; ``"precomputed"`` too. A list is
         searched like alpha.
     gamma : float, "auto" or several, default=None
-        Kernel width; None is 1 / (n_features * variance of X), ``"auto"`` searches five
+        Kernel width; None is 1 / (n_features * variance of X), ``"auto"`` searches seven
         widths around it.
     degree, coef0 : float
         Further kernel parameters.

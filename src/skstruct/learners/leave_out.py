@@ -13,7 +13,7 @@ from skstruct._arrays.progress import track
 from skstruct.kernels.inputs import SCALED, default_gamma
 from skstruct.smoothing.systems import SpectralSystem
 
-GAMMA_STEPS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # times the default, for gamma="auto"
+GAMMA_STEPS = tuple(2.0**step for step in range(-3, 4))  # times the default: gamma="auto"
 N_ALPHAS = 22
 
 

@@ -57,6 +57,9 @@ class Forest(WeightedMean):
     Neither the order of the rows nor writing a row three times instead of giving it
     weight three changes the samples.
 
+    Every leaf keeps the means of all targets, here and in the trees: with hundreds of
+    targets and many rows, a larger ``min_samples_leaf`` saves memory.
+
     Examples
     --------
     >>> import numpy as np
@@ -178,28 +181,22 @@ class Forest(WeightedMean):
 
         votes (n, n_leaves) are those of trees that saw none of the group, removed (n, n)
         the weights of all trees without the group, chosen (n, g) the row of others (g, n),
-        the means of all other rows.
+        the weights of a plain mean without the group.
         """
-        order = np.argsort(groups, kind="stable")
+        n, order = len(groups), np.argsort(groups, kind="stable")
         starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
         free = ~np.logical_or.reduceat(self.draws_[order] > 0, starts, axis=0)[groups]
         n_free = free.sum(axis=1)
         votes = self._votes(self.leaves_, free / np.maximum(n_free, 1)[:, None])
-        removed = _without_group(self._selected(n_free == 0) @ self.shares_, groups)
-        bare = (n_free == 0) & (removed.sum(axis=1) == 0)
+        votes.eliminate_zeros()
+        stuck = np.flatnonzero(n_free == 0)
+        seen = _ones_at(stuck, stuck, (n, n)) @ self._equal_votes(self.leaves_)
+        removed = _without_group(seen @ self.shares_, groups)
+        bare = np.flatnonzero((n_free == 0) & (removed.sum(axis=1) == 0))
         numbers, which = np.unique(groups[bare], return_inverse=True)
         others = np.where(numbers[:, None] == groups, 0.0, self.sample_weight_)
         others = sparse.csr_array(others / others.sum(axis=1, keepdims=True))
-        ones, rows = np.ones(len(which)), np.flatnonzero(bare)
-        chosen = sparse.csr_array((ones, (rows, which)), shape=(len(groups), len(numbers)))
-        return votes, removed, chosen, others
-
-    def _selected(self, rows):
-        """Votes of all trees for some training rows, nothing for the others."""
-        n = len(rows)
-        picked = np.flatnonzero(rows)
-        pick = sparse.csr_array((np.ones(len(picked)), (picked, picked)), shape=(n, n))
-        return pick @ self._equal_votes(self.leaves_)
+        return votes, removed, _ones_at(bare, which, (n, len(numbers))), others
 
 
 class Bootstrap:
@@ -238,6 +235,10 @@ def _tree_input(X):
     if sparse.issparse(X):
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return X
+
+
+def _ones_at(rows, columns, shape):
+    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
 
 
 def _without_group(W, groups):
