@@ -75,7 +75,8 @@ def show_one(model, X_test, data, console):
     names = [data.labels[j] for j in np.flatnonzero(decoded.outputs[row])]
     console.print(
         f"\nTest image {row}: predicted {' > '.join(names)}, estimated risk "
-        f"{decoded.values[row]:.3f}, certified gap {decoded.values[row] - decoded.bounds[row]:.1e}; "
+        f"{decoded.values[row]:.3f}, certified gap "
+        f"{decoded.values[row] - decoded.bounds[row]:.1e}; "
         f"strongest supporters are training images {told.supporters(3)[0].tolist()}."
     )
     picture = Path("output") / "demo_prediction.png"

@@ -102,7 +102,9 @@ def table_row(name, quick):
              zip(("ECRM", "HM3N", "BR-SVM"), PAPER[name])]  # fmt: skip
     for note, (X_train, X_test) in features(name, data).items():
         started = time.perf_counter()
-        models = [ours(name, X_train, data, space, loss) for loss in (Hamming(), HierarchicalLoss())]
+        models = [
+            ours(name, X_train, data, space, loss) for loss in (Hamming(), HierarchicalLoss())
+        ]
         spent = time.perf_counter() - started
         lines.append((f"ours {note}".strip(), *(-m.score(X_test, data.Y_test) for m in models)))
         chosen = ", ".join(f"alpha {m.alpha_:.3g}" for m in models)

@@ -12,8 +12,8 @@ import pytest
 import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
-LAYERS = """exceptions _arrays decoding spaces losses kernels smoothing learners
-model_selection bounds inspection datasets testing cli""".split()
+LAYERS = ["exceptions", "_arrays", "decoding", "spaces", "losses", "kernels", "smoothing"]
+LAYERS += ["learners", "model_selection", "bounds", "inspection", "datasets", "testing", "cli"]
 ROOMS = ["datasets", "inspection", "kernels", "learners", "losses", "model_selection", "smoothing",
          "spaces", "testing"]  # fmt: skip
 
@@ -64,13 +64,15 @@ def test_public_names_exist_and_are_sorted(room):
 
 def test_importing_costs_little():
     """No compiler, plotting, frames or graphs are loaded before they are used."""
-    heavy = "numba torch dask matplotlib networkx highspy pandas".split()
+    heavy = ["numba", "torch", "dask", "matplotlib", "networkx", "highspy", "pandas"]
     code = (
         "import sys, sklearn.base; before = set(sys.modules); import skstruct, skstruct.spaces, "
         "skstruct.losses; skstruct.ConditionalRiskMinimizer; "
         f"print([m for m in {heavy} if m in sys.modules and m not in before])"
     )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert printed.stdout.strip() == "[]"
 
 

@@ -24,7 +24,7 @@ _ROOMS = (
     "testing",
 )
 
-__all__ = ["ConditionalRiskMinimizer", "__version__", *_ROOMS]  # noqa: PLE0604
+__all__ = ["ConditionalRiskMinimizer", "__version__", *_ROOMS]
 
 
 def __getattr__(name):

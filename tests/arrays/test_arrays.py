@@ -9,7 +9,9 @@ from skstruct._arrays.optional import require
 from skstruct._arrays.ties import snap
 
 
-@pytest.mark.parametrize(("text", "size"), [("1GB", 10**9), ("2 mb", 2 * 10**6), (512, 512), ("1.5k", 1500)])
+@pytest.mark.parametrize(
+    ("text", "size"), [("1GB", 10**9), ("2 mb", 2 * 10**6), (512, 512), ("1.5k", 1500)]
+)
 def test_memory(text, size):
     assert parse_memory(text) == size
 
@@ -49,5 +51,7 @@ def test_snapping_restores_ties_and_zeros():
 
 
 def test_missing_packages_say_how_to_get_them():
-    with pytest.raises(ImportError, match=r'Plot needs nothing_here: pip install "skstruct\[plot\]"'):
+    with pytest.raises(
+        ImportError, match=r'Plot needs nothing_here: pip install "skstruct\[plot\]"'
+    ):
         require("nothing_here", used_by="Plot", extra="plot")

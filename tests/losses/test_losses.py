@@ -3,11 +3,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import closed_sets, dags, forests, subsets
 
-from skstruct.losses import F1, FBeta, Hamming, HierarchicalLoss, Listed, ZeroOne, pair, resolve_loss
+from skstruct.losses import (
+    F1,
+    FBeta,
+    Hamming,
+    HierarchicalLoss,
+    Listed,
+    ZeroOne,
+    pair,
+    resolve_loss,
+)
 from skstruct.spaces import Candidates, Classes, Hierarchy, LabelSets
 from skstruct.testing import check_loss
+from strategies import closed_sets, dags, forests, subsets
 
 LABEL_SETS = [Hamming(), Hamming([1.0, 0.5, 2.0, 0.0]), Hamming(normalize=True), F1(), FBeta(2.0)]
 
@@ -114,9 +123,10 @@ def test_names_and_bad_losses():
         Hamming([1, -1]).bind(LabelSets(range(2)))
     with pytest.raises(ValueError, match="output 0 against output 0 is nan"):
         Listed(lambda z, y: float("nan")).bind(Classes().fit([0, 1]))
+    space = Hierarchy([("a", "c"), ("b", "c")])
+    view, _ = pair(F1(), space, closed_sets(space))
     with pytest.raises(ValueError, match="give candidates"):
-        space = Hierarchy([("a", "c"), ("b", "c")])
-        pair(F1(), space, closed_sets(space))[0].argmin(np.zeros((1, 10)))
+        view.argmin(np.zeros((1, 10)))
 
 
 def test_two_empty_sets_agree_under_f1():

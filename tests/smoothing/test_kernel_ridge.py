@@ -14,7 +14,11 @@ from skstruct.smoothing.systems import CholeskySystem, SpectralSystem
 from skstruct.testing import check_smoother, check_system
 
 RNG = np.random.default_rng(0)
-X, T, X_NEW = RNG.standard_normal((25, 3)), RNG.standard_normal((25, 4)), RNG.standard_normal((7, 3))
+X, T, X_NEW = (
+    RNG.standard_normal((25, 3)),
+    RNG.standard_normal((25, 4)),
+    RNG.standard_normal((7, 3)),
+)
 GROUPS = np.arange(25) % 6
 
 
@@ -39,7 +43,7 @@ def test_leaving_out_with_weights_is_refitting(system, fit_intercept):
     for groups in (None, GROUPS):
         left = model.loo(groups)
         for g in range(6 if groups is not None else 25):
-            out = (GROUPS == g) if groups is not None else np.arange(25) == g
+            out = (g == GROUPS) if groups is not None else np.arange(25) == g
             refitted = clone(model).fit(X[~out], T[~out], weight[~out])
             np.testing.assert_allclose(left[out], refitted.predict(X[out]), atol=1e-8)
 
@@ -195,8 +199,9 @@ def test_identity_label_kernel_changes_nothing():
 
 
 def test_bad_label_kernels():
-    with pytest.raises(ValueError, match="lowest eigenvalue is -0.4"):
-        AdditiveKernelRidge(np.eye(3) + [[0, 1, 1], [1, 0, 0], [1, 0, 0]]).fit(X, T[:, :3])
+    star = np.array([[1, 1, 1], [1, 1, 0], [1, 0, 1]])  # A + I of a root with two children
+    with pytest.raises(ValueError, match=r"lowest eigenvalue is -0\.4"):
+        AdditiveKernelRidge(star).fit(X, T[:, :3])
     with pytest.raises(ValueError, match="not symmetric"):
         AdditiveKernelRidge([[1.0, 0.5], [0.0, 1.0]]).fit(X, T)
     with pytest.raises(ValueError, match=r"for 3 targets; targets of shape \(25, 4\)"):

@@ -7,7 +7,9 @@ from skstruct.spaces import Candidates, Classes
 from skstruct.testing import check_space
 
 
-@pytest.mark.parametrize("labels", [["b", "a", "c"], [3, 1], [True, False], [2.5, 0.5], [("a", 1), "x"]])
+@pytest.mark.parametrize(
+    "labels", [["b", "a", "c"], [3, 1], [True, False], [2.5, 0.5], [("a", 1), "x"]]
+)
 def test_classes(labels):
     if ("a", 1) in labels:
         column = np.empty(2, dtype=object)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import closed_sets, dags, forests
 
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.spaces import Hierarchy
 from skstruct.testing import check_space
+from strategies import closed_sets, dags, forests
 
 
 @given(forests())
@@ -115,7 +115,7 @@ def test_every_way_to_write_a_hierarchy():
 
 
 def test_clear_errors():
-    with pytest.raises(ValueError, match="'a' -> 'b' -> 'a'|'b' -> 'a' -> 'b'"):
+    with pytest.raises(ValueError, match=r"'a' -> 'b' -> 'a'|'b' -> 'a' -> 'b'"):
         Hierarchy([("a", "b"), ("b", "a")])
     with pytest.raises(ValueError, match="cycle"):
         Hierarchy([("a", "a")])
@@ -125,7 +125,7 @@ def test_clear_errors():
         Hierarchy(nx.Graph(EDGES))
     with pytest.raises(ValueError, match="empty step"):
         Hierarchy(["1//2"])
-    with pytest.raises(ValueError, match="'cat'.*not one of the 1"):
+    with pytest.raises(ValueError, match=r"'cat'.*not one of the 1"):
         Hierarchy([("animal", "cat")], labels=["animal"])
     with pytest.raises(ValueError, match="listed twice"):
         Hierarchy([], labels=["a", "a"])
@@ -142,9 +142,9 @@ def test_clear_errors():
         space.restrict(include="cat")
     with pytest.raises(ValueError, match="max_size is a whole number"):
         space.restrict(max_size=-1)
+    costs = np.zeros((2, 4))
+    costs[1, 2] = np.nan
     with pytest.raises(ValueError, match=r"costs\[1, 2\] is nan"):
-        costs = np.zeros((2, 4))
-        costs[1, 2] = np.nan
         space.argmin(costs)
     with pytest.raises(ValueError, match=r"\(n_samples, 4\); got shape \(2, 3\)"):
         space.argmin(np.zeros((2, 3)))

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from strategies import subsets
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import LabelSets
 from skstruct.testing import check_space
+from strategies import subsets
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -27,7 +27,11 @@ def test_limits_against_enumeration(data):
     exclude = data.draw(st.lists(name, max_size=2, unique=True))
     low = data.draw(st.integers(0, d))
     high = data.draw(st.integers(0, d))
-    groups = data.draw(st.lists(st.lists(name, min_size=2, max_size=3, unique=True), max_size=2)) if d > 2 else []
+    groups = (
+        data.draw(st.lists(st.lists(name, min_size=2, max_size=3, unique=True), max_size=2))
+        if d > 2
+        else []
+    )
     space = LabelSets(range(d), min_size=low, max_size=high)
     space = space.restrict(include=include, exclude=exclude, exclusive=groups)
     rows = [
@@ -85,7 +89,9 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_form_comes_back(form):
     Y = FORMS[form]
-    space = LabelSets() if form in ("array", "bool", "float", "sparse") else LabelSets(["x", "y", "z"])
+    space = (
+        LabelSets() if form in ("array", "bool", "float", "sparse") else LabelSets(["x", "y", "z"])
+    )
     Z = space.fit(Y).validate(Y)
     assert Z.dtype == np.int8
     assert Z.tolist() == [[1, 0, 1], [0, 0, 0]]

@@ -4,15 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from strategies import closed_sets, dags, subsets
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import BinaryPolytope
 from skstruct.spaces.programs import closure_rows
 from skstruct.testing import check_space
+from strategies import closed_sets, dags, subsets
 
 
-@given(arrays(float, (2, 4), elements=st.integers(-2, 2)), arrays(float, 2, elements=st.integers(-2, 3)))
+@given(
+    arrays(float, (2, 4), elements=st.integers(-2, 2)),
+    arrays(float, 2, elements=st.integers(-2, 3)),
+)
 def test_random_polytopes(A, b):
     space = BinaryPolytope(A_ub=A, b_ub=b)
     rows = subsets(4)[(subsets(4) @ A.T <= b).all(axis=1)]
@@ -56,7 +59,9 @@ def test_tiny_and_huge_costs_keep_their_order():
 )
 def test_bad_constraints(arguments, message):
     with pytest.raises(ValueError, match=message):
-        BinaryPolytope(**arguments).argmin(np.zeros((1, 2 if "A_ub" in arguments or "A_eq" in arguments else 1)))
+        BinaryPolytope(**arguments).argmin(
+            np.zeros((1, 2 if "A_ub" in arguments or "A_eq" in arguments else 1))
+        )
 
 
 def test_outputs_outside_are_named():

@@ -11,8 +11,7 @@ def check_costs(costs, n_columns: int, *, used_by: str) -> np.ndarray:
     costs = np.asarray(costs, dtype=np.float64)
     if costs.ndim != 2 or costs.shape[1] != n_columns:
         raise ValueError(
-            f"{used_by} expects costs of shape (n_samples, {n_columns}); "
-            f"got shape {costs.shape}."
+            f"{used_by} expects costs of shape (n_samples, {n_columns}); got shape {costs.shape}."
         )
     # One pass that allocates nothing of the size of costs: a sum is finite only if
     # all its terms are, and only when it is not does the search for the entry begin.

@@ -100,8 +100,9 @@ def _append(v, head, count, queue, waiting):
 
 
 @nb.njit(cache=True, nogil=True)
-def _discharge(v, out_start, out, in_start, inn, in_arc, gain, flow, label, queue, waiting,
-               head, count):
+def _discharge(
+    v, out_start, out, in_start, inn, in_arc, gain, flow, label, queue, waiting, head, count
+):
     """Move the gain of v one step down in label, lifting v when it has nowhere to go.
 
     Returns the length of the queue and the number of arcs looked at.
@@ -146,8 +147,9 @@ def _discharge(v, out_start, out, in_start, inn, in_arc, gain, flow, label, queu
 
 
 @nb.njit(cache=True, nogil=True)
-def _push(out_start, out, in_start, inn, in_arc, gain, room, flow, label, queue, waiting,
-          count, limit):
+def _push(
+    out_start, out, in_start, inn, in_arc, gain, room, flow, label, queue, waiting, count, limit
+):
     """First in, first out, until nothing moves or `limit` arcs were looked at."""
     d, head, work = gain.shape[0], 0, 0
     waiting[:] = False
@@ -161,8 +163,9 @@ def _push(out_start, out, in_start, inn, in_arc, gain, room, flow, label, queue,
         here = min(gain[v], room[v])
         room[v] -= here
         gain[v] -= here
-        count, looked = _discharge(v, out_start, out, in_start, inn, in_arc, gain, flow, label,
-                                   queue, waiting, head, count)
+        count, looked = _discharge(
+            v, out_start, out, in_start, inn, in_arc, gain, flow, label, queue, waiting, head, count
+        )
         work += looked
 
 
@@ -204,8 +207,21 @@ def closures(costs, order, out_start, out, in_start, inn, in_arc):
             active = _label(out_start, out, in_start, inn, gain, room, flow, inside, label, queue)
             if active == 0:
                 break
-            _push(out_start, out, in_start, inn, in_arc, gain, room, flow, label, queue, waiting,
-                  active, limit)
+            _push(
+                out_start,
+                out,
+                in_start,
+                inn,
+                in_arc,
+                gain,
+                room,
+                flow,
+                label,
+                queue,
+                waiting,
+                active,
+                limit,
+            )
         _reached(out_start, out, in_start, inn, in_arc, gain, flow, inside, queue)
         for v in range(d):
             outputs[row, order[v]] = inside[v]

@@ -68,7 +68,13 @@ class HierarchyDisplay:
             if parent in place and child in place:
                 (x0, y0), (x1, y1) = place[parent], place[child]
                 taken = self.predicted[parent] and self.predicted[child]
-                ax.plot([x0, x1], [y0, y1], color="0.2" if taken else "0.8", lw=2 if taken else 1, zorder=1)
+                ax.plot(
+                    [x0, x1],
+                    [y0, y1],
+                    color="0.2" if taken else "0.8",
+                    lw=2 if taken else 1,
+                    zorder=1,
+                )
         colours = pyplot.get_cmap("Blues")
         for j, (x, y) in place.items():
             share = float(np.clip(self.shares[j], 0, 1))

@@ -337,7 +337,7 @@ class ConditionalRiskMinimizer(BaseEstimator):
         X, _ = self._checked(X)
         decoded = self._in_blocks(X, self.problem_, self.smoother_, self.problem_.decode)
         losses = self.problem_.loss(decoded.outputs, self.space_.validate(y))
-        return -float(np.average(losses, weights=sample_weight))
+        return 0.0 - float(np.average(losses, weights=sample_weight))
 
 
 def _joined(parts: list[Decoded]) -> Decoded:

@@ -100,7 +100,9 @@ def kernel_grid(kernel, gamma, X, sample_weight):
     kernels = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
     if isinstance(gamma, str):
         if gamma != "auto":
-            raise ValueError(f'gamma is a positive number, several, None or "auto"; {gamma!r} came.')
+            raise ValueError(
+                f'gamma is a positive number, several, None or "auto"; {gamma!r} came.'
+            )
         scale = default_gamma(X, sample_weight)
         gammas = [scale * step for step in GAMMA_STEPS]
     else:
@@ -131,5 +133,6 @@ def choose(make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, me
             trial = {"kernel": kernel, "gamma": gamma, "alpha": value, "risk": risk}
             if search.add(trial):
                 winner = smoother
-    assert winner is not None and isinstance(winner.system_, SpectralSystem)
+    assert winner is not None
+    assert isinstance(winner.system_, SpectralSystem)
     return search, winner.with_alpha(search.best["alpha"])

@@ -62,8 +62,12 @@ def label_weights(weights, space, used_by: str):
         weights = [weights[name] for name in space.labels_]
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (d,):
-        raise ValueError(f"{used_by} expects {d} weights, one per label; shape {weights.shape} came.")
+        raise ValueError(
+            f"{used_by} expects {d} weights, one per label; shape {weights.shape} came."
+        )
     if not np.isfinite(weights).all() or (weights < 0).any():
         bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0]
-        raise ValueError(f"{used_by}: the weight of label {space.labels_[bad]!r} is {weights[bad]}.")
+        raise ValueError(
+            f"{used_by}: the weight of label {space.labels_[bad]!r} is {weights[bad]}."
+        )
     return weights

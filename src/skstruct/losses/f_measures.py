@@ -37,9 +37,10 @@ class FBeta(BaseLoss):
         self.beta = beta
 
     def _square(self) -> float:
-        if not (np.isscalar(self.beta) and np.isfinite(self.beta) and self.beta > 0):
+        beta = np.asarray(self.beta)
+        if beta.ndim or beta.dtype.kind not in "iuf" or not (np.isfinite(beta) and beta > 0):
             raise ValueError(f"FBeta: beta is a positive number; {self.beta!r} came.")
-        return float(self.beta) ** 2
+        return float(beta) ** 2
 
     def __call__(self, Y_pred, Y_true):
         Y_pred, Y_true = np.asarray(Y_pred), np.asarray(Y_true)

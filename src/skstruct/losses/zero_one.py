@@ -11,7 +11,9 @@ from skstruct.losses.base import BaseLoss
 
 
 class ZeroOne(BaseLoss):
-    r"""One unless the prediction is exactly right: :math:`\ell(z, y) = 1 - \langle e_y, e_z \rangle`.
+    r"""One unless the prediction is exactly right.
+
+    :math:`\ell(z, y) = 1 - \langle e_y, e_z \rangle` over a list of outputs.
 
     On classes this is the misclassification rate. On label sets and hierarchies it is
     minimized over a list of outputs: the distinct outputs of training, or ``candidates``.

@@ -31,6 +31,6 @@ def loss_scorer(loss):
         inner = model[-1] if hasattr(model, "steps") else model  # a pipeline's last step
         space = inner.space_
         bound = pair(resolved, space, inner.outputs_)[1]
-        return -float(np.mean(bound(space.validate(predicted), space.validate(y))))
+        return 0.0 - float(np.mean(bound(space.validate(predicted), space.validate(y))))
 
     return score

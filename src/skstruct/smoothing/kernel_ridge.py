@@ -108,9 +108,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _new_system(self):
         if self.system not in ("auto", "cholesky", "spectral"):
-            raise ValueError(
-                f'system is "auto", "cholesky" or "spectral"; {self.system!r} came.'
-            )
+            raise ValueError(f'system is "auto", "cholesky" or "spectral"; {self.system!r} came.')
         spectral = self.system == "spectral" or np.ndim(self.alpha) > 0
         return SpectralSystem() if spectral else CholeskySystem()
 
@@ -227,7 +225,9 @@ def group_rows(groups, n: int) -> list[np.ndarray]:
     """The rows of each group, given one group label per row."""
     groups = np.asarray(groups)
     if groups.shape != (n,):
-        raise ValueError(f"groups has shape {groups.shape}; one entry for each of {n} rows expected.")
+        raise ValueError(
+            f"groups has shape {groups.shape}; one entry for each of {n} rows expected."
+        )
     _, number = np.unique(groups, return_inverse=True)
     order = np.argsort(number, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(number[order])) + 1)

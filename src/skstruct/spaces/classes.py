@@ -45,7 +45,9 @@ class Classes(BaseSpace):
         try:
             unique = np.unique(names)
         except TypeError:
-            unique = np.array(sorted(set(names), key=lambda name: (type(name).__name__, repr(name))), dtype=object)
+            unique = np.array(
+                sorted(set(names), key=lambda name: (type(name).__name__, repr(name))), dtype=object
+            )
         self.labels_ = unique if self.labels is None else names
         self.series_ = Y.name if is_pandas(Y, "Series") else False
         self.number_ = {name: j for j, name in enumerate(self.labels_.tolist())}
@@ -64,7 +66,9 @@ class Classes(BaseSpace):
             raise ValueError("Classes: Y has no rows.")
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             row = np.flatnonzero(~np.isfinite(values))[0]
-            raise ValueError(f"Classes: Y[{row}] is {values[row]}; NaN and infinity are not labels.")
+            raise ValueError(
+                f"Classes: Y[{row}] is {values[row]}; NaN and infinity are not labels."
+            )
         return values
 
     def validate(self, Y):
@@ -93,7 +97,7 @@ class Classes(BaseSpace):
 
     def contains(self, Z):
         Z = np.asarray(Z)
-        return (Z >= 0) & (Z < len(self.labels_))
+        return (Z >= 0) & (len(self.labels_) > Z)
 
     def argmin(self, costs):
         costs = check_costs(costs, len(self.labels_), used_by="Classes")

@@ -19,7 +19,7 @@ class LabelSetForm:
     """How label sets were written: what ``write`` gives back."""
 
     kind: str = "array"  # "array", "frame", "sparse", "names" or "series"
-    dtype: Any = np.dtype(np.int64)
+    dtype: Any = np.int64
     container: Any = set  # of a row of names
 
     def write(self, Z: np.ndarray, labels: tuple, index=None):
@@ -54,8 +54,10 @@ def read_label_sets(Y, labels: tuple | None, *, used_by: str):
     """
     if is_pandas(Y, "DataFrame"):
         labels, Y = _match_columns(Y, labels, used_by)
-        return _check_indicator(Y.to_numpy(), labels, used_by), labels, LabelSetForm(
-            "frame", _common_dtype(Y)
+        return (
+            _check_indicator(Y.to_numpy(), labels, used_by),
+            labels,
+            LabelSetForm("frame", _common_dtype(Y)),
         )
     if sparse.issparse(Y):
         Z = _check_indicator(Y.toarray(), labels, used_by)
@@ -162,4 +164,6 @@ def unknown_label(where: str, name, labels, used_by: str) -> str:
     """The message for a label that is not there, with the nearest one that is."""
     near = difflib.get_close_matches(str(name), [str(label) for label in labels], n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"{used_by}: {where} the label {name!r}, which is not one of the {len(labels)} known.{hint}"
+    return (
+        f"{used_by}: {where} the label {name!r}, which is not one of the {len(labels)} known.{hint}"
+    )

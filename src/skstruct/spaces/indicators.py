@@ -135,7 +135,8 @@ class IndicatorSpace(BaseSpace):
         """For every row the set of least total cost; costs of shape (n, d)."""
         costs = check_costs(costs, len(self.labels_), used_by=type(self).__name__)
         self._check_rows(len(costs))
-        return decoded_or_infeasible(*self._decode(costs, self.limits_), self)
+        outputs, values, bounds = self._decode(costs, self.limits_)
+        return decoded_or_infeasible(outputs, values, bounds, self)
 
     def kbest(self, costs, k: int) -> Decoded:
         """The ``k`` cheapest sets of every row: outputs (n, k, d), values (n, k)."""
@@ -223,9 +224,7 @@ class IndicatorSpace(BaseSpace):
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""
         limits = self._one_row()
-        listed = list_closed_sets(
-            self.dag_, limits.low[0], limits.high[0], limits.largest, limit
-        )
+        listed = list_closed_sets(self.dag_, limits.low[0], limits.high[0], limits.largest, limit)
         return listed[self.contains(listed)]
 
     def sample(self, n: int, rng) -> np.ndarray:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -100,7 +101,7 @@ def _path_pairs(paths):
             raise ValueError(f"Hierarchy: the path {path!r} (number {i}) has an empty step.")
         prefixes = ["/".join(steps[: k + 1]) for k in range(len(steps))]
         names += prefixes
-        pairs += list(zip(prefixes, prefixes[1:]))
+        pairs += list(itertools.pairwise(prefixes))
     return _in_order(names), pairs
 
 

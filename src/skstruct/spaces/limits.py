@@ -87,7 +87,7 @@ class Limits:
         Z = np.asarray(Z).astype(bool)
         size = Z.sum(axis=1)
         good = (size >= self.smallest) & (size <= self.largest)
-        good &= (self.low <= Z).all(axis=1) & (Z <= self.high).all(axis=1)
+        good &= (self.low <= Z).all(axis=1) & (self.high >= Z).all(axis=1)
         for group in self.groups:
             good &= Z[:, group].sum(axis=1) <= 1
         return good
@@ -115,9 +115,8 @@ def label_mask(names, labels: tuple, argument: str, used_by: str) -> np.ndarray:
         raise ValueError(f"{used_by}: {argument} is a list of labels; the text {names!r} came.")
     if hasattr(names, "to_numpy"):
         names = names.to_numpy()
-    if isinstance(names, np.ndarray) and names.dtype != object and names.shape[-1:] == (d,):
-        if np.isin(names, (0, 1)).all() and (names.ndim == 2 or names.dtype == bool):
-            return np.atleast_2d(names.astype(bool))
+    if _is_mask(names, d):
+        return np.atleast_2d(names.astype(bool))
     known = {name: j for j, name in enumerate(labels)}
     items = list(names)
     by_row = bool(items) and all(
@@ -135,6 +134,13 @@ def label_mask(names, labels: tuple, argument: str, used_by: str) -> np.ndarray:
     return mask
 
 
+def _is_mask(names, d: int) -> bool:
+    """Whether names is a 0/1 array with a column per label, rather than a list of names."""
+    if not isinstance(names, np.ndarray) or names.dtype == object or names.shape[-1:] != (d,):
+        return False
+    return (names.ndim == 2 or names.dtype == bool) and bool(np.isin(names, (0, 1)).all())
+
+
 def _is_label(item, known) -> bool:
     try:
         return item in known
@@ -147,8 +153,6 @@ def label_groups(groups, labels: tuple, used_by: str) -> list[np.ndarray]:
     if groups is None:
         return []
     if isinstance(groups, str):
-        raise ValueError(
-            f'{used_by}: exclusive is a list of groups of labels; {groups!r} came.'
-        )
+        raise ValueError(f"{used_by}: exclusive is a list of groups of labels; {groups!r} came.")
     masks = label_mask(list(groups), labels, "exclusive", used_by)
     return [np.flatnonzero(mask) for mask in masks if mask.sum() > 1]

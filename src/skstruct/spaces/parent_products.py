@@ -69,7 +69,9 @@ class ParentProducts(EmbeddingView):
         d = len(self.labels_)
         # Products as nodes: exact in their price where it is negative. A positive price
         # moves to the label itself, which has z_j >= y_j.
-        extended = np.minimum(costs, np.concatenate([np.full(d, np.inf), np.zeros(len(self.shared_))]))
+        extended = np.minimum(
+            costs, np.concatenate([np.full(d, np.inf), np.zeros(len(self.shared_))])
+        )
         extended[:, self.shared_] += np.maximum(costs[:, d:], 0.0)
         found, bounds = dag_closed_sets(extended, self._extended_dag())
         outputs = np.ascontiguousarray(found[:, :d])

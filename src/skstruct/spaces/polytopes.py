@@ -106,7 +106,8 @@ def _checked(A, b, d, name):
     b = np.asarray(b, dtype=np.float64).reshape(-1)
     if A.shape != (len(b), d):
         raise ValueError(
-            f"BinaryPolytope: A_{name} has shape {A.shape}, b_{name} {len(b)} entries, for {d} labels."
+            f"BinaryPolytope: A_{name} has shape {A.shape} and b_{name} {len(b)} entries "
+            f"for {d} labels."
         )
     if not (np.isfinite(A.data).all() and np.isfinite(b).all()):
         raise ValueError(f"BinaryPolytope: A_{name} and b_{name} must be finite.")

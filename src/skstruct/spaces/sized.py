@@ -69,7 +69,9 @@ class SizedSets(EmbeddingView):
             if not self.space._sibling_groups(limits):
                 raise ValueError("Exclusive groups that overlap are not supported with F measures.")
             by_size = np.swapaxes(cube, 1, 2).reshape(n * d, d)
-            masks = (np.repeat(np.broadcast_to(m, (n, d)), d, axis=0) for m in (limits.low, limits.high))
+            masks = (
+                np.repeat(np.broadcast_to(m, (n, d)), d, axis=0) for m in (limits.low, limits.high)
+            )
             high = keep_group_winners(by_size, *masks, limits.groups)
             high = np.swapaxes(high.reshape(n, d, d), 1, 2)
         shape = (n, d, high.shape[2])

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""scikit-learn's own checks, with nothing skipped and no expected failure."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+
+from skstruct import ConditionalRiskMinimizer
+from skstruct.smoothing import KernelRidge
+from skstruct.spaces import Hierarchy, LabelSets
+
+
+class HierarchyAdapter(BaseEstimator):
+    """Test only: reads scikit-learn's toy targets as sets in a small hierarchy, and back."""
+
+    def __init__(self, alpha=1.0):
+        self.alpha = alpha
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _sets(self, y):
+        top, bottom = np.asarray(y) > np.median(self.values_), np.asarray(y) > self.values_.min()
+        return np.column_stack([np.ones(len(y)), bottom, top & bottom]).astype(int)
+
+    def fit(self, X, y):
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        y = np.asarray(y)
+        number = np.unique(y, return_inverse=True)[1]
+        self.values_ = number.astype(float)
+        space = Hierarchy([("all", "some"), ("some", "few")])
+        self.model_ = ConditionalRiskMinimizer(space, "hierarchical", alpha=self.alpha)
+        self.model_.fit(X, self._sets(number.reshape(-1)))
+        self.n_features_in_ = self.model_.n_features_in_
+        if hasattr(self.model_, "feature_names_in_"):
+            self.feature_names_in_ = self.model_.feature_names_in_
+        return self
+
+    def predict(self, X):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return self.model_.predict(X).sum(axis=1)
+
+
+class LabelSetAdapter(HierarchyAdapter):
+    """Test only: the same targets as free label sets, under the F1 loss."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        number = np.unique(np.asarray(y), return_inverse=True)[1].reshape(-1)
+        model = ConditionalRiskMinimizer(LabelSets(), "f1", alpha=self.alpha)
+        self.model_ = model.fit(X, self._sets(number))
+        return self
+
+
+ESTIMATORS = {
+    "classes": ConditionalRiskMinimizer(),
+    "fixed alpha": ConditionalRiskMinimizer(alpha=1.0, kernel="linear"),
+    "ridge": KernelRidge(),
+    "hierarchy": HierarchyAdapter(),
+    "label sets": LabelSetAdapter(),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_check_estimator(name):
+    # One of the checks runs only with this variable, which SciPy reads when imported.
+    code = (
+        "import json, sys, warnings; sys.path.insert(0, 'tests'); warnings.simplefilter('ignore');"
+        "from sklearn.utils.estimator_checks import check_estimator;"
+        "from test_scikit_learn import ESTIMATORS;"
+        f"found = check_estimator(ESTIMATORS[{name!r}], on_fail=None);"
+        "print(json.dumps([(f['check_name'], f['status'], str(f['exception'])) for f in found]))"
+    )
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    results = json.loads(done.stdout.splitlines()[-1])
+    assert [result for result in results if result[1] != "passed"] == []
+    assert len(results) >= 40
+
+
+def test_large_hierarchies_are_cheap_to_copy_and_show():
+    edges = [((j - 1) // 4, j) for j in range(1, 23_000)]
+    model = ConditionalRiskMinimizer(Hierarchy(edges), "hierarchical")
+    assert clone(model).space.edges is model.space.edges
+    for action in (clone, repr, lambda m: m._repr_html_()):
+        action(model)
+        times = []
+        for _ in range(5):
+            started = time.process_time()
+            action(model)
+            times.append(time.process_time() - started)
+        assert min(times) < 0.05
+    assert len(repr(model)) < 200
