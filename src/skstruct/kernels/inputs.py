@@ -52,7 +52,14 @@ class InputKernel(BaseEstimator):
         """The square matrix of training rows, in memory that the caller may overwrite."""
         if self.kernel == "precomputed":
             return check_gram(X)
-        return _own(self(X, X))
+        K = _own(self(X, X))
+        if K.shape != (X.shape[0], X.shape[0]):
+            raise ValueError(f"The kernel of {X.shape[0]} rows has shape {K.shape}.")
+        if not np.isfinite(K.sum()):
+            raise ValueError(
+                "The kernel has values that are not finite; scale the inputs or check the kernel."
+            )
+        return K
 
     def __call__(self, A, B) -> np.ndarray:
         if self.kernel == "precomputed":

@@ -88,7 +88,7 @@ def alpha_grid(alpha, smoother) -> np.ndarray:
         if alpha != "auto":
             raise ValueError(f'alpha is a positive number, several, or "auto"; {alpha!r} came.')
         top = float(smoother.system_.values_.clip(min=0).sum())
-        return max(top, np.finfo(float).tiny * 1e20) * np.logspace(0, -7, N_ALPHAS)
+        return (top if top > 0 else 1.0) * np.logspace(0, -7, N_ALPHAS)
     alphas = np.unique(np.asarray(alpha, dtype=np.float64))[::-1]
     if not (np.isfinite(alphas) & (alphas > 0)).all():
         raise ValueError(f"alpha must be positive; {alpha!r} came.")
@@ -125,7 +125,7 @@ def choose(make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, me
     """
     search, winner, targets = LeaveOutSearch(), None, problem.targets()
     for kernel, gamma in track(pairs, "kernels", verbose if len(pairs) > 1 else 0):
-        smoother = make_smoother(kernel, gamma, 1.0).fit(X, targets, sample_weight)
+        smoother = make_smoother(kernel, gamma, np.inf).fit(X, targets, sample_weight)
         alphas = alpha_grid(alpha, smoother)
         paths = smoother.loo_path(alphas, groups)
         for value in track(alphas.tolist(), "alphas", verbose if len(pairs) == 1 else 0):

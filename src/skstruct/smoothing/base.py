@@ -35,9 +35,11 @@ class LinearSmoother(Protocol):
 class RidgeSystem(Protocol):
     """Solves (K + shift I) A = B. One class per way to make that scale."""
 
-    def fit(self, K: Array, shift: Any) -> Self: ...  # K may be overwritten
+    def fit(self, K: Array, shift: Any, border: Any = None) -> Self: ...  # K is overwritten
     def solve(self, B: Array) -> Array: ...  # shape: (n, d)
-    def leverages(self) -> Array: ...  # diagonal of K (K + shift I)^-1, shape: (n,)
+    def residual_block(self, rows: Array) -> Array: ...  # of shift (K + shift I)^-1
+    def residual_shares(self) -> Array: ...  # its diagonal, shape: (n,)
+    def leverages(self) -> Array: ...  # one minus that, shape: (n,)
 
 
 class WeightedMean(MultiOutputMixin, RegressorMixin, BaseEstimator):

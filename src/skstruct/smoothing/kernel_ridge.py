@@ -172,7 +172,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         residuals = check_alpha(self.alpha) * self._scaled_coef()
         if groups is None:
-            share = 1.0 - self.system_.leverages()
+            share = self.system_.residual_shares()
             return self._left_out(residuals / (share if share.ndim == 2 else share[:, None]))
         left = np.empty_like(residuals)
         for rows in group_rows(groups, len(left)):
@@ -186,7 +186,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         for alpha in alphas:
             residuals = self.system_.residuals(rotated, alpha)
             if members is None:
-                share = 1.0 - self.system_.leverages(alpha)
+                share = self.system_.residual_shares(alpha)
                 residuals /= share if share.ndim == 2 else share[:, None]
             else:
                 for rows in members:

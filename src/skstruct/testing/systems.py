@@ -28,6 +28,7 @@ def check_system(system, *, n=50, shift=0.3, seed=0):
         fitted = clone(system).fit(K.copy(), shift, border=border)
         assert_allclose(fitted.solve(B.copy()), inverse @ B, atol=1e-8)
         assert_allclose(fitted.leverages(), 1 - shift * np.diag(inverse), atol=1e-8)
+        assert_allclose(fitted.residual_shares(), shift * np.diag(inverse), atol=1e-8)
         rows = rng.permutation(n)[:7]
         block = shift * inverse[np.ix_(rows, rows)]
         assert_allclose(fitted.residual_block(rows), block, atol=1e-8)

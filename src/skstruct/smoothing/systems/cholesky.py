@@ -57,11 +57,15 @@ class CholeskySystem(BaseEstimator):
             block -= np.outer(lifted, lifted) / (self.border_ @ self._lifted)
         return self.shift_ * block
 
-    def leverages(self):
-        """Diagonal of I - shift * inverse: how much each row decides its own fit; (n,)."""
+    def residual_shares(self):
+        """Diagonal of shift * inverse; shape (n,)."""
         n, step = len(self.factor_), 256
         parts = [
             self.residual_block(np.arange(start, min(start + step, n))).diagonal()
             for start in range(0, n, step)
         ]
-        return 1.0 - np.concatenate(parts)
+        return np.concatenate(parts)
+
+    def leverages(self):
+        """How much each row decides its own fit: one minus its residual share; (n,)."""
+        return 1.0 - self.residual_shares()

@@ -24,15 +24,18 @@ class SpectralSystem(BaseEstimator):
     def fit(self, K, shift=None, border=None):
         """Decompose; ``K`` (n, n), symmetric, is overwritten."""
         self.shift_ = shift
+        noise = 1e-14 * len(K) * np.abs(K.diagonal()).max(initial=0.0)
         if border is not None:
             _deflate(K, border / np.linalg.norm(border))
         values, vectors = eigh(K.T, overwrite_a=True, check_finite=False, driver="evr")
         if border is not None:
             values, vectors = values[:-1], vectors[:, :-1]  # the border's own direction is last
-        top = max(np.abs(values).max(initial=0.0), np.finfo(float).tiny)
-        self.lowest_ = float(values.min(initial=0.0))
-        # Rounding leaves eigenvalues of a singular kernel slightly below zero.
-        self.values_ = np.where((values < 0) & (values > -1e-10 * top), 0.0, values)
+        # Rounding leaves the zero eigenvalues of a singular kernel slightly off zero.
+        rounding = np.maximum(
+            noise, np.where(values < 0, 1e-10 * np.abs(values).max(initial=0.0), 0.0)
+        )
+        self.values_ = np.where(np.abs(values) <= rounding, 0.0, values)
+        self.lowest_ = float(self.values_.min(initial=0.0))
         self.vectors_ = vectors
         return self
 
@@ -66,19 +69,24 @@ class SpectralSystem(BaseEstimator):
         part = self.vectors_[rows]
         return (part * self._shares(shift)) @ part.T
 
-    def leverages(self, shift=None):
-        """Diagonal of I - shift * inverse; shape (n,), or (n, q) for a shift per column."""
+    def residual_shares(self, shift=None):
+        """Diagonal of shift * inverse; shape (n,), or (n, q) for a shift per column."""
         share = self._shares(shift)
         diagonal = np.empty((len(self.vectors_), *share.shape[1:]))
         for rows in row_blocks(len(self.vectors_), 8 * len(self.vectors_), "50MB"):
             diagonal[rows] = self.vectors_[rows] ** 2 @ share
-        return 1.0 - diagonal
+        return diagonal
+
+    def leverages(self, shift=None):
+        """How much each row decides its own fit: one minus its residual share."""
+        return 1.0 - self.residual_shares(shift)
 
 
 def _deflate(K, u):
     """K <- P K P + t u u' with P = I - u u' and t above all eigenvalues, in place."""
     Ku = K @ u
-    top = np.abs(K).sum(axis=1).max() + 1.0  # no eigenvalue exceeds the largest row sum
+    top = 2.0 * max(np.abs(row).sum() for row in K)  # eigenvalues are below the row sums
+    top = top if top > 0 else 1.0
     # P K P = K - u (Ku)' - (Ku) u' + (u'Ku) u u'
     left = Ku - 0.5 * (u @ Ku + top) * u
     for rows in row_blocks(len(K), 8 * len(K), "50MB"):

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whatever comes in: a clear error that names the place, or the right answer."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.linalg import LinAlgError
+
+from skstruct import ConditionalRiskMinimizer
+from skstruct.exceptions import InfeasibleError
+from skstruct.losses import F1, Hamming
+from skstruct.smoothing import Neighbors
+from skstruct.spaces import Hierarchy, LabelSets
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.standard_normal((20, 3)), RNG.integers(0, 2, (20, 3))
+TREE = Hierarchy([("a", "b"), ("a", "c")])
+
+
+def broken(array, place, value):
+    array = array.astype(float)
+    array[place] = value
+    return array
+
+
+BAD_FITS = [
+    (broken(X, (2, 1), np.nan), Y, {}, "NaN"),
+    (broken(X, (2, 1), np.inf), Y, {}, "infinity"),
+    (X[0], Y, {}, "2D array"),
+    (X, Y[:5], {}, r"\[20, 5\]"),
+    (X[:0], Y[:0], {}, "0 sample"),
+    (X, broken(Y, (3, 2), 2), {}, r"Y\[3, 2\] is .*2"),
+    (X, broken(Y, (3, 2), np.nan), {}, r"Y\[3, 2\] is .*nan"),
+    (X, broken(Y[:, 0], 4, np.nan), {}, r"Y\[4\] is nan"),
+    (X, np.zeros((20, 2, 2)), {}, "shape"),
+    (X, np.tile([0, 1, 0], (20, 1)), {"space": TREE}, r"Y\[0\] has 'b' without its parent 'a'"),
+    (X, Y[:, :2], {"space": TREE}, r"\(n_samples, 3\)"),
+    (X, [{"a", "x"}] * 20, {"space": TREE}, r"Y\[0\] holds the label 'x'"),
+    (X, Y, {"alpha": 0}, "alpha must be positive; 0"),
+    (X, Y, {"alpha": -1.0}, "alpha must be positive"),
+    (X, Y, {"alpha": [1.0, -1.0]}, "alpha must be positive"),
+    (X, Y, {"alpha": "best"}, "'best' came"),
+    (X, Y, {"gamma": "wide"}, "'wide' came"),
+    (X, Y, {"gamma": 0.0}, "gamma must be positive"),
+    (X, Y, {"kernel": "gauss"}, "Unknown kernel 'gauss'"),
+    (X, Y, {"kernel": lambda A, B: np.ones(3), "alpha": 1.0}, r"kernel of 20 rows has shape \(3,"),
+    (X, Y, {"kernel": lambda A, B: np.full((20, 20), np.nan)}, "not finite"),
+    (1e200 * X, Y, {"kernel": "linear"}, "not finite; scale the inputs"),
+    (np.ones((20, 19)), Y, {"kernel": "precomputed"}, "square"),
+    (np.triu(np.ones((20, 20))), Y, {"kernel": "precomputed"}, r"not symmetric: K\[1, 0\]"),
+    (X, Y, {"memory": "lots"}, "memory is a size"),
+    (X, Y, {"loss": "f2"}, "Unknown loss 'f2'"),
+    (X, Y, {"loss": "hierarchical", "label_kernel": "tree"}, "Unknown label kernel"),
+    (X, Y[:, 0], {"loss": "f1"}, "asks for sized indicators"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the overflow is the point
+@pytest.mark.parametrize(("X", "Y", "parameters", "message"), BAD_FITS)
+def test_bad_fits(X, Y, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        ConditionalRiskMinimizer(**parameters).fit(X, Y)
+
+
+def test_bad_predictions():
+    model = ConditionalRiskMinimizer(alpha=1.0).fit(X, Y)
+    for bad, message in ((X[:, :2], "2 features"), (broken(X, (0, 0), np.nan), "NaN")):
+        with pytest.raises(ValueError, match=message):
+            model.predict(bad)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        model.kbest(X, 0)
+    with pytest.raises(InfeasibleError, match=r"row 0 \(20 of 20 rows\)"):
+        model.predict(X, restrict={"include": [0], "exclude": [0]})
+    with pytest.raises(InfeasibleError, match="row 1"):
+        model.predict(X[:2], restrict={"include": [[], [1]], "exclude": [1]})
+    with pytest.raises(ValueError, match="for 3 rows; 20 came"):
+        model.predict(X, restrict={"include": [[0], [1], [2]]})
+    with pytest.raises(ValueError, match="cannot be restricted"):
+        ConditionalRiskMinimizer(alpha=1.0).fit(X, Y[:, 0]).predict(X, restrict={"max_size": 1})
+
+
+def test_a_failed_fit_leaves_the_old_model_alone():
+    model = ConditionalRiskMinimizer(alpha=1.0).fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(broken(X, (0, 0), np.nan), Y)
+    assert_array_equal(model.predict(X), before)
+
+
+def test_indefinite_kernels_are_named():
+    with pytest.raises(LinAlgError, match="larger alpha"):
+        ConditionalRiskMinimizer(kernel="precomputed", alpha=0.5).fit(-np.eye(20), Y)
+
+
+@pytest.mark.parametrize("loss", [Hamming(), F1()], ids=repr)
+def test_one_row_predicts_itself(loss):
+    model = ConditionalRiskMinimizer(LabelSets(range(3)), loss).fit([[1.0, 2.0]], [[1, 0, 1]])
+    assert model.predict([[5.0, 5.0]]).tolist() == [[1, 0, 1]]
+
+
+def test_one_label_one_feature_one_class():
+    one = ConditionalRiskMinimizer(LabelSets(["only"])).fit(X[:, :1], Y[:, :1])
+    assert one.predict(X[:3, :1]).shape == (3, 1)
+    constant = ConditionalRiskMinimizer().fit(X, ["same"] * 20)
+    assert set(constant.predict(X)) == {"same"}
+    alone = ConditionalRiskMinimizer(Hierarchy([], labels=["a"])).fit(X, Y[:, :1])
+    assert alone.predict(X).shape == (20, 1)
+
+
+def test_constant_inputs_give_the_best_constant():
+    ones = np.ones((20, 3))
+    truth = np.tile([1, 0, 1], (20, 1))
+    truth[:4] = [0, 0, 0]
+    model = ConditionalRiskMinimizer(loss="hamming").fit(ones, truth)
+    assert_array_equal(model.predict(ones), np.tile([1, 0, 1], (20, 1)))
+
+
+def test_duplicate_rows():
+    model = ConditionalRiskMinimizer(alpha=1e-8).fit(np.vstack([X, X]), np.vstack([Y, Y]))
+    assert_array_equal(model.predict(X), Y)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-5, 1e5, 1e100])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_any_scale_of_inputs(scale, kernel):
+    expected = ConditionalRiskMinimizer(kernel=kernel).fit(X, Y).predict(X)
+    scaled = ConditionalRiskMinimizer(kernel=kernel).fit(scale * X, Y)
+    assert_array_equal(scaled.predict(scale * X), expected)
+
+
+def test_outputs_never_seen():
+    """A label that no training row has: known to the space, never predicted without cause."""
+    space = LabelSets(["a", "b", "rare"])
+    rows = [{"a"} if x[0] > 0 else {"b"} for x in X]
+    model = ConditionalRiskMinimizer(space, "f1", alpha=0.1).fit(X, rows)
+    assert all("rare" not in row for row in model.predict(X))
+    forced = model.predict(X, restrict={"include": ["rare"]})
+    assert all("rare" in row for row in forced)
+    with pytest.raises(ValueError, match=r"Y\[0\] holds the label 'new'"):
+        model.score(X[:1], [{"new"}])
+
+
+def test_neighbors_with_fewer_rows_than_asked_for():
+    model = ConditionalRiskMinimizer(smoother=Neighbors(50)).fit(X, Y)
+    assert model.predict(X).shape == Y.shape
+
+
+def test_integer_boolean_readonly_and_strided_inputs():
+    expected = ConditionalRiskMinimizer(alpha=0.1).fit(np.rint(X), Y).predict(np.rint(X))
+    integers = np.rint(X).astype(np.int8)
+    model = ConditionalRiskMinimizer(alpha=0.1).fit(integers, Y.astype(bool))
+    assert_array_equal(model.predict(integers), expected.astype(bool))
+    wide = np.repeat(np.rint(X), 2, axis=1)[:, ::2]
+    wide.setflags(write=False)
+    labels = Y.copy()
+    labels.setflags(write=False)
+    model = ConditionalRiskMinimizer(alpha=0.1).fit(wide, labels)
+    assert_array_equal(model.predict(wide), expected)
