@@ -5,10 +5,10 @@
 
 * kernels as in the paper: Gaussian on the two image sets, linear on the others. The paper
   does not say how features were scaled. Here the SPO features, whose scales differ by a
-  factor of thousands, are standardised on the training half; ENRON's word occurrences get tf-idf weights,
-  log(n / document frequency) from the training half, and unit length (raw and unit-length
-  rows are printed too; leave-one-out would have preferred the latter); all others are used
-  as they are;
+  factor of thousands, are standardised on the training half; ENRON's word occurrences get
+  tf-idf weights, log(n / document frequency) from the training half, and unit length (raw
+  and unit-length rows are printed too; leave-one-out would have preferred the latter); all
+  others are used as they are;
 * alpha (and gamma on images) chosen on training data only, by the loss itself on left-out
   rows in closed form: each row by itself; on the two image sets, whose first 2,000 rows
   are sorted by label and hold a third of the label paths, all rows of the same label path

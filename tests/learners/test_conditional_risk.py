@@ -98,6 +98,13 @@ def test_kbest_is_the_sorted_list():
         assert (np.diff(values, axis=1) >= 0).all()
     classes = ConditionalRiskMinimizer(alpha=1.0).fit(X, Y[:, 0]).kbest(X_NEW, 5)
     assert classes.values.shape == (30, 2)  # there are only two classes
+    dag = Hierarchy([("a", "c"), ("b", "c")])
+    shared = ConditionalRiskMinimizer(dag, alpha=0.3).fit(
+        X, dag.enumerate()[RNG.integers(5, size=60)]
+    )
+    assert shared.kbest(X_NEW, 2, loss="hamming").values.shape == (30, 2)
+    with pytest.raises(ValueError, match="not known under HierarchicalLoss"):
+        shared.kbest(X_NEW, 2)
 
 
 def test_explain():

@@ -62,7 +62,8 @@ class ConditionalRiskMinimizer(BaseEstimator):
         Replaces kernel ridge regression: a smoother of this library, or any multi-output
         regressor of scikit-learn as it is.
     system : "auto", "cholesky" or "spectral"
-        How the ridge system is solved; auto takes Cholesky for a single alpha.
+        How the ridge system is solved for a single alpha; auto takes Cholesky. A search
+        over several always uses one eigendecomposition.
     label_kernel : array (d, d), "adjacency", "laplacian" or "diffusion", default=None
         Lets the labels of a hierarchy borrow strength from each other.
     leave_out : "one", "output", int or splitter, default="one"

@@ -9,7 +9,7 @@ from scipy import sparse
 from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.ties import snap
 from skstruct.losses import pair
-from skstruct.spaces.base import Decoded
+from skstruct.spaces.base import Decoded, KBest
 
 
 class RiskProblem:
@@ -69,6 +69,11 @@ class RiskProblem:
         return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
 
     def kbest(self, means, k, rows=slice(None)) -> Decoded:
+        if not isinstance(self.space, KBest):
+            raise ValueError(
+                f"The k best outputs are not known under {self.loss!r}: {type(self.space).__name__} "
+                "lists only the best. Give another loss, such as loss='hamming'."
+            )
         costs, offset = self.costs(means)
         best = self.space.rows(rows).kbest(costs, k)
         offset = offset[:, None]

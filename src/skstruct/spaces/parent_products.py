@@ -84,23 +84,34 @@ class ParentProducts(EmbeddingView):
         return Dag(d + len(self.shared_), parents, np.concatenate([dag.children, number]))
 
     def _by_program(self, costs, limits):
-        """y and z binary, with y_j <= z_j <= y_k and z_j >= sum of y_k - |P(j)| + 1."""
-        d, m = len(self.labels_), len(self.shared_)
-        A, b, _, _ = limit_constraints(self.space.dag_, limits)
-        blocks, right = [sparse.hstack([A, sparse.csr_array((A.shape[0], m))])], [b]
-        for i, (j, parents) in enumerate(zip(self.shared_, self._parents)):
-            rows = np.zeros((len(parents) + 2, d + m))
-            rows[0, [j, d + i]] = 1.0, -1.0
-            rows[1, parents], rows[1, d + i] = 1.0, -1.0
-            rows[np.arange(len(parents)) + 2, parents] = -1.0
-            rows[2:, d + i] = 1.0
-            blocks.append(sparse.csr_array(rows))
-            right.append(np.concatenate([[0.0, len(parents) - 1.0], np.zeros(len(parents))]))
-        none = sparse.csr_array((0, d + m))
-        A, b = sparse.vstack(blocks, format="csr"), np.concatenate(right)
-        program = BinaryProgram(A, b, none, np.zeros(0))
+        program = self._program(limits)
         low, high = self.space._close_masks(limits)
+        m = len(self.shared_)
         low = np.hstack([low, np.zeros((len(low), m), bool)])
         high = np.hstack([high, np.ones((len(high), m), bool)])
         points, values, bounds = decode_rows(program, costs, low, high)
-        return decoded_or_infeasible(points[:, :d], values, bounds, self.space)
+        return decoded_or_infeasible(points[:, : len(self.labels_)], values, bounds, self.space)
+
+    def _program(self, limits) -> BinaryProgram:
+        """y and z binary, with y_j <= z_j <= y_k and z_j >= sum of y_k - |P(j)| + 1."""
+        d, m = len(self.labels_), len(self.shared_)
+        A, b, _, _ = limit_constraints(self.space.dag_, limits)
+        counts = np.array([len(parents) for parents in self._parents], dtype=np.int64)
+        owner = np.repeat(np.arange(m), counts)
+        parents = np.concatenate([*self._parents, np.empty(0, np.int64)]).astype(np.int64)
+        each, arc = np.arange(m), np.arange(len(parents))
+        below = _rows((each, self.shared_, 1.0), (each, d + each, -1.0), shape=(m, d + m))
+        above = _rows((owner, parents, 1.0), (each, d + each, -1.0), shape=(m, d + m))
+        inside = _rows((arc, d + owner, 1.0), (arc, parents, -1.0), shape=(len(arc), d + m))
+        A = sparse.hstack([A, sparse.csr_array((A.shape[0], m))])
+        right = np.concatenate([b, np.zeros(m), counts - 1.0, np.zeros(len(arc))])
+        stacked = sparse.vstack([A, below, above, inside], format="csr")
+        return BinaryProgram(stacked, right, sparse.csr_array((0, d + m)), np.zeros(0))
+
+
+def _rows(*entries, shape):
+    """A sparse matrix from (row, column, value) triples of arrays and a number."""
+    row = np.concatenate([entry[0] for entry in entries])
+    column = np.concatenate([entry[1] for entry in entries])
+    value = np.concatenate([np.full(len(entry[0]), entry[2]) for entry in entries])
+    return sparse.csr_array((value, (row, column)), shape=shape)
