@@ -71,7 +71,8 @@ class RiskProblem:
     def kbest(self, means, k, rows=slice(None)) -> Decoded:
         if not isinstance(self.space, KBest):
             raise ValueError(
-                f"The k best outputs are not known under {self.loss!r}: {type(self.space).__name__} "
+                f"The k best outputs are not known under {self.loss!r}: "
+                f"{type(self.space).__name__} "
                 "lists only the best. Give another loss, such as loss='hamming'."
             )
         costs, offset = self.costs(means)
