@@ -31,6 +31,7 @@ demo: $(VENV)/.demo
 
 test: $(VENV)/.test
 	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
 	$(RUN)/mypy
 	$(RUN)/python -m pytest
 

@@ -8,6 +8,10 @@ array(['yes'], dtype='<U3')
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skstruct.learners import ConditionalRiskMinimizer
 
 __version__ = "0.1.0.dev0"
 
