@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import (
@@ -15,16 +13,17 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from skstruct._arrays.blocks import parse_memory, row_blocks
+from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.optional import is_pandas
-from skstruct._arrays.progress import track
 from skstruct.kernels.labels import label_kernel_matrix
+from skstruct.learners.batches import decide_in_blocks
 from skstruct.learners.explanation import Explanation
 from skstruct.learners.leave_out import choose, group_numbers, kernel_grid
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import AdditiveKernelRidge, KernelRidge, LinearSmoother
-from skstruct.spaces import Classes, Decoded, LabelSets
+from skstruct.spaces import Decoded
+from skstruct.spaces.inference import infer_space
 
 
 class ConditionalRiskMinimizer(BaseEstimator):
@@ -172,7 +171,7 @@ class ConditionalRiskMinimizer(BaseEstimator):
         check_consistent_length(X, y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        self.space_ = (_infer_space(y) if self.space is None else clone(self.space)).fit(y)
+        self.space_ = (infer_space(y) if self.space is None else clone(self.space)).fit(y)
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
         self.outputs_ = self.space_.validate(y)
         self.problem_ = self._problem(self.loss_)
@@ -261,21 +260,9 @@ class ConditionalRiskMinimizer(BaseEstimator):
         return problem.restricted(restrict), smoother
 
     def _in_blocks(self, X, problem, smoother, decide):
-        """``decide(means, rows)`` for blocks of rows within the memory budget."""
-        n_jobs = effective_n_jobs(self.n_jobs)
         per_row = 8 * (len(self.outputs_) + 4 * problem.width)
-        budget = parse_memory(self.memory) // n_jobs
-        blocks = list(row_blocks(X.shape[0], per_row, budget))
-
-        def one(rows):
-            means = smoother.predict(X[rows])
-            return decide(np.asarray(means, dtype=np.float64), rows)
-
-        blocks_shown = track(blocks, "predicting", self.verbose)
-        if n_jobs == 1:
-            return _joined([one(rows) for rows in blocks_shown])
-        run = Parallel(n_jobs=n_jobs, prefer="threads")
-        return _joined(run(delayed(one)(rows) for rows in blocks_shown))
+        budget = {"memory": self.memory, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        return decide_in_blocks(X, smoother, decide, per_row, **budget)
 
     def decode(self, X, *, loss=None, restrict=None) -> Decoded:
         """Predictions with their estimated conditional risks and lower bounds on these.
@@ -339,21 +326,3 @@ class ConditionalRiskMinimizer(BaseEstimator):
         decoded = self._in_blocks(X, self.problem_, self.smoother_, self.problem_.decode)
         losses = self.problem_.loss(decoded.outputs, self.space_.validate(y))
         return 0.0 - float(np.average(losses, weights=sample_weight))
-
-
-def _joined(parts: list[Decoded]) -> Decoded:
-    fields = ("outputs", "values", "bounds")
-    if len(parts) == 1:
-        return parts[0]
-    return Decoded(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
-
-
-def _infer_space(y):
-    """Classes for one label per row, label sets for indicator rows or rows of names."""
-    if is_pandas(y, "DataFrame") or sparse.issparse(y):
-        return LabelSets()
-    first = y.iloc[0] if is_pandas(y, "Series") and len(y) else (y[0] if len(y) else None)
-    if isinstance(first, (list, tuple, set, frozenset, np.ndarray)) and np.ndim(first) <= 1:
-        single = isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1
-        return Classes() if single else LabelSets()
-    return Classes()

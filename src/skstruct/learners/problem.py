@@ -69,14 +69,14 @@ class RiskProblem:
         return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
 
     def kbest(self, means, k, rows=slice(None)) -> Decoded:
-        if not isinstance(self.space, KBest):
+        space = self.space.rows(rows)
+        if not isinstance(space, KBest):
             raise ValueError(
-                f"The k best outputs are not known under {self.loss!r}: "
-                f"{type(self.space).__name__} "
+                f"The k best outputs are not known under {self.loss!r}: {type(space).__name__} "
                 "lists only the best. Give another loss, such as loss='hamming'."
             )
         costs, offset = self.costs(means)
-        best = self.space.rows(rows).kbest(costs, k)
+        best = space.kbest(costs, k)
         offset = offset[:, None]
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)
 

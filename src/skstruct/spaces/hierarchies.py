@@ -13,6 +13,12 @@ from skstruct.decoding.forest import (
     forest_exclusive_sets,
     forest_sized_sets,
 )
+from skstruct.spaces.forest_uniform import (
+    forest_mean,
+    forest_moment,
+    forest_sample,
+    forest_shares,
+)
 from skstruct.spaces.indicators import IndicatorSpace
 from skstruct.spaces.label_graph import LabelGraph
 from skstruct.spaces.programs import decode_rows, limit_constraints
@@ -193,62 +199,23 @@ class Hierarchy(IndicatorSpace):
 
     # Closed forms on forests; the general ones count label by label.
     def _shares(self):
-        """Chance that a label is in given that its parent is, or None; forests without groups.
-
-        ways(v) = 1 + product over children of ways(child), the empty set included; a
-        label is in with chance (ways - 1) / ways.
-        """
         limits = self._one_row()
         if not self.dag_.is_forest or limits.groups or limits.is_sized or limits.one_path:
             return None
         low, high = (mask[0] for mask in self._close_masks(limits))
-        if (low & ~high).any():
-            return None
-        parent, product, share = self.dag_.parent_of, [1] * len(low), np.empty(len(low))
-        for v in self.dag_.order[::-1]:
-            inside = product[v] if high[v] else 0
-            ways = inside + (not low[v])
-            share[v] = inside / ways
-            if parent[v] >= 0:
-                product[parent[v]] *= ways
-        return share
+        return None if (low & ~high).any() else forest_shares(self.dag_, low, high)
 
     def mean_embedding(self):
         share = self._shares()
-        if share is None:
-            return super().mean_embedding()
-        for v in self.dag_.order:
-            parent = self.dag_.parent_of[v]
-            if parent >= 0:
-                share[v] *= share[parent]
-        return share
+        return super().mean_embedding() if share is None else forest_mean(self.dag_, share)
 
     def second_moment(self):
-        if self._shares() is None:
-            return super().second_moment()
-        # Given that its parent is in, a label is independent of all that is not below it.
-        p, parent = self.mean_embedding(), self.dag_.parent_of
-        below = self.dag_.ancestors.tocsc()
-        moment = np.outer(p, p)
-        for v in self.dag_.order:
-            above = parent[v]
-            if above >= 0:
-                moment[v] = moment[above] * (p[v] / p[above] if p[above] > 0 else 0.0)
-            under = below.indices[below.indptr[v] : below.indptr[v + 1]]
-            moment[v, under] = p[under]  # whoever is below v has v in
-        return moment
+        share = self._shares()
+        return super().second_moment() if share is None else forest_moment(self.dag_, share)
 
     def sample(self, n, rng):
         share = self._shares()
-        if share is None:
-            return super().sample(n, rng)
-        rng = np.random.default_rng(rng)
-        outputs = (rng.random((n, len(share))) < share).astype(np.int8)
-        for v in self.dag_.order:
-            parent = self.dag_.parent_of[v]
-            if parent >= 0:
-                outputs[:, v] &= outputs[:, parent]
-        return outputs
+        return super().sample(n, rng) if share is None else forest_sample(self.dag_, share, n, rng)
 
 
 def _agree(bounds, costs, outputs, values):

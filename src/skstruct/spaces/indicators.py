@@ -4,22 +4,19 @@
 from __future__ import annotations
 
 import copy
-import math
 from abc import abstractmethod
-from functools import cached_property
 
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
-from skstruct.decoding.dag import Dag
 from skstruct.decoding.lawler import k_best
-from skstruct.spaces.base import BaseSpace, Decoded, decoded_or_infeasible
-from skstruct.spaces.counting import LIMIT, count_dag, count_forest, list_closed_sets
+from skstruct.spaces.base import Decoded, decoded_or_infeasible
 from skstruct.spaces.forms import LabelSetForm, read_label_sets
 from skstruct.spaces.limits import Limits, check_size, label_groups, label_mask
+from skstruct.spaces.uniform import UniformSets
 
 
-class IndicatorSpace(BaseSpace):
+class IndicatorSpace(UniformSets):
     """Sets of named labels as 0/1 rows, each its own embedding.
 
     A child brings ``labels_``, ``dag_`` (sets hold the parents of their members),
@@ -28,22 +25,6 @@ class IndicatorSpace(BaseSpace):
 
     embedding = "indicators"
     default_loss = "hamming"
-    limits: Limits | None
-
-    @property
-    @abstractmethod
-    def labels_(self) -> tuple:
-        """Names of the labels, one per column."""
-
-    @property
-    @abstractmethod
-    def dag_(self) -> Dag:
-        """The graph in which sets are closed."""
-
-    @property
-    def limits_(self) -> Limits:
-        """What predicted sets must obey."""
-        return Limits.none(len(self.labels_)) if self.limits is None else self.limits
 
     @abstractmethod
     def _decode(self, costs, limits: Limits):
@@ -112,24 +93,6 @@ class IndicatorSpace(BaseSpace):
         narrowed.limits = limits
         return narrowed
 
-    def contains(self, Z):
-        """Whether each row is an output of this space, limits included; shape (n,)."""
-        Z = np.asarray(Z)
-        closed = (Z[:, self.dag_.children] <= Z[:, self.dag_.parents]).all(axis=1)
-        return closed & np.isin(Z, (0, 1)).all(axis=1) & self.limits_.allow(Z)
-
-    def _close_masks(self, limits: Limits):
-        """Known labels with what follows: ancestors in, descendants and rivals out."""
-        low, high = limits.low, limits.high
-        if not limits.is_masked:
-            return low, high
-        ancestors = self.dag_.ancestors
-        low = low.astype(float) @ ancestors > 0
-        out = np.array(np.broadcast_to(~high, (max(len(low), len(high)), low.shape[1])))
-        for group in limits.groups:
-            out[:, group] |= low[:, group].sum(axis=1, keepdims=True) > low[:, group]
-        return low, ~(out.astype(float) @ ancestors.T > 0)
-
     # ------------------------------------------------------------- decoding
     def argmin(self, costs) -> Decoded:
         """For every row the set of least total cost; costs of shape (n, d)."""
@@ -166,87 +129,3 @@ class IndicatorSpace(BaseSpace):
         if name == "outputs":
             return ListedOutputs(self, outputs)
         return super().with_embedding(name)
-
-    # ------------------------------------------------------------- counting
-    def _one_row(self) -> Limits:
-        if self.limits_.n_rows is not None:
-            raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return self.limits_
-
-    def _count_within(self, low, high) -> int:
-        limits = self._one_row().within(low, high)
-        extra = limits.is_sized or limits.groups or limits.one_path
-        if not self.dag_.is_forest and not extra:
-            return count_dag(self.dag_, limits.low[0], limits.high[0])
-        if limits.one_path or not self.dag_.is_forest or not self._sibling_groups(limits):
-            listed = self.enumerate()
-            return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
-        low, high = (mask[0] for mask in self._close_masks(limits))
-        sizes = limits.smallest, limits.largest
-        return count_forest(self.dag_, low, high, limits.groups, *sizes)
-
-    def _sibling_groups(self, limits) -> bool:
-        """Whether exclusive groups are disjoint sets of siblings."""
-        members = np.concatenate([*limits.groups, np.empty(0, np.int64)]).astype(np.int64)
-        alike = all(len(set(self.dag_.parent_of[g].tolist())) == 1 for g in limits.groups)
-        return alike and len(set(members.tolist())) == len(members)
-
-    @cached_property
-    def _count(self) -> int:
-        d = len(self.labels_)
-        return self._count_within(np.zeros(d, bool), np.ones(d, bool))
-
-    def size(self) -> int:
-        """Exact number of outputs."""
-        return self._count
-
-    def log_size(self) -> float:
-        """Natural logarithm of the number of outputs; minus infinity when there is none."""
-        return math.log(self._count) if self._count else -math.inf
-
-    def mean_embedding(self) -> np.ndarray:
-        """Mean of the indicators over all outputs; shape (d,)."""
-        d = len(self.labels_)
-        eye, free = np.eye(d, dtype=bool), np.ones(d, bool)
-        return np.array([self._count_within(eye[j], free) / self._count for j in range(d)])
-
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all outputs; shape (d, d)."""
-        d = len(self.labels_)
-        eye, free = np.eye(d, dtype=bool), np.ones(d, bool)
-        moment = np.empty((d, d))
-        for j in range(d):
-            for k in range(j + 1):
-                both = self._count_within(eye[j] | eye[k], free) / self._count
-                moment[j, k] = moment[k, j] = both
-        return moment
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
-        limits = self._one_row()
-        listed = list_closed_sets(self.dag_, limits.low[0], limits.high[0], limits.largest, limit)
-        return listed[self.contains(listed)]
-
-    def sample(self, n: int, rng) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
-        rng = np.random.default_rng(rng)
-        if self._count == 0:
-            raise ValueError("The space is empty: nothing to sample.")
-        if self._count <= 10**5:
-            listed = self.enumerate()
-            return listed[rng.integers(len(listed), size=n)]
-        return np.array([self._sample_one(rng) for _ in range(n)], dtype=np.int8)
-
-    def _sample_one(self, rng):
-        """Label by label, each taken with the share of outputs that have it."""
-        d = len(self.labels_)
-        low, high, left = np.zeros(d, bool), np.ones(d, bool), self._count
-        for j in self.dag_.order:
-            low[j] = True
-            with_j = self._count_within(low, high)
-            if rng.random() * left >= with_j:
-                low[j] = high[j] = False
-                left -= with_j
-            else:
-                left = with_j
-        return low.astype(np.int8)

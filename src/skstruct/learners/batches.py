@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prediction in blocks of rows: bounded memory, and threads where they are wanted."""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from skstruct._arrays.blocks import parse_memory, row_blocks
+from skstruct._arrays.progress import track
+from skstruct.spaces.base import Decoded
+
+
+def decide_in_blocks(X, smoother, decide, bytes_per_row, *, memory, n_jobs, verbose) -> Decoded:
+    """Smooth and decide block by block; the blocks of all threads share the memory budget.
+
+    Parameters
+    ----------
+    decide : callable (means, rows) -> Decoded
+    """
+    n_jobs = effective_n_jobs(n_jobs)
+    blocks = list(row_blocks(X.shape[0], bytes_per_row, parse_memory(memory) // n_jobs))
+    if n_jobs > 1:  # enough blocks for all threads
+        blocks = list(row_blocks(X.shape[0], 1, min(blocks[0].stop, -(-X.shape[0] // n_jobs))))
+
+    def one(rows):
+        return decide(np.asarray(smoother.predict(X[rows]), dtype=np.float64), rows)
+
+    shown = track(blocks, "predicting", verbose)
+    if n_jobs == 1:
+        return _joined([one(rows) for rows in shown])
+    return _joined(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(rows) for rows in shown))
+
+
+def _joined(parts: list[Decoded]) -> Decoded:
+    if len(parts) == 1:
+        return parts[0]
+    fields = ("outputs", "values", "bounds")
+    return Decoded(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
