@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import matplotlib
+import numpy as np
+import pytest
+
+from skstruct import ConditionalRiskMinimizer
+from skstruct.inspection import AlphaPathDisplay, HierarchyDisplay
+from skstruct.spaces import Hierarchy
+
+matplotlib.use("Agg")
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((30, 2))
+
+
+def texts(display):
+    return {text.get_text().split("\n")[0] for text in display.ax_.texts}
+
+
+@pytest.mark.parametrize("names", [False, True])
+def test_every_label_is_drawn_with_its_share(names):
+    space = Hierarchy([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")])
+    Z = space.enumerate()[RNG.integers(space.size(), size=30)]
+    Y = [set(np.array(space.labels_)[row == 1].tolist()) for row in Z] if names else Z
+    model = ConditionalRiskMinimizer(space, alpha=0.5).fit(X, Y)
+    display = HierarchyDisplay.from_estimator(model, X[0], y=Y[0], restrict={"include": ["a"]})
+    stars = {name for name in texts(display) if name.endswith("*")}
+    assert {name.rstrip(" *") for name in texts(display)} == set("abcd")
+    assert len(stars) == Z[0].sum()
+    assert display.predicted[0] == 1
+    means = model.smoother_.weights(X[:1]) @ Z
+    np.testing.assert_allclose(display.shares, means[0], atol=1e-9)
+
+
+def test_large_hierarchies_show_the_likely_part():
+    space = Hierarchy([((j - 1) // 3, j) for j in range(1, 200)])
+    model = ConditionalRiskMinimizer(space, alpha=0.5).fit(X, space.sample(30, 0))
+    display = HierarchyDisplay.from_estimator(model, X[0], max_labels=12)
+    assert 0 < len(display.ax_.texts) <= 12
+
+
+def test_alpha_path():
+    model = ConditionalRiskMinimizer(gamma=[0.1, 1.0]).fit(X, RNG.integers(0, 2, 30))
+    display = AlphaPathDisplay.from_estimator(model)
+    assert len(display.ax_.lines) == 3  # two curves and the chosen point
+    with pytest.raises(ValueError, match="Nothing was searched"):
+        AlphaPathDisplay.from_estimator(ConditionalRiskMinimizer(alpha=1.0).fit(X, [0, 1] * 15))

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+from sklearn.datasets import make_multilabel_classification
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.model_selection import KFold, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skstruct import ConditionalRiskMinimizer
+from skstruct.model_selection import left_out_risk, loss_scorer
+from skstruct.smoothing import Neighbors
+from skstruct.spaces import LabelSets
+
+X, Y = make_multilabel_classification(60, 6, n_classes=4, random_state=0)
+SPACE = LabelSets(range(4))
+
+
+@pytest.mark.parametrize("loss", ["hamming", "f1"])
+@pytest.mark.parametrize("smoother", [None, Neighbors(5)])
+def test_leaving_folds_out_is_cross_validation(loss, smoother):
+    """The closed form gives exactly the mean loss of refitting without each fold."""
+    model = ConditionalRiskMinimizer(SPACE, "hamming", alpha=0.3, gamma=0.02, smoother=smoother)
+    folds = KFold(6)
+    scores = cross_val_score(model, X, Y, cv=folds, scoring=loss_scorer(loss))
+    left = left_out_risk(model.fit(X, Y), loss=loss, leave_out=folds)
+    assert left == pytest.approx(-scores.mean(), abs=1e-9)
+    assert left_out_risk(model, loss=loss, groups=np.arange(60) // 10) == pytest.approx(left)
+
+
+def test_one_fit_serves_every_alpha_and_loss():
+    model = ConditionalRiskMinimizer(SPACE, "hamming", gamma=0.02).fit(X, Y)
+    alphas = [0.01, 1.0, 100.0]
+    for loss in ("hamming", "f1", "zero_one"):
+        path = left_out_risk(model, loss=loss, alphas=alphas)
+        single = [
+            left_out_risk(ConditionalRiskMinimizer(SPACE, loss, alpha=alpha, gamma=0.02).fit(X, Y))
+            for alpha in alphas
+        ]
+        np.testing.assert_allclose(path, single, atol=1e-9)
+
+
+def test_no_closed_form_is_said():
+    model = ConditionalRiskMinimizer(smoother=RandomForestRegressor(3)).fit(X, Y)
+    with pytest.raises(ValueError, match="no closed form"):
+        left_out_risk(model)
+
+
+def test_scorers_in_pipelines_and_together():
+    model = make_pipeline(StandardScaler(), ConditionalRiskMinimizer(SPACE, alpha=0.3))
+    scores = cross_validate(
+        model, X, Y, cv=3, scoring={name: loss_scorer(name) for name in ("hamming", "f1")}
+    )
+    assert (scores["test_hamming"] <= 0).all()
+    assert (scores["test_f1"] >= -1).all()
