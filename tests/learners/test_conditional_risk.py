@@ -9,7 +9,15 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_multilabel_classification
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -152,6 +160,14 @@ def test_what_is_left_out_together():
         model = ConditionalRiskMinimizer(alpha="auto", leave_out=leave_out).fit(X, Y)
         fits[str(leave_out)] = model.search_.best["risk"]
     assert fits["output"] > fits["one"]  # outputs never seen are harder
+    stratified = ConditionalRiskMinimizer(leave_out=StratifiedKFold(3)).fit(X, Y[:, 0])
+    assert stratified.search_.best["risk"] < 0.6
+    grouped = ConditionalRiskMinimizer(leave_out=GroupKFold(4)).fit(X, Y, groups=np.arange(60) // 6)
+    assert grouped.search_.best["risk"] > 0
+    with pytest.raises(ValueError, match="Row 0 is in no test set"):
+        ConditionalRiskMinimizer(leave_out=TimeSeriesSplit(3)).fit(X, Y)
+    with pytest.raises(ValueError, match="which a smoother has not"):
+        ConditionalRiskMinimizer(smoother=Neighbors(3)).fit(X, Y, groups=np.arange(60))
     for bad in ("two", 1, True, 3.5):
         with pytest.raises(ValueError, match="leave_out"):
             ConditionalRiskMinimizer(leave_out=bad).fit(X, Y)
@@ -339,6 +355,8 @@ def test_additive_model_on_a_hierarchy():
         joint = ConditionalRiskMinimizer(TREE, "hierarchical", label_kernel=name).fit(X, H)
         assert TREE.contains(joint.predict(X_NEW)).all()
         assert joint.search_.best["risk"] <= 1.0
+    with pytest.raises(ValueError, match="A label kernel joins indicators; F1 needs sized"):
+        ConditionalRiskMinimizer(TREE, "f1", label_kernel="laplacian").fit(X, H)
     with pytest.raises(ValueError, match="Unknown label kernel"):
         ConditionalRiskMinimizer(TREE, label_kernel="tree").fit(X, H)
 

@@ -82,6 +82,30 @@ def test_restricted_f1_against_enumeration():
     np.testing.assert_allclose(best, np.sort(risk, axis=1)[:, :3], atol=1e-9)
 
 
+@given(dags(5), st.data())
+def test_restrictions_hold_under_every_loss(space, data):
+    """Whatever the embedding, a restricted prediction is the best of the restricted sets."""
+    limits = data.draw(
+        st.sampled_from([{"one_path": True}, {"max_size": 2}, {"include": [0]}, {"exclude": [0]}])
+    )
+    narrowed, everything = space.restrict(**limits), closed_sets(space)
+    rows = narrowed.enumerate()
+    weights = np.random.default_rng(0).standard_normal((20, len(everything)))
+    losses = [HierarchicalLoss(), HierarchicalLoss(dag="average"), ZeroOne(), Listed(F1())]
+    if space.dag_.is_forest or "one_path" in limits:
+        losses.append(F1())
+    for loss in losses:
+        view, bound = pair(loss, narrowed, everything)
+        psi = view.embed(everything)
+        psi = psi.toarray() if hasattr(psi, "toarray") else psi
+        g, total = weights @ psi, weights.sum(axis=1, keepdims=True)
+        risk = weights @ bound.pairwise(rows, everything).T
+        decoded = view.argmin(bound.cost(g, total))
+        assert narrowed.contains(decoded.outputs).all()
+        found = decoded.values + bound.offset(g, total)
+        np.testing.assert_allclose(found, risk.min(axis=1), atol=1e-8)
+
+
 def test_zero_one_over_given_candidates():
     space = LabelSets(range(3))
     view, loss = pair(ZeroOne(candidates=np.eye(3, dtype=int)), space, subsets(3))
@@ -121,6 +145,8 @@ def test_names_and_bad_losses():
         Hamming({"a": 1}).bind(LabelSets(["a", "b"]))
     with pytest.raises(ValueError, match="label 1 is -1"):
         Hamming([1, -1]).bind(LabelSets(range(2)))
+    with pytest.raises(ValueError, match=r"call bind\(space\) first"):
+        Listed(lambda z, y: 0.0)(np.zeros(1), np.zeros(1))
     with pytest.raises(ValueError, match="output 0 against output 0 is nan"):
         Listed(lambda z, y: float("nan")).bind(Classes().fit([0, 1]))
     space = Hierarchy([("a", "c"), ("b", "c")])

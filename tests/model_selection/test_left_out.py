@@ -41,6 +41,9 @@ def test_one_fit_serves_every_alpha_and_loss():
 
 
 def test_no_closed_form_is_said():
+    single = ConditionalRiskMinimizer(alpha=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match='needs system="spectral"'):
+        left_out_risk(single, alphas=[0.1, 1.0])
     model = ConditionalRiskMinimizer(smoother=RandomForestRegressor(3)).fit(X, Y)
     with pytest.raises(ValueError, match="no closed form"):
         left_out_risk(model)

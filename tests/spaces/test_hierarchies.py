@@ -108,6 +108,7 @@ def test_every_way_to_write_a_hierarchy():
         space = Hierarchy(edges)
         assert set(space.labels_) == set(expected.labels_)
         assert space.size() == expected.size()
+    assert Hierarchy({"a": None, "b": None, "c": ["a", "b"], "d": "b"}).labels_ == tuple("abcd")
     paths = Hierarchy(["1/2/3", "1/4"])
     assert paths.labels_ == ("1", "1/2", "1/2/3", "1/4")
     assert paths.size() == Hierarchy([("1", "2"), ("2", "3"), ("1", "4")]).size()

@@ -42,6 +42,15 @@ def test_three_pairwise_exclusions_need_branching():
     assert decoded.values.tolist() == decoded.bounds.tolist() == [-1.0]
 
 
+def test_branch_and_bound_closes_the_gap():
+    """The solver's default stops at a relative gap of 1e-4, and would call that optimal."""
+    rng = np.random.default_rng(0)
+    weights = rng.integers(100, 1000, 25).astype(float)
+    space = BinaryPolytope(weights[None], [weights.sum() // 2])
+    decoded = space.argmin(-weights + rng.random((3, 25)))
+    np.testing.assert_allclose(decoded.bounds, decoded.values, rtol=1e-6)
+
+
 def test_tiny_and_huge_costs_keep_their_order():
     space = BinaryPolytope(A_eq=[[1, 1, 1]], b_eq=[1])
     for scale in (1e-300, 1e-9, 1e9, 1e300):

@@ -50,7 +50,10 @@ def _read_svm(name, graph):
     with open_binary(data_file("rcv1_subset1", name, source=_REUTERS_SOURCE)) as file:
         X, topics = load_svmlight_file(file, n_features=47236, multilabel=True, zero_based=False)
     sets = [[graph.names[int(topic)] for topic in row] for row in topics]
-    return sparse.csr_array(X), closed_indicators(sets, graph)
+    X = sparse.csr_array(X)
+    # 64-bit indices, as read, are refused by several learners of scikit-learn.
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X, closed_indicators(sets, graph)
 
 
 def load_wipo() -> HierarchicalData:

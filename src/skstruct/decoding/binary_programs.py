@@ -83,7 +83,11 @@ class BinaryProgram:
         if self.A_eq.shape[0]:
             constraints.append(LinearConstraint(self.A_eq, self.b_eq, self.b_eq))
         answer = milp(
-            cost, integrality=np.ones(len(cost)), bounds=Bounds(low, high), constraints=constraints
+            cost,
+            integrality=np.ones(len(cost)),
+            bounds=Bounds(low, high),
+            constraints=constraints,
+            options={"mip_rel_gap": 0.0},  # the default stops at a gap of 1e-4
         )
         if answer.status == INFEASIBLE:
             raise InfeasibleError("No 0/1 point meets the constraints.")

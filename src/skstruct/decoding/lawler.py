@@ -24,7 +24,8 @@ def k_best(best_within, n_rows: int, d: int, k: int):
     Returns
     -------
     outputs : int8 array of shape (n_rows, k, d)
-    values : array of shape (n_rows, k); infinite where fewer than k outputs exist
+    values : array of shape (n_rows, k)
+        Infinite where a row has fewer outputs; ranks that no row has are left off.
     """
     outputs = np.zeros((n_rows, k, d), np.int8)
     values = np.full((n_rows, k), np.inf)
@@ -48,7 +49,8 @@ def k_best(best_within, n_rows: int, d: int, k: int):
         rows = np.concatenate([np.full(len(part[1]), part[0]) for part in pieces])
         low = np.concatenate([part[1] for part in pieces])
         high = np.concatenate([part[2] for part in pieces])
-    return outputs, values
+    found = np.isfinite(values).any(axis=0)  # ranks that some row has
+    return outputs[:, found], values[:, found]
 
 
 def _split(z, low, high):

@@ -27,12 +27,12 @@ from skstruct.spaces.inference import infer_space
 
 
 class ConditionalRiskMinimizer(BaseEstimator):
-    r"""Predict the output of least estimated conditional risk [1]_ [2]_.
+    r"""Predict the output of least estimated conditional risk.
 
     .. math:: \hat z(x) = \arg\min_{z \in \mathcal{Y}} \sum_i w_i(x)\, \ell(z, y_i)
 
     A smoother gives weights :math:`w(x)` to the training examples; the loss turns the
-    weighted mean of their embeddings into costs, and the space minimizes these exactly.
+    weighted mean of their embeddings into costs, and the space minimizes these [1]_ [2]_.
     Trained once, the loss and the constraints may still change.
 
     Parameters
@@ -59,7 +59,8 @@ class ConditionalRiskMinimizer(BaseEstimator):
         With it the weights of every prediction sum to one.
     smoother : regressor, default=None
         Replaces kernel ridge regression: a smoother of this library, or any multi-output
-        regressor of scikit-learn as it is.
+        regressor of scikit-learn as it is. Kernel, alpha and what is left out then have no
+        part.
     system : "auto", "cholesky" or "spectral"
         How the ridge system is solved for a single alpha; auto takes Cholesky. A search
         over several always uses one eigendecomposition.
@@ -177,6 +178,8 @@ class ConditionalRiskMinimizer(BaseEstimator):
         self.problem_ = self._problem(self.loss_)
         self.alpha_ = self.gamma_ = self.kernel_ = self.search_ = None
         if self.smoother is not None:
+            if groups is not None:
+                raise ValueError("groups serve the choice of alpha, which a smoother has not.")
             self.smoother_ = self._fit_given(X, sample_weight)
         else:
             self.smoother_ = self._fit_ridge(X, sample_weight, groups)
@@ -184,7 +187,12 @@ class ConditionalRiskMinimizer(BaseEstimator):
 
     def _problem(self, loss):
         joint = self.label_kernel is not None
-        return RiskProblem(self.space_, loss, self.outputs_, joint=joint)
+        problem = RiskProblem(self.space_, loss, self.outputs_, joint=joint)
+        if joint and problem.key[0] != "indicators":
+            raise ValueError(
+                f"A label kernel joins indicators; {type(loss).__name__} needs {problem.key[0]}."
+            )
+        return problem
 
     def _fit_given(self, X, sample_weight):
         smoother = clone(self.smoother)
@@ -294,7 +302,7 @@ class ConditionalRiskMinimizer(BaseEstimator):
 
         ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
         ``predict``. ``values`` and ``bounds`` are (n, k), infinite where a row has fewer
-        than k outputs.
+        outputs; ranks that no row has are left off.
         """
         if k < 1:
             raise ValueError(f"k must be at least 1; {k} came.")

@@ -43,9 +43,11 @@ def group_numbers(leave_out, outputs, groups):
         of the splitter.
     outputs : array
     groups : array or None
-        Given by the user: overrides ``leave_out``.
+        Given by the user: overrides ``leave_out``, or goes to a splitter.
     """
     n = len(outputs)
+    if hasattr(leave_out, "split") and not isinstance(leave_out, str):
+        return _several(_test_sets(leave_out, outputs, groups))
     if groups is not None:
         number = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
         if len(number) != n:
@@ -55,25 +57,33 @@ def group_numbers(leave_out, outputs, groups):
         if leave_out == "one":
             return None
         if leave_out == "output":
-            rows = np.asarray(outputs).reshape(n, -1)
-            return _several(np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1))
+            return _several(_output_numbers(outputs))
     elif isinstance(leave_out, (int, np.integer)) and not isinstance(leave_out, bool):
         if leave_out < 2:
             raise ValueError(f"leave_out needs at least 2 blocks; {leave_out} came.")
         return _several(np.arange(n) * min(int(leave_out), n) // n)
-    elif hasattr(leave_out, "split"):
-        number = np.full(n, -1)
-        for k, (_, test) in enumerate(leave_out.split(np.zeros((n, 1)))):
-            number[test] = k
-        if (number < 0).any():
-            raise ValueError(
-                f"Row {np.flatnonzero(number < 0)[0]} is in no test set of the splitter."
-            )
-        return _several(number)
     raise ValueError(
         'leave_out is "one", "output", a number of contiguous blocks or a splitter; '
         f"{leave_out!r} came."
     )
+
+
+def _output_numbers(outputs):
+    """The same number for the same output; shape (n,)."""
+    rows = np.asarray(outputs).reshape(len(outputs), -1)
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _test_sets(splitter, outputs, groups):
+    """The test set of each row; splitters that stratify see equal outputs as one class."""
+    n = len(outputs)
+    number = np.full(n, -1)
+    splits = splitter.split(np.zeros((n, 1)), _output_numbers(outputs), groups)
+    for k, (_, test) in enumerate(splits):
+        number[test] = k
+    if (number < 0).any():
+        raise ValueError(f"Row {np.flatnonzero(number < 0)[0]} is in no test set of the splitter.")
+    return number
 
 
 def _several(number):

@@ -12,7 +12,7 @@ from skstruct.losses.base import BaseLoss, label_weights
 
 
 class HierarchicalLoss(BaseLoss):
-    r"""Weighted number of labels where a path goes wrong first [1]_.
+    r"""Weighted number of labels where a path goes wrong first.
 
     .. math:: \ell(z, y) = \sum_j c_j 1[z_j \ne y_j \text{ and all ancestors of j agree}]
 
@@ -21,10 +21,10 @@ class HierarchicalLoss(BaseLoss):
     set has :math:`y_j \le q_j(y)`. On trees and forests :math:`q_j` is the parent, so the
     loss is bilinear on indicators and decoded in O(d).
 
-    On other acyclic graphs it is not linear in z, and ``dag`` chooses:
+    The loss is that of [1]_. On other acyclic graphs it is not linear in z, and ``dag`` chooses:
 
     * ``"exact"`` (default): bilinear once the products :math:`q_j` join the embedding;
-      min-cuts settle most rows, an integer program with its LP bound the others;
+      a min-cut settles most rows, an integer program with its LP bound the others;
     * ``"average"``: :math:`q_j` becomes the *mean* over the parents. This is another
       loss, never smaller than the hierarchical one, decoded exactly by one min-cut. Use
       it where exact rows take too long.

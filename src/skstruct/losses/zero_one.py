@@ -87,6 +87,8 @@ class Listed(BaseLoss):
     def __call__(self, Y_pred, Y_true):
         if isinstance(self.loss, BaseLoss):
             return self.loss(Y_pred, Y_true)
+        if not hasattr(self, "space_"):
+            raise ValueError("Listed: call bind(space) first; a callable needs the user's outputs.")
         predicted, true = self.space_.restore(Y_pred), self.space_.restore(Y_true)
         return np.array([float(self.loss(z, y)) for z, y in zip(predicted, true)])
 

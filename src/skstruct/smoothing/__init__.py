@@ -2,7 +2,7 @@
 """Conditional means: weighted averages of training targets."""
 
 from skstruct.smoothing.additive import AdditiveKernelRidge
-from skstruct.smoothing.base import LinearSmoother
+from skstruct.smoothing.base import LinearSmoother, WeightedMean
 from skstruct.smoothing.forest import Forest
 from skstruct.smoothing.kernel_ridge import KernelRidge
 from skstruct.smoothing.nadaraya_watson import NadarayaWatson
@@ -15,4 +15,5 @@ __all__ = [
     "LinearSmoother",
     "NadarayaWatson",
     "Neighbors",
+    "WeightedMean",
 ]

@@ -130,13 +130,17 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def with_alpha(self, alpha):
         """The same smoother with another alpha; for the spectral system."""
-        if not isinstance(self.system_, SpectralSystem):
-            raise ValueError('Another alpha without a new factorization needs system="spectral".')
+        self._check_spectral()
         other = copy.copy(self)
         other.alpha = alpha
         other.system_ = copy.copy(self.system_)
         other.system_.shift_ = check_alpha(alpha)
         return other._solve(self.targets_)
+
+    def _check_spectral(self):
+        check_is_fitted(self)
+        if not isinstance(self.system_, SpectralSystem):
+            raise ValueError('Another alpha without a new factorization needs system="spectral".')
 
     # ------------------------------------------------------------------ predicting
     def _checked(self, X):
@@ -181,6 +185,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def loo_path(self, alphas, groups=None):
         """``loo`` for each alpha in turn, from one eigendecomposition; a generator."""
+        self._check_spectral()
         rotated = self.system_.rotate(self.root_[:, None] * self._matrix_targets())
         members = None if groups is None else group_rows(groups, len(self.root_))
         for alpha in alphas:

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets of outputs: what may be predicted, and how a linear cost is minimized over it."""
 
+from skstruct._arrays.checks import check_costs
 from skstruct.spaces.base import (
+    EXACT,
+    BaseSpace,
     Countable,
     Decoded,
     Enumerable,
@@ -19,6 +22,8 @@ from skstruct.spaces.label_sets import LabelSets
 from skstruct.spaces.polytopes import BinaryPolytope
 
 __all__ = [
+    "EXACT",
+    "BaseSpace",
     "BinaryPolytope",
     "Candidates",
     "Classes",
@@ -33,4 +38,5 @@ __all__ = [
     "OutputSpace",
     "Restrictable",
     "Samplable",
+    "check_costs",
 ]

@@ -117,6 +117,10 @@ class BaseSpace(BaseEstimator):
         """
         if name == self.embedding:
             return self
+        if name == "outputs" and np.ndim(outputs) == 2:
+            from skstruct.spaces.listed import ListedOutputs
+
+            return ListedOutputs(self, outputs)
         raise ValueError(
             f"{type(self).__name__} embeds its outputs by {self.embedding}; "
             f"the loss asks for {name}."

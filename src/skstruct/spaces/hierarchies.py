@@ -176,8 +176,11 @@ class Hierarchy(IndicatorSpace):
             return forest_closed_sets(costs, self.dag_), None
         return dag_closed_sets(costs, self.dag_)
 
-    def _decode_paths(self, costs, limits):
-        """One leaf and all above it: as many candidates as there are leaves."""
+    def _decode_paths(self, costs, limits, embed=None):
+        """One leaf and all above it: as many candidates as there are leaves.
+
+        ``embed`` is the embedding that the costs are for, when it is not the indicators.
+        """
         paths = self.dag_.ancestors[self.dag_.leaves]  # (n_leaves, d)
         length = paths.sum(axis=1)
         broken = limits.low.sum(axis=1, keepdims=True) - limits.low.astype(float) @ paths.T
@@ -185,7 +188,8 @@ class Hierarchy(IndicatorSpace):
         for group in limits.groups:
             broken = broken + (paths[:, group].sum(axis=1) > 1)
         allowed = (broken == 0) & (length >= limits.smallest) & (length <= limits.largest)
-        price = np.where(allowed, costs @ paths.T, np.inf)
+        psi = paths if embed is None else embed(paths.toarray())
+        price = np.where(allowed, costs @ psi.T, np.inf)
         best = price.argmin(axis=1)
         values = price[np.arange(len(costs)), best]
         return paths[best].toarray().astype(np.int8), values, values

@@ -121,11 +121,8 @@ class IndicatorSpace(UniformSets):
             )
 
     def with_embedding(self, name, outputs=None):
-        from skstruct.spaces.listed import ListedOutputs
         from skstruct.spaces.sized import SizedSets
 
         if name == "sized indicators":
             return SizedSets(self)
-        if name == "outputs":
-            return ListedOutputs(self, outputs)
-        return super().with_embedding(name)
+        return super().with_embedding(name, outputs)

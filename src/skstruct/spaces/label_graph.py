@@ -72,13 +72,14 @@ def _named_pairs(edges):
             raise ValueError("Hierarchy: the graph is not directed; give a networkx.DiGraph.")
         return list(edges.nodes), list(edges.edges())
     if isinstance(edges, Mapping):
-        pairs, alone = [], []
+        pairs, names = [], []
         for child, parents in edges.items():
             several = isinstance(parents, (list, tuple, set, frozenset))
             above = [] if parents is None else list(parents) if several else [parents]
             pairs += [(parent, child) for parent in above]
-            alone.append(child)
-        return _in_order([name for pair in pairs for name in pair] + alone), pairs
+            names += [parent for parent in above if parent not in edges]
+            names.append(child)
+        return _in_order(names), pairs
     items = [] if edges is None else list(edges)
     if items and all(isinstance(item, str) for item in items):
         return _path_pairs(items)

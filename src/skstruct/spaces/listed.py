@@ -53,8 +53,8 @@ class ListedOutputs(EmbeddingView):
 
     def allowed(self) -> np.ndarray:
         """Which listed outputs the restricted space still holds; shape (1 or n, m)."""
-        limits = self.space.limits_
-        if limits.n_rows is None:
+        limits = getattr(self.space, "limits_", None)
+        if limits is None or limits.n_rows is None:
             return self.space.contains(self.listed_)[None]
         rows = (self.space.rows([i]) for i in range(limits.n_rows))
         return np.array([row.contains(self.listed_) for row in rows])

@@ -20,13 +20,12 @@ class ParentProducts(EmbeddingView):
 
     One product for every label with two or more parents; for the others it is the single
     parent, or one. The hierarchical loss is bilinear here on any acyclic graph. Minimizing
-    a linear cost is NP-hard with signed costs, so rows go through three doors:
+    a linear cost is NP-hard with signed costs, so rows go through two doors:
 
-    1. *all costs of products are negative*: a product is a node of its own below its
-       parents, and one min-cut is exact;
-    2. *two min-cuts*: products priced at their least (``z_j >= y_j``) give a lower bound,
-       and where the set found there attains it, it is optimal;
-    3. else an integer program, LP first, with its bound.
+    1. *one min-cut*, with each product a node of its own below its parents. A product of
+       negative price is exact there; one of positive price is charged at its least,
+       ``z_j >= y_j``. The value is a lower bound, and a set that attains it is optimal;
+    2. else an integer program, LP first, with its bound.
     """
 
     embedding = "indicators and parents"
@@ -51,7 +50,10 @@ class ParentProducts(EmbeddingView):
         costs = check_costs(costs, d + len(self.shared_), used_by="ParentProducts")
         limits = self.space.limits_
         self.space._check_rows(len(costs))
-        if limits.is_masked or limits.is_sized or limits.groups or limits.one_path:
+        if limits.one_path:
+            found = self.space._decode_paths(costs, limits, self.embed)
+            return decoded_or_infeasible(*found, space=self.space)
+        if limits.is_masked or limits.is_sized or limits.groups:
             return self._by_program(costs, limits)
         outputs, values, bounds = self._by_cuts(costs)
         open_ = np.flatnonzero(values - bounds > 1e-9 * np.abs(costs).sum(axis=1))
@@ -65,7 +67,7 @@ class ParentProducts(EmbeddingView):
         return (costs * self.embed(outputs)).sum(axis=1)
 
     def _by_cuts(self, costs):
-        """The better of two closed sets, with a lower bound."""
+        """The closed set of one min-cut, its price, and a lower bound on all prices."""
         d = len(self.labels_)
         # Products as nodes: exact in their price where it is negative. A positive price
         # moves to the label itself, which has z_j >= y_j.

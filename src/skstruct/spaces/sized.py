@@ -61,7 +61,9 @@ class SizedSets(EmbeddingView):
 
     def _decode(self, costs, limits):
         n, d = len(costs), len(self.labels_)
-        if len(self.space.dag_.parents) or limits.one_path:
+        if limits.one_path:
+            return self.space._decode_paths(costs, limits, self.embed)[:2]
+        if len(self.space.dag_.parents):
             return self._decode_forest(costs, limits)
         cube = costs[:, :-1].reshape(n, d, d)
         low, high = limits.low[:, :, None], limits.high[:, :, None]
@@ -80,10 +82,10 @@ class SizedSets(EmbeddingView):
 
     def _decode_forest(self, costs, limits):
         dag = self.space.dag_
-        if not dag.is_forest or limits.groups or limits.one_path:
+        if not dag.is_forest or limits.groups:
             raise ValueError(
                 "F measures are decoded exactly over label sets and over forests without "
-                "exclusive groups or one_path; for this hierarchy give candidates: "
+                "exclusive groups; for this hierarchy give candidates: "
                 "predict(X, loss=Listed(F1()))."
             )
         low, high = self.space._close_masks(limits)

@@ -80,7 +80,7 @@ def _check_kbest(space, costs, prices, k=4):
     expected = np.sort(prices, axis=1)[:, :k]
     m = expected.shape[1]
     assert_allclose(best.values[:, :m], expected, atol=1e-9 * (1 + np.abs(costs).max()))
-    assert not np.isfinite(best.values[:, m:]).any(), "kbest() found more outputs than there are"
+    assert best.values.shape[1] == m, "kbest() found more or fewer outputs than there are"
     for rank in range(m):
         assert space.contains(best.outputs[:, rank]).all(), "kbest() leaves the space"
     for row in best.outputs[:, :m]:

@@ -17,8 +17,8 @@ class SpectralSystem(BaseEstimator):
     u, so K is projected there and u's direction dropped: no cancellation for small c.
     A shift may differ per column of B; an infinite one leaves nothing but the mean.
 
-    One decomposition costs as much as 17 to 19 Cholesky factorizations and pays from six
-    to eight shifts on.
+    One decomposition costs many Cholesky factorizations, and pays once several shifts are
+    tried.
     """
 
     def fit(self, K, shift=None, border=None):

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A space written outside the library gets every loss that fits its embedding."""
+
+import numpy as np
+
+from skstruct import ConditionalRiskMinimizer
+from skstruct.losses import Hamming, ZeroOne
+from skstruct.spaces import BaseSpace, Decoded, check_costs
+from skstruct.testing import check_loss, check_space
+
+
+class Thermometer(BaseSpace):
+    """Rows of ones followed by zeros: how high the mercury stands."""
+
+    default_loss = "hamming"
+
+    def __init__(self, d):
+        self.d = d
+
+    @property
+    def labels_(self):
+        return tuple(range(self.d))
+
+    def validate(self, Y):
+        return np.asarray(Y, dtype=np.int8)
+
+    def restore(self, Z, index=None):
+        return np.asarray(Z)
+
+    def embed(self, Z):
+        return np.asarray(Z, dtype=float)
+
+    def contains(self, Z):
+        return (np.diff(np.asarray(Z), axis=1) <= 0).all(axis=1)
+
+    def argmin(self, costs):
+        costs = check_costs(costs, self.d, used_by="Thermometer")
+        heights = np.hstack([np.zeros((len(costs), 1)), np.cumsum(costs, axis=1)])
+        best = heights.argmin(axis=1)
+        outputs = (np.arange(self.d) < best[:, None]).astype(np.int8)
+        values = heights[np.arange(len(costs)), best]
+        return Decoded(outputs, values, values)
+
+
+def test_checks_and_learner():
+    space = Thermometer(4)
+    outputs = np.array([[int(j < h) for j in range(4)] for h in range(5)], dtype=np.int8)
+    check_space(space, outputs)
+    for loss in (Hamming(), ZeroOne()):
+        check_loss(loss, space, outputs)
+    X = np.linspace(0, 1, 40)[:, None]
+    Y = outputs[np.rint(4 * X[:, 0]).astype(int)]
+    model = ConditionalRiskMinimizer(space, alpha=0.01).fit(X, Y)
+    assert space.contains(model.predict(X)).all()
+    assert model.score(X, Y) > -0.2
+    assert space.contains(model.predict(X, loss="zero_one")).all()
+    assert space.contains(model.predict(X, loss=lambda z, y: float(abs(z.sum() - y.sum())))).all()
