@@ -30,10 +30,10 @@ def test_closures_equal_the_linear_program(seed):
     costs = rng.standard_normal((6, 120)) + 0.2 * (seed % 3)
     costs[0] = rng.integers(-2, 3, 120)  # many ties
     costs[1] *= 10.0 ** rng.integers(-8, 9, 120)  # many scales
-    outputs, bounds = dag_closed_sets(costs, dag)
+    outputs, values, bounds = dag_closed_sets(costs, dag)
     assert (outputs[:, dag.children] <= outputs[:, dag.parents]).all()
-    values = (costs * outputs).sum(axis=1)
     scale = np.abs(costs).sum(axis=1)
+    np.testing.assert_allclose(values / scale, (costs * outputs).sum(axis=1) / scale, atol=1e-12)
     np.testing.assert_allclose(values / scale, by_linear_program(costs, dag) / scale, atol=1e-8)
     np.testing.assert_allclose(bounds / scale, values / scale, atol=1e-12)
 
@@ -45,19 +45,21 @@ def test_forest_and_closure_agree(seed):
     arcs = [(p, j) for j, p in enumerate(parents) if p >= 0]
     dag = Dag(300, [p for p, _ in arcs], [c for _, c in arcs])
     costs = rng.standard_normal((33, 300)) + 0.3  # not a multiple of the rows done side by side
-    fast, (flow, bounds) = forest_closed_sets(costs, dag), dag_closed_sets(costs, dag)
+    fast, values = forest_closed_sets(costs, dag)
+    flow, _, bounds = dag_closed_sets(costs, dag)
     np.testing.assert_array_equal(fast, flow)
-    np.testing.assert_allclose(bounds, (costs * fast).sum(axis=1))
+    np.testing.assert_allclose(values, (costs * fast).sum(axis=1))
+    np.testing.assert_allclose(bounds, values)
 
 
 def test_deep_and_wide():
     chain = Dag(5000, np.arange(4999), np.arange(1, 5000))
     costs = np.full((1, 5000), 0.001)
     costs[0, -1] = -5.0
-    assert forest_closed_sets(costs, chain).sum() == 5000
+    assert forest_closed_sets(costs, chain)[0].sum() == 5000
     assert dag_closed_sets(costs, chain)[0].sum() == 5000
     costs[0, -1] = -4.9
-    assert forest_closed_sets(costs, chain).sum() == 0
+    assert forest_closed_sets(costs, chain)[0].sum() == 0
 
 
 def test_repeated_arcs_count_once():

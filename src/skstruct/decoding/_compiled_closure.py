@@ -4,6 +4,10 @@
 Nodes are topological positions. A node of negative cost brings a *gain*; one of positive
 cost has *room* for that much flow to the sink. Arcs child -> parent have no capacity, so
 only the flow on them is kept, and the residual arc backwards is that flow.
+
+Only ancestors of gain nodes can take part. They are marked in `inside` and listed in
+`nodes`, children first, so that a row costs what its gains reach and one look at each cost;
+`inside` and `flow` are clean again when a row is done.
 """
 
 from __future__ import annotations
@@ -15,25 +19,29 @@ FAR = 1 << 30  # distance of a node that cannot reach any room
 
 
 @nb.njit(cache=True, nogil=True)
-def _greedy(cost, order, out_start, out, gain, room, flow, inside):
+def _greedy(cost, order, position, out_start, out, gain, room, flow, inside, nodes):
     """Push every gain towards parents that still have room, children first.
 
-    Only ancestors of gain nodes can take part: they are marked in `inside`, and their
-    number is returned. On a forest this start is already a maximum flow.
+    On a forest this start is already a maximum flow. Returns the number of nodes inside and the
+    sum of all gains.
     """
-    d, size = gain.shape[0], 0
-    flow[:] = 0.0
-    for v in range(d):
-        c = cost[order[v]]
-        inside[v] = c < 0.0
-        gain[v], room[v] = max(-c, 0.0), max(c, 0.0)
-    for v in range(d - 1, -1, -1):
+    lowest, size, total = -1, 0, 0.0
+    for j in range(cost.shape[0]):
+        if cost[j] < 0.0:
+            v = position[j]
+            inside[v], gain[v], room[v] = True, -cost[j], 0.0
+            total -= cost[j]
+            lowest = max(lowest, v)
+    for v in range(lowest, -1, -1):
         if not inside[v]:
             continue
+        nodes[size] = v
         size += 1
         first, last = out_start[v], out_start[v + 1]
         for e in range(first, last):
-            inside[out[e]] = True
+            p = out[e]
+            if not inside[p]:
+                inside[p], gain[p], room[p] = True, 0.0, cost[order[p]]
         here = min(gain[v], room[v])
         room[v] -= here
         left = gain[v] - here
@@ -52,19 +60,20 @@ def _greedy(cost, order, out_start, out, gain, room, flow, inside):
             gain[out[best]] += left
             left = 0.0
         gain[v] = left
-    return size
+    return size, total
 
 
 @nb.njit(cache=True, nogil=True)
-def _label(out_start, out, in_start, inn, gain, room, flow, inside, label, queue):
+def _label(out_start, out, in_start, inn, gain, room, flow, inside, nodes, size, label, queue):
     """Exact distances to room over residual arcs; the gains that can move, far ones first.
 
     Returns how many stand in `queue`.
     """
-    d, n = gain.shape[0], 0
-    for v in range(d):
+    n = 0
+    for i in range(size):
+        v = nodes[i]
         label[v] = FAR
-        if inside[v] and room[v] > 0.0:
+        if room[v] > 0.0:
             label[v], queue[n], n = 1, v, n + 1
     i = 0
     while i < n:
@@ -77,7 +86,7 @@ def _label(out_start, out, in_start, inn, gain, room, flow, inside, label, queue
         for e in range(out_start[w], out_start[w + 1]):
             if flow[e] > 0.0 and label[out[e]] == FAR:
                 label[out[e]], queue[n], n = label[w] + 1, out[e], n + 1
-    active = 0
+    d, active = gain.shape[0], 0
     for i in range(n - 1, -1, -1):
         if gain[queue[i]] > 0.0:
             queue[d + active] = queue[i]
@@ -88,71 +97,15 @@ def _label(out_start, out, in_start, inn, gain, room, flow, inside, label, queue
 
 
 @nb.njit(cache=True, nogil=True)
-def _append(v, head, count, queue, waiting):
-    """Put v at the end of the circular queue unless it waits there already."""
-    if waiting[v]:
-        return count
-    waiting[v] = True
-    at = head + count
-    d = waiting.shape[0]
-    queue[at if at < d else at - d] = v
-    return count + 1
-
-
-@nb.njit(cache=True, nogil=True)
-def _discharge(
-    v, out_start, out, in_start, inn, in_arc, gain, flow, label, queue, waiting, head, count
-):
-    """Move the gain of v one step down in label, lifting v when it has nowhere to go.
-
-    Returns the length of the queue and the number of arcs looked at.
-    """
-    d, work, left = label.shape[0], 0, gain[v]
-    while left > 0.0:
-        target, lowest = label[v] - 1, FAR
-        for k in range(in_start[v], in_start[v + 1]):  # give back to children
-            e = in_arc[k]
-            if flow[e] > 0.0:
-                u = inn[k]
-                if label[u] == target:
-                    step = min(left, flow[e])
-                    flow[e] -= step
-                    gain[u] += step
-                    left -= step
-                    count = _append(u, head, count, queue, waiting)
-                    if left <= 0.0:
-                        break
-                if flow[e] > 0.0:
-                    lowest = min(lowest, label[u])
-        work += in_start[v + 1] - in_start[v]
-        if left <= 0.0:
-            break
-        for e in range(out_start[v], out_start[v + 1]):
-            p = out[e]
-            if label[p] == target:
-                flow[e] += left
-                gain[p] += left
-                left = 0.0
-                count = _append(p, head, count, queue, waiting)
-                break
-            lowest = min(lowest, label[p])
-        work += out_start[v + 1] - out_start[v] + 1
-        if left > 0.0:
-            if lowest >= d:
-                label[v] = FAR
-                break
-            label[v] = lowest + 1
-    gain[v] = left
-    return count, work
-
-
-@nb.njit(cache=True, nogil=True)
 def _push(
     out_start, out, in_start, inn, in_arc, gain, room, flow, label, queue, waiting, count, limit
 ):
-    """First in, first out, until nothing moves or `limit` arcs were looked at."""
+    """Discharge gains, first in, first out, until nothing moves or `limit` arcs were looked at.
+
+    A gain moves one step down in label; a node with nowhere to send it is lifted. One long
+    function, since a call for every node would count references to a dozen arrays.
+    """
     d, head, work = gain.shape[0], 0, 0
-    waiting[:] = False
     for i in range(count):
         waiting[queue[i]] = True
     while count > 0 and work < limit:
@@ -162,49 +115,103 @@ def _push(
         waiting[v] = False
         here = min(gain[v], room[v])
         room[v] -= here
-        gain[v] -= here
-        count, looked = _discharge(
-            v, out_start, out, in_start, inn, in_arc, gain, flow, label, queue, waiting, head, count
-        )
-        work += looked
+        left = gain[v] - here
+        while left > 0.0:
+            target, lowest = label[v] - 1, FAR
+            for k in range(in_start[v], in_start[v + 1]):  # give back to children
+                e = in_arc[k]
+                if flow[e] > 0.0:
+                    u = inn[k]
+                    if label[u] == target:
+                        step = min(left, flow[e])
+                        flow[e] -= step
+                        gain[u] += step
+                        left -= step
+                        if not waiting[u]:
+                            waiting[u] = True
+                            at = head + count
+                            queue[at if at < d else at - d] = u
+                            count += 1
+                        if left <= 0.0:
+                            break
+                    if flow[e] > 0.0:
+                        lowest = min(lowest, label[u])
+            work += in_start[v + 1] - in_start[v]
+            if left <= 0.0:
+                break
+            for e in range(out_start[v], out_start[v + 1]):
+                p = out[e]
+                if label[p] == target:
+                    flow[e] += left
+                    gain[p] += left
+                    left = 0.0
+                    if not waiting[p]:
+                        waiting[p] = True
+                        at = head + count
+                        queue[at if at < d else at - d] = p
+                        count += 1
+                    break
+                lowest = min(lowest, label[p])
+            work += out_start[v + 1] - out_start[v] + 1
+            if left > 0.0:
+                if lowest >= d:
+                    label[v] = FAR
+                    break
+                label[v] = lowest + 1
+        gain[v] = left
+    for i in range(count):
+        at = head + i
+        waiting[queue[at if at < d else at - d]] = False
 
 
 @nb.njit(cache=True, nogil=True)
-def _reached(out_start, out, in_start, inn, in_arc, gain, flow, inside, queue):
-    """Mark in `inside` what left-over gain reaches: the smallest optimal set."""
-    n = 0
-    for v in range(gain.shape[0]):
-        inside[v] = gain[v] > 0.0
-        if inside[v]:
-            queue[n], n = v, n + 1
+def _reached(
+    cost, order, out_start, out, in_start, inn, in_arc, gain, flow, nodes, size, queue, output
+):
+    """Write what left-over gain reaches, the smallest optimal set, into `output`.
+
+    Returns its cost, and minus the left-over gain: a lower bound on any cost (weak duality).
+    """
+    n, value, bound = 0, 0.0, 0.0
+    for i in range(size):
+        v = nodes[i]
+        if gain[v] > 0.0:
+            output[order[v]], queue[n], n = 1, v, n + 1
+            bound -= gain[v]
     i = 0
     while i < n:
         v = queue[i]
         i += 1
+        value += cost[order[v]]
         for e in range(out_start[v], out_start[v + 1]):
-            if not inside[out[e]]:
-                inside[out[e]], queue[n], n = True, out[e], n + 1
+            p = out[e]
+            if output[order[p]] == 0:
+                output[order[p]], queue[n], n = 1, p, n + 1
         for k in range(in_start[v], in_start[v + 1]):
-            if flow[in_arc[k]] > 0.0 and not inside[inn[k]]:
-                inside[inn[k]], queue[n], n = True, inn[k], n + 1
+            if flow[in_arc[k]] > 0.0:
+                u = inn[k]
+                if output[order[u]] == 0:
+                    output[order[u]], queue[n], n = 1, u, n + 1
+    return value, bound
 
 
 @nb.njit(cache=True, nogil=True)
-def closures(costs, order, out_start, out, in_start, inn, in_arc):
-    """Cheapest set of every row that holds the parents of its members, with a dual bound.
-
-    The gain that no room could take is a lower bound on the cost (weak duality).
-    """
+def closures(costs, order, position, out_start, out, in_start, inn, in_arc):
+    """Cheapest set of every row that holds the parents of its members, its cost and a bound."""
     n, d = costs.shape
-    outputs, bounds = np.empty((n, d), np.int8), np.zeros(n)
-    gain, room, flow = np.empty(d), np.empty(d), np.empty(out.shape[0])
-    label, queue = np.empty(d, np.int32), np.empty(2 * d, np.int32)
-    inside, waiting = np.empty(d, np.bool_), np.empty(d, np.bool_)
+    outputs, values, bounds = np.zeros((n, d), np.int8), np.empty(n), np.empty(n)
+    gain, room, flow = np.empty(d), np.empty(d), np.zeros(out.shape[0])
+    label, queue, nodes = np.empty(d, np.int32), np.empty(2 * d, np.int32), np.empty(d, np.int32)
+    inside, waiting = np.zeros(d, np.bool_), np.zeros(d, np.bool_)
     for row in range(n):
-        size = _greedy(costs[row], order, out_start, out, gain, room, flow, inside)
+        size, total = _greedy(
+            costs[row], order, position, out_start, out, gain, room, flow, inside, nodes
+        )
         limit = 2 * (size + out.shape[0] * size // max(d, 1)) + 10
         while True:
-            active = _label(out_start, out, in_start, inn, gain, room, flow, inside, label, queue)
+            active = _label(
+                out_start, out, in_start, inn, gain, room, flow, inside, nodes, size, label, queue
+            )
             if active == 0:
                 break
             _push(
@@ -222,8 +229,27 @@ def closures(costs, order, out_start, out, in_start, inn, in_arc):
                 active,
                 limit,
             )
-        _reached(out_start, out, in_start, inn, in_arc, gain, flow, inside, queue)
-        for v in range(d):
-            outputs[row, order[v]] = inside[v]
-            bounds[row] -= gain[v]
-    return outputs, bounds
+        value, bound = _reached(
+            costs[row],
+            order,
+            out_start,
+            out,
+            in_start,
+            inn,
+            in_arc,
+            gain,
+            flow,
+            nodes,
+            size,
+            queue,
+            outputs[row],
+        )
+        # Flow is made of gains, so they measure its rounding errors.
+        values[row] = value
+        bounds[row] = value if value - bound <= 1e-9 * total else bound
+        for i in range(size):
+            v = nodes[i]
+            inside[v] = False
+            for e in range(out_start[v], out_start[v + 1]):
+                flow[e] = 0.0
+    return outputs, values, bounds

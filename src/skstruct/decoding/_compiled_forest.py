@@ -10,43 +10,53 @@ WIDTH = 16  # rows side by side: the inner loops become vector instructions
 
 
 @nb.njit(cache=True, nogil=True)
-def _closed_block(costs, first, last, order, parent, below, taken, outputs):
-    """Rows first..last of `closed_sets`; `below` and `taken` are (d, WIDTH) scratch."""
-    d = costs.shape[1]
-    for row in range(first, last):
-        for v in range(d):
-            below[v, row - first] = costs[row, order[v]]
+def _turned(costs, first, last, order, below):
+    """Rows first..last of `costs` as columns of `below`, in topological order."""
+    for v in range(order.shape[0]):
+        j = order[v]
+        if last - first == WIDTH:  # a fixed count is what the compiler unrolls
+            for b in range(WIDTH):
+                below[v, b] = costs[first + b, j]
+        else:
+            for b in range(last - first):
+                below[v, b] = costs[first + b, j]
+
+
+@nb.njit(cache=True, nogil=True)
+def _closed_block(parent, below, taken):
+    """Costs in `below` become those of whole subtrees; `taken` marks the cheapest set."""
+    d = parent.shape[0]
+    below[d] = 0.0
     for v in range(d - 1, -1, -1):  # children come after their parents
         p = parent[v]
-        if p >= 0:
-            for b in range(WIDTH):
-                below[p, b] += min(below[v, b], 0.0)
+        for b in range(WIDTH):
+            below[p, b] += min(below[v, b], 0.0)
     for v in range(d):
         p = parent[v]
         for b in range(WIDTH):
-            taken[v, b] = below[v, b] < 0.0
-        if p >= 0:
-            for b in range(WIDTH):
-                taken[v, b] &= taken[p, b]
-    for row in range(first, last):
-        for v in range(d):
-            outputs[row, order[v]] = taken[v, row - first]
+            taken[v, b] = taken[p, b] & (below[v, b] < 0.0)
 
 
 @nb.njit(cache=True, nogil=True)
 def closed_sets(costs, order, parent):
-    """Cheapest ancestor-closed set of every row.
+    """Cheapest ancestor-closed set of every row, and its cost.
 
     below(v) = cost(v) + sum over children of min(0, below(child)); a node is taken
-    when its parent is and below(v) < 0. `parent` holds topological positions.
+    when its parent is and below(v) < 0. `parent` holds topological positions, and d for
+    roots: they hang below one more node, which is always taken.
     """
     n, d = costs.shape
-    outputs = np.empty((n, d), np.int8)
-    below = np.zeros((d, WIDTH))
-    taken = np.zeros((d, WIDTH), np.bool_)
+    outputs, values = np.empty((n, d), np.int8), np.empty(n)
+    below, taken = np.zeros((d + 1, WIDTH)), np.ones((d + 1, WIDTH), np.int8)
     for first in range(0, n, WIDTH):
-        _closed_block(costs, first, min(first + WIDTH, n), order, parent, below, taken, outputs)
-    return outputs
+        last = min(first + WIDTH, n)
+        _turned(costs, first, last, order, below)
+        _closed_block(parent, below, taken)
+        for row in range(first, last):
+            values[row] = below[d, row - first]
+            for v in range(d):
+                outputs[row, order[v]] = taken[v, row - first]
+    return outputs, values
 
 
 @nb.njit(cache=True, nogil=True)

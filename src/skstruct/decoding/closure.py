@@ -8,8 +8,8 @@ import numpy as np
 from skstruct.decoding.dag import Dag
 
 
-def dag_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, np.ndarray]:
-    """Cheapest ancestor-closed set of every row, and a lower bound from the flow."""
+def dag_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, ...]:
+    """Cheapest ancestor-closed set of every row, its cost, and a lower bound from the flow."""
     from skstruct.decoding._compiled_closure import closures
 
-    return closures(np.ascontiguousarray(costs), dag.order, *dag.arc_arrays)
+    return closures(np.ascontiguousarray(costs), dag.order, dag.position, *dag.arc_arrays)

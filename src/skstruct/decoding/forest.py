@@ -8,11 +8,13 @@ import numpy as np
 from skstruct.decoding.dag import Dag
 
 
-def forest_closed_sets(costs: np.ndarray, dag: Dag) -> np.ndarray:
-    """Cheapest ancestor-closed set of every row; shape (n, d) of 0 and 1."""
+def forest_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, np.ndarray]:
+    """Cheapest ancestor-closed set of every row, and its cost."""
     from skstruct.decoding._compiled_forest import closed_sets
 
-    return closed_sets(np.ascontiguousarray(costs), dag.order, _parents(dag))
+    parent = _parents(dag)
+    parent = np.where(parent >= 0, parent, dag.n_nodes)
+    return closed_sets(np.ascontiguousarray(costs), dag.order, parent)
 
 
 def forest_exclusive_sets(costs: np.ndarray, dag: Dag, group: np.ndarray) -> np.ndarray:

@@ -48,11 +48,17 @@ class InputKernel(BaseEstimator):
         self.centre_ = X.mean(axis=0) if centred else None
         return self
 
-    def gram(self, X) -> np.ndarray:
-        """The square matrix of training rows, in memory that the caller may overwrite."""
+    def gram(self, X, *, half=False) -> np.ndarray:
+        """The square matrix of training rows, in memory that the caller may overwrite.
+
+        With ``half``, entries below the diagonal may be missing.
+        """
         if self.kernel == "precomputed":
             return check_gram(X)
-        K = _own(self(X, X))
+        if half and self.centre_ is not None:
+            K = gaussian_half(X - self.centre_, self.gamma_)
+        else:
+            K = _own(self(X, X))
         if K.shape != (X.shape[0], X.shape[0]):
             raise ValueError(f"The kernel of {X.shape[0]} rows has shape {K.shape}.")
         if not np.isfinite(K.sum()):
@@ -95,6 +101,22 @@ def gaussian(A, B, gamma: float) -> np.ndarray:
     if A is B:
         np.fill_diagonal(G, 0.0)
     return np.exp(G, out=G)
+
+
+def gaussian_half(A, gamma: float, step: int = 128) -> np.ndarray:
+    """exp(-gamma |a - b|^2) on and above the diagonal, zero below; rows in cache-sized blocks."""
+    n, doubled, squares = len(A), 2.0 * gamma * A, gamma * _square_norms(A)
+    K = np.zeros((n, n))
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        block = K[rows, start:]
+        np.matmul(doubled[rows], A[start:].T, out=block)
+        block -= squares[rows, None]
+        block -= squares[start:]
+        np.minimum(block, 0.0, out=block)
+        np.fill_diagonal(block, 0.0)
+        np.exp(block, out=block)
+    return K
 
 
 def _square_norms(A) -> np.ndarray:

@@ -6,12 +6,11 @@ from __future__ import annotations
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
-from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils import check_array, check_random_state
 
 from skstruct.smoothing.base import WeightedMean
 
-TREES = {"random": DecisionTreeRegressor, "extra": ExtraTreeRegressor}
+TREES = {"random": "DecisionTreeRegressor", "extra": "ExtraTreeRegressor"}
 
 
 class Forest(WeightedMean):
@@ -112,7 +111,9 @@ class Forest(WeightedMean):
     def _tree(self, seed):
         if self.trees not in TREES:
             raise ValueError(f'trees is "random" or "extra"; {self.trees!r} came.')
-        return TREES[self.trees](
+        from sklearn import tree  # slow to import
+
+        return getattr(tree, TREES[self.trees])(
             max_features=self.max_features,
             min_samples_leaf=self.min_samples_leaf,
             max_depth=self.max_depth,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+from scipy.linalg import blas
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -98,13 +99,15 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self._solve(np.asarray(targets, dtype=np.float64))
 
     def _fit_system(self, X):
-        K = self.kernel_.gram(X)
-        self.column_mean_ = self.weight_ @ K / self.weight_.sum()
+        system = self._new_system()
+        K = self.kernel_.gram(X, half=isinstance(system, CholeskySystem))
+        # Like the Cholesky factorization, dsymv reads only what is on and above the diagonal.
+        self.column_mean_ = blas.dsymv(1.0, K.T, self.weight_, lower=1) / self.weight_.sum()
         if not (self.weight_ == 1.0).all():
             K *= self.root_
             K *= self.root_[:, None]
         border = self.root_ if self.fit_intercept else None
-        return self._new_system().fit(K, check_alpha(self.alpha), border=border)
+        return system.fit(K, check_alpha(self.alpha), border=border)
 
     def _new_system(self):
         if self.system not in ("auto", "cholesky", "spectral"):

@@ -7,7 +7,6 @@ from numbers import Integral
 
 import numpy as np
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms
 
 from skstruct.smoothing.base import WeightedMean
@@ -68,6 +67,8 @@ class Neighbors(WeightedMean):
         if self.weighting not in ("uniform", "distance"):
             raise ValueError(f'weighting is "uniform" or "distance"; {self.weighting!r} came.')
         self.X_fit_ = X
+        from sklearn.neighbors import NearestNeighbors  # slow to import
+
         self.index_ = NearestNeighbors(metric=self.metric, n_jobs=self.n_jobs).fit(X)
 
     def _weigh(self, X, own=None, groups=None):

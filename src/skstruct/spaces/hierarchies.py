@@ -159,11 +159,11 @@ class Hierarchy(IndicatorSpace):
         # A label that is in for certain, with all above it, is free of charge; one that
         # is out for certain, with all below it, brings nothing but its price.
         edited = np.where(low, 0.0, np.where(high, costs, 1.0)) if limits.is_masked else costs
-        outputs, bounds = self._closed(edited, limits)
+        outputs, values, bounds = self._closed(edited, limits)
         if limits.is_masked:
-            outputs = outputs | low
-        values = (costs * outputs).sum(axis=1)
-        bounds = values if bounds is None else _agree(bounds, edited, outputs, values)
+            gap, outputs = values - bounds, outputs | low
+            values = (costs * outputs).sum(axis=1)
+            bounds = values - gap
         return outputs, np.where(feasible, values, np.inf), bounds
 
     def _closed(self, costs, limits):
@@ -171,9 +171,12 @@ class Hierarchy(IndicatorSpace):
             group = np.full(costs.shape[1], -1)
             for g, members in enumerate(limits.groups):
                 group[members] = g
-            return forest_exclusive_sets(costs, self.dag_, group), None
+            outputs = forest_exclusive_sets(costs, self.dag_, group)
+            values = (costs * outputs).sum(axis=1)
+            return outputs, values, values
         if self.dag_.is_forest:
-            return forest_closed_sets(costs, self.dag_), None
+            outputs, values = forest_closed_sets(costs, self.dag_)
+            return outputs, values, values
         return dag_closed_sets(costs, self.dag_)
 
     def _decode_paths(self, costs, limits, embed=None):
@@ -220,10 +223,3 @@ class Hierarchy(IndicatorSpace):
     def sample(self, n, rng):
         share = self._shares()
         return super().sample(n, rng) if share is None else forest_sample(self.dag_, share, n, rng)
-
-
-def _agree(bounds, costs, outputs, values):
-    """The flow's bound moved to the values' scale; equal to them but for rounding."""
-    gap = (costs * outputs).sum(axis=1) - bounds
-    rounding = 1e-9 * np.abs(costs).sum(axis=1)
-    return np.where(gap <= rounding, values, values - gap)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 
@@ -14,6 +16,8 @@ from skstruct.spaces.base import decoded_or_infeasible
 from skstruct.spaces.programs import decode_rows, limit_constraints
 from skstruct.spaces.views import EmbeddingView
 
+TURNS = 12  # min-cuts of a row before an integer program
+
 
 class ParentProducts(EmbeddingView):
     r"""Closed sets with :math:`\psi(y) = (y, z)`, :math:`z_j = \prod_{k \in P(j)} y_k`.
@@ -22,9 +26,9 @@ class ParentProducts(EmbeddingView):
     parent, or one. The hierarchical loss is bilinear here on any acyclic graph. Minimizing
     a linear cost is NP-hard with signed costs, so rows go through two doors:
 
-    1. *one min-cut*, with each product a node of its own below its parents. A product of
-       negative price is exact there; one of positive price is charged at its least,
-       ``z_j >= y_j``. The value is a lower bound, and a set that attains it is optimal;
+    1. *a few min-cuts*, with each product a node of its own below its parents. A product of
+       negative price is exact there; one of positive price is charged to its label or to
+       its parents. The values are lower bounds, and a set that attains one is optimal;
     2. else an integer program, LP first, with its bound.
     """
 
@@ -56,34 +60,81 @@ class ParentProducts(EmbeddingView):
         if limits.is_masked or limits.is_sized or limits.groups:
             return self._by_program(costs, limits)
         outputs, values, bounds = self._by_cuts(costs)
-        open_ = np.flatnonzero(values - bounds > 1e-9 * np.abs(costs).sum(axis=1))
+        open_ = np.flatnonzero(values - bounds > _rounding(costs))
         if len(open_):
             exact = self._by_program(costs[open_], limits)
-            outputs[open_], values[open_] = exact.outputs, exact.values
-            bounds[open_] = exact.bounds
+            better = exact.values < values[open_]
+            rows = open_[better]
+            outputs[rows], values[rows] = exact.outputs[better], exact.values[better]
+            bounds[open_] = np.maximum(bounds[open_], exact.bounds)
         return decoded_or_infeasible(outputs, values, np.minimum(bounds, values), self.space)
 
     def _price(self, costs, outputs):
         return (costs * self.embed(outputs)).sum(axis=1)
 
     def _by_cuts(self, costs):
-        """The closed set of one min-cut, its price, and a lower bound on all prices."""
-        d = len(self.labels_)
-        # Products as nodes: exact in their price where it is negative. A positive price
-        # moves to the label itself, which has z_j >= y_j.
-        extended = np.minimum(
-            costs, np.concatenate([np.full(d, np.inf), np.zeros(len(self.shared_))])
-        )
-        extended[:, self.shared_] += np.maximum(costs[:, d:], 0.0)
-        found, bounds = dag_closed_sets(extended, self._extended_dag())
-        outputs = np.ascontiguousarray(found[:, :d])
-        return outputs, self._price(costs, outputs), bounds
+        """The best closed set found by repeated min-cuts, with a lower bound."""
+        share, rounding = np.ones((len(costs), len(self.shared_))), _rounding(costs)
+        outputs, bounds = self._cut(costs, share)
+        values, latest = self._price(costs, outputs), outputs.copy()
+        for turn in range(1, TURNS):
+            open_ = np.flatnonzero(values - bounds > rounding)
+            if not len(open_):
+                break
+            # Full steps at first, then an average: some shares are between 0 and 1.
+            step = 1.0 if turn <= 3 else 1.0 / turn
+            share[open_] += step * (self._wanted(latest[open_], share[open_]) - share[open_])
+            latest[open_], lower = self._cut(costs[open_], share[open_])
+            price = self._price(costs[open_], latest[open_])
+            better = open_[price < values[open_]]
+            outputs[better] = latest[better]
+            values[open_] = np.minimum(values[open_], price)
+            bounds[open_] = np.maximum(bounds[open_], lower)
+        return outputs, values, bounds
 
+    def _cut(self, costs, share):
+        """One min-cut: its closed sets, and lower bounds.
+
+        A product of negative price is a node below its parents, exact. A positive price is
+        charged to its label by a share s and to the parents by the rest, since
+        z_j >= s y_j + (1 - s) (sum of y_k - |P(j)| + 1): a bound for any s in [0, 1].
+        """
+        d, (product, parent) = len(self.labels_), self._arcs
+        price = np.maximum(costs[:, d:], 0.0)
+        extended = costs.copy()
+        np.minimum(extended[:, d:], 0.0, out=extended[:, d:])
+        extended[:, self.shared_] += share * price
+        rest = (1.0 - share) * price
+        if rest.any():
+            one = np.ones(len(parent))
+            extended[:, :d] += rest @ sparse.csr_array((one, (product, parent)), (len(share.T), d))
+        found, _, bounds = dag_closed_sets(extended, self._extended_dag)
+        return np.ascontiguousarray(found[:, :d]), bounds - rest @ (np.bincount(product) - 1.0)
+
+    def _wanted(self, outputs, share):
+        """Shares under which the cut would have priced its set right."""
+        missing = (outputs[:, self._arcs[1]] == 0).astype(np.int64)
+        missing = np.add.reduceat(missing, self._first_arc, axis=1)
+        left_out = (missing == 0) & (outputs[:, self.shared_] == 0)
+        return np.where(left_out, 0.0, np.where(missing > 1, 1.0, share))
+
+    @cached_property
+    def _arcs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Product and parent, for each parent of each product."""
+        sizes = [len(parents) for parents in self._parents]
+        parent = np.concatenate([*self._parents, np.empty(0, np.int64)]).astype(np.int64)
+        return np.repeat(np.arange(len(sizes)), sizes), parent
+
+    @cached_property
+    def _first_arc(self) -> np.ndarray:
+        return np.searchsorted(self._arcs[0], np.arange(len(self.shared_)))
+
+    @cached_property
     def _extended_dag(self) -> Dag:
         dag, d = self.space.dag_, len(self.labels_)
-        number = np.concatenate([np.full(len(p), d + i) for i, p in enumerate(self._parents)])
-        parents = np.concatenate([dag.parents, *self._parents])
-        return Dag(d + len(self.shared_), parents, np.concatenate([dag.children, number]))
+        product, parent = self._arcs
+        parents, children = np.append(dag.parents, parent), np.append(dag.children, d + product)
+        return Dag(d + len(self.shared_), parents, children)
 
     def _by_program(self, costs, limits):
         program = self._program(limits)
@@ -109,6 +160,10 @@ class ParentProducts(EmbeddingView):
         right = np.concatenate([b, np.zeros(m), counts - 1.0, np.zeros(len(arc))])
         stacked = sparse.vstack([A, below, above, inside], format="csr")
         return BinaryProgram(stacked, right, sparse.csr_array((0, d + m)), np.zeros(0))
+
+
+def _rounding(costs):
+    return 1e-9 * np.abs(costs).sum(axis=1)
 
 
 def _rows(*entries, shape):
