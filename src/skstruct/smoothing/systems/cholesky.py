@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy.linalg import LinAlgError, lapack, solve_triangular
 from sklearn.base import BaseEstimator
@@ -32,18 +34,27 @@ class CholeskySystem(BaseEstimator):
                 f"K + alpha I is not positive definite at row {info - 1} for alpha = {shift:.3g}: "
                 "the kernel is singular or indefinite. Use a larger alpha."
             )
-        if border is not None:
-            self._lifted = self._plain(border[:, None])[:, 0]  # M^-1 u
+        self.__dict__.pop("_lifted", None)
         return self
+
+    @cached_property
+    def _lifted(self):
+        """M^-1 u."""
+        return self._plain(self.border_[:, None])[:, 0]
 
     def _plain(self, B):
         return lapack.dpotrs(self.factor_, B, lower=1)[0]
 
     def solve(self, B):
         """A of shape (n, q)."""
-        A = self._plain(B)
-        if self.border_ is not None:
-            A -= np.outer(self._lifted, (self.border_ @ A) / (self.border_ @ self._lifted))
+        if self.border_ is None:
+            return self._plain(B)
+        if "_lifted" in self.__dict__:
+            A = self._plain(B)
+        else:  # one pass over the factor for both
+            A = self._plain(np.column_stack([B, self.border_]))
+            A, self._lifted = A[:, :-1], A[:, -1]
+        A -= np.outer(self._lifted, (self.border_ @ A) / (self.border_ @ self._lifted))
         return A
 
     def residual_block(self, rows):
