@@ -24,7 +24,7 @@ class HierarchicalLoss(BaseLoss):
     The loss is that of [1]_. On other acyclic graphs it is not linear in z, and ``dag`` chooses:
 
     * ``"exact"`` (default): bilinear once the products :math:`q_j` join the embedding;
-      a min-cut settles most rows, an integer program with its LP bound the others;
+      a few min-cuts settle most rows, an integer program with its LP bound the others;
     * ``"average"``: :math:`q_j` becomes the *mean* over the parents. This is another
       loss, never smaller than the hierarchical one, decoded exactly by one min-cut. Use
       it where exact rows take too long.
