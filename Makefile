@@ -4,7 +4,7 @@ VENV   := .venv
 RUN    := $(VENV)/bin
 PIP    := $(RUN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint bench papers docs clean
+.PHONY: demo test bench papers docs clean
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)

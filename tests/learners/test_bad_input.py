@@ -4,13 +4,16 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy import sparse
 from scipy.linalg import LinAlgError
+from sklearn.model_selection import ShuffleSplit
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
-from skstruct.losses import F1, Hamming
+from skstruct.losses import F1, Hamming, Listed, ZeroOne
+from skstruct.model_selection import loss_scorer
 from skstruct.smoothing import Neighbors
-from skstruct.spaces import Hierarchy, LabelSets
+from skstruct.spaces import BinaryPolytope, Classes, Hierarchy, LabelSets
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((20, 3)), RNG.integers(0, 2, (20, 3))
@@ -50,6 +53,15 @@ BAD_FITS = [
     (np.triu(np.ones((20, 20))), Y, {"kernel": "precomputed"}, r"not symmetric: K\[1, 0\]"),
     (X, Y, {"memory": "lots"}, "memory is a size"),
     (X, Y, {"loss": "f2"}, "Unknown loss 'f2'"),
+    (X, Y, {"loss": lambda z, y: None}, "is None, not a finite number"),
+    (X, Y, {"alpha": []}, "alpha must be positive"),
+    (X, Y, {"kernel": []}, "Nothing to try"),
+    (X, Y, {"gamma": []}, "Nothing to try"),
+    (X, Y, {"system": "lu"}, 'system is "auto"'),
+    (X, [[["a"]]] * 20, {}, "hashable"),
+    (X, Y, {"leave_out": ShuffleSplit(3, random_state=0)}, "is in two test sets"),
+    (X, Y, {"space": LabelSets(["a", "b", "a"])}, "the label 'a' is listed twice"),
+    (X, Y[:, 0], {"space": Classes([0, 1, 1])}, "the label 1 is listed twice"),
     (X, Y, {"loss": "hierarchical", "label_kernel": "tree"}, "Unknown label kernel"),
     (X, Y[:, 0], {"loss": "f1"}, "asks for sized indicators"),
 ]
@@ -67,7 +79,7 @@ def test_bad_predictions():
     for bad, message in ((X[:, :2], "2 features"), (broken(X, (0, 0), np.nan), "NaN")):
         with pytest.raises(ValueError, match=message):
             model.predict(bad)
-    with pytest.raises(ValueError, match="k must be at least 1"):
+    with pytest.raises(ValueError, match="k is a whole number, at least 1; 0"):
         model.kbest(X, 0)
     with pytest.raises(InfeasibleError, match=r"row 0 \(20 of 20 rows\)"):
         model.predict(X, restrict={"include": [0], "exclude": [0]})
@@ -156,3 +168,73 @@ def test_integer_boolean_readonly_and_strided_inputs():
     labels.setflags(write=False)
     model = ConditionalRiskMinimizer(alpha=0.1).fit(wide, labels)
     assert_array_equal(model.predict(wide), expected)
+
+
+@pytest.mark.parametrize("memory", [1, 800, "1GB"])
+@pytest.mark.parametrize("loss", ["hamming", "f1", "zero_one"])
+def test_row_by_row_limits_are_for_just_these_rows(memory, loss):
+    model = ConditionalRiskMinimizer(LabelSets(["a", "b", "c"]), alpha=1.0, memory=memory)
+    model.fit(X, Y)
+    for include in ([["a"], ["b"], ["c"]], [["a"], ["b"], ["c"], [], []]):
+        for ask in (model.predict, model.kbest, model.explain):
+            with pytest.raises(ValueError, match=f"for {len(include)} rows; 4 came"):
+                ask(X[:4], loss=loss, restrict={"include": include})
+
+
+@pytest.mark.parametrize(
+    ("restrict", "message"),
+    [
+        ({"most": 3}, "include, exclude, min_size, max_size, exclusive"),
+        ("small", "'small' came"),
+        ({"max_size": np.inf}, "max_size is a whole number"),
+        ({"max_size": "a"}, "max_size is a whole number"),
+        ({"include": 3}, "include is a list of labels; 3 came"),
+        ({"exclusive": 3}, "exclusive is a list of groups"),
+        ({"include": [[0]] * 4, "exclude": [[1]] * 3}, r"different numbers of rows: \[3, 4\]"),
+    ],
+)
+def test_bad_restrictions(restrict, message):
+    model = ConditionalRiskMinimizer(alpha=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        model.predict(X[:4], restrict=restrict)
+
+
+def test_lengths_must_agree_when_scoring():
+    model = ConditionalRiskMinimizer(alpha=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match=r"\[5, 1\]"):
+        model.score(X[:5], Y[:1])
+    with pytest.raises(ValueError, match=r"\[5, 1\]"):
+        loss_scorer("f1")(model, X[:5], Y[:1])
+    with pytest.raises(ValueError, match=r"\[5, 5, 2\]"):
+        model.score(X[:5], Y[:5], sample_weight=[1.0, 2.0])
+    with pytest.raises(ValueError, match="groups has 3 entries for 20"):
+        ConditionalRiskMinimizer(alpha=1.0).fit(X, Y, groups=[1, 2, 3])
+
+
+def test_f_measures_do_not_forget_the_constraints():
+    polytope = BinaryPolytope(A_eq=[[1, 1, 0]], b_eq=[1])
+    outputs = polytope.sample(20, 0)
+    with pytest.raises(ValueError, match="give candidates"):
+        ConditionalRiskMinimizer(polytope, "f1", alpha=1.0).fit(X, outputs)
+    listed = ConditionalRiskMinimizer(polytope, Listed(F1()), alpha=1.0).fit(X, outputs)
+    assert polytope.contains(listed.predict(X)).all()
+
+
+def test_indefinite_and_sparse_kernels():
+    sigmoid = ConditionalRiskMinimizer(kernel="sigmoid", coef0=-2.0).fit(X, Y)
+    assert sigmoid.predict(X).shape == Y.shape
+    K = X @ X.T
+    dense = ConditionalRiskMinimizer(kernel="precomputed", alpha=1.0).fit(K, Y)
+    thin = ConditionalRiskMinimizer(kernel="precomputed", alpha=1.0).fit(sparse.csr_array(K), Y)
+    assert_array_equal(thin.predict(sparse.csr_array(K)), dense.predict(K))
+
+
+def test_a_single_target_column_with_any_regressor():
+    """No candidate occurs in training: the one target is the total weight."""
+    from sklearn.linear_model import Ridge
+
+    space = LabelSets(["a", "b", "c"])
+    outputs = np.tile([1, 1, 0], (20, 1))
+    loss = ZeroOne(candidates=[[0, 0, 1]])
+    model = ConditionalRiskMinimizer(space, loss, smoother=Ridge(), n_jobs=2, memory=1)
+    assert_array_equal(model.fit(X, outputs).predict(X), np.tile([0, 0, 1], (20, 1)))

@@ -109,11 +109,38 @@ def test_restrictions_hold_under_every_loss(space, data):
 def test_zero_one_over_given_candidates():
     space = LabelSets(range(3))
     view, loss = pair(ZeroOne(candidates=np.eye(3, dtype=int)), space, subsets(3))
-    assert len(view.listed_) == 3
-    assert view.embed(np.array([[1, 1, 0], [0, 1, 0]])).toarray().tolist() == [[0, 0, 0], [0, 1, 0]]
-    only = view.restrict(exclude=[0]).argmin(np.array([[-5.0, -1.0, -2.0]]))
+    assert view.n_candidates_ == 3
+    assert view.listed_[:3].tolist() == np.eye(3).tolist()
+    only = view.restrict(exclude=[0]).argmin(np.array([[-5.0, -1.0, -2.0, -9, -9, -9, -9, -9]]))
     assert only.outputs.tolist() == [[0, 0, 1]]
-    del loss
+    assert loss.pairwise(view.listed_, view.listed_).shape == (8, 8)
+    best = view.restrict(exclude=[0]).kbest(np.zeros((1, 8)), 5)
+    assert best.values.shape == (1, 2)  # two candidates are left
+
+
+@pytest.mark.parametrize("loss", [Hamming(), F1(), lambda z, y: float(abs(sum(z) - sum(y)))])
+def test_training_outputs_beyond_the_candidates_count(loss):
+    """The risk of a candidate is its loss against all training outputs, listed or not."""
+    space, everything = LabelSets(range(3)), subsets(3)
+    candidates = np.array([[1, 0, 0], [0, 1, 1]])
+    view, bound = pair(Listed(loss, candidates=candidates), space, everything)
+    weights = np.random.default_rng(0).standard_normal((20, 8))
+    g, total = weights @ view.embed(everything).toarray(), weights.sum(axis=1, keepdims=True)
+    decoded = view.argmin(bound.cost(g, total))
+    one = [[bound(z[None], y[None])[0] for y in everything] for z in candidates.astype(np.int8)]
+    risk = weights @ np.array(one).T
+    np.testing.assert_allclose(decoded.values + bound.offset(g, total), risk.min(axis=1))
+    np.testing.assert_array_equal(decoded.outputs, candidates[risk.argmin(axis=1)])
+
+
+def test_candidates_narrow_classes_too():
+    for space in (Classes().fit(["a", "b", "c"]), Candidates(["a", "b", "c"]).fit(["a", "d"])):
+        n = space.embed(np.arange(2)).shape[1]
+        for loss in (ZeroOne(candidates=["b"]), Listed(ZeroOne(), candidates=["b"])):
+            view, _ = pair(loss, space, np.arange(2))
+            assert view.argmin(np.zeros((2, n))).outputs.tolist() == [1, 1]
+            assert view.kbest(np.zeros((2, n)), 3).values.shape == (2, 1)
+        assert space.argmin(np.zeros((1, n))).outputs.tolist() == [0]  # itself unchanged
 
 
 def test_any_callable_over_any_objects():
@@ -131,6 +158,8 @@ def test_names_and_bad_losses():
     assert isinstance(resolve_loss("f1"), F1)
     with pytest.raises(ValueError, match="Unknown loss 'f2'; known are zero_one"):
         resolve_loss("f2")
+    with pytest.raises(TypeError, match=r"give Hamming\(\)"):
+        resolve_loss(Hamming)
     with pytest.raises(TypeError, match="3 came"):
         resolve_loss(3)
     with pytest.raises(ValueError, match="asks for sized indicators"):
@@ -147,7 +176,7 @@ def test_names_and_bad_losses():
         Hamming([1, -1]).bind(LabelSets(range(2)))
     with pytest.raises(ValueError, match=r"call bind\(space\) first"):
         Listed(lambda z, y: 0.0)(np.zeros(1), np.zeros(1))
-    with pytest.raises(ValueError, match="output 0 against output 0 is nan"):
+    with pytest.raises(ValueError, match=r"against .* is nan, not a finite number"):
         Listed(lambda z, y: float("nan")).bind(Classes().fit([0, 1]))
     space = Hierarchy([("a", "c"), ("b", "c")])
     view, _ = pair(F1(), space, closed_sets(space))

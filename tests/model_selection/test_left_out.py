@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.model_selection import left_out_risk, loss_scorer
-from skstruct.smoothing import Neighbors
+from skstruct.smoothing import NadarayaWatson, Neighbors
 from skstruct.spaces import LabelSets
 
 X, Y = make_multilabel_classification(60, 6, n_classes=4, random_state=0)
@@ -40,7 +40,23 @@ def test_one_fit_serves_every_alpha_and_loss():
         np.testing.assert_allclose(path, single, atol=1e-9)
 
 
+def test_sample_weights_weigh_the_risk():
+    """Integer weights are repetitions, left out together."""
+    weight = np.random.default_rng(0).integers(1, 4, 60)
+    rows = np.repeat(np.arange(60), weight)
+    for smoother in (None, NadarayaWatson(gamma=0.02)):
+        model = ConditionalRiskMinimizer(SPACE, alpha=0.3, gamma=0.02, smoother=smoother)
+        weighted = left_out_risk(model.fit(X, Y, sample_weight=weight))
+        repeated = left_out_risk(model.fit(X[rows], Y[rows]), groups=rows)
+        assert weighted == pytest.approx(repeated)
+
+
 def test_no_closed_form_is_said():
+    near = ConditionalRiskMinimizer(smoother=Neighbors(3)).fit(X, Y)
+    with pytest.raises(ValueError, match="no alpha to vary"):
+        left_out_risk(near, alphas=[1.0])
+    with pytest.raises(ValueError, match="one row"):
+        left_out_risk(ConditionalRiskMinimizer().fit(X[:1], Y[:1]))
     single = ConditionalRiskMinimizer(alpha=1.0).fit(X, Y)
     with pytest.raises(ValueError, match='needs system="spectral"'):
         left_out_risk(single, alphas=[0.1, 1.0])

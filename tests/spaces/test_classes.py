@@ -2,6 +2,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from skstruct.spaces import Candidates, Classes
 from skstruct.testing import check_space
@@ -26,13 +27,36 @@ def test_own_types_and_order_come_back():
     pd.testing.assert_series_equal(space.restore(space.validate(series), series.index), series)
 
 
+@pytest.mark.parametrize("dtype", ["category", "Int64", "string"])
+def test_series_keep_their_type(dtype):
+    series = pd.Series(["1", "2", "1"] if dtype != "Int64" else [1, 2, 1]).astype(dtype)
+    space = Classes().fit(series)
+    pd.testing.assert_series_equal(space.restore(space.validate(series), series.index), series)
+
+
+def test_mixed_types_stay_what_they_are():
+    space = Classes().fit([1, "a", 1])
+    assert space.restore(space.validate(["a", 1])).tolist() == ["a", 1]
+
+
 @pytest.mark.parametrize(
     ("Y", "message"),
-    [([], "no rows"), (np.zeros((2, 2)), "LabelSets"), ([1.0, np.nan], r"Y\[1\] is nan")],
+    [
+        ([], "no rows"),
+        ([None, 1], r"Y\[0\] is None"),
+        (np.zeros((2, 2)), "LabelSets"),
+        ([1.0, np.nan], r"Y\[1\] is nan"),
+    ],
 )
 def test_bad_classes(Y, message):
     with pytest.raises(ValueError, match=message):
         Classes().fit(Y)
+
+
+def test_unfitted_spaces_say_so():
+    for space in (Classes(), Candidates(["a"])):
+        with pytest.raises(NotFittedError):
+            space.argmin(np.zeros((1, 1)))
 
 
 def test_unknown_class():

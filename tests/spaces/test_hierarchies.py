@@ -151,6 +151,15 @@ def test_clear_errors():
         space.argmin(np.zeros((2, 3)))
 
 
+def test_parameters_can_be_set_again():
+    space = Hierarchy(EDGES)
+    turned = Hierarchy(space.edges, labels=["poodle", "dog", "cat", "animal"])
+    assert turned.labels_ == ("poodle", "dog", "cat", "animal")
+    assert turned.size() == space.size() == 7
+    assert space.set_params(edges=[("a", "b")]).size() == 3
+    assert space.set_params(labels=["b", "a"]).labels_ == ("b", "a")
+
+
 def test_close_adds_ancestors():
     space = Hierarchy(EDGES, close=True)
     assert space.restore(space.validate([{"poodle"}]))[0].tolist() == [1, 0, 1, 1]

@@ -146,6 +146,45 @@ def test_wrong_columns():
         space.validate(np.zeros((1, 2)))
 
 
+def test_changed_parameters_are_counted_anew():
+    space = LabelSets(list("wxyz"))
+    assert space.size() == 16
+    assert space.set_params(max_size=1).size() == 5
+    np.testing.assert_allclose(space.mean_embedding(), 0.2)
+    assert space.set_params(labels=list("ab"), max_size=None).size() == 4
+
+
+def test_frames_keep_their_own_columns_and_types():
+    frame = pd.DataFrame([[1, 0], [0, 1]], columns=pd.Index(["z", "x"], name="label"))
+    for dtype in ("Int64", "boolean", "category", "float32"):
+        typed = frame.astype(dtype)
+        space = LabelSets(["x", "z"]).fit(typed)
+        pd.testing.assert_frame_equal(space.restore(space.validate(typed), typed.index), typed)
+    with pytest.raises(ValueError, match="row 1, column 'z' of Y is missing"):
+        LabelSets().fit(frame.astype("Int64").where(frame == frame.iloc[0]))
+    series = pd.Series([{"x"}, set()], name="tags")
+    space = LabelSets(["x"]).fit(series)
+    pd.testing.assert_series_equal(space.restore(space.validate(series), series.index), series)
+
+
+def test_masks_in_frames_are_matched_by_name():
+    mask = pd.DataFrame([[1, 0, 0]], columns=list("zyx"))
+    narrowed = LabelSets(list("xyz")).restrict(include=mask)
+    assert narrowed.argmin(np.ones((1, 3))).outputs.tolist() == [[0, 0, 1]]
+
+
+def test_empty_spaces_and_wrong_shapes_are_named():
+    empty = LabelSets(list("ab")).restrict(include=["a"], exclude=["a"])
+    for ask in (empty.mean_embedding, empty.second_moment, lambda: empty.sample(1, 0)):
+        with pytest.raises(InfeasibleError, match="no output"):
+            ask()
+    with pytest.raises(ValueError, match=r"\(n, 2\) of 0 and 1; shape \(3,\) came"):
+        LabelSets(list("ab")).contains(np.zeros(3))
+    learned = LabelSets().fit(np.zeros((1, 3), int)).restrict(max_size=1)
+    with pytest.raises(ValueError, match="restricted for 3 labels; Y has 2"):
+        learned.fit(np.zeros((1, 2), int))
+
+
 def test_refitting_forgets_the_old_labels():
     space = LabelSets().fit(np.zeros((1, 3), int))
     assert space.size() == 8

@@ -64,6 +64,8 @@ def test_tiny_and_huge_costs_keep_their_order():
         ({"A_ub": [[1, 1]], "b_ub": [1, 2]}, "A_ub has shape"),
         ({"A_eq": [[np.nan, 1]], "b_eq": [1]}, "finite"),
         ({"b_ub": [1], "labels": ["a"]}, "b_ub was given without"),
+        ({"A_ub": [[1, 1]]}, "A_ub was given without b_ub"),
+        ({"A_ub": [1, 1], "b_ub": 1}, "a row per constraint"),
     ],
 )
 def test_bad_constraints(arguments, message):

@@ -69,7 +69,7 @@ class InputKernel(BaseEstimator):
 
     def __call__(self, A, B) -> np.ndarray:
         if self.kernel == "precomputed":
-            return np.asarray(A, dtype=np.float64)
+            return A.toarray() if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
         if self.kernel == "rbf":
             if self.centre_ is not None:
                 same = A is B
@@ -142,7 +142,7 @@ def default_gamma(X, sample_weight=None) -> float:
 
 def check_gram(K) -> np.ndarray:
     """A copy of a precomputed kernel matrix that is square, finite and symmetric."""
-    K = np.array(K, dtype=np.float64, order="C")
+    K = K.toarray() if sparse.issparse(K) else np.array(K, dtype=np.float64, order="C")
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(
             f"A precomputed kernel between training rows is square; shape {K.shape} came."

@@ -19,12 +19,13 @@ def decide_in_blocks(X, smoother, decide, bytes_per_row, *, memory, n_jobs, verb
     decide : callable (means, rows) -> Decoded
     """
     n_jobs = effective_n_jobs(n_jobs)
-    blocks = list(row_blocks(X.shape[0], bytes_per_row, parse_memory(memory) // n_jobs))
+    blocks = list(row_blocks(X.shape[0], bytes_per_row, max(1, parse_memory(memory) // n_jobs)))
     if n_jobs > 1:  # enough blocks for all threads
         blocks = list(row_blocks(X.shape[0], 1, min(blocks[0].stop, -(-X.shape[0] // n_jobs))))
 
     def one(rows):
-        return decide(np.asarray(smoother.predict(X[rows]), dtype=np.float64), rows)
+        means = np.asarray(smoother.predict(X[rows]), dtype=np.float64)
+        return decide(means.reshape(rows.stop - rows.start, -1), rows)
 
     shown = track(blocks, "predicting", verbose)
     if n_jobs == 1:

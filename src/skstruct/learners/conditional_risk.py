@@ -24,6 +24,7 @@ from skstruct.losses import resolve_loss
 from skstruct.smoothing import AdditiveKernelRidge, KernelRidge, LinearSmoother
 from skstruct.spaces import Decoded
 from skstruct.spaces.inference import infer_space
+from skstruct.spaces.limits import check_n_rows
 
 
 class ConditionalRiskMinimizer(BaseEstimator):
@@ -170,6 +171,10 @@ class ConditionalRiskMinimizer(BaseEstimator):
         parse_memory(self.memory)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         check_consistent_length(X, y)
+        if groups is not None and len(groups) != X.shape[0]:
+            raise ValueError(f"groups has {len(groups)} entries for {X.shape[0]} rows.")
+        if self.system not in ("auto", "cholesky", "spectral"):
+            raise ValueError(f'system is "auto", "cholesky" or "spectral"; {self.system!r} came.')
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         self.space_ = (infer_space(y) if self.space is None else clone(self.space)).fit(y)
@@ -268,6 +273,8 @@ class ConditionalRiskMinimizer(BaseEstimator):
         return problem.restricted(restrict), smoother
 
     def _in_blocks(self, X, problem, smoother, decide):
+        limits = getattr(problem.space, "limits_", None)
+        check_n_rows(limits, X.shape[0], type(self.space_).__name__)
         per_row = 8 * (len(self.outputs_) + 4 * problem.width)
         budget = {"memory": self.memory, "n_jobs": self.n_jobs, "verbose": self.verbose}
         return decide_in_blocks(X, smoother, decide, per_row, **budget)
@@ -304,8 +311,8 @@ class ConditionalRiskMinimizer(BaseEstimator):
         ``predict``. ``values`` and ``bounds`` are (n, k), infinite where a row has fewer
         outputs; ranks that no row has are left off.
         """
-        if k < 1:
-            raise ValueError(f"k must be at least 1; {k} came.")
+        if not isinstance(k, (int, np.integer)) or k < 1:
+            raise ValueError(f"k is a whole number, at least 1; {k!r} came.")
         X, index = self._checked(X)
         problem, smoother = self._prepared(loss, restrict)
         best = self._in_blocks(
@@ -324,13 +331,14 @@ class ConditionalRiskMinimizer(BaseEstimator):
                 "KernelRidge, Neighbors, NadarayaWatson or Forest."
             )
         problem, smoother = self._prepared(loss, restrict)
-        decided = problem.decode(smoother.predict(X)).outputs
+        decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
         losses = problem.loss.pairwise(decided, self.outputs_)
         return Explanation(self.smoother_.weights(X), losses)
 
     def score(self, X, y, sample_weight=None):
         """Minus the mean loss of the predictions for ``X``."""
         X, _ = self._checked(X)
+        check_consistent_length(X, y, sample_weight)
         decoded = self._in_blocks(X, self.problem_, self.smoother_, self.problem_.decode)
         losses = self.problem_.loss(decoded.outputs, self.space_.validate(y))
         return 0.0 - float(np.average(losses, weights=sample_weight))

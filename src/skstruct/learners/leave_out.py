@@ -80,6 +80,9 @@ def _test_sets(splitter, outputs, groups):
     number = np.full(n, -1)
     splits = splitter.split(np.zeros((n, 1)), _output_numbers(outputs), groups)
     for k, (_, test) in enumerate(splits):
+        twice = test[number[test] >= 0]
+        if len(twice):
+            raise ValueError(f"Row {twice[0]} is in two test sets of the splitter.")
         number[test] = k
     if (number < 0).any():
         raise ValueError(f"Row {np.flatnonzero(number < 0)[0]} is in no test set of the splitter.")
@@ -98,9 +101,12 @@ def alpha_grid(alpha, smoother) -> np.ndarray:
         if alpha != "auto":
             raise ValueError(f'alpha is a positive number, several, or "auto"; {alpha!r} came.')
         top = float(smoother.system_.values_.clip(min=0).sum())
-        return (top if top > 0 else 1.0) * np.logspace(0, -7, N_ALPHAS)
+        alphas = (top if top > 0 else 1.0) * np.logspace(0, -7, N_ALPHAS)
+        # An indefinite kernel allows only penalties that outweigh its lowest eigenvalue.
+        allowed = alphas[alphas > -2.0 * smoother.system_.lowest_]
+        return allowed if len(allowed) else alphas[:1]
     alphas = np.unique(np.asarray(alpha, dtype=np.float64))[::-1]
-    if not (np.isfinite(alphas) & (alphas > 0)).all():
+    if not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
         raise ValueError(f"alpha must be positive; {alpha!r} came.")
     return alphas
 
@@ -117,11 +123,14 @@ def kernel_grid(kernel, gamma, X, sample_weight):
         gammas = [scale * step for step in GAMMA_STEPS]
     else:
         gammas = [None] if gamma is None else np.ravel(gamma).tolist()
-    return [
+    pairs = [
         pair
         for name in kernels
         for pair in product([name], gammas if name in SCALED or callable(name) else gammas[:1])
     ]
+    if not pairs:
+        raise ValueError(f"Nothing to try: kernel is {kernel!r} and gamma {gamma!r}.")
+    return pairs
 
 
 def choose(make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, memory, verbose):

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from inspect import signature
+
 import numpy as np
 from scipy import sparse
 
@@ -94,6 +97,12 @@ class RiskProblem:
             return self
         if not hasattr(self.space, "restrict"):
             raise ValueError(f"{type(self.space).__name__} cannot be restricted.")
+        whole = getattr(self.space, "space", self.space)  # what a view is a view of
+        known = list(signature(whole.restrict).parameters)
+        if not isinstance(restrict, Mapping) or not set(restrict) <= set(known):
+            raise ValueError(
+                f"restrict is a dictionary with some of {', '.join(known)}; {restrict!r} came."
+            )
         narrowed = object.__new__(RiskProblem)
         narrowed.__dict__.update(self.__dict__, space=self.space.restrict(**restrict))
         return narrowed

@@ -30,6 +30,8 @@ def resolve_loss(loss):
         return SHORT_NAMES[loss]()
     if isinstance(loss, BaseLoss):
         return loss
+    if isinstance(loss, type):
+        raise TypeError(f"A loss is an object, not a class: give {loss.__name__}().")
     if callable(loss):
         return Listed(loss)
     raise TypeError(f"A loss is a name, a loss object or a callable; {loss!r} came.")
@@ -45,6 +47,7 @@ def pair(loss, space, outputs):
         own may predict, unless it brings candidates.
     """
     candidates = getattr(loss, "candidates", None)
-    listed = outputs if candidates is None else space.validate(candidates)
-    view = space.with_embedding(loss.embedding_on(space), listed)
+    if candidates is not None:
+        candidates = space.validate(candidates)
+    view = space.with_embedding(loss.embedding_on(space), outputs, candidates)
     return view, loss.bind(view)

@@ -77,20 +77,28 @@ class Listed(BaseLoss):
             bound.loss = self.loss.bind(space)
             bound.matrix_ = bound.loss.pairwise(space.listed_, space.listed_)
         else:
-            known = getattr(space, "n_known_", None)
-            rows = space.listed_ if known is None else np.arange(known)
-            objects = space.restore(rows)
-            matrix = [[float(self.loss(z, y)) for y in objects] for z in objects]
-            bound.matrix_ = _finite(np.array(matrix))
+            objects = _each(space.restore(space.listed_))
+            bound.matrix_ = np.array([[self._number(z, y) for y in objects] for z in objects])
         return bound
+
+    def _number(self, z, y) -> float:
+        """What the user's callable says of two outputs, if it is a finite number."""
+        value = self.loss(z, y)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = np.nan
+        if not np.isfinite(number):
+            raise ValueError(f"The loss of {z!r} against {y!r} is {value!r}, not a finite number.")
+        return number
 
     def __call__(self, Y_pred, Y_true):
         if isinstance(self.loss, BaseLoss):
             return self.loss(Y_pred, Y_true)
         if not hasattr(self, "space_"):
             raise ValueError("Listed: call bind(space) first; a callable needs the user's outputs.")
-        predicted, true = self.space_.restore(Y_pred), self.space_.restore(Y_true)
-        return np.array([float(self.loss(z, y)) for z, y in zip(predicted, true)])
+        predicted, true = (_each(self.space_.restore(Y)) for Y in (Y_pred, Y_true))
+        return np.array([self._number(z, y) for z, y in zip(predicted, true)])
 
     def cost(self, g, total):
         return g @ self.matrix_.T
@@ -99,8 +107,8 @@ class Listed(BaseLoss):
         return np.zeros(len(g))
 
 
-def _finite(matrix):
-    if not np.isfinite(matrix).all():
-        z, y = np.argwhere(~np.isfinite(matrix))[0]
-        raise ValueError(f"The loss of output {z} against output {y} is {matrix[z, y]}.")
-    return matrix
+def _each(outputs) -> list:
+    """Outputs one by one; those of a frame are its rows."""
+    if hasattr(outputs, "iloc") and outputs.ndim == 2:
+        return [outputs.iloc[i] for i in range(len(outputs))]
+    return list(outputs)

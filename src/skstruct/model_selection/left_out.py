@@ -50,9 +50,13 @@ def left_out_risk(model, *, loss=None, groups=None, leave_out="one", alphas=None
     problem, smoother = model._prepared(loss, None)
     if not hasattr(smoother, "loo"):
         raise ValueError(f"{type(smoother).__name__} has no closed form for leaving rows out.")
+    if len(model.outputs_) < 2:
+        raise ValueError("The model was fitted to one row: leaving it out leaves nothing.")
     groups = group_numbers(leave_out, model.outputs_, groups)
-    weight = getattr(smoother, "weight_", None)
+    weight = getattr(smoother, "sample_weight_", None)
     if alphas is None:
         return problem.realized(smoother.loo(groups), model.memory, weight)
-    paths = smoother.loo_path(alphas, groups)
+    if not hasattr(smoother, "loo_path"):
+        raise ValueError(f"{type(smoother).__name__} has no alpha to vary.")
+    paths = smoother.loo_path(np.atleast_1d(alphas), groups)
     return np.array([problem.realized(left, model.memory, weight) for left in paths])

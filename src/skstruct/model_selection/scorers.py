@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils import check_consistent_length
 
 from skstruct.losses import pair, resolve_loss
 
@@ -27,6 +28,7 @@ def loss_scorer(loss):
     resolved = resolve_loss(loss)
 
     def score(model, X, y):
+        check_consistent_length(X, y)
         predicted = model.predict(X, loss=resolved)
         inner = model[-1] if hasattr(model, "steps") else model  # a pipeline's last step
         space = inner.space_

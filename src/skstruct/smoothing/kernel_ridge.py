@@ -89,7 +89,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
         )
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        self.weight_ = weight
+        self.sample_weight_ = weight
         self.kernel_ = InputKernel(
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
         ).fit(X, weight)
@@ -102,8 +102,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         system = self._new_system()
         K = self.kernel_.gram(X, half=isinstance(system, CholeskySystem))
         # Like the Cholesky factorization, dsymv reads only what is on and above the diagonal.
-        self.column_mean_ = blas.dsymv(1.0, K.T, self.weight_, lower=1) / self.weight_.sum()
-        if not (self.weight_ == 1.0).all():
+        self.column_mean_ = (
+            blas.dsymv(1.0, K.T, self.sample_weight_, lower=1) / self.sample_weight_.sum()
+        )
+        if not (self.sample_weight_ == 1.0).all():
             K *= self.root_
             K *= self.root_[:, None]
         border = self.root_ if self.fit_intercept else None
@@ -125,7 +127,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.dual_coef_ = coef
         self.intercept_ = np.zeros(T.shape[1])
         if self.fit_intercept:
-            self.intercept_ = self.weight_ @ T / self.weight_.sum() - self.column_mean_ @ coef
+            self.intercept_ = (
+                self.sample_weight_ @ T / self.sample_weight_.sum() - self.column_mean_ @ coef
+            )
 
     def with_targets(self, targets):
         """The same smoother for other targets: one solve, nothing factored again."""
@@ -166,7 +170,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             V = V - self.column_mean_
         W = (self.root_[:, None] * self.system_.solve(self.root_[:, None] * V.T)).T
         if self.fit_intercept:
-            W += self.weight_ / self.weight_.sum()
+            W += self.sample_weight_ / self.sample_weight_.sum()
         return W
 
     # ------------------------------------------------------------------ leaving out

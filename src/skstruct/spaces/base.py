@@ -106,21 +106,23 @@ class BaseSpace(BaseEstimator):
         """The space as it is for some rows, where rows may be restricted differently."""
         return self
 
-    def with_embedding(self, name, outputs=None):
+    def with_embedding(self, name, outputs=None, candidates=None):
         """This set of outputs with the embedding that a loss asks for.
 
         Parameters
         ----------
         name : str
         outputs : array
-            Outputs in canonical form that a view may list, such as those of training.
+            Outputs in canonical form that a view must know, such as those of training.
+        candidates : array
+            Those that a listing view may predict; None for all it knows.
         """
         if name == self.embedding:
             return self
         if name == "outputs" and np.ndim(outputs) == 2:
             from skstruct.spaces.listed import ListedOutputs
 
-            return ListedOutputs(self, outputs)
+            return ListedOutputs(self, outputs, candidates)
         raise ValueError(
             f"{type(self).__name__} embeds its outputs by {self.embedding}; "
             f"the loss asks for {name}."

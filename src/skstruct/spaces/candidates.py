@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skstruct.spaces.classes import Classes
 
@@ -45,7 +46,7 @@ class Candidates(Classes):
     def fit(self, Y):
         if len(self.outputs) == 0:
             raise ValueError("Candidates: the list of outputs is empty.")
-        self.series_ = False
+        self.series_ = None
         self.known_ = _Catalogue()
         for output in self.outputs:
             self.known_.add(output)
@@ -59,11 +60,27 @@ class Candidates(Classes):
         return len(self.known_.objects)
 
     @property
+    def listed_(self) -> np.ndarray:
+        """All that is known, in canonical form; the candidates come first."""
+        return np.arange(self.n_known_)
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        view = super().with_embedding(name, outputs, candidates)
+        if view is not self:
+            view.allowed_ = view.allowed_[: self.n_candidates_]
+        return view
+
+    def enumerate(self, limit=None):
+        return np.arange(self.n_candidates_)
+
+    @property
     def labels_(self):  # candidates only: the sizes and samples of Classes speak of these
         return self.known_.array()[: self.n_candidates_]
 
     def validate(self, Y):
         """Numbers of the outputs in ``Y``; outputs never seen before are an error."""
+        check_is_fitted(self)
+        Y = list(Y)
         numbers = [self.known_.find(output) for output in Y]
         if not numbers:
             raise ValueError("Candidates: Y has no rows.")
@@ -83,11 +100,9 @@ class Candidates(Classes):
     def contains(self, Z):
         return (np.asarray(Z) >= 0) & (np.asarray(Z) < self.n_candidates_)
 
-    def argmin(self, costs):
-        return super().argmin(np.asarray(costs)[:, : self.n_candidates_])
-
-    def kbest(self, costs, k):
-        return super().kbest(np.asarray(costs)[:, : self.n_candidates_], k)
+    def _allowed_costs(self, costs):
+        check_is_fitted(self)
+        return super()._allowed_costs(np.asarray(costs)[:, : self.n_candidates_])
 
     def _pad(self, array):
         extra = self.n_known_ - self.n_candidates_

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.optional import is_pandas
-from skstruct.spaces.base import BaseSpace, Decoded
-from skstruct.spaces.forms import unknown_label
+from skstruct.spaces.base import BaseSpace, Decoded, decoded_or_infeasible
+from skstruct.spaces.forms import check_distinct, unknown_label
 
 
 class Classes(BaseSpace):
@@ -41,20 +43,19 @@ class Classes(BaseSpace):
 
     def fit(self, Y):
         values = self._column(Y)
-        names = values if self.labels is None else self._column(self.labels)
-        try:
-            unique = np.unique(names)
-        except TypeError:
-            unique = np.array(
-                sorted(set(names), key=lambda name: (type(name).__name__, repr(name))), dtype=object
-            )
-        self.labels_ = unique if self.labels is None else names
-        self.series_ = Y.name if is_pandas(Y, "Series") else False
+        if self.labels is None:
+            self.labels_ = _distinct(values)
+        else:
+            self.labels_ = self._column(self.labels)
+            check_distinct(self.labels_.tolist(), "Classes")
+        self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
         self.number_ = {name: j for j, name in enumerate(self.labels_.tolist())}
         return self
 
     def _column(self, Y):
         values = np.asarray(Y)
+        if values.dtype.kind in "US" and not all(isinstance(name, str) for name in Y):
+            values = np.array(list(Y), dtype=object)  # NumPy would have made text of numbers
         if values.ndim == 2 and values.shape[1] == 1:
             values = values[:, 0]
         if values.ndim != 1:
@@ -64,8 +65,9 @@ class Classes(BaseSpace):
             )
         if len(values) == 0:
             raise ValueError("Classes: Y has no rows.")
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            row = np.flatnonzero(~np.isfinite(values))[0]
+        missing = _is_missing(values)
+        if missing.any():
+            row = np.flatnonzero(missing)[0]
             raise ValueError(
                 f"Classes: Y[{row}] is {values[row]}; NaN and infinity are not labels."
             )
@@ -73,6 +75,7 @@ class Classes(BaseSpace):
 
     def validate(self, Y):
         """Class numbers of the labels in ``Y``; shape (n,)."""
+        check_is_fitted(self)
         names = self._column(Y).tolist()
         for i, name in enumerate(names):
             if name not in self.number_:
@@ -81,11 +84,19 @@ class Classes(BaseSpace):
 
     def restore(self, Z, index=None):
         labels = self.labels_[np.asarray(Z)]
-        if self.series_ is False:
+        if self.series_ is None:
             return labels
         import pandas
 
-        return pandas.Series(labels, index=index, name=self.series_)
+        name, dtype = self.series_
+        return pandas.Series(labels, index=index, name=name).astype(dtype)
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if candidates is None or name != self.embedding:
+            return super().with_embedding(name, outputs)
+        narrowed = copy.copy(self)
+        narrowed.allowed_ = np.isin(self.listed_, candidates)
+        return narrowed
 
     @property
     def listed_(self) -> np.ndarray:
@@ -99,18 +110,25 @@ class Classes(BaseSpace):
         Z = np.asarray(Z)
         return (Z >= 0) & (len(self.labels_) > Z)
 
+    def _allowed_costs(self, costs):
+        check_is_fitted(self)
+        costs = check_costs(costs, len(self.labels_), used_by=type(self).__name__)
+        allowed = getattr(self, "allowed_", None)
+        return costs if allowed is None else np.where(allowed, costs, np.inf)
+
     def argmin(self, costs):
-        costs = check_costs(costs, len(self.labels_), used_by="Classes")
+        costs = self._allowed_costs(costs)
         best = costs.argmin(axis=1)
         values = costs[np.arange(len(costs)), best]
-        return Decoded(best, values, values)
+        return decoded_or_infeasible(best, values, values, self)
 
     def kbest(self, costs, k):
         """The ``k`` cheapest classes of every row; fewer when there are fewer classes."""
-        costs = check_costs(costs, len(self.labels_), used_by="Classes")
+        costs = self._allowed_costs(costs)
         order = np.argsort(costs, axis=1, kind="stable")[:, :k]
         values = np.take_along_axis(costs, order, axis=1)
-        return Decoded(order, values, values)
+        found = np.isfinite(values).any(axis=0)
+        return Decoded(order[:, found], values[:, found], values[:, found])
 
     def size(self):
         return len(self.labels_)
@@ -129,3 +147,23 @@ class Classes(BaseSpace):
 
     def sample(self, n, rng):
         return np.random.default_rng(rng).integers(len(self.labels_), size=n)
+
+
+def _distinct(values):
+    """Sorted distinct labels; labels of several types in an order that is always the same."""
+    try:
+        return np.unique(values)
+    except TypeError:
+        names = sorted(set(values.tolist()), key=lambda name: (type(name).__name__, repr(name)))
+        distinct = np.empty(len(names), dtype=object)
+        distinct[:] = names
+        return distinct
+
+
+def _is_missing(values):
+    if values.dtype.kind == "f":
+        return ~np.isfinite(values)
+    if values.dtype == object:  # NaN is the one thing not equal to itself; NA says neither
+        return np.array([value is None or not isinstance(value == value, bool) or value != value
+                         for value in values], dtype=bool)  # fmt: skip
+    return np.zeros(len(values), bool)

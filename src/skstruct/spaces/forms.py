@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ class LabelSetForm:
     kind: str = "array"  # "array", "frame", "sparse", "names" or "series"
     dtype: Any = np.int64
     container: Any = set  # of a row of names
+    columns: Any = None  # of a frame, in the user's order
+    name: Any = None  # of a series
 
     def write(self, Z: np.ndarray, labels: tuple, index=None):
         """Indicator rows in this form."""
@@ -31,14 +33,16 @@ class LabelSetForm:
         if self.kind == "frame":
             import pandas
 
-            return pandas.DataFrame(Z.astype(self.dtype), index=index, columns=list(labels))
+            frame = pandas.DataFrame(Z, index=index, columns=list(labels))[list(self.columns)]
+            frame.columns = self.columns
+            return frame.astype(self.dtype)
         rows = np.empty(len(Z), dtype=object)
         for i, row in enumerate(Z):
             rows[i] = self.container(labels[j] for j in np.flatnonzero(row))
         if self.kind == "series":
             import pandas
 
-            return pandas.Series(rows, index=index)
+            return pandas.Series(rows, index=index, name=self.name)
         return rows
 
 
@@ -53,17 +57,15 @@ def read_label_sets(Y, labels: tuple | None, *, used_by: str):
         Known labels; None learns them from ``Y``.
     """
     if is_pandas(Y, "DataFrame"):
-        labels, Y = _match_columns(Y, labels, used_by)
-        return (
-            _check_indicator(Y.to_numpy(), labels, used_by),
-            labels,
-            LabelSetForm("frame", _common_dtype(Y)),
-        )
+        form = LabelSetForm("frame", _common_dtype(Y), columns=Y.columns)
+        labels, Y = match_columns(Y, labels, used_by)
+        return _check_indicator(Y.to_numpy(), labels, used_by), labels, form
     if sparse.issparse(Y):
         Z = _check_indicator(Y.toarray(), labels, used_by)
         return Z, _numbered(labels, Z), LabelSetForm("sparse", Y.dtype)
     if is_pandas(Y, "Series"):
-        return _read_names(list(Y), labels, "series", used_by)
+        Z, labels, form = _read_names(list(Y), labels, "series", used_by)
+        return Z, labels, replace(form, name=Y.name)
     if isinstance(Y, np.ndarray) and Y.ndim == 2:
         Z = _check_indicator(Y, labels, used_by)
         return Z, _numbered(labels, Z), LabelSetForm("array", Y.dtype)
@@ -95,8 +97,15 @@ def _numbered(labels, Z):
     return tuple(range(Z.shape[1])) if labels is None else labels
 
 
-def _match_columns(frame, labels, used_by):
-    columns = tuple(frame.columns)
+def match_columns(frame, labels, used_by):
+    """Labels, and the frame with its columns in their order; labels of None are learned."""
+    columns = check_distinct(frame.columns, used_by)
+    missing = np.argwhere(frame.isna().to_numpy())
+    if len(missing):
+        row, column = missing[0]
+        raise ValueError(
+            f"{used_by}: row {frame.index[row]!r}, column {columns[column]!r} of Y is missing."
+        )
     if labels is None:
         return columns, frame
     unknown = [name for name in columns if name not in set(labels)]
@@ -107,6 +116,19 @@ def _match_columns(frame, labels, used_by):
             f"missing: {missing[:3]}, unknown: {unknown[:3]}, {len(columns)} columns came."
         )
     return labels, frame[list(labels)]
+
+
+def check_distinct(labels, used_by: str) -> tuple:
+    """Labels as a tuple, if no two are the same."""
+    labels = tuple(labels)
+    try:
+        repeated = len(set(labels)) < len(labels)
+    except TypeError as error:
+        raise ValueError(f"{used_by}: a label must be hashable ({error}).") from None
+    if repeated:
+        twice = next(name for i, name in enumerate(labels) if name in labels[:i])
+        raise ValueError(f"{used_by}: the label {twice!r} is listed twice.")
+    return labels
 
 
 def _check_indicator(Y, labels, used_by) -> np.ndarray:
@@ -138,8 +160,12 @@ def _read_names(rows: list, labels, kind, used_by):
                 f"{used_by} expects a set or list of label names in each row; "
                 f"Y[{i}] is {row!r}. Use Classes for one label per sample."
             )
+    try:
+        names = {name for row in rows for name in row}
+    except TypeError as error:
+        raise ValueError(f"{used_by}: a label must be hashable ({error}).") from None
     if labels is None:
-        labels = _sorted_names({name for row in rows for name in row})
+        labels = _sorted_names(names)
     number = {name: j for j, name in enumerate(labels)}
     Z = np.zeros((len(rows), len(labels)), np.int8)
     for i, row in enumerate(rows):

@@ -75,6 +75,12 @@ class Hierarchy(IndicatorSpace):
         self.close = close
         self.limits = limits
 
+    def set_params(self, **params):
+        if "edges" in params or "labels" in params:
+            edges, labels = params.pop("edges", self.edges), params.pop("labels", None)
+            self.edges = LabelGraph.read(edges, labels)
+        return super().set_params(**params)
+
     @property
     def labels_(self) -> tuple:
         return self.edges.names
@@ -197,12 +203,12 @@ class Hierarchy(IndicatorSpace):
         values = price[np.arange(len(costs)), best]
         return paths[best].toarray().astype(np.int8), values, values
 
-    def with_embedding(self, name, outputs=None):
+    def with_embedding(self, name, outputs=None, candidates=None):
         from skstruct.spaces.parent_products import ParentProducts
 
         if name == "indicators and parents":
             return ParentProducts(self)
-        return super().with_embedding(name, outputs)
+        return super().with_embedding(name, outputs, candidates)
 
     # Closed forms on forests; the general ones count label by label.
     def _shares(self):

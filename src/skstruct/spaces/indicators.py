@@ -12,7 +12,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct.decoding.lawler import k_best
 from skstruct.spaces.base import Decoded, decoded_or_infeasible
 from skstruct.spaces.forms import LabelSetForm, read_label_sets
-from skstruct.spaces.limits import Limits, check_size, label_groups, label_mask
+from skstruct.spaces.limits import Limits, check_n_rows, check_size, label_groups, label_mask
 from skstruct.spaces.uniform import UniformSets
 
 
@@ -114,15 +114,11 @@ class IndicatorSpace(UniformSets):
         return Decoded(outputs, values, values)
 
     def _check_rows(self, n: int):
-        expected = self.limits_.n_rows
-        if expected is not None and expected != n:
-            raise ValueError(
-                f"{type(self).__name__} is restricted row by row for {expected} rows; {n} came."
-            )
+        check_n_rows(self.limits_, n, type(self).__name__)
 
-    def with_embedding(self, name, outputs=None):
+    def with_embedding(self, name, outputs=None, candidates=None):
         from skstruct.spaces.sized import SizedSets
 
         if name == "sized indicators":
             return SizedSets(self)
-        return super().with_embedding(name, outputs)
+        return super().with_embedding(name, outputs, candidates)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from skstruct.decoding.dag import Dag
-from skstruct.spaces.forms import unknown_label
+from skstruct.spaces.forms import check_distinct, unknown_label
 
 
 class LabelGraph:
@@ -35,15 +35,12 @@ class LabelGraph:
     @classmethod
     def read(cls, edges, labels=None) -> LabelGraph:
         """From (parent, child) pairs, a child -> parent mapping, a DiGraph or path strings."""
-        if isinstance(edges, LabelGraph):
+        if isinstance(edges, LabelGraph) and labels is None:
             return edges
         names, pairs = _named_pairs(edges)
         if labels is not None:
-            labels = list(labels)
+            labels = list(check_distinct(labels, "Hierarchy"))
             known = set(labels)
-            if len(known) < len(labels):
-                twice = next(name for name in labels if labels.count(name) > 1)
-                raise ValueError(f"Hierarchy: the label {twice!r} is listed twice in labels.")
             for name in names:
                 if name not in known:
                     raise ValueError(unknown_label("edges hold", name, labels, "Hierarchy"))
@@ -67,6 +64,9 @@ class LabelGraph:
 
 def _named_pairs(edges):
     """Names in order of appearance, and (parent, child) pairs of names."""
+    if isinstance(edges, LabelGraph):
+        dag, names = edges.dag, edges.names
+        return list(names), [(names[p], names[c]) for p, c in zip(dag.parents, dag.children)]
     if hasattr(edges, "nodes") and hasattr(edges, "edges"):  # networkx.DiGraph
         if not edges.is_directed():
             raise ValueError("Hierarchy: the graph is not directed; give a networkx.DiGraph.")
@@ -107,7 +107,10 @@ def _path_pairs(paths):
 
 
 def _in_order(names) -> list:
-    return list(dict.fromkeys(names))
+    try:
+        return list(dict.fromkeys(names))
+    except TypeError as error:
+        raise ValueError(f"Hierarchy: a label must be hashable ({error}).") from None
 
 
 def _find_cycle(n, arcs) -> list[int]:

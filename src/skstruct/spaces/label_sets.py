@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct.decoding.binary_programs import BinaryProgram
 from skstruct.decoding.dag import Dag
 from skstruct.decoding.subsets import cheapest_subsets, keep_group_winners, threshold
+from skstruct.spaces.forms import check_distinct
 from skstruct.spaces.indicators import IndicatorSpace
 from skstruct.spaces.limits import Limits, check_size
 from skstruct.spaces.programs import decode_rows, limit_constraints
@@ -53,16 +54,21 @@ class LabelSets(IndicatorSpace):
         self.limits = limits
 
     def fit(self, Y):
-        for cached in ("dag_", "_count"):
-            self.__dict__.pop(cached, None)
-        known = None if self.labels is None else tuple(self.labels)
-        _, self.learned_labels_, self.form_ = self._read(Y, known)
+        self._forget()
+        known = None if self.labels is None else self.labels_
+        _, learned, form = self._read(Y, known)
+        if self.limits is not None and self.limits.low.shape[1] != len(learned):
+            raise ValueError(
+                f"LabelSets was restricted for {self.limits.low.shape[1]} labels; Y has "
+                f"{len(learned)}."
+            )
+        self.learned_labels_, self.form_ = learned, form
         return self
 
     @property
     def labels_(self) -> tuple:
         if self.labels is not None:
-            return tuple(self.labels)
+            return check_distinct(self.labels, "LabelSets")
         if not hasattr(self, "learned_labels_"):
             raise NotFittedError("LabelSets learns its labels from Y: call fit, or give labels.")
         return self.learned_labels_

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skstruct.spaces.forms import unknown_label
+from skstruct._arrays.optional import is_pandas
+from skstruct.spaces.forms import match_columns, unknown_label
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +75,14 @@ class Limits:
         smallest = self.smallest if min_size is None else max(self.smallest, min_size)
         largest = self.largest if max_size is None else min(self.largest, max_size)
         groups = self.groups + tuple(groups)
-        new = Limits(
+        counts = {len(mask) for mask in (self.low, self.high, low, high)} - {1}
+        if len(counts) > 1:
+            raise ValueError(
+                f"Known labels are given for different numbers of rows: {sorted(counts)}."
+            )
+        return Limits(
             self.low | low, self.high & high, smallest, largest, groups, self.one_path or one_path
         )
-        if new.n_rows is not None and len({len(new.low), len(new.high)} - {1}) > 1:
-            raise ValueError(
-                f"include and exclude are given for {len(new.low)} and {len(new.high)} rows."
-            )
-        return new
 
     def allow(self, Z: np.ndarray) -> np.ndarray:
         """Which rows of ``Z`` meet the limits (paths are the hierarchy's business); (n,)."""
@@ -97,9 +99,17 @@ def check_size(value, name: str, used_by: str):
     """A size limit: None or a whole number of at least zero."""
     if value is None:
         return None
-    if isinstance(value, bool) or int(value) != value or value < 0:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not (whole or (isinstance(value, float) and value.is_integer())) or value < 0:
         raise ValueError(f"{used_by}: {name} is a whole number of at least 0; {value!r} came.")
     return int(value)
+
+
+def check_n_rows(limits: Limits | None, n: int, used_by: str):
+    """Limits that were given row by row are for just so many rows."""
+    expected = None if limits is None else limits.n_rows
+    if expected is not None and expected != n:
+        raise ValueError(f"{used_by} is restricted row by row for {expected} rows; {n} came.")
 
 
 def label_mask(names, labels: tuple, argument: str, used_by: str) -> np.ndarray:
@@ -111,9 +121,12 @@ def label_mask(names, labels: tuple, argument: str, used_by: str) -> np.ndarray:
     d = len(labels)
     if names is None:
         return np.zeros((1, d), bool)
-    if isinstance(names, (str, bytes)):
-        raise ValueError(f"{used_by}: {argument} is a list of labels; the text {names!r} came.")
-    if hasattr(names, "to_numpy"):
+    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
+        what = "the text " if isinstance(names, (str, bytes)) else ""
+        raise ValueError(f"{used_by}: {argument} is a list of labels; {what}{names!r} came.")
+    if is_pandas(names, "DataFrame"):
+        names = match_columns(names, labels, used_by)[1].to_numpy()
+    elif hasattr(names, "to_numpy"):
         names = names.to_numpy()
     if _is_mask(names, d):
         return np.atleast_2d(names.astype(bool))
@@ -152,7 +165,7 @@ def label_groups(groups, labels: tuple, used_by: str) -> list[np.ndarray]:
     """Exclusive groups of label names as index arrays."""
     if groups is None:
         return []
-    if isinstance(groups, str):
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
         raise ValueError(f"{used_by}: exclusive is a list of groups of labels; {groups!r} came.")
     masks = label_mask(list(groups), labels, "exclusive", used_by)
     return [np.flatnonzero(mask) for mask in masks if mask.sum() > 1]

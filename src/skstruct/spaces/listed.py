@@ -10,30 +10,37 @@ from scipy import sparse
 
 from skstruct._arrays.checks import check_costs
 from skstruct.spaces.base import Decoded, decoded_or_infeasible
+from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.views import EmbeddingView
 
 
 class ListedOutputs(EmbeddingView):
     r"""Finitely many outputs of a space, :math:`\psi(z) = e_z` over the list.
 
-    Any loss is bilinear here. Exact *over the list*: by default the distinct outputs
-    seen in training. Outputs that are not listed embed to zero.
+    Any loss is bilinear here. Exact *over the candidates*: by default all that is listed.
 
     Parameters
     ----------
     space : a space with outputs as rows of an array
     outputs : array of shape (m, d)
-        Outputs in canonical form; repeated ones count once, in order of appearance.
+        Outputs to know, such as those of training; repeated ones count once.
+    candidates : array of shape (c, d), default=None
+        Outputs that may be predicted; None for all that are known. Training outputs
+        beyond them still count through their losses.
     """
 
     embedding = "outputs"
 
-    def __init__(self, space, outputs):
+    def __init__(self, space, outputs, candidates=None):
         self.space = space
         self.outputs = outputs
-        rows = np.ascontiguousarray(outputs)
-        _, first = np.unique(_keys(rows), return_index=True)
-        self.listed_ = rows[np.sort(first)]
+        self.candidates = candidates
+        rows = np.asarray(outputs)
+        rows = rows if candidates is None else np.vstack([candidates, rows]).astype(rows.dtype)
+        first = np.sort(np.unique(_keys(rows), return_index=True)[1])
+        self.listed_ = rows[first]
+        n_first = len(rows) if candidates is None else len(candidates)
+        self.n_candidates_ = int((first < n_first).sum())  # they come first in the list
         keys = _keys(self.listed_)
         self._order = np.argsort(keys)
         self._sorted = keys[self._order]
@@ -53,26 +60,32 @@ class ListedOutputs(EmbeddingView):
 
     def allowed(self) -> np.ndarray:
         """Which listed outputs the restricted space still holds; shape (1 or n, m)."""
-        limits = getattr(self.space, "limits_", None)
+        limits = self.limits_
         if limits is None or limits.n_rows is None:
-            return self.space.contains(self.listed_)[None]
-        rows = (self.space.rows([i]) for i in range(limits.n_rows))
-        return np.array([row.contains(self.listed_) for row in rows])
+            allowed = self.space.contains(self.listed_)[None]
+        else:
+            rows = (self.space.rows([i]) for i in range(limits.n_rows))
+            allowed = np.array([row.contains(self.listed_) for row in rows])
+        allowed[:, self.n_candidates_ :] = False
+        return allowed
+
+    def _allowed_costs(self, costs):
+        costs = check_costs(costs, len(self.listed_), used_by="ListedOutputs")
+        check_n_rows(self.limits_, len(costs), "ListedOutputs")
+        return np.where(self.allowed(), costs, np.inf)
 
     def argmin(self, costs):
-        best = self.kbest(costs, 1)
-        values = best.values[:, 0]
-        return decoded_or_infeasible(best.outputs[:, 0], values, values, self.space)
+        costs = self._allowed_costs(costs)
+        best = costs.argmin(axis=1)
+        values = costs[np.arange(len(costs)), best]
+        return decoded_or_infeasible(self.listed_[best], values, values, self.space)
 
     def kbest(self, costs, k):
-        costs = check_costs(costs, len(self.listed_), used_by="ListedOutputs")
-        costs = np.where(self.allowed(), costs, np.inf)
-        if k == 1:
-            order = costs.argmin(axis=1)[:, None]
-        else:
-            order = np.argsort(costs, axis=1, kind="stable")[:, :k]
+        costs = self._allowed_costs(costs)
+        order = np.argsort(costs, axis=1, kind="stable")[:, :k]
         values = np.take_along_axis(costs, order, axis=1)
-        return Decoded(self.listed_[order], values, values)
+        found = np.isfinite(values).any(axis=0)  # ranks that some row has
+        return Decoded(self.listed_[order[:, found]], values[:, found], values[:, found])
 
 
 def _keys(rows: np.ndarray) -> np.ndarray:

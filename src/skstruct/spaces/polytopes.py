@@ -48,7 +48,12 @@ class BinaryPolytope(IndicatorSpace):
     def _dimension(self) -> int:
         for matrix in (self.A_ub, self.A_eq):
             if matrix is not None:
-                return sparse.csr_array(matrix).shape[1]
+                if np.ndim(matrix) != 2 and not sparse.issparse(matrix):
+                    raise ValueError(
+                        "BinaryPolytope: A_ub and A_eq have a row per constraint; "
+                        f"shape {np.shape(matrix)} came."
+                    )
+                return matrix.shape[1] if sparse.issparse(matrix) else np.shape(matrix)[1]
         if self.labels is None:
             raise ValueError("BinaryPolytope: give A_ub, A_eq or labels.")
         return len(self.labels)
@@ -69,6 +74,14 @@ class BinaryPolytope(IndicatorSpace):
             A, b, _, _ = limit_constraints(self.dag_, limits)
             A_ub, b_ub = sparse.vstack([A_ub, A], format="csr"), np.concatenate([b_ub, b])
         return BinaryProgram(A_ub, b_ub, A_eq, b_eq)
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name == "sized indicators":
+            raise ValueError(
+                "F measures are not decoded over a BinaryPolytope; give candidates: "
+                "predict(X, loss=Listed(F1()))."
+            )
+        return super().with_embedding(name, outputs, candidates)
 
     def validate(self, Y):
         Z = super().validate(Y)
@@ -102,6 +115,8 @@ def _checked(A, b, d, name):
         if b is not None:
             raise ValueError(f"BinaryPolytope: b_{name} was given without A_{name}.")
         return sparse.csr_array((0, d)), np.zeros(0)
+    if b is None:
+        raise ValueError(f"BinaryPolytope: A_{name} was given without b_{name}.")
     A = sparse.csr_array(A, dtype=np.float64)
     b = np.asarray(b, dtype=np.float64).reshape(-1)
     if A.shape != (len(b), d):

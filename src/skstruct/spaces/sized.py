@@ -48,6 +48,7 @@ class SizedSets(EmbeddingView):
 
     def kbest(self, costs, k):
         costs = self._checked(costs)
+        self.space._check_rows(len(costs))
         limits = self.space.limits_
 
         def best_within(rows, low, high):

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from skstruct.decoding.dag import Dag
+from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.counting import LIMIT, count_dag, count_forest, list_closed_sets
 from skstruct.spaces.limits import Limits
@@ -42,6 +43,11 @@ class UniformSets(BaseSpace):
     def contains(self, Z):
         """Whether each row is an output of this space, limits included; shape (n,)."""
         Z = np.asarray(Z)
+        if Z.ndim != 2 or Z.shape[1] != len(self.labels_):
+            raise ValueError(
+                f"contains() takes outputs in canonical form, (n, {len(self.labels_)}) of 0 and 1; "
+                f"shape {Z.shape} came. validate() makes them."
+            )
         closed = (Z[:, self.dag_.children] <= Z[:, self.dag_.parents]).all(axis=1)
         return closed & np.isin(Z, (0, 1)).all(axis=1) & self.limits_.allow(Z)
 
@@ -80,6 +86,15 @@ class UniformSets(BaseSpace):
         alike = all(len(set(self.dag_.parent_of[g].tolist())) == 1 for g in limits.groups)
         return alike and len(set(members.tolist())) == len(members)
 
+    def set_params(self, **params):
+        self._forget()
+        return super().set_params(**params)
+
+    def _forget(self):
+        """Drop what was derived from parameters that may have changed."""
+        for cached in ("dag_", "_count"):
+            self.__dict__.pop(cached, None)
+
     @cached_property
     def _count(self) -> int:
         d = len(self.labels_)
@@ -89,18 +104,24 @@ class UniformSets(BaseSpace):
         """Exact number of outputs."""
         return self._count
 
+    def _check_not_empty(self):
+        if self._count == 0:
+            raise InfeasibleError(f"{type(self).__name__}: no output meets the constraints.")
+
     def log_size(self) -> float:
         """Natural logarithm of the number of outputs; minus infinity when there is none."""
         return math.log(self._count) if self._count else -math.inf
 
     def mean_embedding(self) -> np.ndarray:
         """Mean of the indicators over all outputs; shape (d,)."""
+        self._check_not_empty()
         d = len(self.labels_)
         eye, free = np.eye(d, dtype=bool), np.ones(d, bool)
         return np.array([self._count_within(eye[j], free) / self._count for j in range(d)])
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all outputs; shape (d, d)."""
+        self._check_not_empty()
         d = len(self.labels_)
         eye, free = np.eye(d, dtype=bool), np.ones(d, bool)
         moment = np.empty((d, d))
@@ -119,8 +140,7 @@ class UniformSets(BaseSpace):
     def sample(self, n: int, rng) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         rng = np.random.default_rng(rng)
-        if self._count == 0:
-            raise ValueError("The space is empty: nothing to sample.")
+        self._check_not_empty()
         if self._count <= 10**5:
             listed = self.enumerate()
             return listed[rng.integers(len(listed), size=n)]

@@ -20,6 +20,10 @@ class EmbeddingView(BaseSpace):
     def dag_(self):
         return self.space.dag_
 
+    @property
+    def limits_(self):
+        return getattr(self.space, "limits_", None)
+
     def fit(self, Y):
         self.space.fit(Y)
         return self
@@ -43,5 +47,7 @@ class EmbeddingView(BaseSpace):
     def restrict(self, **limits):
         return self._over(self.space.restrict(**limits))
 
-    def with_embedding(self, name, outputs=None):
-        return self if name == self.embedding else self.space.with_embedding(name, outputs)
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name == self.embedding:
+            return self
+        return self.space.with_embedding(name, outputs, candidates)
