@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -335,6 +337,24 @@ def test_batches_memory_order_and_threads_do_not_matter():
         other = clone(model).set_params(memory=memory, n_jobs=n_jobs).fit(X_tied, Y_tied)
         for loss in ("hamming", "f1", "zero_one"):
             assert_array_equal(other.predict(X_NEW, loss=loss), model.predict(X_NEW, loss=loss))
+
+
+def test_predicting_from_many_threads_changes_nothing():
+    model = ConditionalRiskMinimizer(TREE, "hierarchical", alpha=0.3).fit(X, H)
+    losses = ["hierarchical", "hamming", "f1", "zero_one"]
+    expected = {loss: model.predict(X_NEW, loss=loss) for loss in losses}
+    before = {name: id(value) for name, value in vars(model).items()}
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            asked = [losses[i % 4] for i in range(200)]
+            answers = list(pool.map(lambda loss: model.predict(X_NEW, loss=loss), asked))
+    finally:
+        sys.setswitchinterval(interval)
+    for loss, answer in zip(asked, answers):
+        assert_array_equal(answer, expected[loss])
+    assert {name: id(value) for name, value in vars(model).items()} == before
 
 
 def test_progress_goes_to_stderr(capfd):

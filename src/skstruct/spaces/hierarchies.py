@@ -120,7 +120,8 @@ class Hierarchy(IndicatorSpace):
         Parameters
         ----------
         include, exclude : label names, the same for all rows or a collection per row
-            Labels known to be in (with all above them) and out (with all below them).
+            Labels known to be in (with all above them) and out (with all below them); also
+            0/1 arrays of shape (n, d). A single row of them serves all rows.
         min_size, max_size : int
             Limits on the number of labels.
         exclusive : "siblings" or list of groups of label names

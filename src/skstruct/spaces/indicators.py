@@ -65,7 +65,8 @@ class IndicatorSpace(UniformSets):
         Parameters
         ----------
         include, exclude : label names, the same for all rows or a collection per row
-            Labels known to be in and known to be out; also 0/1 arrays of shape (n, d).
+            Labels known to be in and known to be out; also 0/1 arrays of shape (n, d). A
+            single row of them serves all rows.
         min_size, max_size : int
             Limits on the number of labels.
         exclusive : list of groups of label names
