@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -61,6 +62,12 @@ class Dag:
         return np.flatnonzero(self.n_children == 0)
 
     @cached_property
+    def parents_of(self) -> list[np.ndarray]:
+        """The parents of every node."""
+        start = np.searchsorted(self.children, np.arange(self.n_nodes + 1))
+        return [self.parents[a:b] for a, b in pairwise(start)]
+
+    @cached_property
     def parent_of(self) -> np.ndarray:
         """The parent of every node of a forest, -1 for roots."""
         parent = np.full(self.n_nodes, -1, np.int64)
@@ -71,9 +78,8 @@ class Dag:
     def ancestors(self) -> sparse.csr_array:
         """Row j marks the ancestors of node j and j itself; shape (n_nodes, n_nodes)."""
         rows: list[np.ndarray] = [np.empty(0, np.int64)] * self.n_nodes
-        start = np.searchsorted(self.children, np.arange(self.n_nodes + 1))
         for node in self.order:
-            above = [rows[p] for p in self.parents[start[node] : start[node + 1]]]
+            above = [rows[p] for p in self.parents_of[node]]
             rows[node] = np.unique(np.concatenate([*above, [node]]))
         indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
         indices = np.concatenate(rows) if rows else np.empty(0, np.int64)

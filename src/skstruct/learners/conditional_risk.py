@@ -18,10 +18,11 @@ from skstruct._arrays.optional import is_pandas
 from skstruct.kernels.labels import label_kernel_matrix
 from skstruct.learners.batches import decide_in_blocks
 from skstruct.learners.explanation import Explanation
-from skstruct.learners.leave_out import choose, group_numbers, kernel_grid
+from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import AdditiveKernelRidge, KernelRidge, LinearSmoother
+from skstruct.smoothing.kernel_ridge import check_system_name
 from skstruct.spaces import Decoded
 from skstruct.spaces.inference import infer_space
 from skstruct.spaces.limits import check_n_rows
@@ -171,10 +172,8 @@ class ConditionalRiskMinimizer(BaseEstimator):
         parse_memory(self.memory)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         check_consistent_length(X, y)
-        if groups is not None and len(groups) != X.shape[0]:
-            raise ValueError(f"groups has {len(groups)} entries for {X.shape[0]} rows.")
-        if self.system not in ("auto", "cholesky", "spectral"):
-            raise ValueError(f'system is "auto", "cholesky" or "spectral"; {self.system!r} came.')
+        check_groups(groups, X.shape[0])
+        check_system_name(self.system)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         self.space_ = (infer_space(y) if self.space is None else clone(self.space)).fit(y)

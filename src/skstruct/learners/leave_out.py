@@ -46,13 +46,11 @@ def group_numbers(leave_out, outputs, groups):
         Given by the user: overrides ``leave_out``, or goes to a splitter.
     """
     n = len(outputs)
+    check_groups(groups, n)
     if hasattr(leave_out, "split") and not isinstance(leave_out, str):
         return _several(_test_sets(leave_out, outputs, groups))
     if groups is not None:
-        number = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
-        if len(number) != n:
-            raise ValueError(f"groups has {len(number)} entries for {n} rows.")
-        return _several(number)
+        return _several(np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1))
     if isinstance(leave_out, str):
         if leave_out == "one":
             return None
@@ -66,6 +64,12 @@ def group_numbers(leave_out, outputs, groups):
         'leave_out is "one", "output", a number of contiguous blocks or a splitter; '
         f"{leave_out!r} came."
     )
+
+
+def check_groups(groups, n: int):
+    """One entry for each row, or none at all."""
+    if groups is not None and len(groups) != n:
+        raise ValueError(f"groups has {len(groups)} entries for {n} rows.")
 
 
 def _output_numbers(outputs):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from inspect import signature
 
@@ -103,6 +104,6 @@ class RiskProblem:
             raise ValueError(
                 f"restrict is a dictionary with some of {', '.join(known)}; {restrict!r} came."
             )
-        narrowed = object.__new__(RiskProblem)
-        narrowed.__dict__.update(self.__dict__, space=self.space.restrict(**restrict))
+        narrowed = copy.copy(self)
+        narrowed.space = self.space.restrict(**restrict)
         return narrowed

@@ -125,9 +125,8 @@ def sibling_weights(graph) -> np.ndarray:
     """c_root = 1 / #roots, c_j = mean over parents p of c_p / #children of p."""
     weights = np.zeros(graph.n_nodes)
     weights[graph.roots] = 1.0 / max(len(graph.roots), 1)
-    start = np.searchsorted(graph.children, np.arange(graph.n_nodes + 1))
     for j in graph.order:
-        parents = graph.parents[start[j] : start[j + 1]]
+        parents = graph.parents_of[j]
         if len(parents):
             weights[j] = np.mean(weights[parents] / graph.n_children[parents])
     return weights

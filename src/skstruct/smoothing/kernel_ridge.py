@@ -112,14 +112,13 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return system.fit(K, check_alpha(self.alpha), border=border)
 
     def _new_system(self):
-        if self.system not in ("auto", "cholesky", "spectral"):
-            raise ValueError(f'system is "auto", "cholesky" or "spectral"; {self.system!r} came.')
+        check_system_name(self.system)
         spectral = self.system == "spectral" or np.ndim(self.alpha) > 0
         return SpectralSystem() if spectral else CholeskySystem()
 
     def _solve(self, targets):
         self.targets_ = targets
-        T = targets if targets.ndim == 2 else targets[:, None]
+        T = self._matrix_targets()
         self._store(self.root_[:, None] * self.system_.solve(self.root_[:, None] * T), T)
         return self
 
@@ -181,14 +180,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         group G without G are R_GG^-1 (R T)_G: exactly what refitting would give.
         """
         check_is_fitted(self)
-        residuals = check_alpha(self.alpha) * self._scaled_coef()
-        if groups is None:
-            share = self.system_.residual_shares()
-            return self._left_out(residuals / (share if share.ndim == 2 else share[:, None]))
-        left = np.empty_like(residuals)
-        for rows in group_rows(groups, len(left)):
-            left[rows] = _group_solve(self.system_, rows, residuals[rows])
-        return self._left_out(left)
+        members = None if groups is None else group_rows(groups, len(self.root_))
+        return self._left_out(check_alpha(self.alpha) * self.dual_coef_ / self._divisor(), members)
 
     def loo_path(self, alphas, groups=None):
         """``loo`` for each alpha in turn, from one eigendecomposition; a generator."""
@@ -196,26 +189,28 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         rotated = self.system_.rotate(self.root_[:, None] * self._matrix_targets())
         members = None if groups is None else group_rows(groups, len(self.root_))
         for alpha in alphas:
-            residuals = self.system_.residuals(rotated, alpha)
-            if members is None:
-                share = self.system_.residual_shares(alpha)
-                residuals /= share if share.ndim == 2 else share[:, None]
-            else:
-                for rows in members:
-                    residuals[rows] = _group_solve(self.system_, rows, residuals[rows], alpha)
-            yield self._left_out(residuals)
+            yield self._left_out(self.system_.residuals(rotated, alpha), members, alpha)
 
     def _matrix_targets(self):
         return self.targets_ if self.targets_.ndim == 2 else self.targets_[:, None]
 
-    def _scaled_coef(self):
-        root = np.where(self.root_ > 0, self.root_, 1.0)[:, None]
-        return self.dual_coef_ / root
+    def _divisor(self):
+        """What rows were scaled by, and one for rows of weight zero; shape (n, 1)."""
+        return np.where(self.root_ > 0, self.root_, 1.0)[:, None]
 
-    def _left_out(self, residuals):
-        """Targets minus residuals; rows of weight zero were never in, so they are as fitted."""
-        root = np.where(self.root_ > 0, self.root_, 1.0)[:, None]
-        left = self._matrix_targets() - residuals / root
+    def _left_out(self, residuals, members, *shift):
+        """Predictions without each row, or each group of ``members``, from fitted residuals.
+
+        Rows of weight zero were never in, so they are as fitted. Overwrites ``residuals``.
+        """
+        if members is None:
+            share = self.system_.residual_shares(*shift)
+            residuals /= share if share.ndim == 2 else share[:, None]
+        else:
+            for rows in members:
+                block = self.system_.residual_block(rows, *shift)
+                residuals[rows] = np.linalg.solve(block, residuals[rows])
+        left = self._matrix_targets() - residuals / self._divisor()
         absent = self.root_ == 0
         if absent.any():
             X = self.X_fit_
@@ -223,6 +218,12 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 raise ValueError("Rows of weight zero cannot be left out of a precomputed kernel.")
             left[absent] = self.predict(X[absent]).reshape(absent.sum(), -1)
         return left if self.targets_.ndim == 2 else left[:, 0]
+
+
+def check_system_name(system):
+    """One of the names that choose a system."""
+    if system not in ("auto", "cholesky", "spectral"):
+        raise ValueError(f'system is "auto", "cholesky" or "spectral"; {system!r} came.')
 
 
 def check_alpha(alpha):
@@ -243,9 +244,3 @@ def group_rows(groups, n: int) -> list[np.ndarray]:
     _, number = np.unique(groups, return_inverse=True)
     order = np.argsort(number, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
-
-
-def _group_solve(system, rows, residuals, *shift):
-    """R_GG^-1 r_G; a group that holds all rows leaves no data, and the prediction is zero."""
-    block = system.residual_block(rows, *shift)
-    return np.linalg.solve(block, residuals)

@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.optional import is_pandas
+from skstruct.decoding.lists import cheapest, k_cheapest
 from skstruct.spaces.base import BaseSpace, Decoded, decoded_or_infeasible
-from skstruct.spaces.forms import check_distinct, unknown_label
+from skstruct.spaces.forms import check_distinct, sorted_names, unknown_label
 
 
 class Classes(BaseSpace):
@@ -117,18 +118,13 @@ class Classes(BaseSpace):
         return costs if allowed is None else np.where(allowed, costs, np.inf)
 
     def argmin(self, costs):
-        costs = self._allowed_costs(costs)
-        best = costs.argmin(axis=1)
-        values = costs[np.arange(len(costs)), best]
+        best, values = cheapest(self._allowed_costs(costs))
         return decoded_or_infeasible(best, values, values, self)
 
     def kbest(self, costs, k):
         """The ``k`` cheapest classes of every row; fewer when there are fewer classes."""
-        costs = self._allowed_costs(costs)
-        order = np.argsort(costs, axis=1, kind="stable")[:, :k]
-        values = np.take_along_axis(costs, order, axis=1)
-        found = np.isfinite(values).any(axis=0)
-        return Decoded(order[:, found], values[:, found], values[:, found])
+        order, values = k_cheapest(self._allowed_costs(costs), k)
+        return Decoded(order, values, values)
 
     def size(self):
         return len(self.labels_)
@@ -154,7 +150,7 @@ def _distinct(values):
     try:
         return np.unique(values)
     except TypeError:
-        names = sorted(set(values.tolist()), key=lambda name: (type(name).__name__, repr(name)))
+        names = sorted_names(set(values.tolist()))
         distinct = np.empty(len(names), dtype=object)
         distinct[:] = names
         return distinct

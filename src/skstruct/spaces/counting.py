@@ -82,9 +82,8 @@ def count_dag(dag: Dag, low, high, limit: int = LIMIT) -> int:
     above = [0] * dag.n_nodes
     for v in dag.order:
         above[v] |= 1 << int(v)
-    start = np.searchsorted(dag.children, np.arange(dag.n_nodes + 1))
     for v in dag.order:
-        for p in dag.parents[start[v] : start[v + 1]]:
+        for p in dag.parents_of[v]:
             above[v] |= above[p]
     below = [0] * dag.n_nodes
     for v in range(dag.n_nodes):
@@ -143,13 +142,11 @@ def _bits(number: int):
 def list_closed_sets(dag: Dag, low, high, largest: int, limit: int = LIMIT) -> np.ndarray:
     """All closed sets with at most ``largest`` nodes, low..high; shape (count, d) of int8."""
     rows = np.zeros((1, dag.n_nodes), np.int8)
-    start = np.searchsorted(dag.children, np.arange(dag.n_nodes + 1))
     for v in dag.order:
         if not high[v]:
             rows = rows[:0] if low[v] else rows
             continue
-        parents = dag.parents[start[v] : start[v + 1]]
-        free = rows[:, parents].all(axis=1) & (rows.sum(axis=1) < largest)
+        free = rows[:, dag.parents_of[v]].all(axis=1) & (rows.sum(axis=1) < largest)
         added = rows[free]
         added[:, v] = 1
         rows = added if low[v] else np.concatenate([rows, added])

@@ -165,7 +165,7 @@ def _read_names(rows: list, labels, kind, used_by):
     except TypeError as error:
         raise ValueError(f"{used_by}: a label must be hashable ({error}).") from None
     if labels is None:
-        labels = _sorted_names(names)
+        labels = sorted_names(names)
     number = {name: j for j, name in enumerate(labels)}
     Z = np.zeros((len(rows), len(labels)), np.int8)
     for i, row in enumerate(rows):
@@ -179,10 +179,11 @@ def _read_names(rows: list, labels, kind, used_by):
     return Z, labels, LabelSetForm(kind, container=container)
 
 
-def _sorted_names(names: set) -> tuple:
+def sorted_names(names: set) -> tuple:
+    """Labels in order; those of several types in an order that is always the same."""
     try:
         return tuple(sorted(names))
-    except TypeError:  # names of several types: any order, but always the same
+    except TypeError:
         return tuple(sorted(names, key=lambda name: (type(name).__name__, repr(name))))
 
 

@@ -13,6 +13,7 @@ from skstruct.decoding.forest import (
     forest_exclusive_sets,
     forest_sized_sets,
 )
+from skstruct.decoding.lists import cheapest
 from skstruct.spaces.forest_uniform import (
     forest_mean,
     forest_moment,
@@ -199,9 +200,7 @@ class Hierarchy(IndicatorSpace):
             broken = broken + (paths[:, group].sum(axis=1) > 1)
         allowed = (broken == 0) & (length >= limits.smallest) & (length <= limits.largest)
         psi = paths if embed is None else embed(paths.toarray())
-        price = np.where(allowed, costs @ psi.T, np.inf)
-        best = price.argmin(axis=1)
-        values = price[np.arange(len(costs)), best]
+        best, values = cheapest(np.where(allowed, costs @ psi.T, np.inf))
         return paths[best].toarray().astype(np.int8), values, values
 
     def with_embedding(self, name, outputs=None, candidates=None):

@@ -68,10 +68,14 @@ class LabelSets(IndicatorSpace):
     @property
     def labels_(self) -> tuple:
         if self.labels is not None:
-            return check_distinct(self.labels, "LabelSets")
+            return self._given_labels
         if not hasattr(self, "learned_labels_"):
             raise NotFittedError("LabelSets learns its labels from Y: call fit, or give labels.")
         return self.learned_labels_
+
+    @cached_property
+    def _given_labels(self) -> tuple:
+        return check_distinct(self.labels, "LabelSets")
 
     @cached_property
     def dag_(self) -> Dag:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.checks import check_costs
+from skstruct.decoding.lists import cheapest, k_cheapest
 from skstruct.spaces.base import Decoded, decoded_or_infeasible
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.views import EmbeddingView
@@ -75,17 +76,12 @@ class ListedOutputs(EmbeddingView):
         return np.where(self.allowed(), costs, np.inf)
 
     def argmin(self, costs):
-        costs = self._allowed_costs(costs)
-        best = costs.argmin(axis=1)
-        values = costs[np.arange(len(costs)), best]
+        best, values = cheapest(self._allowed_costs(costs))
         return decoded_or_infeasible(self.listed_[best], values, values, self.space)
 
     def kbest(self, costs, k):
-        costs = self._allowed_costs(costs)
-        order = np.argsort(costs, axis=1, kind="stable")[:, :k]
-        values = np.take_along_axis(costs, order, axis=1)
-        found = np.isfinite(values).any(axis=0)  # ranks that some row has
-        return Decoded(self.listed_[order[:, found]], values[:, found], values[:, found])
+        order, values = k_cheapest(self._allowed_costs(costs), k)
+        return Decoded(self.listed_[order], values, values)
 
 
 def _keys(rows: np.ndarray) -> np.ndarray:

@@ -36,10 +36,8 @@ class ParentProducts(EmbeddingView):
 
     def __init__(self, space):
         self.space = space
-        dag = space.dag_
-        self.shared_ = np.flatnonzero(dag.n_parents > 1)  # labels that have a product
-        start = np.searchsorted(dag.children, np.arange(dag.n_nodes + 1))
-        self._parents = [dag.parents[start[j] : start[j + 1]] for j in self.shared_]
+        self.shared_ = np.flatnonzero(space.dag_.n_parents > 1)  # labels that have a product
+        self._parents = [space.dag_.parents_of[j] for j in self.shared_]
 
     def _products(self, Z):
         columns = [Z[:, parents].min(axis=1) for parents in self._parents]
@@ -149,9 +147,8 @@ class ParentProducts(EmbeddingView):
         """y and z binary, with y_j <= z_j <= y_k and z_j >= sum of y_k - |P(j)| + 1."""
         d, m = len(self.labels_), len(self.shared_)
         A, b, _, _ = limit_constraints(self.space.dag_, limits)
-        counts = np.array([len(parents) for parents in self._parents], dtype=np.int64)
-        owner = np.repeat(np.arange(m), counts)
-        parents = np.concatenate([*self._parents, np.empty(0, np.int64)]).astype(np.int64)
+        owner, parents = self._arcs
+        counts = np.bincount(owner, minlength=m)
         each, arc = np.arange(m), np.arange(len(parents))
         below = _rows((each, self.shared_, 1.0), (each, d + each, -1.0), shape=(m, d + m))
         above = _rows((owner, parents, 1.0), (each, d + each, -1.0), shape=(m, d + m))

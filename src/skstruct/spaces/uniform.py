@@ -92,7 +92,7 @@ class UniformSets(BaseSpace):
 
     def _forget(self):
         """Drop what was derived from parameters that may have changed."""
-        for cached in ("dag_", "_count"):
+        for cached in ("dag_", "_count", "_given_labels"):
             self.__dict__.pop(cached, None)
 
     @cached_property
