@@ -49,6 +49,12 @@ class BinaryProgram:
         value = float(cost @ point)
         return point.astype(np.int8), min(_close(bound * scale, value, scale), value)
 
+    def relax_costs(self, cost: np.ndarray) -> tuple[np.ndarray, float]:
+        """The best point of the relaxation and a proven lower bound on any 0/1 point."""
+        scale = max(np.abs(cost).max(initial=0.0), np.finfo(float).tiny)
+        point, bound = self._relax(cost / scale, np.zeros(len(cost)), np.ones(len(cost)))
+        return point, bound * scale
+
     def _relax(self, cost, low, high):
         from scipy.optimize import linprog
 

@@ -191,7 +191,8 @@ class ConditionalRiskMinimizer(BaseEstimator):
 
     def _problem(self, loss):
         joint = self.label_kernel is not None
-        problem = RiskProblem(self.space_, loss, self.outputs_, joint=joint)
+        linear = self.smoother is None  # kernel ridge regression: weights need no targets
+        problem = RiskProblem(self.space_, loss, self.outputs_, joint=joint, by_weights=linear)
         if joint and problem.key[0] != "indicators":
             raise ValueError(
                 f"A label kernel joins indicators; {type(loss).__name__} needs {problem.key[0]}."

@@ -28,27 +28,39 @@ class RiskProblem:
     joint : bool
         Whether labels borrow from each other (a label kernel): then every column
         matters, and the total weight is a column per label.
+    by_weights : bool
+        Whether the smoother is linear whatever its targets. Where psi is wider than there
+        are rows, the identity is then smoothed instead: its means are the weights of the
+        training rows, and psi is applied to them.
     """
 
-    def __init__(self, space, loss, outputs, *, joint=False):
+    def __init__(self, space, loss, outputs, *, joint=False, by_weights=False):
         self.space, self.loss = pair(loss, space, outputs)
         self.outputs, self.joint = outputs, joint
-        psi = self.space.embed(outputs)
+        psi = self.space.targets(outputs)
         self.width = psi.shape[1]
         # Columns that are zero for all training rows have mean zero: they cost nothing.
-        # The sum over rows cannot cancel because embeddings of sets are not negative.
         self.used = None
         if not joint and sparse.issparse(psi):
-            self.used = np.flatnonzero(np.asarray(psi.sum(axis=0)).ravel())
+            self.used = np.unique(psi.indices)
+        n_columns = self.width if self.used is None else len(self.used)
+        self.by_weights = by_weights and not joint and n_columns > len(outputs)
+        self._psi = psi if self.by_weights else None
         some = psi[:50].toarray() if sparse.issparse(psi) else psi[:50]
         largest = np.abs(self.loss.cost(some, np.ones((len(some), 1)))).max(initial=0.0)
         self.unit = float(largest)  # size of a cost where all weight is on one output
         listed = getattr(self.space, "listed_", None)
-        self.key = self.space.embedding, joint, None if listed is None else listed.tobytes()
+        self.key: tuple = (
+            self.space.embedding, joint, None if listed is None else listed.tobytes()
+        )  # fmt: skip
+        if self.by_weights:
+            self.key = ("weights",)
 
     def targets(self) -> np.ndarray:
         """psi(y_i) and a column of ones, which learns the total weight; (n, q + 1)."""
-        psi = self.space.embed(self.outputs)
+        if self.by_weights:
+            return np.eye(len(self.outputs))
+        psi = self.space.targets(self.outputs)
         psi = psi if self.used is None else psi[:, self.used]
         psi = psi.toarray() if sparse.issparse(psi) else psi
         ones = np.ones((len(psi), psi.shape[1] if self.joint else 1))
@@ -56,15 +68,22 @@ class RiskProblem:
 
     def costs(self, means):
         """Costs of the embedding's coordinates and the part of the risk no output changes."""
+        g, total = self._means(means)
+        costs = np.array(self.loss.cost(g, total), order="C")
+        terms = np.maximum(np.abs(means).max(axis=1) * self.unit, np.abs(costs).max(axis=1))
+        return snap(costs, terms), self.loss.offset(g, total)
+
+    def _means(self, means):
+        """Mean embedding (n, d) and total weight (n, 1) from what the smoother gives."""
+        if self.by_weights:
+            return np.asarray(means @ self._psi), means.sum(axis=1, keepdims=True)
         q = self.width if self.used is None else len(self.used)
         g, total = means[:, :q], means[:, q:]
         if self.used is not None:
             full = np.zeros((len(g), self.width))
             full[:, self.used] = g
             g = full
-        costs = np.array(self.loss.cost(g, total), order="C")
-        terms = np.maximum(np.abs(means).max(axis=1) * self.unit, np.abs(costs).max(axis=1))
-        return snap(costs, terms), self.loss.offset(g, total)
+        return g, total
 
     def decode(self, means, rows=slice(None)) -> Decoded:
         """Outputs of least estimated risk, with that risk and its bound."""

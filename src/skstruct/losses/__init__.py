@@ -6,6 +6,8 @@ from skstruct.losses.f_measures import F1, FBeta
 from skstruct.losses.hamming import Hamming
 from skstruct.losses.hierarchical import HierarchicalLoss
 from skstruct.losses.names import pair, resolve_loss
+from skstruct.losses.ranking_pairs import Kendall, RankLoss
+from skstruct.losses.ranking_positions import Footrule, PositionLoss, Spearman
 from skstruct.losses.zero_one import Listed, ZeroOne
 
 __all__ = [
@@ -13,9 +15,14 @@ __all__ = [
     "BaseLoss",
     "BilinearLoss",
     "FBeta",
+    "Footrule",
     "Hamming",
     "HierarchicalLoss",
+    "Kendall",
     "Listed",
+    "PositionLoss",
+    "RankLoss",
+    "Spearman",
     "ZeroOne",
     "pair",
     "resolve_loss",

@@ -7,6 +7,8 @@ from skstruct.losses.base import BaseLoss
 from skstruct.losses.f_measures import F1, FBeta
 from skstruct.losses.hamming import Hamming
 from skstruct.losses.hierarchical import HierarchicalLoss
+from skstruct.losses.ranking_pairs import Kendall, RankLoss
+from skstruct.losses.ranking_positions import Footrule, Spearman
 from skstruct.losses.zero_one import Listed, ZeroOne
 
 SHORT_NAMES = {
@@ -15,6 +17,10 @@ SHORT_NAMES = {
     "f1": F1,
     "fbeta": FBeta,
     "hierarchical": HierarchicalLoss,
+    "kendall": Kendall,
+    "spearman": Spearman,
+    "footrule": Footrule,
+    "rank": RankLoss,
 }
 
 

@@ -20,6 +20,7 @@ from skstruct.spaces.hierarchies import Hierarchy
 from skstruct.spaces.label_graph import LabelGraph
 from skstruct.spaces.label_sets import LabelSets
 from skstruct.spaces.polytopes import BinaryPolytope
+from skstruct.spaces.rankings import Rankings
 
 __all__ = [
     "EXACT",
@@ -36,6 +37,7 @@ __all__ = [
     "LabelGraph",
     "LabelSets",
     "OutputSpace",
+    "Rankings",
     "Restrictable",
     "Samplable",
     "check_costs",

@@ -102,6 +102,10 @@ class BaseSpace(BaseEstimator):
     def fit(self, Y):
         return self
 
+    def targets(self, Y):
+        """What is regressed on for training outputs: psi, where these are like predictions."""
+        return self.embed(Y)
+
     def rows(self, index):
         """The space as it is for some rows, where rows may be restricted differently."""
         return self

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear orderings from pair costs: splitting, local search and a packing bound.
+
+``pair[p, q]`` is the cost of p before q and antisymmetric; an order costs the sum over
+its pairs, so p should come first when the entry is negative.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from skstruct.decoding._compiled_orders import complete, half_sums, set_sizes, walk
+
+
+@nb.njit(cache=True, nogil=True)
+def read_pairs(costs, pair):
+    """The antisymmetric matrix of the costs of the pairs p < q."""
+    d, k = len(pair), 0
+    for p in range(d):
+        pair[p, p] = 0.0
+        for q in range(p + 1, d):
+            pair[p, q] = costs[k]
+            pair[q, p] = -costs[k]
+            k += 1
+
+
+@nb.njit(cache=True, nogil=True)
+def total(pair, order):
+    cost = 0.0
+    for p in range(len(order)):
+        for q in range(p + 1, len(order)):
+            cost += pair[order[p], order[q]]
+    return cost
+
+
+@nb.njit(cache=True, nogil=True)
+def split(pair, order):
+    """Items by how many they beat, and where this order may be cut without loss.
+
+    A pair of equal cost may point either way; pointing it along the order of total costs
+    makes a tournament, whose strong components are intervals of the order of wins. Across
+    components every pair is at its cheapest, so each may be solved by itself.
+    """
+    d = len(pair)
+    sums = np.zeros(d)
+    for p in range(d):
+        for q in range(d):
+            sums[p] += pair[p, q]
+    place = np.empty(d, np.int64)
+    place[np.argsort(sums, kind="mergesort")] = np.arange(d)
+    wins = np.zeros(d, np.int64)
+    for p in range(d):
+        for q in range(d):
+            if pair[p, q] < 0 or (pair[p, q] == 0 and place[p] < place[q]):
+                wins[p] += 1
+    # Among equal numbers of wins the lower total cost goes first: a better start.
+    by_cost = np.argsort(sums, kind="mergesort")
+    order[:] = by_cost[np.argsort(-wins[by_cost], kind="mergesort")]
+    ends, n_ends, reach = np.empty(d, np.int64), 0, 0
+    for k in range(d):
+        p = order[k]
+        for at in range(d - 1, max(k, reach), -1):
+            q = order[at]
+            if pair[q, p] < 0 or (pair[q, p] == 0 and place[q] < place[p]):
+                reach = at
+                break
+        if reach <= k:
+            ends[n_ends] = k + 1
+            n_ends += 1
+    return ends[:n_ends]
+
+
+@nb.njit(cache=True, nogil=True)
+def solve_part(pair, part):
+    """Put the few items of ``part`` into their best order, in place."""
+    d = len(part)
+    half = 1 << ((d + 1) // 2)
+    small, zeros = np.empty((d, d)), np.zeros((d, d))
+    for p in range(d):
+        for q in range(d):
+            small[p, q] = pair[part[p], part[q]]
+    later, lower, upper = np.empty(d), np.empty((d, half)), np.empty((d, half))
+    best, none, order = np.empty(1 << d), np.zeros(d, np.int64), np.empty(d, np.int64)
+    half_sums(small, later, lower, upper)
+    complete(zeros, later, lower, upper, none, none, d, set_sizes(d), best)
+    walk(zeros, later, lower, upper, none, none, d, best, order)
+    part[:] = part[order]
+
+
+@nb.njit(cache=True, nogil=True)
+def insert(pair, order, most_sweeps):
+    """Move one item at a time to its best place, until no move helps."""
+    d = len(order)
+    for _ in range(most_sweeps):
+        moved = False
+        for start in range(d):
+            item = order[start]
+            least, goal = 0.0, start
+            change = 0.0
+            for at in range(start - 1, -1, -1):  # item passes in front of order[at]
+                change += 2 * pair[item, order[at]]
+                if change < least:
+                    least, goal = change, at
+            change = 0.0
+            for at in range(start + 1, d):  # order[at] passes in front of item
+                change -= 2 * pair[item, order[at]]
+                if change < least:
+                    least, goal = change, at
+            if goal < start:
+                order[goal + 1 : start + 1] = order[goal:start].copy()
+            elif goal > start:
+                order[start:goal] = order[start + 1 : goal + 1].copy()
+            if goal != start:
+                order[goal] = item
+                moved = True
+        if not moved:
+            break
+
+
+@nb.njit(cache=True, nogil=True)
+def take_extremes(pair, part):
+    """Eades, Lin and Smyth (1993) for weights: repeatedly take out the item that should be
+    first or last by the largest margin; returns the order of ``part``."""
+    d = len(part)
+    sums = np.zeros(d)
+    for p in range(d):
+        for q in range(d):
+            sums[p] += pair[part[p], part[q]]
+    left = np.ones(d, np.bool_)
+    order = np.empty(d, np.int64)
+    first, last = 0, d - 1
+    while first <= last:
+        chosen, size = -1, -1.0
+        for p in range(d):
+            if left[p] and abs(sums[p]) > size:
+                chosen, size = p, abs(sums[p])
+        if sums[chosen] <= 0:
+            order[first] = part[chosen]
+            first += 1
+        else:
+            order[last] = part[chosen]
+            last -= 1
+        left[chosen] = False
+        for p in range(d):
+            sums[p] -= pair[part[p], part[chosen]]
+    return order
+
+
+@nb.njit(cache=True, nogil=True)
+def packed_cycles(pair, order):
+    """What every order loses against all pairs at their cheapest, at least.
+
+    Preferences u -> w -> v -> u cannot all be met: one of the three costs twice its size
+    more than it might. Cycles packed so that no pair pays more than it has add up (this is
+    a solution of the dual of the triangle program). Only pairs that ``order`` turns
+    around can pay, short spans first because they have the fewest cycles to choose from.
+    """
+    d = len(order)
+    left = np.empty((d, d))  # by position; positive where the pair is met along this order
+    for p in range(d):
+        for q in range(d):
+            left[p, q] = -2 * pair[order[p], order[q]]
+    packed = 0.0
+    for span in range(2, d):
+        for u in range(d - span):
+            v = u + span
+            for w in range(u + 1, v):
+                if left[v, u] <= 0:
+                    break
+                size = min(left[v, u], left[u, w], left[w, v])
+                if size > 0:
+                    left[v, u] -= size
+                    left[u, w] -= size
+                    left[w, v] -= size
+                    packed += size
+    return packed
+
+
+@nb.njit(cache=True, nogil=True)
+def search_part(pair, part, most_sweeps):
+    """A good order of a component, in place: local search from two starts."""
+    other = take_extremes(pair, part)
+    insert(pair, part, most_sweeps)
+    insert(pair, other, most_sweeps)
+    if total(pair, other) < total(pair, part):
+        part[:] = other
+
+
+@nb.njit(cache=True, nogil=True)
+def linear_order_rows(costs, d, most_exact, most_sweeps, orders, bounds):
+    """Fill orders (n, d) and lower bounds on their costs (n,); costs (n, d (d - 1) / 2)."""
+    pair = np.empty((d, d))
+    for n in range(len(costs)):
+        read_pairs(costs[n], pair)
+        order = orders[n]
+        ends = split(pair, order)
+        begin, bound = 0, 0.0
+        for k in range(len(costs[n])):
+            bound -= abs(costs[n, k])
+        for end in ends:
+            part = order[begin:end]
+            if 2 < len(part) <= most_exact:
+                solve_part(pair, part)
+                bound += total(pair, part) + met(pair, part)
+            elif len(part) > most_exact:
+                search_part(pair, part, most_sweeps)
+                bound += packed_cycles(pair, part)
+            begin = end
+        bounds[n] = bound
+
+
+@nb.njit(cache=True, nogil=True)
+def met(pair, part):
+    """What the pairs of a part would gain if all were at their cheapest."""
+    gain = 0.0
+    for p in range(len(part)):
+        for q in range(p + 1, len(part)):
+            gain += abs(pair[part[p], part[q]])
+    return gain

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rankings by which item of each pair comes first."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.decoding.linear_ordering import (
+    linear_orders,
+    pair_matrix,
+    pair_numbers,
+    pair_signs,
+)
+from skstruct.decoding.orders import MOST_ITEMS, cheapest_orders
+from skstruct.spaces.partial_ranks import tied_behind
+from skstruct.spaces.ranking_limits import RankLimits
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """psi(z)[p, q] = +1 where p comes before q, else -1 (pairs p < q): linear ordering."""
+
+    def width(self, d):
+        return math.comb(d, 2)
+
+    def embed(self, Z):
+        return pair_signs(np.asarray(Z, dtype=np.float64))
+
+    def targets(self, Y):
+        return self.embed(Y)
+
+    def decode(self, costs, d, limits: RankLimits, prove=False):
+        costs, n = costs[:, : math.comb(d, 2)], len(costs)
+        if (limits.has_fixed or limits.top is not None) and d <= MOST_ITEMS:
+            orders, values = self._exact(costs, d, limits, limits.allowed().swapaxes(1, 2))
+            return tied_behind(orders, limits.top), values, values
+        if limits.has_fixed and limits.has_before:
+            raise ValueError(
+                "Known positions together with known precedences are decoded under pairs for up "
+                f"to {MOST_ITEMS} items; there are {d}. Use a loss on positions, such as Footrule."
+            )
+        orders, values, bounds = linear_orders(_demanded(costs, limits, d), d, prove=prove)
+        gaps = values - bounds
+        if limits.has_fixed:
+            orders = _slotted(orders, np.broadcast_to(limits.fixed, (n, d)))
+        ranks = tied_behind(orders, limits.top)
+        values = np.einsum("nk,nk->n", costs, pair_signs(ranks))
+        if limits.has_fixed or limits.top is not None:
+            return ranks, values, -np.abs(costs).sum(axis=1)
+        return ranks, values, values - gaps
+
+    def _exact(self, costs, d, limits, allowed):
+        return cheapest_orders(
+            len(costs),
+            d,
+            pairs=pair_matrix(costs, d),
+            before=limits.before if limits.has_before else None,
+            allowed=allowed,
+            stop=limits.top,
+        )
+
+    def best_orders(self, costs, d, limits):
+        """The best order of each row with given items allowed at each of the first places."""
+        costs = costs[:, : math.comb(d, 2)]
+        length = d if limits.top is None else limits.top
+
+        def best_within(rows, allowed):
+            limited = limits.rows(rows)
+            may = np.array(np.broadcast_to(limited.allowed().swapaxes(1, 2), (len(rows), d, d)))
+            may[:, :length] &= allowed
+            orders, values = self._exact(costs[rows], d, limited, may)
+            return orders[:, :length], values
+
+        return best_within
+
+    def moments(self, d):
+        p, q = pair_numbers(d)
+        m = np.arange(len(p))
+        B = np.zeros((d, len(p)))  # signed incidence of items and pairs
+        B[p, m], B[q, m] = 1.0, -1.0
+        return np.zeros(len(p)), (np.eye(len(p)) + B.T @ B) / 3
+
+
+@dataclass(frozen=True)
+class WeightedPairs(Pairs):
+    """Pairs whose training outputs count by more than their sign.
+
+    ``differences``: by how much one item is better; the last of the d (d - 1) / 2 + 1
+    numbers is the sum of their sizes. ``share``: divided by what the row has in all.
+    """
+
+    differences: bool = False
+    share: bool = False
+
+    def width(self, d):
+        return math.comb(d, 2) + 1
+
+    def embed(self, Z):
+        signs = super().embed(Z)
+        return np.hstack([signs, np.zeros((len(signs), 1))])
+
+    def targets(self, Y):
+        """What training outputs are regressed as; CSR where most pairs are open."""
+        Y = np.asarray(Y, dtype=np.float64)
+        n, d = Y.shape
+        if n and (~np.isnan(Y)).mean() < 0.5:
+            return sparse.csr_array(sparse.vstack([self._sparse_row(row) for row in Y]))
+        p, q = pair_numbers(d)
+        weights = np.nan_to_num(Y[:, q] - Y[:, p])
+        weights = weights if self.differences else np.sign(weights)
+        size = np.abs(weights).sum(axis=1, keepdims=True)
+        if self.share:
+            weights /= np.where(size > 0, size, 1.0)
+            size = (size > 0).astype(np.float64)
+        return np.hstack([weights, size])
+
+    def _sparse_row(self, row):
+        """The same of one row, from the items that it ranks."""
+        d, known = len(row), np.flatnonzero(~np.isnan(row))
+        p, q = np.triu_indices(len(known), 1)
+        weights = row[known[q]] - row[known[p]]
+        weights = weights if self.differences else np.sign(weights)
+        p, q = known[p][weights != 0], known[q][weights != 0]
+        weights = weights[weights != 0]
+        size = np.abs(weights).sum()
+        if self.share:
+            weights, size = weights / max(size, np.finfo(float).tiny), float(size > 0)
+        column = p * (2 * d - p - 1) // 2 + q - p - 1
+        data, column = np.append(weights, size), np.append(column, math.comb(d, 2))
+        return sparse.csr_array((data, (np.zeros(len(data), np.int64), column)),
+                                shape=(1, self.width(d)))  # fmt: skip
+
+    def moments(self, d):
+        mean, second = super().moments(d)
+        return np.append(mean, 0.0), np.pad(second, (0, 1))
+
+
+def _demanded(costs, limits, d):
+    """Costs at which a known precedence outweighs everything else together."""
+    if not limits.has_before:
+        return costs
+    p, q = pair_numbers(d)
+    price = 2 * np.abs(costs).sum(axis=1, keepdims=True) + 1.0
+    demanded = np.where(limits.before[:, p, q], -price, costs)
+    return np.where(limits.before[:, q, p], price, demanded)
+
+
+def _slotted(orders, fixed):
+    """Orders whose known items stand where they must, the others in the same sequence."""
+    n, d = orders.shape
+    slotted = np.empty_like(orders)
+    for i in range(n):
+        held = np.flatnonzero(fixed[i])
+        slotted[i, fixed[i, held] - 1] = held
+        free = np.ones(d, bool)
+        free[fixed[i, held] - 1] = False
+        slotted[i, free] = orders[i][~np.isin(orders[i], held)]
+    return slotted

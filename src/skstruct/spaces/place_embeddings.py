@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rankings by where each item stands: its rank, or an indicator for every position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.decoding.assignment import cheapest_assignments
+from skstruct.decoding.linear_ordering import ranks_of
+from skstruct.decoding.orders import MOST_ITEMS, cheapest_orders
+from skstruct.decoding.precedence import cheapest_by_program
+from skstruct.spaces.partial_ranks import (
+    expected_ranks,
+    is_total,
+    position_shares,
+    tied_behind,
+)
+from skstruct.spaces.ranking_limits import RankLimits
+
+
+class PlacedEmbedding:
+    """What positions and ranks share: a cost of every item at every position."""
+
+    def targets(self, Y):
+        return self.embed(Y)
+
+    def embed(self, Z):
+        raise NotImplementedError
+
+    def places(self, costs: np.ndarray, d: int, top: int | None) -> np.ndarray:
+        """Costs of item j at position k, (n, d, d); beyond the top their mean."""
+        places = self.full_places(costs, d)
+        if top is not None:
+            places = places.copy()
+            places[:, :, top:] = places[:, :, top:].mean(axis=2, keepdims=True)
+        return places
+
+    def full_places(self, costs, d):
+        raise NotImplementedError
+
+    def decode(self, costs, d, limits: RankLimits, prove=False):
+        """Ranks, values (infinite where infeasible) and bounds."""
+        places = self.places(costs, d, limits.top)
+        if not limits.has_before:
+            allowed = limits.allowed() if limits.has_fixed else None
+            columns, values = cheapest_assignments(places, allowed)
+            return tied_behind(ranks_of(columns), limits.top), values, values
+        limited = {"before": limits.before, "allowed": limits.allowed().swapaxes(1, 2)}
+        if d <= MOST_ITEMS:
+            orders, values = self._by_table(places, limited, limits.top)
+            return tied_behind(orders, limits.top), values, values
+        orders, values, bounds = cheapest_by_program(places, **limited)
+        return tied_behind(orders, limits.top), values, bounds
+
+    @staticmethod
+    def _by_table(places, limited, top):
+        """Orders by dynamic programming, which leaves out what items beyond the top cost."""
+        n, d, _ = places.shape
+        if top is None:
+            return cheapest_orders(n, d, places=places, **limited)
+        rest = places[:, :, -1]
+        orders, gains = cheapest_orders(n, d, places=places - rest[:, :, None], **limited, stop=top)
+        return orders, gains + rest.sum(axis=1)
+
+    def best_orders(self, costs, d, limits):
+        """The best order of each row with given items allowed at each of the first places."""
+        places = self.places(costs, d, limits.top)
+        length = d if limits.top is None else limits.top
+
+        def best_within(rows, allowed):
+            limited = limits.rows(rows)
+            may = np.array(np.broadcast_to(limited.allowed().swapaxes(1, 2), (len(rows), d, d)))
+            may[:, :length] &= allowed
+            limited = {"before": limited.before, "allowed": may}
+            orders, values = self._by_table(places[rows], limited, limits.top)
+            return orders[:, :length], values
+
+        return best_within
+
+    def best_assignments(self, costs, d, limits):
+        """The best positions of each row with given positions allowed for each item."""
+        places = self.places(costs, d, None)
+
+        def best_within(rows, allowed):
+            return cheapest_assignments(places[rows], allowed & limits.rows(rows).allowed())
+
+        return best_within
+
+
+@dataclass(frozen=True)
+class Ranks(PlacedEmbedding):
+    """psi(z) = the rank of every item (d numbers): a sort decodes it."""
+
+    def width(self, d):
+        return d
+
+    def embed(self, Z):
+        return expected_ranks(Z)
+
+    def full_places(self, costs, d):
+        return costs[:, :, None] * np.arange(1.0, d + 1)
+
+    def decode(self, costs, d, limits, prove=False):
+        if limits.has_before:
+            return super().decode(costs, d, limits, prove)
+        # Dear items first (rearrangement inequality): known items keep to their positions.
+        fixed = np.broadcast_to(limits.fixed, costs.shape)
+        free = fixed == 0
+        items = np.argsort(np.where(free, -costs, np.inf), axis=1, kind="stable")
+        here = np.zeros(costs.shape, bool)
+        row, item = np.nonzero(~free)
+        here[row, fixed[row, item] - 1] = True
+        positions = np.argsort(here, axis=1, kind="stable") + 1  # the free ones first
+        ranks = np.empty(costs.shape)
+        np.put_along_axis(ranks, items, positions, axis=1)
+        ranks[row, item] = fixed[row, item]
+        ranks = tied_behind(np.argsort(ranks, axis=1), limits.top)
+        values = np.einsum("nd,nd->n", costs, ranks)
+        return ranks, values, values
+
+    def moments(self, d):
+        mean = np.full(d, (d + 1) / 2)
+        second = np.full((d, d), (d + 1) * (3 * d + 2) / 12)
+        np.fill_diagonal(second, (d + 1) * (2 * d + 1) / 6)
+        return mean, second
+
+
+@dataclass(frozen=True)
+class RatedRanks(Ranks):
+    """Ranks, where training outputs are complete ratings: a sort decodes these, too.
+
+    Differences of ratings over pairs add up to sum_q y_q (2 z_q - d - 1). The last of the
+    d + 1 numbers is the sum of all differences; ``share`` divides by it.
+    """
+
+    share: bool = False
+
+    def width(self, d):
+        return d + 1
+
+    def embed(self, Z):
+        return np.pad(super().embed(Z), ((0, 0), (0, 1)))
+
+    def targets(self, Y):
+        Y = np.asarray(Y, dtype=np.float64)
+        d = Y.shape[1]
+        size = np.sort(Y, axis=1) @ (2 * np.arange(1.0, d + 1) - d - 1)[:, None]
+        if not self.share:
+            return np.hstack([Y, size])
+        return np.hstack([Y / np.where(size > 0, size, 1.0), size > 0])
+
+    def full_places(self, costs, d):
+        return super().full_places(costs[:, :d], d)
+
+    def decode(self, costs, d, limits, prove=False):
+        return super().decode(costs[:, :d], d, limits, prove)
+
+    def moments(self, d):
+        mean, second = super().moments(d)
+        return np.append(mean, 0.0), np.pad(second, (0, 1))
+
+
+@dataclass(frozen=True)
+class Positions(PlacedEmbedding):
+    """psi(z)[j, k] = 1 where item j is k-th (d * d numbers): an assignment decodes it."""
+
+    def width(self, d):
+        return d * d
+
+    def embed(self, Z):
+        Z = np.asarray(Z, dtype=np.float64)
+        n, d = Z.shape
+        if not is_total(Z).all():
+            return position_shares(Z).reshape(n, d * d)
+        columns = (np.arange(d) * d + Z - 1).astype(np.int64).ravel()
+        shape = n, d * d
+        return sparse.csr_array((np.ones(n * d), columns, np.arange(0, n * d + 1, d)), shape=shape)
+
+    def full_places(self, costs, d):
+        return costs.reshape(len(costs), d, d)
+
+    def moments(self, d):
+        mean = np.full(d * d, 1.0 / d)
+        different = 1.0 - np.eye(d)
+        second = np.kron(different, different) / max(d * (d - 1), 1)
+        return mean, second + np.eye(d * d) / d

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rankings in the user's own form: rank vectors, ratings, frames, ordered lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from skstruct._arrays.optional import is_pandas
+from skstruct.spaces.forms import check_distinct, sorted_names, unknown_label
+from skstruct.spaces.partial_ranks import average_ranks
+
+NUMBERS = (int, float, np.number)
+TIED = (set, frozenset, list)  # how tied items are written inside an ordered list
+
+
+@dataclass(frozen=True)
+class RankingForm:
+    """How rankings were written: what ``write`` gives back."""
+
+    kind: str = "array"  # "array", "frame", "names" or "series"
+    dtype: Any = np.int64
+    container: Any = list  # of a row of names
+    columns: Any = None  # of a frame, in the user's order
+    name: Any = None  # of a series
+    scores: bool = False  # larger is better
+
+    def write(self, Z: np.ndarray, items: tuple, index=None):
+        """Canonical rows in this form; items beyond the top have the same rank."""
+        if self.kind in ("names", "series"):
+            return self._write_names(Z, items, index)
+        d = len(items)
+        numbers = d + 1 - Z if self.scores else np.minimum(Z, _n_alone(Z)[:, None] + 1)
+        whole = np.issubdtype(self.dtype, np.floating) or (numbers == np.rint(numbers)).all()
+        numbers = numbers.astype(self.dtype if whole else np.float64)
+        if self.kind == "array":
+            return numbers
+        import pandas
+
+        frame = pandas.DataFrame(numbers, index=index, columns=list(items))[list(self.columns)]
+        frame.columns = self.columns
+        return frame
+
+    def _write_names(self, Z, items, index):
+        rows, alone = np.empty(len(Z), dtype=object), _n_alone(Z)
+        for i, ranks in enumerate(Z):
+            listed = np.argsort(ranks, kind="stable")[: alone[i]]
+            rows[i] = self.container(items[j] for j in listed)
+        if self.kind == "names":
+            return rows
+        import pandas
+
+        return pandas.Series(rows, index=index, name=self.name)
+
+
+def _n_alone(Z):
+    """How many items have a rank of their own; the others are tied behind them."""
+    ordered = np.sort(Z, axis=1)
+    return (ordered == np.arange(1, Z.shape[1] + 1)).cumprod(axis=1).sum(axis=1)
+
+
+def read_rankings(Y, items: tuple | None, *, scores: bool, unlisted: str, used_by: str):
+    """Canonical rankings (float, smaller is better, NaN not ranked), items, and the form.
+
+    Parameters
+    ----------
+    Y : rank vectors or ratings (array, frame), or ordered lists of names, best first
+    items : tuple or None
+        Known items; None learns them from ``Y``.
+    """
+    if is_pandas(Y, "DataFrame"):
+        items, values = _match_columns(Y, items, used_by)
+        form = RankingForm("frame", _dtype(values), columns=Y.columns, scores=scores)
+        return _check_numbers(values, items, scores, used_by), items, form
+    if is_pandas(Y, "Series"):
+        Z, items, form = _read_names(list(Y), items, "series", unlisted, used_by)
+        return Z, items, replace(form, name=Y.name)
+    rows = Y if isinstance(Y, np.ndarray) else list(Y)
+    if len(rows) == 0:
+        raise ValueError(f"{used_by}: Y has no rows.")
+    if _is_numeric(rows):
+        values = np.asarray(rows)
+        items = tuple(range(values.shape[1])) if items is None else items
+        form = RankingForm("array", _dtype(values), scores=scores)
+        return _check_numbers(values, items, scores, used_by), items, form
+    if scores:
+        raise ValueError(f"{used_by}: with scores=True, Y holds numbers, one column per item.")
+    return _read_names(list(rows), items, "names", unlisted, used_by)
+
+
+def _is_numeric(rows) -> bool:
+    """Whether the rows are equally many numbers each: ranks or ratings, not names."""
+    if isinstance(rows, np.ndarray) and rows.dtype != object:
+        return rows.dtype.kind in "iufb" and rows.ndim == 2
+    vectors = all(isinstance(row, (list, tuple, np.ndarray)) for row in rows)
+    return (
+        vectors
+        and len({len(row) for row in rows}) == 1
+        and all(isinstance(v, NUMBERS) for row in rows for v in row)
+    )
+
+
+def _dtype(values):
+    return values.dtype if values.dtype.kind in "iuf" else np.dtype(np.int64)
+
+
+def _match_columns(frame, items, used_by):
+    columns = check_distinct(frame.columns, used_by)
+    if items is not None:
+        unknown = [name for name in columns if name not in set(items)]
+        missing = [name for name in items if name not in set(columns)]
+        if unknown or missing:
+            raise ValueError(
+                f"{used_by} expects one column per item; missing: {missing[:3]}, "
+                f"unknown: {unknown[:3]}."
+            )
+        frame = frame[list(items)]
+    values = frame.to_numpy()
+    if values.dtype == object:  # missing entries of pandas' own types
+        values = frame.astype(np.float64).to_numpy()
+    return columns if items is None else items, values
+
+
+def _check_numbers(values, items, scores, used_by):
+    d = len(items)
+    if values.shape[1] == 0:
+        raise ValueError(f"{used_by}: there are no items; Y has shape {values.shape}.")
+    if values.shape[1] != d:
+        raise ValueError(
+            f"{used_by} expects Y of shape (n_samples, {d}), one column per item; "
+            f"got shape {values.shape}."
+        )
+    Z = values.astype(np.float64)
+    bad = np.isinf(Z)
+    if not scores:
+        bad |= (Z < 1) | (d < Z)
+    if bad.any() or values.dtype.kind == "b":
+        row, column = np.argwhere(bad)[0] if bad.any() else (0, 0)
+        expected = "finite numbers" if scores else f"ranks from 1 (best) to {d}, the same for ties"
+        hint = "" if scores else " Larger is better? Then scores=True."
+        raise ValueError(
+            f"{used_by} expects {expected} and NaN for items not ranked; "
+            f"Y[{row}, {column}] is {values[row, column]!r}.{hint}"
+        )
+    empty = np.flatnonzero(np.isnan(Z).all(axis=1))
+    if len(empty):
+        raise ValueError(f"{used_by}: row {empty[0]} of Y ranks no item at all.")
+    return d + 1 - Z if scores else average_ranks(Z)
+
+
+def _read_names(rows, items, kind, unlisted, used_by):
+    orders = [_groups(row, i, items, used_by) for i, row in enumerate(rows)]
+    if items is None:
+        items = sorted_names({name for order in orders for group in order for name in group})
+    if not items:
+        raise ValueError(f"{used_by}: there are no items.")
+    number = {name: j for j, name in enumerate(items)}
+    Z = np.full((len(rows), len(items)), np.nan)
+    for i, order in enumerate(orders):
+        for place, group in enumerate(order):
+            for name in group:
+                if name not in number:
+                    raise ValueError(unknown_label(f"Y[{i}] holds", name, items, used_by))
+                if not np.isnan(Z[i, number[name]]):
+                    raise ValueError(f"{used_by}: Y[{i}] lists {name!r} twice.")
+                Z[i, number[name]] = place
+        if not order:
+            raise ValueError(f"{used_by}: row {i} of Y ranks no item at all.")
+    if unlisted == "last":
+        Z[np.isnan(Z)] = len(items)
+    first = rows[0]
+    form = RankingForm(kind, container=tuple if isinstance(first, tuple) else list)
+    return average_ranks(Z), items, form
+
+
+def _groups(row, i, items, used_by) -> list:
+    """A row as groups of tied names, best first."""
+    if isinstance(row, (str, bytes, set, frozenset, dict)) or not isinstance(row, Iterable):
+        raise ValueError(
+            f"{used_by} expects ranks, or a list of names with the best first, in each row; "
+            f"Y[{i}] is {row!r}."
+        )
+    groups = [list(entry) if isinstance(entry, TIED) else [entry] for entry in row]
+    try:
+        _ = {name for group in groups for name in group}
+    except TypeError as error:
+        raise ValueError(f"{used_by}: an item must be hashable ({error}).") from None
+    return groups

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a restricted ranking must obey, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.forms import unknown_label
+from skstruct.spaces.limits import check_size
+
+
+@dataclass(frozen=True, eq=False)
+class RankLimits:
+    """Known positions, known precedences and a length, the same for all rows or per row."""
+
+    fixed: np.ndarray  # int, shape (1 or n, d): known rank of each item, 0 where free
+    before: np.ndarray  # bool, shape (1 or n, d, d): p must come before q; transitive
+    top: int | None = None  # only so many positions are predicted
+
+    @classmethod
+    def none(cls, d: int) -> RankLimits:
+        return cls(np.zeros((1, d), np.int64), np.zeros((1, d, d), bool))
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        parts = []
+        if self.has_fixed:
+            parts.append(f"{int((self.fixed > 0).sum())} known positions")
+        if self.has_before:
+            parts.append(f"{int(self.before.sum())} known precedences")
+        if self.top is not None:
+            parts.append(f"top {self.top}")
+        return f"RankLimits({'; '.join(parts) or 'none'})"
+
+    @property
+    def has_fixed(self) -> bool:
+        return bool((self.fixed > 0).any())
+
+    @property
+    def has_before(self) -> bool:
+        return bool(self.before.any())
+
+    @property
+    def is_free(self) -> bool:
+        return not self.has_fixed and not self.has_before and self.top is None
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows these limits are for; None when they are the same for all."""
+        n = max(len(self.fixed), len(self.before))
+        return None if n == 1 else n
+
+    def rows(self, index) -> RankLimits:
+        if self.n_rows is None:
+            return self
+        fixed = self.fixed if len(self.fixed) == 1 else self.fixed[index]
+        before = self.before if len(self.before) == 1 else self.before[index]
+        return replace(self, fixed=fixed, before=before)
+
+    def allowed(self) -> np.ndarray:
+        """Whether an item may be at a position; shape (1 or n, d items, d positions)."""
+        d = self.fixed.shape[1]
+        position = np.arange(1, d + 1)
+        taken = (self.fixed[:, :, None] == position).any(axis=1)[:, None, :]
+        here = self.fixed[:, :, None] == position
+        return here | ((self.fixed == 0)[:, :, None] & ~taken)
+
+    def narrow(self, fixed, before, top) -> RankLimits:
+        counts = {len(part) for part in (self.fixed, self.before, fixed, before)} - {1}
+        if len(counts) > 1:
+            raise ValueError(f"Limits are given for different numbers of rows: {sorted(counts)}.")
+        clash = np.argwhere((self.fixed > 0) & (fixed > 0) & (self.fixed != fixed))
+        if len(clash):
+            raise InfeasibleError(f"Item number {clash[0][1]} is given two different positions.")
+        fixed = np.maximum(self.fixed, fixed)
+        before = close_transitively(self.before | before)
+        top = self.top if top is None else top if self.top is None else min(top, self.top)
+        _check_possible(fixed, before, top)
+        return RankLimits(fixed, before, top)
+
+    def allow(self, ranks: np.ndarray) -> np.ndarray:
+        """Which rows of ranks meet the known positions and precedences; shape (n,)."""
+        good = ((self.fixed == 0) | (self.fixed == ranks)).all(axis=1)
+        if self.has_before:
+            turned = ranks[:, :, None] > ranks[:, None, :]
+            good &= ~(self.before & turned).any(axis=(1, 2))
+        return good
+
+
+def close_transitively(before: np.ndarray) -> np.ndarray:
+    """Add what follows: p before q before r; shape (m, d, d)."""
+    closed = before.copy()
+    for q in range(before.shape[1]):
+        closed |= closed[:, :, q, None] & closed[:, None, q, :]
+    return closed
+
+
+def _check_possible(fixed, before, top):
+    d = fixed.shape[1]
+    for rank in range(1, d + 1):
+        twice = np.flatnonzero((fixed == rank).sum(axis=1) > 1)
+        if len(twice):
+            raise InfeasibleError(f"Two items are given position {rank} in row {twice[0]}.")
+    circle = np.argwhere(np.diagonal(before, axis1=1, axis2=2))
+    if len(circle):
+        raise InfeasibleError(f"The precedences go round in a circle in row {circle[0][0]}.")
+    if top is not None and (fixed > top).any():
+        raise ValueError(f"A known position is beyond the top {top}.")
+
+
+def read_fixed(positions, items: tuple, used_by: str) -> np.ndarray:
+    """Known ranks from {item: rank}, one such mapping per row, or an array with NaN or 0."""
+    d = len(items)
+    if positions is None:
+        return np.zeros((1, d), np.int64)
+    if isinstance(positions, Mapping):
+        positions = [positions]
+    if hasattr(positions, "columns"):  # a frame: columns in the order of the items
+        positions = positions[list(items)].to_numpy()
+    if isinstance(positions, np.ndarray) and positions.dtype != object:
+        fixed = np.nan_to_num(np.atleast_2d(positions).astype(np.float64))
+    else:
+        number = {name: j for j, name in enumerate(items)}
+        fixed = np.zeros((len(positions), d))
+        for i, row in enumerate(positions):
+            for name, rank in row.items():
+                if name not in number:
+                    raise ValueError(unknown_label(f"positions[{i}] holds", name, items, used_by))
+                fixed[i, number[name]] = rank
+    good = (fixed >= 0) & (fixed <= d) & (fixed == np.rint(fixed))
+    if fixed.shape[1] != d or not good.all():
+        at = np.argwhere(~good)[0].tolist() if fixed.shape[1] == d else fixed.shape
+        raise ValueError(
+            f"{used_by}: positions maps items to ranks from 1 to {d}, or is an array with one "
+            f"column per item; row and column {at} came wrong."
+        )
+    return fixed.astype(np.int64)
+
+
+def read_before(before, items: tuple, used_by: str) -> np.ndarray:
+    """Precedences from pairs (first, second) of items, or a list of such pairs per row."""
+    d = len(items)
+    if before is None:
+        return np.zeros((1, d, d), bool)
+    number = {name: j for j, name in enumerate(items)}
+    pairs = list(before)
+    by_row = bool(pairs) and all(not _is_pair(pair, number) for pair in pairs)
+    rows = pairs if by_row else [pairs]
+    demanded = np.zeros((len(rows), d, d), bool)
+    for i, row in enumerate(rows):
+        for pair in row:
+            if not hasattr(pair, "__len__") or isinstance(pair, str) or len(pair) != 2:
+                raise ValueError(f"{used_by}: before lists pairs (first, second); {pair!r} came.")
+            for name in pair:
+                if name not in number:
+                    raise ValueError(unknown_label(f"before[{i}] holds", name, items, used_by))
+            demanded[i, number[pair[0]], number[pair[1]]] = True
+    return demanded
+
+
+def _is_pair(pair, number) -> bool:
+    """Whether this is (first, second), and not already a list of such pairs."""
+    if not hasattr(pair, "__len__") or isinstance(pair, str) or len(pair) != 2:
+        return isinstance(pair, str) or not hasattr(pair, "__len__")
+    return not all(isinstance(part, (list, tuple)) and len(part) == 2 for part in pair) or all(
+        isinstance(part, tuple) and part in number for part in pair
+    )
+
+
+def read_top(top, d: int, used_by: str) -> int | None:
+    """How many positions are predicted; None for all of them."""
+    top = check_size(top, "top", used_by)
+    if top is not None and top < 1:
+        raise ValueError(f"{used_by}: top is at least 1; {top} came.")
+    return None if top is None or top >= d else top

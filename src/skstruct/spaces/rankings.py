@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Total orders of a set of items."""
+
+from __future__ import annotations
+
+import copy
+import math
+import warnings
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct._arrays.checks import check_costs
+from skstruct.decoding.orders import MOST_ITEMS
+from skstruct.decoding.prefixes import k_best_sequences
+from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.base import EXACT, BaseSpace, Decoded, Guarantee, decoded_or_infeasible
+from skstruct.spaces.forms import check_distinct
+from skstruct.spaces.limits import check_n_rows
+from skstruct.spaces.pair_embeddings import Pairs, WeightedPairs
+from skstruct.spaces.partial_ranks import is_total, tied_behind
+from skstruct.spaces.place_embeddings import Positions, Ranks, RatedRanks
+from skstruct.spaces.ranking_forms import RankingForm, read_rankings
+from skstruct.spaces.ranking_limits import RankLimits, read_before, read_fixed, read_top
+from skstruct.spaces.ranking_uniform import LIMIT, count_rankings, list_rankings, sample_rankings
+
+EMBEDDINGS = {
+    "positions": Positions(),
+    "pairs": Pairs(),
+    "ranks": Ranks(),
+    "pair shares": WeightedPairs(share=True),
+    "rating differences": WeightedPairs(differences=True),
+    "rating shares": WeightedPairs(differences=True, share=True),
+    "complete rating differences": RatedRanks(),
+    "complete rating shares": RatedRanks(share=True),
+}
+
+
+class Rankings(BaseSpace):
+    r"""Total orders of d items, predicted from total or partial ones.
+
+    Outputs are rank vectors, ``Y[i, j]`` = rank of item j in row i with 1 the best, or
+    ordered lists of names with the best first. Outputs to learn from may have ties, stop
+    after the first few, or leave items out; predictions are total orders. A partial
+    ranking stands for all total orders that agree with it, all equally likely; in pairs,
+    what it leaves open counts one half either way.
+
+    Canonical outputs are floats (n, d): ranks of the items, smaller is better, equal for
+    ties, NaN for items that were not ranked.
+
+    Parameters
+    ----------
+    items : sequence, default=None
+        Names of the items; from ``Y`` when None: column names or numbers, or the sorted
+        names that occur.
+    embedding : "positions", "pairs" or "ranks", default="positions"
+        :math:`\psi(z)`: an indicator for every item and position (d² numbers, decoded by
+        an assignment), a sign for every pair (d(d-1)/2, linear ordering), or the ranks
+        themselves (d, a sort). A loss asks for the one it needs, whatever stands here.
+    scores : bool, default=False
+        Numbers in ``Y`` are ratings, larger is better, NaN where there is none;
+        predictions are then scores from d (best) to 1.
+    unlisted : "last" or "unknown", default="last"
+        What an ordered list says of items that it does not name: they come after those
+        it names (top-k lists), or nothing.
+    prove : bool, default=False
+        Under pairs with more than 20 items the answer may have a gap to its bound: close
+        it by branch and bound, whatever time that takes.
+    limits : RankLimits, default=None
+        What ``restrict`` sets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> space = Rankings().fit([["tea", "milk", "rum"], ["rum", "tea"]])
+    >>> space.items_
+    ('milk', 'rum', 'tea')
+    >>> pairs = space.with_embedding("pairs")  # milk-rum, milk-tea, rum-tea
+    >>> best = pairs.argmin(np.array([[-1.0, 0.5, 0.25]]))
+    >>> pairs.restore(best.outputs)[0], (best.values - best.bounds).tolist()
+    (['tea', 'milk', 'rum'], [0.0])
+    >>> fixed = pairs.restrict(before=[("rum", "tea")])
+    >>> fixed.restore(fixed.argmin(np.array([[-1.0, 0.5, 0.25]])).outputs)[0]
+    ['milk', 'rum', 'tea']
+    >>> space.size()
+    6
+    """
+
+    default_loss = "kendall"
+
+    def __init__(
+        self,
+        items=None,
+        embedding="positions",
+        *,
+        scores=False,
+        unlisted="last",
+        prove=False,
+        limits=None,
+    ):
+        self.items = items
+        self.embedding = embedding
+        self.scores = scores
+        self.unlisted = unlisted
+        self.prove = prove
+        self.limits = limits
+
+    # ------------------------------------------------------------- the user's form
+    def _given_items(self):
+        if self.items is None:
+            return None
+        items = check_distinct(self.items, "Rankings")
+        if not items:
+            raise ValueError("Rankings: there are no items.")
+        return items
+
+    @property
+    def items_(self) -> tuple:
+        """Names of the items, one per column."""
+        if "learned_" in self.__dict__:
+            return self.learned_
+        items = self._given_items()
+        if items is None:
+            check_is_fitted(self, "learned_")
+        return items
+
+    @property
+    def labels_(self) -> tuple:
+        return self.items_
+
+    def _read(self, Y, items):
+        self._check_embedding()
+        if self.unlisted not in ("last", "unknown"):
+            raise ValueError(f'unlisted is "last" or "unknown"; {self.unlisted!r} came.')
+        how = {"scores": bool(self.scores), "unlisted": self.unlisted, "used_by": "Rankings"}
+        return read_rankings(Y, items, **how)
+
+    def fit(self, Y):
+        Z, self.learned_, self.form_ = self._read(Y, self._given_items())
+        never = np.flatnonzero(np.isnan(Z).all(axis=0))
+        if len(never):
+            warnings.warn(
+                f"Rankings: {self.items_[never[0]]!r} is ranked in no row ({len(never)} such "
+                "items); where it is placed will mean nothing.",
+                stacklevel=2,
+            )
+        return self
+
+    def validate(self, Y):
+        """Canonical outputs, a float array of shape (n, d)."""
+        return self._read(Y, self.items_)[0]
+
+    def restore(self, Z, index=None):
+        """Canonical outputs in the form that was seen in ``fit``."""
+        form = getattr(self, "form_", RankingForm(scores=bool(self.scores)))
+        return form.write(np.asarray(Z, dtype=np.float64), self.items_, index)
+
+    # ------------------------------------------------------------- embedding
+    @property
+    def _scheme(self):
+        self._check_embedding()
+        return EMBEDDINGS[self.embedding]
+
+    def _check_embedding(self):
+        if self.embedding not in EMBEDDINGS:
+            known = ", ".join(map(repr, EMBEDDINGS))
+            raise ValueError(f"Rankings: embedding is one of {known}; {self.embedding!r} came.")
+
+    def embed(self, Z):
+        return self._scheme.embed(np.asarray(Z, dtype=np.float64))
+
+    def targets(self, Y):
+        """What training outputs are regressed as: by how much, where ratings say that."""
+        return self._scheme.targets(np.asarray(Y, dtype=np.float64))
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name not in EMBEDDINGS:
+            return super().with_embedding(name, outputs, candidates)
+        if name.startswith("rating") and outputs is not None and not np.isnan(outputs).any():
+            name = f"complete {name}"  # then there are d numbers instead of one per pair
+        view = copy.copy(self)
+        view.embedding = name
+        return view
+
+    # ------------------------------------------------------------- limits
+    @property
+    def limits_(self) -> RankLimits:
+        """What predicted rankings must obey."""
+        return RankLimits.none(len(self.items_)) if self.limits is None else self.limits
+
+    def _limited(self, limits):
+        narrowed = copy.copy(self)
+        narrowed.limits = limits
+        return narrowed
+
+    def rows(self, index):
+        return self if self.limits_.n_rows is None else self._limited(self.limits_.rows(index))
+
+    def restrict(self, *, positions=None, before=None, top=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        positions : {item: rank}, one such mapping per row, or array (n, d), NaN where free
+            Known positions.
+        before : list of pairs (first, second), or one such list per row
+            Items known to come before others.
+        top : int
+            Predict the first ``top`` positions only; all other items are tied behind them.
+        """
+        fixed = read_fixed(positions, self.items_, "Rankings")
+        demanded = read_before(before, self.items_, "Rankings")
+        top = read_top(top, len(self.items_), "Rankings")
+        return self._limited(self.limits_.narrow(fixed, demanded, top))
+
+    def contains(self, Z):
+        """Whether each row is a ranking of this space, limits included; shape (n,)."""
+        Z, d, top = np.asarray(Z, dtype=np.float64), len(self.items_), self.limits_.top
+        if Z.ndim != 2 or Z.shape[1] != d:
+            raise ValueError(
+                f"contains() takes outputs in canonical form, (n, {d}) ranks; shape {Z.shape} "
+                "came. validate() makes them."
+            )
+        if top is None:
+            good = is_total(Z)
+        else:
+            expected = tied_behind(np.arange(d)[None], top)
+            good = (np.sort(Z, axis=1) == expected).all(axis=1)
+        return good & self.limits_.allow(Z)
+
+    # ------------------------------------------------------------- decoding
+    @property
+    def guarantee(self):
+        if not isinstance(self._scheme, Pairs) or len(self.items_) <= MOST_ITEMS:
+            return EXACT
+        if self.limits_.is_free:
+            return Guarantee("ratio", 0.5, "the reverse of an order costs the opposite")
+        return Guarantee("bound only")
+
+    def _checked(self, costs):
+        costs = check_costs(costs, self._scheme.width(len(self.items_)), used_by="Rankings")
+        check_n_rows(self.limits_, len(costs), "Rankings")
+        return costs
+
+    def argmin(self, costs):
+        """For every row the ranking of least cost."""
+        costs, d = self._checked(costs), len(self.items_)
+        decoded = self._scheme.decode(costs, d, self.limits_, prove=self.prove)
+        return decoded_or_infeasible(*decoded, self)
+
+    def kbest(self, costs, k):
+        """The ``k`` cheapest rankings of every row: outputs (n, k, d), values (n, k)."""
+        costs, d = self._checked(costs), len(self.items_)
+        scheme, limits = self._scheme, self.limits_
+        simple = not isinstance(scheme, Pairs) and not limits.has_before and limits.top is None
+        if simple:
+            best_within = scheme.best_assignments(costs, d, limits)
+            columns, values = k_best_sequences(best_within, len(costs), d, d, k)
+            return Decoded(columns + 1.0, values, values)
+        if d > MOST_ITEMS:
+            raise ValueError(
+                f"The k best rankings are known under pairs, precedences or a top for up to "
+                f"{MOST_ITEMS} items; there are {d}."
+            )
+        length = d if limits.top is None else limits.top
+        best_within = scheme.best_orders(costs, d, limits)
+        orders, values = k_best_sequences(best_within, len(costs), length, d, k)
+        outputs = np.stack([tied_behind(_filled(z, d), limits.top) for z in orders.swapaxes(0, 1)])
+        return Decoded(outputs.swapaxes(0, 1), values, values)
+
+    # ------------------------------------------------------------- the uniform distribution
+    def _one_row(self) -> RankLimits:
+        if self.limits_.n_rows is not None:
+            raise ValueError("This space differs from row to row; take rows(i) of it first.")
+        return self.limits_
+
+    def size(self) -> int:
+        """Exact number of rankings."""
+        return count_rankings(self._one_row())
+
+    def log_size(self) -> float:
+        """Natural logarithm of their number; minus infinity when there is none."""
+        size = self.size()
+        return math.log(size) if size else -math.inf
+
+    def mean_embedding(self):
+        """Mean of psi over all rankings: closed forms, or the list where there are limits."""
+        if self._one_row().is_free:
+            return self._scheme.moments(len(self.items_))[0]
+        return np.asarray(self.embed(self._listed()).mean(axis=0)).ravel()
+
+    def second_moment(self):
+        """Mean of psi psi' over all rankings."""
+        if self._one_row().is_free:
+            return self._scheme.moments(len(self.items_))[1]
+        psi = self.embed(self._listed())
+        moment = psi.T @ psi / psi.shape[0]
+        return moment.toarray() if hasattr(moment, "toarray") else moment
+
+    def _listed(self):
+        listed = self.enumerate()
+        if not len(listed):
+            raise InfeasibleError("Rankings: no ranking meets the constraints.")
+        return listed
+
+    def enumerate(self, limit: int = LIMIT):
+        """All rankings in canonical form; shape (size, d)."""
+        return list_rankings(self._one_row(), limit)
+
+    def sample(self, n: int, rng):
+        """``n`` rankings drawn uniformly and independently; shape (n, d)."""
+        limits = self._one_row()
+        if count_rankings(limits) == 0:
+            raise InfeasibleError("Rankings: no ranking meets the constraints.")
+        return sample_rankings(limits, n, np.random.default_rng(rng))
+
+
+def _filled(starts, d):
+    """Orders from their beginnings, the other items behind in their own order."""
+    rest = np.ones((len(starts), d), bool)
+    np.put_along_axis(rest, starts, False, axis=1)
+    others = np.nonzero(rest)[1].reshape(len(starts), d - starts.shape[1])
+    return np.hstack([starts, others])
