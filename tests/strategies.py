@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small random hierarchies, and their outputs listed the slow, obvious way."""
+"""Small random hierarchies and rankings, and their outputs listed the slow, obvious way."""
 
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 from hypothesis import strategies as st
@@ -44,3 +44,25 @@ def closed_sets(space):
 
 def subsets(d):
     return np.array(list(product((0, 1), repeat=d)), dtype=np.int8)
+
+
+def total_orders(d):
+    """All rank vectors of d items."""
+    return np.array(list(permutations(range(1, d + 1))), dtype=np.float64).reshape(-1, d)
+
+
+def extensions(y):
+    """The total orders that agree with one partial ranking (smaller is better, NaN unranked)."""
+    d = len(y)
+    pairs = [(p, q) for p in range(d) for q in range(d) if y[p] < y[q]]
+    orders = total_orders(d)
+    agree = [all(z[p] < z[q] for p, q in pairs) for z in orders]
+    return orders[agree]
+
+
+@st.composite
+def partial_rankings(draw, d, max_rows=6):
+    """Rows of d small numbers with ties and NaN, at least one number in each."""
+    entry = st.one_of(st.just(np.nan), st.integers(1, d).map(float))
+    row = st.lists(entry, min_size=d, max_size=d).filter(lambda y: not np.isnan(y).all())
+    return np.array(draw(st.lists(row, min_size=1, max_size=max_rows)))

@@ -12,10 +12,19 @@ import pytest
 import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
-LAYERS = ["exceptions", "_arrays", "decoding", "spaces", "losses", "kernels", "smoothing"]
-LAYERS += ["learners", "model_selection", "bounds", "inspection", "datasets", "testing", "cli"]
-ROOMS = ["datasets", "inspection", "kernels", "learners", "losses", "model_selection", "smoothing",
-         "spaces", "testing"]  # fmt: skip
+LAYERS = ["exceptions", "_arrays", "decoding", "spaces", "losses", "rankings", "kernels"]
+LAYERS += [
+    "smoothing",
+    "learners",
+    "model_selection",
+    "bounds",
+    "inspection",
+    "datasets",
+    "testing",
+    "cli",
+]
+ROOMS = ["datasets", "inspection", "kernels", "learners", "losses", "model_selection", "rankings",
+         "smoothing", "spaces", "testing"]  # fmt: skip
 
 
 def upward_imports(package):

@@ -23,6 +23,7 @@ _ROOMS = (
     "learners",
     "losses",
     "model_selection",
+    "rankings",
     "smoothing",
     "spaces",
     "testing",

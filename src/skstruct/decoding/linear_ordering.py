@@ -80,6 +80,14 @@ def linear_orders(costs: np.ndarray, d: int, *, prove: bool = False):
     return orders, values, np.where(closed, values, np.minimum(bounds, values))
 
 
+def packed_bound(costs: np.ndarray, order: np.ndarray) -> float:
+    """What no order costs less than, for one row: cycles packed along a good order."""
+    from skstruct.decoding._compiled_tournaments import packed_cycles
+
+    pair = pair_matrix(costs[None], len(order))[0]
+    return float(packed_cycles(pair, order) - np.abs(costs).sum())
+
+
 def _values(costs, orders):
     values = np.empty(len(costs))
     step = max(1, 10**7 // max(1, costs.shape[1]))  # signs of a block of rows at a time

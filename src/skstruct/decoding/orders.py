@@ -35,7 +35,7 @@ def cheapest_orders(n, d, *, places=None, pairs=None, before=None, allowed=None,
     >>> pairs = np.array([[[0.0, 1.0, -1.0], [-1.0, 0.0, 2.0], [1.0, -2.0, 0.0]]])
     >>> orders, values = cheapest_orders(1, 3, pairs=pairs)
     >>> orders.tolist(), values.tolist()
-    ([[2, 1, 0]], [-2.0])
+    ([[0, 2, 1]], [-2.0])
     """
     from skstruct.decoding._compiled_orders import order_rows
 
@@ -72,6 +72,14 @@ def sample_orders(n: int, before, allowed, stop: int, rng) -> np.ndarray:
     orders = np.empty((n, d), np.int64)
     draw_orders(earlier[0], banned[0], stop, count, rng.random((n, stop)), orders)
     return orders
+
+
+def close_transitively(before: np.ndarray) -> np.ndarray:
+    """Add what follows from p before q before r (Warshall); bool arrays of shape (n, d, d)."""
+    closed = before.copy()
+    for q in range(before.shape[1]):
+        closed |= closed[:, :, q, None] & closed[:, None, q, :]
+    return closed
 
 
 def _as_bits(before, allowed, d):

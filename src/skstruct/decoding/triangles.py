@@ -14,9 +14,8 @@ MOST_CUTS = 2000  # added in one round, the most violated ones
 def triangle_order(pair: np.ndarray, *, prove: bool = False) -> tuple[np.ndarray, float]:
     """A good order and a lower bound on the cost of every order, for one cost matrix.
 
-    x[p, q] in [0, 1] says that p comes before q; any three items obey
-    0 <= x[p, q] + x[q, r] - x[p, r] <= 1. Items are given in an order that is good
-    already: the answer is the best of it and of the rounded solutions.
+    Items are given in an order that is good already: the answer is the better of it and
+    of the rounded solution.
 
     Parameters
     ----------
@@ -25,27 +24,34 @@ def triangle_order(pair: np.ndarray, *, prove: bool = False) -> tuple[np.ndarray
     prove : bool
         Go on with branch and bound, until the two meet.
     """
+    matrix, bound, cuts = solve_triangles(pair)
+    orders = [np.arange(len(pair)), _rounded(pair, matrix)]
+    best = min(orders, key=lambda order: _total(pair, order))
+    if prove and _total(pair, best) > bound + 1e-9 * np.abs(pair).sum():
+        matrix, bound, _ = solve_triangles(pair, cuts, branch=True)
+        best = np.argsort(-matrix.sum(axis=1), kind="stable")
+    return best, min(bound, _total(pair, best))
+
+
+def solve_triangles(pair, cuts=(), *, branch=False):
+    """x[p, q] in [0, 1] says that p comes before q: the best x, its bound, and the cuts.
+
+    Any three items obey 0 <= x[p, q] + x[q, r] - x[p, r] <= 1; with ``branch`` all x are
+    whole, and the bound is the cost of the best order.
+    """
     d = len(pair)
     p, q = np.triu_indices(d, 1)
-    cost = 2 * pair[p, q]
-    constant = -pair[p, q].sum()
     number = np.zeros((d, d), np.int64)
     number[p, q] = np.arange(len(p))
-    program, best, branch = _program([], len(p)), np.arange(d), False
-    rows: list[np.ndarray] = []
+    cuts, matrix = list(cuts), np.zeros((d, d))
     while True:
-        x, bound = program.solve(cost) if branch else program.relax_costs(cost)
-        matrix = np.zeros((d, d))
+        program = _program(cuts, len(p))
+        x, bound = (program.solve if branch else program.relax_costs)(2 * pair[p, q])
         matrix[p, q], matrix[q, p] = x, 1 - x
-        best = min(best, _rounded(pair, matrix), key=lambda order: _total(pair, order))
-        cuts = _violated(matrix, number)
-        if len(cuts):
-            rows.append(cuts)
-            program = _program(rows, len(p))
-        elif not prove or branch or _total(pair, best) <= bound + constant + ROUND:
-            return best, min(bound + constant, _total(pair, best))
-        else:
-            branch = True
+        violated = _violated(matrix, number)
+        if not len(violated):
+            return matrix, bound - pair[p, q].sum(), cuts
+        cuts.append(violated)
 
 
 def _total(pair, order) -> float:

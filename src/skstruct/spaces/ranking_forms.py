@@ -76,7 +76,7 @@ def read_rankings(Y, items: tuple | None, *, scores: bool, unlisted: str, used_b
         form = RankingForm("frame", _dtype(values), columns=Y.columns, scores=scores)
         return _check_numbers(values, items, scores, used_by), items, form
     if is_pandas(Y, "Series"):
-        Z, items, form = _read_names(list(Y), items, "series", unlisted, used_by)
+        Z, items, form = read_orders(list(Y), items, "series", unlisted, used_by)
         return Z, items, replace(form, name=Y.name)
     rows = Y if isinstance(Y, np.ndarray) else list(Y)
     if len(rows) == 0:
@@ -88,7 +88,7 @@ def read_rankings(Y, items: tuple | None, *, scores: bool, unlisted: str, used_b
         return _check_numbers(values, items, scores, used_by), items, form
     if scores:
         raise ValueError(f"{used_by}: with scores=True, Y holds numbers, one column per item.")
-    return _read_names(list(rows), items, "names", unlisted, used_by)
+    return read_orders(list(rows), items, "names", unlisted, used_by)
 
 
 def _is_numeric(rows) -> bool:
@@ -143,7 +143,7 @@ def _check_numbers(values, items, scores, used_by):
         hint = "" if scores else " Larger is better? Then scores=True."
         raise ValueError(
             f"{used_by} expects {expected} and NaN for items not ranked; "
-            f"Y[{row}, {column}] is {values[row, column]!r}.{hint}"
+            f"Y[{row}, {column}] is {values[row, column].item()!r}.{hint}"
         )
     empty = np.flatnonzero(np.isnan(Z).all(axis=1))
     if len(empty):
@@ -151,7 +151,8 @@ def _check_numbers(values, items, scores, used_by):
     return d + 1 - Z if scores else average_ranks(Z)
 
 
-def _read_names(rows, items, kind, unlisted, used_by):
+def read_orders(rows: list, items: tuple | None, kind: str, unlisted: str, used_by: str):
+    """Canonical rankings, items and form of ordered lists of names, best first."""
     orders = [_groups(row, i, items, used_by) for i, row in enumerate(rows)]
     if items is None:
         items = sorted_names({name for order in orders for group in order for name in group})

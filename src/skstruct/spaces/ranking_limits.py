@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from skstruct.decoding.orders import close_transitively
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.forms import unknown_label
 from skstruct.spaces.limits import check_size
@@ -91,14 +92,6 @@ class RankLimits:
             turned = ranks[:, :, None] > ranks[:, None, :]
             good &= ~(self.before & turned).any(axis=(1, 2))
         return good
-
-
-def close_transitively(before: np.ndarray) -> np.ndarray:
-    """Add what follows: p before q before r; shape (m, d, d)."""
-    closed = before.copy()
-    for q in range(before.shape[1]):
-        closed |= closed[:, :, q, None] & closed[:, None, q, :]
-    return closed
 
 
 def _check_possible(fixed, before, top):

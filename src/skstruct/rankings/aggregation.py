@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One ranking for many: optimal under a loss, or by a quick rule, with its certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from skstruct.losses import pair, resolve_loss
+from skstruct.rankings.pivoting import kwik_sort, linear_program_order
+from skstruct.spaces import Rankings
+from skstruct.spaces.partial_ranks import expected_ranks, is_total, tied_behind
+
+METHODS = ("optimal", "borda", "kwiksort", "lp", "pick")
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A consensus ranking with its certificate: no ranking costs less than ``bound``."""
+
+    ranking: Any  # in the form in which the rankings were given
+    value: float  # sum of the weighted losses
+    bound: float
+    method: str
+
+    @property
+    def gap(self) -> float:
+        """How far the ranking may be from the best one; zero is a proof."""
+        return self.value - self.bound
+
+
+def aggregate(
+    rankings,
+    weights=None,
+    loss="kendall",
+    *,
+    method="optimal",
+    space=None,
+    restrict=None,
+    n_runs=20,
+    random_state=None,
+) -> Aggregate:
+    r"""The ranking of least total loss to many.
+
+    .. math:: \hat z \approx \arg\min_z \sum_i w_i\, \ell(z, y_i)
+
+    Parameters
+    ----------
+    rankings : rank vectors (1 is best), frame or ordered lists of names
+        Total or partial: ties, top-k lists and missing items are allowed.
+    weights : array of shape (n,), default=None
+        Of any sign; ones when None.
+    loss : str or loss, default="kendall"
+        ``"kendall"`` (Kemeny's rule), ``"footrule"`` (optimal matching), ``"spearman"``
+        (Borda's rule), ``"rank"``, or any other loss of rankings.
+    method : str, default="optimal"
+        ``"optimal"`` minimizes the loss, exactly or with a gap; ``"borda"`` sorts by mean
+        ranks; ``"kwiksort"`` splits at random pivots and ``"lp"`` rounds the triangle
+        program at pivots, the best of ``n_runs``; ``"pick"`` takes the best of the
+        rankings themselves. For weights of one sign the quick rules are within known
+        factors of the best [1]_; with signed weights no factor holds, but the gap does.
+    space : Rankings, default=None
+        How the rankings are to be read (``scores=True``, ``unlisted="unknown"``), or that
+        gaps shall be closed (``prove=True``).
+    restrict : dict, default=None
+        Arguments of :meth:`Rankings.restrict`; for the optimal method.
+    n_runs : int, default=20
+    random_state : int or Generator, default=None
+
+    Returns
+    -------
+    Aggregate
+
+    References
+    ----------
+    .. [1] N. Ailon, M. Charikar, A. Newman, "Aggregating inconsistent information:
+       ranking and clustering", J. ACM 55(5), 2008.
+
+    Examples
+    --------
+    >>> votes = [["tea", "milk", "rum"], ["tea", "rum", "milk"], ["rum", "tea", "milk"]]
+    >>> answer = aggregate(votes)
+    >>> answer.ranking, answer.value, answer.gap
+    (['tea', 'rum', 'milk'], 2.0, 0.0)
+    >>> aggregate([[1, 2, 3], [3, 1, 2], [2, 3, 1]], weights=[2.0, 1.0, 0.5]).ranking
+    array([1, 2, 3])
+    """
+    if method not in METHODS:
+        raise ValueError(f"method is one of {', '.join(METHODS)}; {method!r} came.")
+    space = (Rankings() if space is None else clone(space)).fit(rankings)
+    outputs = space.validate(rankings)
+    weights = _check_weights(weights, len(outputs))
+    view, loss = pair(resolve_loss(loss), space, outputs)
+    if restrict:
+        if method != "optimal":
+            raise ValueError('Only method="optimal" obeys restrictions.')
+        view = view.restrict(**restrict)
+    costs, offset = _costs(view, loss, weights, outputs)
+    best = view.argmin(costs) if method == "optimal" else None
+    if best is not None:
+        Z, value, bound = best.outputs, best.values[0] + offset, best.bounds[0] + offset
+    else:
+        rng = np.random.default_rng(random_state)
+        found = _candidates(method, space, outputs, weights, n_runs, rng)
+        psi = view.embed(found)
+        values = np.asarray(psi @ costs[0]).ravel() + offset
+        Z, value = found[[values.argmin()]], values.min()
+        bound = min(_lower_bound(view, costs, Z) + offset, value)
+    restored = space.restore(Z)
+    ranking = restored.iloc[0] if hasattr(restored, "iloc") else restored[0]
+    return Aggregate(ranking, float(value), float(bound), method)
+
+
+def _check_weights(weights, n):
+    weights = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+    if weights.shape != (n,) or not np.isfinite(weights).all():
+        raise ValueError(f"weights are {n} finite numbers; shape {weights.shape} came.")
+    return weights
+
+
+def _costs(view, loss, weights, outputs):
+    targets = view.targets(outputs)
+    g = weights[None] @ targets
+    g = g.toarray() if sparse.issparse(g) else np.asarray(g)
+    total = np.array([[weights.sum()]])
+    return loss.cost(g, total), float(loss.offset(g, total)[0])
+
+
+def _candidates(method, space, outputs, weights, n_runs, rng):
+    """Rankings that a quick rule proposes; shape (m, d)."""
+    if method == "borda":
+        score = weights @ expected_ranks(outputs)
+        return tied_behind(np.argsort(score, kind="stable")[None], None)
+    if method == "pick":
+        total = outputs[is_total(outputs)]
+        if not len(total):
+            raise ValueError('method="pick" needs a ranking without ties or gaps.')
+        return np.unique(total, axis=0)
+    # The cost of p before q: weight of the rankings that put q first.
+    view, loss = pair(resolve_loss("kendall"), space, outputs)
+    costs, _ = _costs(view, loss, weights, outputs)
+    rule = kwik_sort if method == "kwiksort" else linear_program_order
+    return tied_behind(rule(costs[0], outputs.shape[1], n_runs, rng), None)
+
+
+def _lower_bound(view, costs, Z):
+    """What no ranking goes below: of pairs by packed cycles, else the optimum itself."""
+    d = Z.shape[1]
+    if costs.shape[1] not in (d * (d - 1) // 2, d * (d - 1) // 2 + 1):
+        return view.argmin(costs).bounds[0]
+    from skstruct.decoding.linear_ordering import packed_bound
+
+    return packed_bound(costs[0, : d * (d - 1) // 2], np.argsort(Z[0]))

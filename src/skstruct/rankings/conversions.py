@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From ordered lists of names to rank vectors, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct.spaces.forms import check_distinct
+from skstruct.spaces.ranking_forms import RankingForm, read_orders, read_rankings
+
+
+def ranks_from_orders(orders, items=None, *, unlisted="last"):
+    """Rank vectors of ordered lists, best first; ties are sets within a list.
+
+    Parameters
+    ----------
+    orders : list of lists of names
+    items : sequence, default=None
+        Names of the columns; the sorted names that occur when None.
+    unlisted : "last" or "unknown"
+        Items that a list does not name come after those it names, or are NaN.
+
+    Returns
+    -------
+    ranks : float array of shape (n, d); 1 is best, ties share their mean rank
+    items : tuple
+
+    Examples
+    --------
+    >>> ranks_from_orders([["b", "a", "c"], ["c", {"a", "b"}]])
+    (array([[2. , 1. , 3. ],
+           [2.5, 2.5, 1. ]]), ('a', 'b', 'c'))
+    """
+    items = None if items is None else check_distinct(items, "ranks_from_orders")
+    return read_orders(list(orders), items, "names", unlisted, "ranks_from_orders")[:2]
+
+
+def orders_from_ranks(ranks, items=None) -> list[list]:
+    """Ordered lists, best first, of rank vectors without ties.
+
+    >>> orders_from_ranks([[2, 1, 3]], ["a", "b", "c"])
+    [['b', 'a', 'c']]
+    """
+    ranks = np.atleast_2d(np.asarray(ranks, dtype=np.float64))
+    items = tuple(range(ranks.shape[1])) if items is None else tuple(items)
+    Z, items, _ = read_rankings(
+        ranks, items, scores=False, unlisted="last", used_by="orders_from_ranks"
+    )
+    return list(RankingForm("names").write(Z, items))
