@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.inspection import AlphaPathDisplay, HierarchyDisplay
-from skstruct.spaces import Hierarchy
+from skstruct.inspection import AlphaPathDisplay, HierarchyDisplay, RankingDisplay
+from skstruct.losses import Kendall
+from skstruct.spaces import Hierarchy, Rankings
 
 matplotlib.use("Agg")
 RNG = np.random.default_rng(0)
@@ -44,3 +45,26 @@ def test_alpha_path():
     assert len(display.ax_.lines) == 3  # two curves and the chosen point
     with pytest.raises(ValueError, match="Nothing was searched"):
         AlphaPathDisplay.from_estimator(ConditionalRiskMinimizer(alpha=1.0).fit(X, [0, 1] * 15))
+
+
+@pytest.mark.parametrize("loss", ["kendall", "footrule"])
+def test_rankings_show_the_share_of_each_pair(loss):
+    Y = Rankings("abc").sample(30, 0)
+    model = ConditionalRiskMinimizer(Rankings("abc"), loss, alpha=0.5).fit(X, Y)
+    display = RankingDisplay.from_estimator(model, X[0], y=Y[0])
+    weights = model.smoother_.weights(X[:1])[0]
+    expected = [[weights @ (Y[:, p] < Y[:, q]) for q in range(3)] for p in range(3)]
+    off = ~np.eye(3, dtype=bool)
+    np.testing.assert_allclose(display.chances[off], np.array(expected)[off], atol=1e-7)
+    names = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert [name[0] for name in names] == list(np.array(list("abc"))[np.argsort(display.ranks)])
+    if loss == "kendall":
+        risk = sum(1 - display.chances[p, q] for p in range(3) for q in range(3)
+                   if display.ranks[p] < display.ranks[q])  # fmt: skip
+        np.testing.assert_allclose(model.predict_risk(X[:1], loss=Kendall())[0], risk, atol=1e-6)
+
+
+def test_only_rankings_are_drawn_as_rankings():
+    model = ConditionalRiskMinimizer(alpha=1.0).fit(X, [0, 1] * 15)
+    with pytest.raises(ValueError, match="not Classes"):
+        RankingDisplay.from_estimator(model, X[0])

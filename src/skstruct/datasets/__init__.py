@@ -2,7 +2,7 @@
 """Readers of public data sets, and generators of data."""
 
 from skstruct.datasets.arff import ArffError, ArffTable, read_arff
-from skstruct.datasets.base import HierarchicalData, MultilabelData
+from skstruct.datasets.base import HierarchicalData, LabelRankingData, MultilabelData
 from skstruct.datasets.digits import load_digit_shapes
 from skstruct.datasets.generators import (
     make_hierarchical,
@@ -11,21 +11,26 @@ from skstruct.datasets.generators import (
 )
 from skstruct.datasets.hierarchical import load_hierarchical
 from skstruct.datasets.home import data_file, data_home, open_text
+from skstruct.datasets.label_ranking import load_label_ranking
 from skstruct.datasets.multilabel import load_multilabel
+from skstruct.datasets.ranked_classes import rank_classes
 
 __all__ = [
     "ArffError",
     "ArffTable",
     "HierarchicalData",
+    "LabelRankingData",
     "MultilabelData",
     "data_file",
     "data_home",
     "load_digit_shapes",
     "load_hierarchical",
+    "load_label_ranking",
     "load_multilabel",
     "make_hierarchical",
     "open_text",
     "random_dag_arcs",
     "random_forest_parents",
+    "rank_classes",
     "read_arff",
 ]

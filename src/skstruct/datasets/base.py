@@ -60,6 +60,26 @@ class MultilabelData:
     labels: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class LabelRankingData:
+    """Features, and a ranking of all labels for every row.
+
+    Attributes
+    ----------
+    name : str
+    X : float64 array of shape (n_rows, n_features)
+    Y : int64 array of shape (n_rows, n_labels)
+        Ranks: ``Y[i, k]`` is the place of label k in row i, and 1 is the best.
+    labels : tuple of str
+        In the order of the columns of ``Y``.
+    """
+
+    name: str
+    X: np.ndarray
+    Y: np.ndarray
+    labels: tuple[str, ...]
+
+
 def closed_indicators(label_sets, graph: LabelGraph) -> np.ndarray:
     """Indicators of label sets given by names, with all ancestors added."""
     columns = [graph.number[label] for labels in label_sets for label in labels]

@@ -3,5 +3,6 @@
 
 from skstruct.inspection.alpha_path import AlphaPathDisplay
 from skstruct.inspection.hierarchy import HierarchyDisplay
+from skstruct.inspection.rankings import RankingDisplay
 
-__all__ = ["AlphaPathDisplay", "HierarchyDisplay"]
+__all__ = ["AlphaPathDisplay", "HierarchyDisplay", "RankingDisplay"]

@@ -49,8 +49,8 @@ class HierarchyDisplay:
         """
         space = estimator.space_
         X = np.asarray(x, dtype=np.float64).reshape(1, -1)
-        indicators = estimator._prepared("hamming", None)
-        shares = np.asarray(indicators[1].predict(X))[0, : len(space.labels_)]
+        problem, smoother = estimator._prepared("hamming", None)
+        shares = problem.mean_embedding(np.asarray(smoother.predict(X)))[0][0]
         predicted = estimator.predict(X, loss=loss, restrict=restrict)
         predicted = space.validate(predicted)[0]
         truth = None if y is None else space.validate([y])[0]

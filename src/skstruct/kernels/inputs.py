@@ -21,6 +21,8 @@ class InputKernel(BaseEstimator):
     ----------
     kernel : str or callable (A, B) -> array of shape (n_a, n_b)
         A name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or ``"precomputed"``.
+        Names joined by a plus, such as ``"rbf+laplacian"``, are added, each divided by its
+        mean over the diagonal so that all weigh the same.
     gamma, degree, coef0 : float
         As in scikit-learn; used by the kernels that know them.
     """
@@ -32,6 +34,9 @@ class InputKernel(BaseEstimator):
         self.coef0 = coef0
 
     def fit(self, X, sample_weight=None):
+        self.parts_ = ()
+        if is_sum(self.kernel):
+            return self._fit_parts(X, sample_weight)
         if isinstance(self.kernel, str):
             known = {*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"}
             if self.kernel not in known:
@@ -46,6 +51,18 @@ class InputKernel(BaseEstimator):
         # Distances do not see a common shift, but their rounding errors do.
         centred = self.kernel == "rbf" and not sparse.issparse(X)
         self.centre_ = X.mean(axis=0) if centred else None
+        return self
+
+    def _fit_parts(self, X, sample_weight):
+        """A sum: its terms, and what each is divided by."""
+        names = [name.strip() for name in self.kernel.split("+")]
+        if "precomputed" in names:
+            raise ValueError("A precomputed kernel cannot be added to others by name.")
+        shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        self.parts_ = tuple(InputKernel(name, **shared).fit(X, sample_weight) for name in names)
+        self.scales_ = tuple(_mean_diagonal(part, X) for part in self.parts_)
+        widths = [part.gamma_ for part in self.parts_ if part.kernel in SCALED]
+        self.gamma_, self.centre_ = (widths[0] if widths else self.gamma), None
         return self
 
     def gram(self, X, *, half=False) -> np.ndarray:
@@ -70,6 +87,11 @@ class InputKernel(BaseEstimator):
     def __call__(self, A, B) -> np.ndarray:
         if self.kernel == "precomputed":
             return A.toarray() if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
+        if self.parts_:
+            total = np.zeros((A.shape[0], B.shape[0]))
+            for part, scale in zip(self.parts_, self.scales_):
+                total += part(A, B) / (scale * len(self.parts_))
+            return total
         if self.kernel == "rbf":
             if self.centre_ is not None:
                 same = A is B
@@ -87,6 +109,26 @@ class InputKernel(BaseEstimator):
             degree=self.degree,
             coef0=self.coef0,
         )
+
+
+def is_sum(kernel) -> bool:
+    """Whether a kernel is a sum of several, given by their names."""
+    return isinstance(kernel, str) and "+" in kernel
+
+
+def has_gamma(kernel) -> bool:
+    """Whether a kernel has a width that is worth trying several of."""
+    if is_sum(kernel):
+        return any(name.strip() in SCALED for name in kernel.split("+"))
+    return kernel in SCALED or callable(kernel)
+
+
+def _mean_diagonal(part, X, step: int = 64) -> float:
+    """Mean of k(x, x) over the rows; 1 where that is not positive."""
+    n = X.shape[0]
+    blocks = (X[start : start + step] for start in range(0, n, step))
+    mean = sum(float(np.trace(part(block, block))) for block in blocks) / n
+    return mean if np.isfinite(mean) and mean > 0 else 1.0
 
 
 def gaussian(A, B, gamma: float) -> np.ndarray:

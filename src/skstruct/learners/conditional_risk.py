@@ -47,8 +47,9 @@ class ConditionalRiskMinimizer(BaseEstimator):
         What a mistake costs; the usual loss of the space when None. A callable of two
         outputs is minimized over the outputs seen in training.
     kernel : str, callable or list of them, default="rbf"
-        Kernel between inputs, by scikit-learn's names; ``"precomputed"`` too. A list is
-        searched like alpha.
+        Kernel between inputs, by scikit-learn's names; ``"precomputed"`` too. Names joined
+        by a plus, ``"rbf+laplacian"``, are added with equal weight. A list is searched
+        like alpha.
     gamma : float, "auto" or several, default=None
         Kernel width; None is 1 / (n_features * variance of X), ``"auto"`` searches seven
         widths around it.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.progress import track
-from skstruct.kernels.inputs import SCALED, default_gamma
+from skstruct.kernels.inputs import default_gamma, has_gamma
 from skstruct.smoothing.systems import SpectralSystem
 
 GAMMA_STEPS = tuple(2.0**step for step in range(-3, 4))  # times the default: gamma="auto"
@@ -130,7 +130,7 @@ def kernel_grid(kernel, gamma, X, sample_weight):
     pairs = [
         pair
         for name in kernels
-        for pair in product([name], gammas if name in SCALED or callable(name) else gammas[:1])
+        for pair in product([name], gammas if has_gamma(name) else gammas[:1])
     ]
     if not pairs:
         raise ValueError(f"Nothing to try: kernel is {kernel!r} and gamma {gamma!r}.")

@@ -68,12 +68,12 @@ class RiskProblem:
 
     def costs(self, means):
         """Costs of the embedding's coordinates and the part of the risk no output changes."""
-        g, total = self._means(means)
+        g, total = self.mean_embedding(means)
         costs = np.array(self.loss.cost(g, total), order="C")
         terms = np.maximum(np.abs(means).max(axis=1) * self.unit, np.abs(costs).max(axis=1))
         return snap(costs, terms), self.loss.offset(g, total)
 
-    def _means(self, means):
+    def mean_embedding(self, means):
         """Mean embedding (n, d) and total weight (n, 1) from what the smoother gives."""
         if self.by_weights:
             return np.asarray(means @ self._psi), means.sum(axis=1, keepdims=True)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One predicted ranking, and how sure the model is of each pair."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct._arrays.optional import require
+from skstruct.decoding.linear_ordering import pair_matrix
+
+
+class RankingDisplay:
+    """Chances that one item comes before another, items in predicted order.
+
+    Where the ranking is beyond doubt, everything above the diagonal is dark; pale fields
+    near the diagonal are neighbours that might as well be swapped.
+
+    Parameters
+    ----------
+    items : sequence of names
+    chances : array of shape (d, d)
+        Estimates of P(p before q | x); they may lie outside 0..1.
+    ranks : array of shape (d,)
+        The predicted ranking.
+    truth : array of shape (d,), default=None
+        True ranks, written beside the names when given.
+    """
+
+    def __init__(self, items, chances, ranks, truth=None):
+        self.items = items
+        self.chances = chances
+        self.ranks = ranks
+        self.truth = truth
+
+    @classmethod
+    def from_estimator(cls, estimator, x, *, y=None, loss=None, restrict=None, ax=None):
+        """Draw the prediction of a fitted ConditionalRiskMinimizer for one row.
+
+        Parameters
+        ----------
+        x : one row of inputs
+        y : its true ranking, default=None
+        loss, restrict
+            As in ``predict``.
+        """
+        space = estimator.space_
+        if not hasattr(space, "items_"):
+            raise ValueError(f"RankingDisplay draws rankings, not {type(space).__name__}.")
+        X = np.asarray(x, dtype=np.float64).reshape(1, -1)
+        problem, smoother = estimator._prepared("kendall", None)
+        costs, _ = problem.costs(np.asarray(smoother.predict(X)))
+        d = len(space.items_)
+        chances = 0.5 - pair_matrix(costs, d)[0]  # costs are minus half the mean signs
+        ranks = space.validate(estimator.predict(X, loss=loss, restrict=restrict))[0]
+        truth = None if y is None else space.validate([y])[0]
+        return cls(space.items_, chances, ranks, truth).plot(ax)
+
+    def plot(self, ax=None):
+        pyplot = require("matplotlib.pyplot", used_by="RankingDisplay", extra="plot")
+        order = np.argsort(self.ranks, kind="stable")
+        d = len(order)
+        if ax is None:
+            size = min(2.5 + 0.55 * d, 14)
+            _, ax = pyplot.subplots(figsize=(size + 0.8, size), layout="constrained")
+        shown = self.chances[np.ix_(order, order)].astype(float)
+        np.fill_diagonal(shown, np.nan)
+        image = ax.imshow(shown, cmap="RdBu", vmin=0, vmax=1)
+        if d <= 20:
+            for i, j in zip(*np.nonzero(~np.isnan(shown))):
+                colour = "white" if abs(shown[i, j] - 0.5) > 0.35 else "black"
+                share = f"{shown[i, j].round(2) + 0.0:.2f}"  # no minus zero
+                ax.text(j, i, share, ha="center", va="center", fontsize=8, color=colour)
+        names = [str(self.items[j]) for j in order]
+        if self.truth is not None:
+            names = [f"{name} ({self.truth[j]:g})" for name, j in zip(names, order)]
+        ax.set_yticks(range(d), names)
+        ax.set_xticks(range(d), [str(self.items[j]) for j in order], rotation=45, ha="right")
+        ax.set_ylabel("predicted order" + ("" if self.truth is None else " (true rank)"))
+        ax.figure.colorbar(image, ax=ax, label="chance that row comes before column", shrink=0.8)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
