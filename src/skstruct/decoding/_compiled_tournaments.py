@@ -12,6 +12,8 @@ import numpy as np
 
 from skstruct.decoding._compiled_orders import complete, half_sums, set_sizes, walk
 
+MANY_ITEMS = 200
+
 
 @nb.njit(cache=True, nogil=True)
 def read_pairs(costs, pair):
@@ -142,8 +144,8 @@ def take_extremes(pair, part):
             order[last] = part[chosen]
             last -= 1
         left[chosen] = False
-        for p in range(d):
-            sums[p] -= pair[part[p], part[chosen]]
+        for p in range(d):  # antisymmetric: along the row, not down the column
+            sums[p] += pair[part[chosen], part[p]]
     return order
 
 
@@ -157,45 +159,59 @@ def packed_cycles(pair, order):
     around can pay, short spans first because they have the fewest cycles to choose from.
     """
     d = len(order)
-    left = np.empty((d, d))  # by position; positive where the pair is met along this order
+    # What each pair can still pay, by position. Above the diagonal pairs met along this
+    # order; below it the same once more, so that both legs of a cycle are read along rows.
+    left = np.empty((d, d))
     for p in range(d):
-        for q in range(d):
-            left[p, q] = -2 * pair[order[p], order[q]]
+        for q in range(p + 1, d):
+            left[p, q] = left[q, p] = -2 * pair[order[p], order[q]]
     packed = 0.0
     for span in range(2, d):
         for u in range(d - span):
             v = u + span
+            turned = -left[u, v]
+            if turned <= 0:
+                continue
             for w in range(u + 1, v):
-                if left[v, u] <= 0:
-                    break
-                size = min(left[v, u], left[u, w], left[w, v])
+                size = min(turned, left[u, w], left[v, w])
                 if size > 0:
-                    left[v, u] -= size
+                    turned -= size
                     left[u, w] -= size
+                    left[w, u] -= size
+                    left[v, w] -= size
                     left[w, v] -= size
                     packed += size
+                    if turned <= 0:
+                        break
     return packed
 
 
 @nb.njit(cache=True, nogil=True)
 def search_part(pair, part, most_sweeps):
-    """A good order of a component, in place: local search from two starts."""
+    """A good order of a component, in place: local search from two starts.
+
+    With many items the starts differ little at the end: there the better one is enough.
+    """
     other = take_extremes(pair, part)
-    insert(pair, part, most_sweeps)
-    insert(pair, other, most_sweeps)
+    if len(part) <= MANY_ITEMS:
+        insert(pair, part, most_sweeps)
+        insert(pair, other, most_sweeps)
     if total(pair, other) < total(pair, part):
         part[:] = other
+    if len(part) > MANY_ITEMS:
+        insert(pair, part, most_sweeps)
 
 
 @nb.njit(cache=True, nogil=True)
-def linear_order_rows(costs, d, most_exact, most_sweeps, orders, bounds):
-    """Fill orders (n, d) and lower bounds on their costs (n,); costs (n, d (d - 1) / 2)."""
+def linear_order_rows(costs, d, most_exact, most_sweeps, orders, values, bounds, unproven):
+    """Fill orders (n, d), their costs and lower bounds (n,), and the size of the smallest
+    component whose order may not be the best (n,), d + 1 for none; costs (n, d (d - 1) / 2)."""
     pair = np.empty((d, d))
     for n in range(len(costs)):
         read_pairs(costs[n], pair)
         order = orders[n]
         ends = split(pair, order)
-        begin, bound = 0, 0.0
+        begin, bound, unproven[n] = 0, 0.0, d + 1
         for k in range(len(costs[n])):
             bound -= abs(costs[n, k])
         for end in ends:
@@ -205,9 +221,12 @@ def linear_order_rows(costs, d, most_exact, most_sweeps, orders, bounds):
                 bound += total(pair, part) + met(pair, part)
             elif len(part) > most_exact:
                 search_part(pair, part, most_sweeps)
-                bound += packed_cycles(pair, part)
+                packed = packed_cycles(pair, part)
+                bound += packed
+                if packed < (total(pair, part) + met(pair, part)) * (1 - 1e-12):
+                    unproven[n] = min(unproven[n], len(part))
             begin = end
-        bounds[n] = bound
+        values[n], bounds[n] = total(pair, order), bound
 
 
 @nb.njit(cache=True, nogil=True)

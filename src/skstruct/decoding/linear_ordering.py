@@ -69,13 +69,13 @@ def linear_orders(costs: np.ndarray, d: int, *, prove: bool = False):
     from skstruct.decoding._compiled_tournaments import linear_order_rows
 
     costs = np.ascontiguousarray(costs, dtype=np.float64)
-    orders, bounds = np.empty((len(costs), d), np.int64), np.empty(len(costs))
-    linear_order_rows(costs, d, QUICKLY_EXACT, MOST_SWEEPS, orders, bounds)
-    values = _values(costs, orders)
+    n = len(costs)
+    orders, unproven = np.empty((n, d), np.int64), np.empty(n, np.int64)
+    values, bounds = np.empty(n), np.empty(n)
+    linear_order_rows(costs, d, QUICKLY_EXACT, MOST_SWEEPS, orders, values, bounds, unproven)
     slack = 1e-12 * np.abs(costs).sum(axis=1)
-    for row in np.flatnonzero(bounds < values - slack):
-        orders[row], bounds[row] = _close_gap(costs[row], orders[row], prove)
-        values[row] = _values(costs[row : row + 1], orders[row : row + 1])[0]
+    for row in np.flatnonzero(unproven <= (d if prove else MOST_LP_ITEMS)):
+        orders[row], values[row], bounds[row] = _close_gap(costs[row], orders[row], prove)
     closed = values - bounds <= slack
     return orders, values, np.where(closed, values, np.minimum(bounds, values))
 
@@ -88,17 +88,8 @@ def packed_bound(costs: np.ndarray, order: np.ndarray) -> float:
     return float(packed_cycles(pair, order) - np.abs(costs).sum())
 
 
-def _values(costs, orders):
-    values = np.empty(len(costs))
-    step = max(1, 10**7 // max(1, costs.shape[1]))  # signs of a block of rows at a time
-    for start in range(0, len(costs), step):
-        rows = slice(start, start + step)
-        values[rows] = np.einsum("nk,nk->n", costs[rows], pair_signs(ranks_of(orders[rows])))
-    return values
-
-
 def _close_gap(costs, order, prove):
-    """A better order and bound for one row, component by component."""
+    """A better order, its value and a better bound for one row, component by component."""
     from skstruct.decoding._compiled_tournaments import met, packed_cycles, split, total
 
     pair = pair_matrix(costs[None], len(order))[0]
@@ -117,7 +108,7 @@ def _close_gap(costs, order, prove):
                 part[:] = part[places]
                 bound += max(lower + met(pair, part), packed)
         begin = end
-    return order, bound
+    return order, total(pair, order), bound
 
 
 def _order_part(pair, prove):

@@ -42,11 +42,14 @@ class RiskProblem:
         # Columns that are zero for all training rows have mean zero: they cost nothing.
         self.used = None
         if not joint and sparse.issparse(psi):
-            self.used = np.unique(psi.indices)
+            seen = np.zeros(self.width, bool)
+            seen[psi.indices] = True
+            self.used = np.flatnonzero(seen)
         n_columns = self.width if self.used is None else len(self.used)
         self.by_weights = by_weights and not joint and n_columns > len(outputs)
         self._psi = psi if self.by_weights else None
-        some = psi[:50].toarray() if sparse.issparse(psi) else psi[:50]
+        few = max(1, min(50, 10**7 // max(1, self.width)))
+        some = psi[:few].toarray() if sparse.issparse(psi) else psi[:few]
         largest = np.abs(self.loss.cost(some, np.ones((len(some), 1)))).max(initial=0.0)
         self.unit = float(largest)  # size of a cost where all weight is on one output
         listed = getattr(self.space, "listed_", None)

@@ -44,6 +44,8 @@ class Pairs:
                 f"to {MOST_ITEMS} items; there are {d}. Use a loss on positions, such as Footrule."
             )
         orders, values, bounds = linear_orders(_demanded(costs, limits, d), d, prove=prove)
+        if limits.is_free:
+            return tied_behind(orders, None), values, bounds
         gaps = values - bounds
         if limits.has_fixed:
             orders = _slotted(orders, np.broadcast_to(limits.fixed, (n, d)))
@@ -108,7 +110,10 @@ class WeightedPairs(Pairs):
         Y = np.asarray(Y, dtype=np.float64)
         n, d = Y.shape
         if n and (~np.isnan(Y)).mean() < 0.5:
-            return sparse.csr_array(sparse.vstack([self._sparse_row(row) for row in Y]))
+            rows = [self._sparse_row(row) for row in Y]
+            ends = np.cumsum([0, *(len(data) for data, _ in rows)])
+            data, columns = (np.concatenate(part) for part in zip(*rows))
+            return sparse.csr_array((data, columns, ends), shape=(n, self.width(d)))
         p, q = pair_numbers(d)
         weights = np.nan_to_num(Y[:, q] - Y[:, p])
         weights = weights if self.differences else np.sign(weights)
@@ -119,7 +124,7 @@ class WeightedPairs(Pairs):
         return np.hstack([weights, size])
 
     def _sparse_row(self, row):
-        """The same of one row, from the items that it ranks."""
+        """The same of one row, from the items that it ranks: numbers and their columns."""
         d, known = len(row), np.flatnonzero(~np.isnan(row))
         p, q = np.triu_indices(len(known), 1)
         weights = row[known[q]] - row[known[p]]
@@ -130,9 +135,7 @@ class WeightedPairs(Pairs):
         if self.share:
             weights, size = weights / max(size, np.finfo(float).tiny), float(size > 0)
         column = p * (2 * d - p - 1) // 2 + q - p - 1
-        data, column = np.append(weights, size), np.append(column, math.comb(d, 2))
-        return sparse.csr_array((data, (np.zeros(len(data), np.int64), column)),
-                                shape=(1, self.width(d)))  # fmt: skip
+        return np.append(weights, size), np.append(column, math.comb(d, 2))
 
     def moments(self, d):
         mean, second = super().moments(d)
