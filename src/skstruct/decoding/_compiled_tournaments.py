@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linear orderings from pair costs: splitting, local search and a packing bound.
+"""Linear orderings from pair costs: splitting into components, and a packing bound.
 
 ``pair[p, q]`` is the cost of p before q and antisymmetric; an order costs the sum over
 its pairs, so p should come first when the entry is negative.
@@ -10,9 +10,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from skstruct.decoding._compiled_insertion import search_part, total
 from skstruct.decoding._compiled_orders import complete, half_sums, set_sizes, walk
-
-MANY_ITEMS = 200
 
 
 @nb.njit(cache=True, nogil=True)
@@ -25,15 +24,6 @@ def read_pairs(costs, pair):
             pair[p, q] = costs[k]
             pair[q, p] = -costs[k]
             k += 1
-
-
-@nb.njit(cache=True, nogil=True)
-def total(pair, order):
-    cost = 0.0
-    for p in range(len(order)):
-        for q in range(p + 1, len(order)):
-            cost += pair[order[p], order[q]]
-    return cost
 
 
 @nb.njit(cache=True, nogil=True)
@@ -91,65 +81,6 @@ def solve_part(pair, part):
 
 
 @nb.njit(cache=True, nogil=True)
-def insert(pair, order, most_sweeps):
-    """Move one item at a time to its best place, until no move helps."""
-    d = len(order)
-    for _ in range(most_sweeps):
-        moved = False
-        for start in range(d):
-            item = order[start]
-            least, goal = 0.0, start
-            change = 0.0
-            for at in range(start - 1, -1, -1):  # item passes in front of order[at]
-                change += 2 * pair[item, order[at]]
-                if change < least:
-                    least, goal = change, at
-            change = 0.0
-            for at in range(start + 1, d):  # order[at] passes in front of item
-                change -= 2 * pair[item, order[at]]
-                if change < least:
-                    least, goal = change, at
-            if goal < start:
-                order[goal + 1 : start + 1] = order[goal:start].copy()
-            elif goal > start:
-                order[start:goal] = order[start + 1 : goal + 1].copy()
-            if goal != start:
-                order[goal] = item
-                moved = True
-        if not moved:
-            break
-
-
-@nb.njit(cache=True, nogil=True)
-def take_extremes(pair, part):
-    """Eades, Lin and Smyth (1993) for weights: repeatedly take out the item that should be
-    first or last by the largest margin; returns the order of ``part``."""
-    d = len(part)
-    sums = np.zeros(d)
-    for p in range(d):
-        for q in range(d):
-            sums[p] += pair[part[p], part[q]]
-    left = np.ones(d, np.bool_)
-    order = np.empty(d, np.int64)
-    first, last = 0, d - 1
-    while first <= last:
-        chosen, size = -1, -1.0
-        for p in range(d):
-            if left[p] and abs(sums[p]) > size:
-                chosen, size = p, abs(sums[p])
-        if sums[chosen] <= 0:
-            order[first] = part[chosen]
-            first += 1
-        else:
-            order[last] = part[chosen]
-            last -= 1
-        left[chosen] = False
-        for p in range(d):  # antisymmetric: along the row, not down the column
-            sums[p] += pair[part[chosen], part[p]]
-    return order
-
-
-@nb.njit(cache=True, nogil=True)
 def packed_cycles(pair, order):
     """What every order loses against all pairs at their cheapest, at least.
 
@@ -187,19 +118,13 @@ def packed_cycles(pair, order):
 
 
 @nb.njit(cache=True, nogil=True)
-def search_part(pair, part, most_sweeps):
-    """A good order of a component, in place: local search from two starts.
-
-    With many items the starts differ little at the end: there the better one is enough.
-    """
-    other = take_extremes(pair, part)
-    if len(part) <= MANY_ITEMS:
-        insert(pair, part, most_sweeps)
-        insert(pair, other, most_sweeps)
-    if total(pair, other) < total(pair, part):
-        part[:] = other
-    if len(part) > MANY_ITEMS:
-        insert(pair, part, most_sweeps)
+def met(pair, part):
+    """What the pairs of a part would gain if all were at their cheapest."""
+    gain = 0.0
+    for p in range(len(part)):
+        for q in range(p + 1, len(part)):
+            gain += abs(pair[part[p], part[q]])
+    return gain
 
 
 @nb.njit(cache=True, nogil=True)
@@ -227,13 +152,3 @@ def linear_order_rows(costs, d, most_exact, most_sweeps, orders, values, bounds,
                     unproven[n] = min(unproven[n], len(part))
             begin = end
         values[n], bounds[n] = total(pair, order), bound
-
-
-@nb.njit(cache=True, nogil=True)
-def met(pair, part):
-    """What the pairs of a part would gain if all were at their cheapest."""
-    gain = 0.0
-    for p in range(len(part)):
-        for q in range(p + 1, len(part)):
-            gain += abs(pair[part[p], part[q]])
-    return gain

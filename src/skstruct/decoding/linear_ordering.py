@@ -90,7 +90,8 @@ def packed_bound(costs: np.ndarray, order: np.ndarray) -> float:
 
 def _close_gap(costs, order, prove):
     """A better order, its value and a better bound for one row, component by component."""
-    from skstruct.decoding._compiled_tournaments import met, packed_cycles, split, total
+    from skstruct.decoding._compiled_insertion import total
+    from skstruct.decoding._compiled_tournaments import met, packed_cycles, split
 
     pair = pair_matrix(costs[None], len(order))[0]
     ends = split(pair, np.empty(len(order), np.int64))

@@ -60,7 +60,7 @@ def _total(pair, order) -> float:
 
 def _rounded(pair, matrix):
     """Items by how many they precede in the relaxation, then moved one by one."""
-    from skstruct.decoding._compiled_tournaments import insert
+    from skstruct.decoding._compiled_insertion import insert
 
     order = np.argsort(-matrix.sum(axis=1), kind="stable")
     insert(np.ascontiguousarray(pair), order, 100)

@@ -4,14 +4,81 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 
 import numpy as np
 
 from skstruct.decoding.orders import MOST_ITEMS, count_orders, sample_orders
+from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.partial_ranks import tied_behind
 from skstruct.spaces.ranking_limits import RankLimits
 
 LIMIT = 10**6  # rankings that are listed at most, unless asked otherwise
+
+
+class UniformRankings(BaseSpace):
+    """Rankings within limits: how many there are, their moments, samples and the list."""
+
+    @property
+    @abstractmethod
+    def items_(self) -> tuple:
+        """Names of the items, one per column."""
+
+    @property
+    @abstractmethod
+    def limits_(self) -> RankLimits:
+        """What rankings must obey."""
+
+    @property
+    @abstractmethod
+    def _scheme(self):
+        """The embedding, which knows its moments over all rankings."""
+
+    def _one_row(self) -> RankLimits:
+        if self.limits_.n_rows is not None:
+            raise ValueError("This space differs from row to row; take rows(i) of it first.")
+        return self.limits_
+
+    def size(self) -> int:
+        """Exact number of rankings."""
+        return count_rankings(self._one_row())
+
+    def log_size(self) -> float:
+        """Natural logarithm of their number; minus infinity when there is none."""
+        size = self.size()
+        return math.log(size) if size else -math.inf
+
+    def mean_embedding(self):
+        """Mean of psi over all rankings: closed forms, or the list where there are limits."""
+        if self._one_row().is_free:
+            return self._scheme.moments(len(self.items_))[0]
+        return np.asarray(self.embed(self._listed()).mean(axis=0)).ravel()
+
+    def second_moment(self):
+        """Mean of psi psi' over all rankings."""
+        if self._one_row().is_free:
+            return self._scheme.moments(len(self.items_))[1]
+        psi = self.embed(self._listed())
+        moment = psi.T @ psi / psi.shape[0]
+        return moment.toarray() if hasattr(moment, "toarray") else moment
+
+    def _listed(self):
+        listed = self.enumerate()
+        if not len(listed):
+            raise InfeasibleError("Rankings: no ranking meets the constraints.")
+        return listed
+
+    def enumerate(self, limit: int = LIMIT):
+        """All rankings in canonical form; shape (size, d)."""
+        return list_rankings(self._one_row(), limit)
+
+    def sample(self, n: int, rng):
+        """``n`` rankings drawn uniformly and independently; shape (n, d)."""
+        limits = self._one_row()
+        if count_rankings(limits) == 0:
+            raise InfeasibleError("Rankings: no ranking meets the constraints.")
+        return sample_rankings(limits, n, np.random.default_rng(rng))
 
 
 def count_rankings(limits: RankLimits) -> int:

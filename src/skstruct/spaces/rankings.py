@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import warnings
 
 import numpy as np
@@ -13,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.checks import check_costs
 from skstruct.decoding.orders import MOST_ITEMS
 from skstruct.decoding.prefixes import k_best_sequences
-from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.base import EXACT, BaseSpace, Decoded, Guarantee, decoded_or_infeasible
+from skstruct.spaces.base import EXACT, Decoded, Guarantee, decoded_or_infeasible
 from skstruct.spaces.forms import check_distinct
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.pair_embeddings import Pairs, WeightedPairs
@@ -22,7 +20,7 @@ from skstruct.spaces.partial_ranks import is_total, tied_behind
 from skstruct.spaces.place_embeddings import Positions, Ranks, RatedRanks
 from skstruct.spaces.ranking_forms import RankingForm, read_rankings
 from skstruct.spaces.ranking_limits import RankLimits, read_before, read_fixed, read_top
-from skstruct.spaces.ranking_uniform import LIMIT, count_rankings, list_rankings, sample_rankings
+from skstruct.spaces.ranking_uniform import UniformRankings
 
 EMBEDDINGS = {
     "positions": Positions(),
@@ -36,7 +34,7 @@ EMBEDDINGS = {
 }
 
 
-class Rankings(BaseSpace):
+class Rankings(UniformRankings):
     r"""Total orders of d items, predicted from total or partial ones.
 
     Outputs are rank vectors, ``Y[i, j]`` = rank of item j in row i with 1 the best, or
@@ -267,52 +265,6 @@ class Rankings(BaseSpace):
         orders, values = k_best_sequences(best_within, len(costs), length, d, k)
         outputs = np.stack([tied_behind(_filled(z, d), limits.top) for z in orders.swapaxes(0, 1)])
         return Decoded(outputs.swapaxes(0, 1), values, values)
-
-    # ------------------------------------------------------------- the uniform distribution
-    def _one_row(self) -> RankLimits:
-        if self.limits_.n_rows is not None:
-            raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return self.limits_
-
-    def size(self) -> int:
-        """Exact number of rankings."""
-        return count_rankings(self._one_row())
-
-    def log_size(self) -> float:
-        """Natural logarithm of their number; minus infinity when there is none."""
-        size = self.size()
-        return math.log(size) if size else -math.inf
-
-    def mean_embedding(self):
-        """Mean of psi over all rankings: closed forms, or the list where there are limits."""
-        if self._one_row().is_free:
-            return self._scheme.moments(len(self.items_))[0]
-        return np.asarray(self.embed(self._listed()).mean(axis=0)).ravel()
-
-    def second_moment(self):
-        """Mean of psi psi' over all rankings."""
-        if self._one_row().is_free:
-            return self._scheme.moments(len(self.items_))[1]
-        psi = self.embed(self._listed())
-        moment = psi.T @ psi / psi.shape[0]
-        return moment.toarray() if hasattr(moment, "toarray") else moment
-
-    def _listed(self):
-        listed = self.enumerate()
-        if not len(listed):
-            raise InfeasibleError("Rankings: no ranking meets the constraints.")
-        return listed
-
-    def enumerate(self, limit: int = LIMIT):
-        """All rankings in canonical form; shape (size, d)."""
-        return list_rankings(self._one_row(), limit)
-
-    def sample(self, n: int, rng):
-        """``n`` rankings drawn uniformly and independently; shape (n, d)."""
-        limits = self._one_row()
-        if count_rankings(limits) == 0:
-            raise InfeasibleError("Rankings: no ranking meets the constraints.")
-        return sample_rankings(limits, n, np.random.default_rng(rng))
 
 
 def _filled(starts, d):
