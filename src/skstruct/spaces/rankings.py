@@ -202,7 +202,7 @@ class Rankings(UniformRankings):
         positions : {item: rank}, one such mapping per row, or array (n, d), NaN where free
             Known positions.
         before : list of pairs (first, second), or one such list per row
-            Items known to come before others.
+            Items known to come before others; two that are both behind the top are tied.
         top : int
             Predict the first ``top`` positions only; all other items are tied behind them.
         """
