@@ -73,7 +73,8 @@ class RiskProblem:
         """Costs of the embedding's coordinates and the part of the risk no output changes."""
         g, total = self.mean_embedding(means)
         costs = np.array(self.loss.cost(g, total), order="C")
-        terms = np.maximum(np.abs(means).max(axis=1) * self.unit, np.abs(costs).max(axis=1))
+        largest = np.abs(costs).max(axis=1, initial=0.0)
+        terms = np.maximum(np.abs(means).max(axis=1) * self.unit, largest)
         return snap(costs, terms), self.loss.offset(g, total)
 
     def mean_embedding(self, means):
