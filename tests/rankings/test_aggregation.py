@@ -96,3 +96,15 @@ def test_a_thousand_items():
     Y = np.argsort(np.argsort(np.arange(300) + rng.normal(0, 60, (9, 300)), axis=1), axis=1) + 1
     found = aggregate(Y)
     assert 0 <= found.gap <= 0.01 * found.value
+
+
+@pytest.mark.parametrize("loss", ["spearman", "rank", "footrule", "kendall"])
+def test_three_items_do_not_confuse_ranks_with_pairs(loss):
+    """Three ranks, three pairs: the bound of a quick rule must know which it has."""
+    orders = total_orders(3)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        Y, weights = orders[rng.integers(6, size=4)], rng.standard_normal(4)
+        best = (resolve_loss(loss).pairwise(orders, Y) @ weights).min()
+        found = aggregate(Y, weights, loss, method="kwiksort", n_runs=1, random_state=seed)
+        assert found.bound <= best + 1e-9 <= found.value + 2e-9

@@ -128,3 +128,8 @@ def test_conversions():
         ranks_from_orders([["a", "a"]])
     ranks, _ = ranks_from_orders([["a"]], items="ab", unlisted="unknown")
     np.testing.assert_array_equal(ranks, [[1, np.nan]])
+    assert orders_from_ranks([[1, 2, 2], [np.nan, 2, 1]]) == [[0, {1, 2}], [2, 1]]
+    with pytest.raises(ValueError, match="unlisted is"):
+        ranks_from_orders([["a"]], unlisted="typo")
+    with pytest.raises(ValueError, match="no rows"):
+        ranks_from_orders([], items="ab")

@@ -312,3 +312,36 @@ def test_ties_and_one_item_are_fine():
         assert a.argmin(np.zeros((1, _width(a)))).outputs == b.argmin(
             np.zeros((1, _width(b)))
         ).outputs  # fmt: skip
+
+
+def test_small_types_do_not_wrap():
+    d = 300
+    for dtype in (np.int8, np.uint8, np.float16):
+        space = Rankings(scores=True).fit(np.arange(d).astype(dtype)[None] % 100)
+        written = space.restore(np.arange(1.0, d + 1)[None])
+        np.testing.assert_array_equal(written, np.arange(d, 0, -1)[None])
+
+
+def test_numbers_stay_names_once_they_were():
+    space = Rankings().fit([[30, 10], [20, 10, 30]])
+    assert space.items_ == (10, 20, 30)
+    np.testing.assert_array_equal(space.validate([[20, 10, 30]]), [[2, 1, 3]])
+    again = space.validate(space.restore([[2.0, 1.0, 3.0]]))
+    np.testing.assert_array_equal(again, [[2, 1, 3]])
+
+
+def test_none_is_an_item_that_was_not_ranked():
+    Z = Rankings().fit([[1, 2, None], [2, 1, 3]]).validate([[1, 2, None]])
+    np.testing.assert_array_equal(Z, [[1, 2, np.nan]])
+    with pytest.raises(ValueError, match=r"Y\[0, 1\] is 7"):
+        Rankings().fit(np.array([[1, 7]], dtype=object))
+
+
+def test_ratings_that_rounding_would_tie():
+    with pytest.raises(ValueError, match="row 1 of Y differ by less than rounding"):
+        Rankings(scores=True).fit([[1.0, 2.0], [1e-17, 1e-18]])
+
+
+def test_an_empty_series():
+    with pytest.raises(ValueError, match="no rows"):
+        Rankings("ab").fit(pd.Series([], dtype=object))

@@ -22,33 +22,56 @@ def total(pair, order):
 
 
 @nb.njit(cache=True, nogil=True)
+def best_place(pair, order, start):
+    """Where the item at ``start`` is best put, all others staying as they are."""
+    item = order[start]
+    least, goal = 0.0, start
+    change = 0.0
+    for at in range(start - 1, -1, -1):  # item passes in front of order[at]
+        change += 2 * pair[item, order[at]]
+        if change < least:
+            least, goal = change, at
+    change = 0.0
+    for at in range(start + 1, len(order)):  # order[at] passes in front of item
+        change -= 2 * pair[item, order[at]]
+        if change < least:
+            least, goal = change, at
+    return goal
+
+
+@nb.njit(cache=True, nogil=True)
 def insert(pair, order, most_sweeps):
-    """Move one item at a time to its best place, until no move helps."""
+    """Move one item at a time to its best place, until no move helps.
+
+    After the first sweep only items that others have moved past are looked at again; when
+    none of them moves, a sweep over all items confirms it or goes on.
+    """
     d = len(order)
+    again = np.ones(d, np.bool_)  # by position
+    everything = True
     for _ in range(most_sweeps):
         moved = False
         for start in range(d):
-            item = order[start]
-            least, goal = 0.0, start
-            change = 0.0
-            for at in range(start - 1, -1, -1):  # item passes in front of order[at]
-                change += 2 * pair[item, order[at]]
-                if change < least:
-                    least, goal = change, at
-            change = 0.0
-            for at in range(start + 1, d):  # order[at] passes in front of item
-                change -= 2 * pair[item, order[at]]
-                if change < least:
-                    least, goal = change, at
-            if goal < start:
-                order[goal + 1 : start + 1] = order[goal:start].copy()
-            elif goal > start:
-                order[start:goal] = order[start + 1 : goal + 1].copy()
-            if goal != start:
-                order[goal] = item
-                moved = True
-        if not moved:
+            if not again[start]:
+                continue
+            again[start] = False
+            goal = best_place(pair, order, start)
+            if goal == start:
+                continue
+            item, step = order[start], 1 if goal > start else -1
+            for at in range(start, goal, step):
+                order[at] = order[at + step]
+                again[at] = True
+            order[goal] = item
+            again[goal] = True
+            moved = True
+        if moved:
+            everything = False
+        elif everything:
             break
+        else:
+            again[:] = True
+            everything = True
 
 
 @nb.njit(cache=True, nogil=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from skstruct.decoding.linear_ordering import packed_bound
 from skstruct.losses import pair, resolve_loss
 from skstruct.rankings.pivoting import kwik_sort, linear_program_order
 from skstruct.spaces import Rankings
@@ -149,9 +151,6 @@ def _candidates(method, space, outputs, weights, n_runs, rng):
 
 def _lower_bound(view, costs, Z):
     """What no ranking goes below: of pairs by packed cycles, else the optimum itself."""
-    d = Z.shape[1]
-    if costs.shape[1] not in (d * (d - 1) // 2, d * (d - 1) // 2 + 1):
+    if view.embedding not in ("pairs", "pair shares", "rating differences", "rating shares"):
         return view.argmin(costs).bounds[0]
-    from skstruct.decoding.linear_ordering import packed_bound
-
-    return packed_bound(costs[0, : d * (d - 1) // 2], np.argsort(Z[0]))
+    return packed_bound(costs[0, : math.comb(Z.shape[1], 2)], np.argsort(Z[0]))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.spaces.forms import check_distinct
-from skstruct.spaces.ranking_forms import RankingForm, read_orders, read_rankings
+from skstruct.spaces.ranking_forms import read_orders, read_rankings
 
 
 def ranks_from_orders(orders, items=None, *, unlisted="last"):
@@ -36,14 +36,20 @@ def ranks_from_orders(orders, items=None, *, unlisted="last"):
 
 
 def orders_from_ranks(ranks, items=None) -> list[list]:
-    """Ordered lists, best first, of rank vectors without ties.
+    """Ordered lists, best first, of rank vectors; tied items are a set, NaN is left out.
 
     >>> orders_from_ranks([[2, 1, 3]], ["a", "b", "c"])
     [['b', 'a', 'c']]
+    >>> orders_from_ranks([[1, 2, 2]]) == [[0, {1, 2}]]
+    True
     """
     ranks = np.atleast_2d(np.asarray(ranks, dtype=np.float64))
     items = tuple(range(ranks.shape[1])) if items is None else tuple(items)
-    Z, items, _ = read_rankings(
-        ranks, items, scores=False, unlisted="last", used_by="orders_from_ranks"
-    )
-    return list(RankingForm("names").write(Z, items))
+    Z, items, _ = read_rankings(ranks, items, used_by="orders_from_ranks")
+    return [[_group(z, rank, items) for rank in np.unique(z[~np.isnan(z)])] for z in Z]
+
+
+def _group(ranks, rank, items):
+    """The item of a rank, or a set of those tied at it."""
+    names = [items[j] for j in np.flatnonzero(ranks == rank)]
+    return names[0] if len(names) == 1 else set(names)

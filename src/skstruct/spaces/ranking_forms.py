@@ -34,8 +34,10 @@ class RankingForm:
             return self._write_names(Z, items, index)
         d = len(items)
         numbers = d + 1 - Z if self.scores else np.minimum(Z, _n_alone(Z)[:, None] + 1)
-        whole = np.issubdtype(self.dtype, np.floating) or (numbers == np.rint(numbers)).all()
-        numbers = numbers.astype(self.dtype if whole else np.float64)
+        with np.errstate(invalid="ignore", over="ignore"):
+            typed = numbers.astype(self.dtype)
+        # Halves do not fit whole numbers, and many items do not fit a small type.
+        numbers = typed if (typed == numbers).all() else numbers
         if self.kind == "array":
             return numbers
         import pandas
@@ -62,7 +64,9 @@ def _n_alone(Z):
     return (ordered == np.arange(1, Z.shape[1] + 1)).cumprod(axis=1).sum(axis=1)
 
 
-def read_rankings(Y, items: tuple | None, *, scores: bool, unlisted: str, used_by: str):
+def read_rankings(
+    Y, items: tuple | None, *, scores=False, unlisted="last", names=False, used_by: str
+):
     """Canonical rankings (float, smaller is better, NaN not ranked), items, and the form.
 
     Parameters
@@ -70,7 +74,11 @@ def read_rankings(Y, items: tuple | None, *, scores: bool, unlisted: str, used_b
     Y : rank vectors or ratings (array, frame), or ordered lists of names, best first
     items : tuple or None
         Known items; None learns them from ``Y``.
+    names : bool
+        Whether rows of numbers that are items stand for these, and not for ranks.
     """
+    if unlisted not in ("last", "unknown"):
+        raise ValueError(f'{used_by}: unlisted is "last" or "unknown"; {unlisted!r} came.')
     if is_pandas(Y, "DataFrame"):
         items, values = _match_columns(Y, items, used_by)
         form = RankingForm("frame", _dtype(values), columns=Y.columns, scores=scores)
@@ -81,8 +89,9 @@ def read_rankings(Y, items: tuple | None, *, scores: bool, unlisted: str, used_b
     rows = Y if isinstance(Y, np.ndarray) else list(Y)
     if len(rows) == 0:
         raise ValueError(f"{used_by}: Y has no rows.")
-    if _is_numeric(rows):
+    if _is_numeric(rows) and not (names and _are_items(rows, items)):
         values = np.asarray(rows)
+        values = values.astype(np.float64) if values.dtype == object else values
         items = tuple(range(values.shape[1])) if items is None else items
         form = RankingForm("array", _dtype(values), scores=scores)
         return _check_numbers(values, items, scores, used_by), items, form
@@ -99,8 +108,15 @@ def _is_numeric(rows) -> bool:
     return (
         vectors
         and len({len(row) for row in rows}) == 1
-        and all(isinstance(v, NUMBERS) for row in rows for v in row)
+        and all(v is None or isinstance(v, NUMBERS) for row in rows for v in row)
+        and any(v is not None for row in rows for v in row)
     )
+
+
+def _are_items(rows, items) -> bool:
+    """Whether every number is the name of an item."""
+    known = set(items or ())
+    return all(v in known for row in rows for v in row)
 
 
 def _dtype(values):
@@ -148,11 +164,25 @@ def _check_numbers(values, items, scores, used_by):
     empty = np.flatnonzero(np.isnan(Z).all(axis=1))
     if len(empty):
         raise ValueError(f"{used_by}: row {empty[0]} of Y ranks no item at all.")
-    return d + 1 - Z if scores else average_ranks(Z)
+    if not scores:
+        return average_ranks(Z)
+    ranks = average_ranks(-Z)
+    Z = d + 1 - Z
+    merged = np.flatnonzero((np.nan_to_num(average_ranks(Z)) != np.nan_to_num(ranks)).any(axis=1))
+    if len(merged):
+        raise ValueError(
+            f"{used_by}: ratings in row {merged[0]} of Y differ by less than rounding errors; "
+            "give them on another scale, or their ranks."
+        )
+    return Z
 
 
 def read_orders(rows: list, items: tuple | None, kind: str, unlisted: str, used_by: str):
     """Canonical rankings, items and form of ordered lists of names, best first."""
+    if not rows:
+        raise ValueError(f"{used_by}: Y has no rows.")
+    if unlisted not in ("last", "unknown"):
+        raise ValueError(f'{used_by}: unlisted is "last" or "unknown"; {unlisted!r} came.')
     orders = [_groups(row, i, items, used_by) for i, row in enumerate(rows)]
     if items is None:
         items = sorted_names({name for order in orders for group in order for name in group})

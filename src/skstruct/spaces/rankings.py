@@ -128,12 +128,14 @@ class Rankings(UniformRankings):
 
     def _read(self, Y, items):
         self._check_embedding()
-        if self.unlisted not in ("last", "unknown"):
-            raise ValueError(f'unlisted is "last" or "unknown"; {self.unlisted!r} came.')
-        how = {"scores": bool(self.scores), "unlisted": self.unlisted, "used_by": "Rankings"}
-        return read_rankings(Y, items, **how)
+        names = "form_" in self.__dict__ and self.form_.kind in ("names", "series")
+        return read_rankings(
+            Y, items, scores=bool(self.scores), unlisted=self.unlisted, names=names,
+            used_by="Rankings",
+        )  # fmt: skip
 
     def fit(self, Y):
+        self.__dict__.pop("form_", None)  # what an earlier fit saw says nothing of this one
         Z, self.learned_, self.form_ = self._read(Y, self._given_items())
         never = np.flatnonzero(np.isnan(Z).all(axis=0))
         if len(never):
