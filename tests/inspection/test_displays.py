@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.inspection import AlphaPathDisplay, HierarchyDisplay, RankingDisplay
+from skstruct.learners import NeighborLabelRanker
 from skstruct.losses import Kendall
 from skstruct.spaces import Hierarchy, Rankings
 
@@ -68,3 +71,16 @@ def test_only_rankings_are_drawn_as_rankings():
     model = ConditionalRiskMinimizer(alpha=1.0).fit(X, [0, 1] * 15)
     with pytest.raises(ValueError, match="not Classes"):
         RankingDisplay.from_estimator(model, X[0])
+
+
+def test_rows_in_any_form_are_drawn():
+    frame = pd.DataFrame(X, columns=["u", "v"])
+    ranks = pd.DataFrame(Rankings("abc").sample(30, 0), columns=list("abc"))
+    model = ConditionalRiskMinimizer(Rankings(), alpha=0.5).fit(frame, ranks)
+    expected = RankingDisplay.from_estimator(model, frame.iloc[[0]], y=ranks.iloc[[0]])
+    for x in (X[0], frame.iloc[0], sparse.csr_array(X[:1])):
+        display = RankingDisplay.from_estimator(model, x, y=ranks.iloc[0])
+        np.testing.assert_allclose(display.chances, expected.chances)
+        np.testing.assert_array_equal(display.truth, expected.truth)
+    with pytest.raises(ValueError, match="not of NeighborLabelRanker"):
+        RankingDisplay.from_estimator(NeighborLabelRanker(), X[0])

@@ -136,3 +136,35 @@ def test_what_explains_a_ranking():
     X, Y = problem()
     explanation = ConditionalRiskMinimizer(Rankings(), alpha=0.1).fit(X, Y).explain(X[:3])
     assert explanation.weights.shape == explanation.losses.shape == (3, 60)
+
+
+def test_the_k_best_of_blocks_with_fewer_outputs():
+    X, Y = problem(d=3)
+    model = ConditionalRiskMinimizer(Rankings(range(3)), alpha=0.1, n_jobs=2).fit(X, Y)
+    fixed = [{0: 1, 1: 2}] * 3 + [{}] * 3  # one ranking each, then six each
+    best = model.kbest(X[:6], 6, restrict={"positions": fixed})
+    assert best.values.shape == (6, 6)
+    assert np.isfinite(best.values[:3, 0]).all()
+    assert np.isinf(best.values[:3, 1:]).all()
+    assert np.isfinite(best.values[3:]).all()
+
+
+def test_a_failed_fit_changes_nothing():
+    X, Y = problem()
+    model = ConditionalRiskMinimizer(Rankings(), alpha=0.1).fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="alpha"):
+        model.set_params(alpha=-1.0).fit(X, problem(d=6)[1])
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_a_kernel_may_keep_its_matrix():
+    X, Y = problem()
+    kept = {}
+
+    def kernel(A, B):
+        return kept.setdefault((len(A), len(B)), np.exp(-((A[:, None] - B) ** 2).sum(axis=2)))
+
+    first = ConditionalRiskMinimizer(Rankings(), kernel=kernel, alpha=0.1).fit(X, Y).predict(X)
+    again = ConditionalRiskMinimizer(Rankings(), kernel=kernel, alpha=0.1).fit(X, Y).predict(X)
+    np.testing.assert_array_equal(first, again)

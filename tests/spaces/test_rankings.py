@@ -345,3 +345,42 @@ def test_ratings_that_rounding_would_tie():
 def test_an_empty_series():
     with pytest.raises(ValueError, match="no rows"):
         Rankings("ab").fit(pd.Series([], dtype=object))
+
+
+def test_known_positions_in_many_forms():
+    space = Rankings("abc")
+    expected = space.restrict(positions=[{"b": 3}, {}]).limits_.fixed
+    free = np.nan
+    frame = pd.DataFrame([[3, pd.NA, pd.NA], [pd.NA] * 3], columns=list("bca"), dtype="Int64")
+    for positions in ([[free, 3, free], [free] * 3], [[0, 3, 0], [0, 0, 0]], frame):
+        found = space.restrict(positions=positions).limits_.fixed
+        np.testing.assert_array_equal(found, expected)
+    for positions, message in (
+        ({"a": 0}, r"positions\[0\]\['a'\] is 0"),
+        (frame[["a", "b"]], "no column for the item 'c'"),
+        ([[1, 2]], "one column for each of 3 items"),
+        ([[1, 7, 0]], r"positions\[0, 1\] is 7"),
+        ("abc", "maps items to ranks"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            space.restrict(positions=positions)
+
+
+@pytest.mark.parametrize("embedding", ["positions", "pairs", "ranks"])
+def test_no_ranking_at_all(embedding):
+    space = Rankings("abc", embedding).restrict(positions={"a": 1}, before=[("b", "a")])
+    assert space.enumerate().shape == (0, 3)
+    for call in (space.argmin, lambda costs: space.kbest(costs, 2)):
+        with pytest.raises(InfeasibleError, match="row 0"):
+            call(np.zeros((1, _width(space))))
+
+
+def test_precedences_at_any_scale():
+    d = 24
+    space = Rankings(range(d), "pairs", prove=True).restrict(before=[(0, 1), (2, 3)])
+    costs = np.random.default_rng(4).standard_normal((1, _width(space)))
+    large = space.argmin(costs)
+    tiny = space.argmin(costs * 1e-16)
+    np.testing.assert_allclose(tiny.values * 1e16, large.values, rtol=1e-6)
+    with pytest.raises(ValueError, match="for 2 rows; 3 came"):
+        Rankings("ab").restrict(positions=[{}, {"a": 1}]).contains(np.ones((3, 2)))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct._arrays.optional import require
+from skstruct.inspection.rows import one_input, one_output
 
 
 class HierarchyDisplay:
@@ -47,13 +48,12 @@ class HierarchyDisplay:
         max_labels : int
             Of a large hierarchy, only the labels of largest share (and all above them).
         """
-        space = estimator.space_
-        X = np.asarray(x, dtype=np.float64).reshape(1, -1)
+        X, space = one_input(estimator, x), estimator.space_
         problem, smoother = estimator._prepared("hamming", None)
-        shares = problem.mean_embedding(np.asarray(smoother.predict(X)))[0][0]
+        shares = problem.mean_embedding(np.asarray(smoother.predict(np.asarray(X))))[0][0]
         predicted = estimator.predict(X, loss=loss, restrict=restrict)
         predicted = space.validate(predicted)[0]
-        truth = None if y is None else space.validate([y])[0]
+        truth = None if y is None else one_output(space, y)
         shown = _most_likely(space.dag_, np.maximum(shares, predicted), max_labels)
         return cls(space.dag_, space.labels_, shares, predicted, truth, shown).plot(ax)
 

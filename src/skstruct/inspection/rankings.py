@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct._arrays.optional import require
 from skstruct.decoding.linear_ordering import pair_matrix
+from skstruct.inspection.rows import one_input, one_output
 
 
 class RankingDisplay:
@@ -43,16 +44,15 @@ class RankingDisplay:
         loss, restrict
             As in ``predict``.
         """
-        space = estimator.space_
+        X, space = one_input(estimator, x), estimator.space_
         if not hasattr(space, "items_"):
             raise ValueError(f"RankingDisplay draws rankings, not {type(space).__name__}.")
-        X = np.asarray(x, dtype=np.float64).reshape(1, -1)
         problem, smoother = estimator._prepared("kendall", None)
-        costs, _ = problem.costs(np.asarray(smoother.predict(X)))
+        costs, _ = problem.costs(np.asarray(smoother.predict(np.asarray(X))))
         d = len(space.items_)
         chances = 0.5 - pair_matrix(costs, d)[0]  # costs are minus half the mean signs
         ranks = space.validate(estimator.predict(X, loss=loss, restrict=restrict))[0]
-        truth = None if y is None else space.validate([y])[0]
+        truth = None if y is None else one_output(space, y)
         return cls(space.items_, chances, ranks, truth).plot(ax)
 
     def plot(self, ax=None):

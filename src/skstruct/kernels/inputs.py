@@ -75,7 +75,8 @@ class InputKernel(BaseEstimator):
         if half and self.centre_ is not None:
             K = gaussian_half(X - self.centre_, self.gamma_)
         else:
-            K = _own(self(X, X))
+            # A callable may keep the matrix that it returns: that one is not ours to change.
+            K = np.array(self(X, X), order="C") if callable(self.kernel) else _own(self(X, X))
         if K.shape != (X.shape[0], X.shape[0]):
             raise ValueError(f"The kernel of {X.shape[0]} rows has shape {K.shape}.")
         if not np.isfinite(K.sum()):

@@ -36,5 +36,22 @@ def decide_in_blocks(X, smoother, decide, bytes_per_row, *, memory, n_jobs, verb
 def _joined(parts: list[Decoded]) -> Decoded:
     if len(parts) == 1:
         return parts[0]
+    if parts[0].values.ndim == 2:  # the k best: a block may have fewer ranks than another
+        width = max(part.values.shape[1] for part in parts)
+        parts = [_padded(part, width) for part in parts]
     fields = ("outputs", "values", "bounds")
     return Decoded(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
+
+
+def _padded(part: Decoded, width: int) -> Decoded:
+    """So many ranks: those that no row of the block has are infinite."""
+    missing = width - part.values.shape[1]
+    if not missing:
+        return part
+    last = np.repeat(part.outputs[:, -1:], missing, axis=1)
+    infinite = np.full((len(part.values), missing), np.inf)
+    return Decoded(
+        np.concatenate([part.outputs, last], axis=1),
+        np.hstack([part.values, infinite]),
+        np.hstack([part.bounds, infinite]),
+    )

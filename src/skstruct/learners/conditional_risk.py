@@ -15,6 +15,7 @@ from sklearn.utils.validation import (
 
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.whole import all_or_nothing
 from skstruct.kernels.labels import label_kernel_matrix
 from skstruct.learners.batches import decide_in_blocks
 from skstruct.learners.explanation import Explanation
@@ -156,6 +157,7 @@ class ConditionalRiskMinimizer(BaseEstimator):
         return tags
 
     # ------------------------------------------------------------------ fitting
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None, groups=None):
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
 

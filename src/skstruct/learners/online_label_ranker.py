@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
+from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.label_ranker import LinearLabelRanker
 
 MOST_SWEEPS, ACCURACY = 1000, 1e-7  # of a passive-aggressive step, in units of the margin
@@ -115,6 +116,7 @@ class OnlineLabelRanker(LinearLabelRanker):
         for _ in range(self.n_epochs):
             self._visit(reduced, rng.permutation(n) if self.shuffle else np.arange(n))
 
+    @all_or_nothing
     def partial_fit(self, X, y):
         """Visit the rows of ``X`` (n, p) and ``y`` once, in their order.
 

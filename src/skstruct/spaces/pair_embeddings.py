@@ -147,7 +147,8 @@ def _demanded(costs, limits, d):
     if not limits.has_before:
         return costs
     p, q = pair_numbers(d)
-    price = 2 * np.abs(costs).sum(axis=1, keepdims=True) + 1.0
+    price = 2 * np.abs(costs).sum(axis=1, keepdims=True)
+    price[price == 0] = 1.0
     demanded = np.where(limits.before[:, p, q], -price, costs)
     return np.where(limits.before[:, q, p], price, demanded)
 

@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from skstruct._arrays.optional import is_pandas
 from skstruct.decoding.orders import close_transitively
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.forms import unknown_label
 from skstruct.spaces.limits import check_size
+
+NUMBERS = (int, float, np.number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,26 +117,50 @@ def read_fixed(positions, items: tuple, used_by: str) -> np.ndarray:
         return np.zeros((1, d), np.int64)
     if isinstance(positions, Mapping):
         positions = [positions]
-    if hasattr(positions, "columns"):  # a frame: columns in the order of the items
-        positions = positions[list(items)].to_numpy()
-    if isinstance(positions, np.ndarray) and positions.dtype != object:
-        fixed = np.nan_to_num(np.atleast_2d(positions).astype(np.float64))
-    else:
-        number = {name: j for j, name in enumerate(items)}
-        fixed = np.zeros((len(positions), d))
-        for i, row in enumerate(positions):
-            for name, rank in row.items():
-                if name not in number:
-                    raise ValueError(unknown_label(f"positions[{i}] holds", name, items, used_by))
-                fixed[i, number[name]] = rank
-    good = (fixed >= 0) & (fixed <= d) & (fixed == np.rint(fixed))
-    if fixed.shape[1] != d or not good.all():
-        at = np.argwhere(~good)[0].tolist() if fixed.shape[1] == d else fixed.shape
+    if is_pandas(positions, "DataFrame"):
+        missing = [name for name in items if name not in set(positions.columns)]
+        if missing:
+            raise ValueError(f"{used_by}: positions has no column for the item {missing[0]!r}.")
+        positions = positions[list(items)].astype(np.float64).to_numpy()
+    rows = list(positions)
+    if rows and all(isinstance(row, Mapping) for row in rows):
+        return _named_positions(rows, items, used_by)
+    try:
+        fixed = np.nan_to_num(np.atleast_2d(np.array(rows, dtype=np.float64)))
+    except (TypeError, ValueError):
         raise ValueError(
-            f"{used_by}: positions maps items to ranks from 1 to {d}, or is an array with one "
-            f"column per item; row and column {at} came wrong."
+            f"{used_by}: positions maps items to ranks, one mapping for all rows or one per row, "
+            f"or is an array of ranks, NaN where free; {positions!r} came."
+        ) from None
+    if fixed.ndim != 2 or fixed.shape[1] != d:
+        raise ValueError(
+            f"{used_by}: positions as an array has one column for each of {d} items; "
+            f"shape {fixed.shape} came."
+        )
+    bad = np.argwhere(~((fixed >= 0) & (fixed <= d) & (fixed == np.rint(fixed))))
+    if len(bad):
+        row, column = bad[0]
+        raise ValueError(
+            f"{used_by}: positions are ranks from 1 to {d}; positions[{row}, {column}] is "
+            f"{fixed[row, column]:g}."
         )
     return fixed.astype(np.int64)
+
+
+def _named_positions(rows, items, used_by):
+    number, ranks = {name: j for j, name in enumerate(items)}, range(1, len(items) + 1)
+    fixed = np.zeros((len(rows), len(items)), np.int64)
+    for i, row in enumerate(rows):
+        for name, rank in row.items():
+            if name not in number:
+                raise ValueError(unknown_label(f"positions[{i}] holds", name, items, used_by))
+            if not isinstance(rank, NUMBERS) or rank not in ranks:
+                raise ValueError(
+                    f"{used_by}: positions are ranks from 1 to {len(items)}; "
+                    f"positions[{i}][{name!r}] is {rank!r}."
+                )
+            fixed[i, number[name]] = rank
+    return fixed
 
 
 def read_before(before, items: tuple, used_by: str) -> np.ndarray:

@@ -123,7 +123,7 @@ def list_rankings(limits: RankLimits, limit: int) -> np.ndarray:
         prefixes = np.column_stack([prefixes[row], item])
     rest = np.ones((len(prefixes), d), bool)
     np.put_along_axis(rest, prefixes, False, axis=1)
-    others = np.nonzero(rest)[1].reshape(len(prefixes), -1)
+    others = np.nonzero(rest)[1].reshape(len(prefixes), d - _stop(limits))
     return tied_behind(np.hstack([prefixes, others]), limits.top)
 
 
