@@ -5,8 +5,8 @@ Protocol: 643 users drawn at random to train, the other 300 to test, ten trials.
 movies are put in order for every test user, by linear ordering of the rating differences of
 the training users, weighted by kernel ridge regression with a linear kernel on features
 of the users. The loss is normalised: 0 is perfect, 1 the reverse, 1/2 a random order. Alpha
-is chosen by leave-one-out on the training users, for each of whom only the movies that he
-rated himself are put in order.
+is chosen by leave-one-out on the training users, each judged as a test user would be; only
+the movies on which he is judged are put in order for that.
 
 The paper does not say which ratings its features saw. Two readings are run:
  "profile": age, gender, occupation and region only; all ratings of a test user count;
@@ -36,7 +36,7 @@ from skstruct.smoothing import KernelRidge
 from skstruct.spaces import Rankings
 
 N_USERS, N_MOVIES, N_TRAIN = 943, 1682, 643
-ALPHAS = np.array([300.0, 100.0, 30.0, 10.0, 3.0])
+ALPHAS = np.array([300.0, 100.0, 30.0, 10.0])
 PAPER = {"linear surrogate": "0.430 ± 0.004", "hinge": "0.432 ± 0.008",
          "logistic": "0.432 ± 0.012", "SVM struct": "0.451 ± 0.008",
          "the paper's algorithm 1": "0.396 ± 0.003"}  # fmt: skip
@@ -75,28 +75,28 @@ def unit(rows):
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
 
 
-def left_out_loss(weights, ratings):
-    """Mean loss of the users if only each one's own movies are put in order.
+def left_out_loss(weights, ratings, judged):
+    """Mean loss of the users if only each one's own judged movies are put in order.
 
     Row n of ``weights`` holds the weights of all users for user n, his own being zero.
     """
     rated, stars = (~np.isnan(ratings)).astype(float), np.nan_to_num(ratings)
     losses, loss = [], RankLoss(normalize=True)
     for user, w in enumerate(weights):
-        own = np.flatnonzero(rated[user])
+        own = np.flatnonzero(~np.isnan(judged[user]))
         # Cost of i above j: sum over users n who rated both of w_n (r_nj - r_ni).
         liked = (rated[:, own] * w[:, None]).T @ stars[:, own]
         pair = liked - liked.T
         order = np.argsort(pair.sum(axis=1), kind="stable")
         insert(pair, order, 100)
-        losses.append(loss(np.argsort(order)[None], -ratings[user, own][None])[0])
+        losses.append(loss(np.argsort(order)[None], -judged[user, own][None])[0])
     return np.mean(losses)
 
 
-def choose_alpha(X, ratings):
+def choose_alpha(X, ratings, judged):
     """The alpha of least leave-one-out loss; means of the identity are the weights."""
     smoother = KernelRidge("linear", np.inf, system="spectral").fit(X, np.eye(len(X)))
-    losses = [left_out_loss(weights, ratings) for weights in smoother.loo_path(ALPHAS)]
+    losses = [left_out_loss(weights, ratings, judged) for weights in smoother.loo_path(ALPHAS)]
     return ALPHAS[int(np.argmin(losses))]
 
 
@@ -120,7 +120,7 @@ def run_trial(ratings, profile, trial, protocols, jobs):
     for protocol in protocols:
         X, judged = inputs[protocol]
         start = time.perf_counter()
-        alpha = choose_alpha(X[train], ratings[train])
+        alpha = choose_alpha(X[train], ratings[train], judged[train])
         space = Rankings(range(N_MOVIES), scores=True)
         model = ConditionalRiskMinimizer(space, "rank", kernel="linear", alpha=alpha, n_jobs=jobs)
         decoded = model.fit(X[train], ratings[train]).decode(X[test])
@@ -128,7 +128,7 @@ def run_trial(ratings, profile, trial, protocols, jobs):
         order = np.broadcast_to(-popularity(ratings[train]), decoded.outputs.shape)
         # Movies with equal means may not be tied: a tie costs one half.
         one_for_all = judge(np.argsort(np.argsort(order, axis=1, kind="stable")), -judged[test])
-        gap = np.mean((decoded.values - decoded.bounds) / decoded.values)
+        gap = np.median((decoded.values - decoded.bounds) / np.abs(decoded.values))
         found[protocol] = ours, one_for_all.mean(), alpha, gap, time.perf_counter() - start
     return found
 
@@ -154,7 +154,7 @@ def main():
             results[protocol].append((ours, constant))
             print(
                 f"trial {trial}, {protocol}: ours {ours:.4f}, one order for all {constant:.4f}, "
-                f"alpha {alpha:g}, gap {gap:.1%} of the risk, {seconds:.0f} s",
+                f"alpha {alpha:g}, median gap {gap:.1%} of the risk, {seconds:.0f} s",
                 flush=True,
             )
     print(f"\nNormalised rank loss, {arguments.trials} trials (mean ± standard deviation)")

@@ -3,7 +3,27 @@
 
 
 class InfeasibleError(ValueError):
-    """No output of the space meets the constraints that were given."""
+    """No output of the space meets the constraints that were given.
+
+    Attributes
+    ----------
+    row : int or None
+        The first row of which that is so, where rows differ.
+    """
+
+    def __init__(self, message, row=None):
+        super().__init__(message)
+        self.row = row
+
+    def __reduce__(self):
+        return type(self), (str(self), self.row)
+
+    def shifted(self, start: int):
+        """The same of a row counted from the beginning, not from the start of its block."""
+        if self.row is None:
+            return self
+        row = self.row + start
+        return type(self)(str(self).replace(f"row {self.row}", f"row {row}", 1), row)
 
 
 class UnverifiedAnswerError(RuntimeError):

@@ -81,7 +81,7 @@ def test_bad_predictions():
             model.predict(bad)
     with pytest.raises(ValueError, match="k is a whole number, at least 1; 0"):
         model.kbest(X, 0)
-    with pytest.raises(InfeasibleError, match=r"row 0 \(20 of 20 rows\)"):
+    with pytest.raises(InfeasibleError, match="in row 0"):
         model.predict(X, restrict={"include": [0], "exclude": [0]})
     with pytest.raises(InfeasibleError, match="row 1"):
         model.predict(X[:2], restrict={"include": [[], [1]], "exclude": [1]})

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The conditional risk minimizer on rankings, from the user's outputs and back."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct.exceptions import InfeasibleError
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import Footrule, Kendall, RankLoss, Spearman, resolve_loss
 from skstruct.smoothing import Forest, Neighbors
@@ -168,3 +171,15 @@ def test_a_kernel_may_keep_its_matrix():
     first = ConditionalRiskMinimizer(Rankings(), kernel=kernel, alpha=0.1).fit(X, Y).predict(X)
     again = ConditionalRiskMinimizer(Rankings(), kernel=kernel, alpha=0.1).fit(X, Y).predict(X)
     np.testing.assert_array_equal(first, again)
+
+
+def test_the_impossible_row_is_counted_from_the_beginning():
+    X, Y = problem(d=3)
+    model = ConditionalRiskMinimizer(Rankings(range(3)), alpha=0.1, n_jobs=2).fit(X, Y)
+    limits = {"positions": [{}] * 35 + [{0: 1}] + [{}] * 4, "before": [[(1, 0)]] * 40}
+    for loss in ("kendall", "footrule", "zero_one"):
+        for decide in (model.decode, lambda *a, **k: model.kbest(a[0], 2, **k)):
+            with pytest.raises(InfeasibleError, match="row 35") as caught:
+                decide(X[:40], loss=loss, restrict=limits)
+            assert caught.value.row == 35
+            assert pickle.loads(pickle.dumps(caught.value)).row == 35

@@ -143,3 +143,10 @@ def test_names_and_errors():
         weighted(orders, orders)
     with pytest.raises(ValueError, match="no weight for the label 'c'"):
         Footrule(item_weights={"a": 1.0, "b": 0.0}).bind(Rankings("abc"))
+
+
+@pytest.mark.parametrize("loss", [*PAIRS, *PLACES[:3]], ids=repr)
+def test_rankings_of_other_items_are_not_compared(loss):
+    for predicted, true in (([[1, 2, 3]], [[1, 2]]), ([1, 2, 3], [1, 2, 3])):
+        with pytest.raises(ValueError, match="same items"):
+            loss(predicted, true)

@@ -108,3 +108,21 @@ def test_three_items_do_not_confuse_ranks_with_pairs(loss):
         best = (resolve_loss(loss).pairwise(orders, Y) @ weights).min()
         found = aggregate(Y, weights, loss, method="kwiksort", n_runs=1, random_state=seed)
         assert found.bound <= best + 1e-9 <= found.value + 2e-9
+
+
+def test_losses_that_are_only_listed():
+    """All rankings are tried, not only the given ones; beyond that there is no bound."""
+    found = aggregate([[1, 2, 3], [1, 3, 2]], weights=[-1.0, -1.0], loss="zero_one")
+    assert found.value == found.bound == -2.0
+    worst = aggregate(total_orders(3)[:2], loss=lambda z, y: -float(np.abs(z - y).sum()))
+    every = [-np.abs(z - total_orders(3)[:2]).sum() for z in total_orders(3)]
+    assert worst.value == min(every)
+    many = aggregate([np.arange(1, 11)], loss="zero_one")
+    assert many.value == 0.0
+    assert many.bound == -np.inf
+
+
+def test_quick_rules_know_no_limits():
+    space = Rankings(range(3)).restrict(top=1)
+    with pytest.raises(ValueError, match="restrictions"):
+        aggregate([[1, 2, 3]], method="borda", space=space)

@@ -384,3 +384,20 @@ def test_precedences_at_any_scale():
     np.testing.assert_allclose(tiny.values * 1e16, large.values, rtol=1e-6)
     with pytest.raises(ValueError, match="for 2 rows; 3 came"):
         Rankings("ab").restrict(positions=[{}, {"a": 1}]).contains(np.ones((3, 2)))
+
+
+def test_nullable_frames_and_masked_arrays():
+    frame = pd.DataFrame([[1, 2, 3], [3, 1, 2]], columns=list("abc"), dtype="Int64")
+    space = Rankings().fit(frame)
+    pd.testing.assert_frame_equal(space.restore(space.validate(frame), frame.index), frame)
+    masked = np.ma.array([[1, 2, 3], [1, 1, 2]], mask=[[0, 0, 0], [0, 1, 0]])
+    np.testing.assert_array_equal(Rankings().fit(masked).validate(masked)[1], [1, np.nan, 2])
+
+
+def test_a_top_of_thousands_is_quick():
+    """No closure over all triples of items where nothing is demanded."""
+    from skstruct.decoding.orders import close_transitively
+
+    before = np.zeros((1, 4000, 4000), bool)
+    before[0, 5, 9] = before[0, 9, 7] = True
+    assert np.argwhere(close_transitively(before))[:, 1:].tolist() == [[5, 7], [5, 9], [9, 7]]

@@ -77,7 +77,8 @@ def sample_orders(n: int, before, allowed, stop: int, rng) -> np.ndarray:
 def close_transitively(before: np.ndarray) -> np.ndarray:
     """Add what follows from p before q before r (Warshall); bool arrays of shape (n, d, d)."""
     closed = before.copy()
-    for q in range(before.shape[1]):
+    between = before.any(axis=(0, 1)) & before.any(axis=(0, 2))  # after one and before another
+    for q in np.flatnonzero(between):
         closed |= closed[:, :, q, None] & closed[:, None, q, :]
     return closed
 

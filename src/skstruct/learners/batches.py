@@ -8,6 +8,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from skstruct._arrays.blocks import parse_memory, row_blocks
 from skstruct._arrays.progress import track
+from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import Decoded
 
 
@@ -25,7 +26,10 @@ def decide_in_blocks(X, smoother, decide, bytes_per_row, *, memory, n_jobs, verb
 
     def one(rows):
         means = np.asarray(smoother.predict(X[rows]), dtype=np.float64)
-        return decide(means.reshape(rows.stop - rows.start, -1), rows)
+        try:
+            return decide(means.reshape(rows.stop - rows.start, -1), rows)
+        except InfeasibleError as error:
+            raise error.shifted(rows.start) from None
 
     shown = track(blocks, "predicting", verbose)
     if n_jobs == 1:

@@ -9,6 +9,7 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.extmath import safe_sparse_dot
@@ -75,7 +76,7 @@ class LabelRanker(BaseEstimator):
         y = y if hasattr(y, "__len__") else np.asarray(y)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_consistent_length(X, y)
-        return X, y
+        return _short_indices(X), y
 
     def _check_accepted(self, outputs):
         if not self.reduction_.accepts(outputs):
@@ -95,7 +96,7 @@ class LabelRanker(BaseEstimator):
         check_is_fitted(self)
         index = X.index if is_pandas(X, "DataFrame") else None
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return X, index
+        return _short_indices(X), index
 
     def _scores(self, X):
         raise NotImplementedError
@@ -162,6 +163,14 @@ class LinearLabelRanker(LabelRanker):
 
     def _scores(self, X):
         return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+
+
+def _short_indices(X):
+    """Sparse inputs with 32-bit indices where these are enough: trees read no others."""
+    if sparse.issparse(X) and X.indices.dtype != np.int32 and max(X.nnz, *X.shape) < 2**31:
+        indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return type(X)((X.data, indices, indptr), shape=X.shape)
+    return X
 
 
 def mean_tau(Z_pred: np.ndarray, Z_true: np.ndarray, sample_weight=None) -> float:

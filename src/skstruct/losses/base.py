@@ -50,6 +50,17 @@ class BaseLoss(BaseEstimator):
         return np.column_stack(columns) if columns else np.zeros((len(Y_pred), 0))
 
 
+def matched_rankings(Y_pred, Y_true):
+    """Both as floats of shape (n, d)."""
+    Y_pred, Y_true = np.asarray(Y_pred, dtype=np.float64), np.asarray(Y_true, dtype=np.float64)
+    if Y_pred.ndim != 2 or Y_pred.shape != Y_true.shape:
+        raise ValueError(
+            f"Rankings of the same items are compared, row by row; shapes {Y_pred.shape} and "
+            f"{Y_true.shape} came."
+        )
+    return Y_pred, Y_true
+
+
 def label_weights(weights, space, used_by: str):
     """Weights of the labels of a space as an array: from None, a sequence or a mapping."""
     d = len(space.labels_)

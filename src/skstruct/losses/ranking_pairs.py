@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from skstruct.decoding.linear_ordering import pair_numbers, pair_signs
-from skstruct.losses.base import BaseLoss
+from skstruct.losses.base import BaseLoss, matched_rankings
 
 
 class Kendall(BaseLoss):
@@ -50,7 +50,7 @@ class Kendall(BaseLoss):
         return "pair shares" if self.normalize else "pairs"
 
     def __call__(self, Y_pred, Y_true):
-        predicted, true = (pair_signs(np.asarray(Y, float)) for Y in (Y_pred, Y_true))
+        predicted, true = (pair_signs(Y) for Y in matched_rankings(Y_pred, Y_true))
         agreement = (predicted * true).sum(axis=1)
         if not self.normalize:
             return (true.shape[1] - agreement) / 2
@@ -112,7 +112,7 @@ class RankLoss(BaseLoss):
         return bound
 
     def __call__(self, Y_pred, Y_true):
-        Y_pred, Y_true = np.asarray(Y_pred, float), np.asarray(Y_true, float)
+        Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
         losses = np.empty(len(Y_true))
         step = max(1, 10**7 // max(1, math.comb(Y_true.shape[1], 2)))
         p, q = pair_numbers(Y_true.shape[1])

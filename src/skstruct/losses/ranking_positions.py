@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from skstruct.losses.base import BaseLoss, label_weights
+from skstruct.losses.base import BaseLoss, label_weights, matched_rankings
 from skstruct.spaces.partial_ranks import expected_ranks, is_total, position_shares
 
 
@@ -69,7 +69,7 @@ class PositionLoss(BaseLoss):
         return np.ones(d) if self.item_weights is None else np.asarray(self.item_weights, float)
 
     def __call__(self, Y_pred, Y_true):
-        Y_pred, Y_true = np.asarray(Y_pred, float), np.asarray(Y_true, float)
+        Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
         matrix, weights = self._matrix(Y_pred.shape[1]), self._weights(Y_pred.shape[1])
         if is_total(Y_pred).all() and is_total(Y_true).all():
             return matrix[Y_pred.astype(int) - 1, Y_true.astype(int) - 1] @ weights
@@ -174,7 +174,7 @@ class Spearman(_Displacement):
     def __call__(self, Y_pred, Y_true):
         if not self._is_plain():
             return super().__call__(Y_pred, Y_true)
-        predicted, true = expected_ranks(Y_pred), expected_ranks(Y_true)
+        predicted, true = (expected_ranks(Y) for Y in matched_rankings(Y_pred, Y_true))
         return 2 * _sum_of_squares(predicted.shape[1]) - 2 * (predicted * true).sum(axis=1)
 
     def cost(self, g, total):

@@ -17,6 +17,7 @@ from skstruct.rankings.pivoting import kwik_sort, linear_program_order
 from skstruct.spaces import Rankings
 from skstruct.spaces.partial_ranks import expected_ranks, is_total, tied_behind
 
+MOST_LISTED = 10**4  # rankings that are tried one by one, for losses that are only callable
 METHODS = ("optimal", "borda", "kwiksort", "lp", "pick")
 
 
@@ -58,7 +59,9 @@ def aggregate(
         Of any sign; ones when None.
     loss : str or loss, default="kendall"
         ``"kendall"`` (Kemeny's rule), ``"footrule"`` (optimal matching), ``"spearman"``
-        (Borda's rule), ``"rank"``, or any other loss of rankings.
+        (Borda's rule), ``"rank"``, or any other loss of rankings. A callable and
+        ``"zero_one"`` are tried on all rankings of up to 7 items; on the given ones and
+        without a bound if there are more.
     method : str, default="optimal"
         ``"optimal"`` minimizes the loss, exactly or with a gap; ``"borda"`` sorts by mean
         ranks; ``"kwiksort"`` splits at random pivots and ``"lp"`` rounds the triangle
@@ -96,11 +99,13 @@ def aggregate(
     space = (Rankings() if space is None else clone(space)).fit(rankings)
     outputs = space.validate(rankings)
     weights = _check_weights(weights, len(outputs))
-    view, loss = pair(resolve_loss(loss), space, outputs)
-    if restrict:
-        if method != "optimal":
-            raise ValueError('Only method="optimal" obeys restrictions.')
-        view = view.restrict(**restrict)
+    space = space.restrict(**restrict) if restrict else space
+    if method != "optimal" and not space.limits_.is_free:
+        raise ValueError('Only method="optimal" obeys restrictions.')
+    loss = resolve_loss(loss)
+    listed = loss.embedding_on(space) == "outputs"
+    every = listed and space.size() <= MOST_LISTED
+    view, loss = pair(loss, space, np.vstack([space.enumerate(), outputs]) if every else outputs)
     costs, offset = _costs(view, loss, weights, outputs)
     best = view.argmin(costs) if method == "optimal" else None
     if best is not None:
@@ -112,6 +117,7 @@ def aggregate(
         values = np.asarray(psi @ costs[0]).ravel() + offset
         Z, value = found[[values.argmin()]], values.min()
         bound = min(_lower_bound(view, costs, Z) + offset, value)
+    bound = -np.inf if listed and not every else bound  # others may cost less
     restored = space.restore(Z)
     ranking = restored.iloc[0] if hasattr(restored, "iloc") else restored[0]
     return Aggregate(ranking, float(value), float(bound), method)

@@ -135,10 +135,15 @@ class BaseSpace(BaseEstimator):
 
 def decoded_or_infeasible(outputs, values, bounds, space) -> Decoded:
     """A result, unless some row has no output at all (infinite value)."""
-    impossible = np.flatnonzero(~np.isfinite(values))
-    if len(impossible):
-        raise InfeasibleError(
-            f"{type(space).__name__}: no output meets the constraints in row {impossible[0]} "
-            f"({len(impossible)} of {len(values)} rows)."
-        )
+    check_feasible(np.isfinite(values), space)
     return Decoded(outputs, values, bounds)
+
+
+def check_feasible(possible: np.ndarray, space) -> None:
+    """Raise where a row has no output at all."""
+    impossible = np.flatnonzero(~possible)
+    if len(impossible):
+        row = int(impossible[0])
+        raise InfeasibleError(
+            f"{type(space).__name__}: no output meets the constraints in row {row}.", row
+        )

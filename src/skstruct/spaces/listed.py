@@ -10,7 +10,7 @@ from scipy import sparse
 
 from skstruct._arrays.checks import check_costs
 from skstruct.decoding.lists import cheapest, k_cheapest
-from skstruct.spaces.base import Decoded, decoded_or_infeasible
+from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.views import EmbeddingView
 
@@ -81,6 +81,7 @@ class ListedOutputs(EmbeddingView):
 
     def kbest(self, costs, k):
         order, values = k_cheapest(self._allowed_costs(costs), k)
+        check_feasible(np.isfinite(values).any(axis=1), self.space)
         return Decoded(self.listed_[order], values, values)
 
 

@@ -34,17 +34,13 @@ class RankingForm:
             return self._write_names(Z, items, index)
         d = len(items)
         numbers = d + 1 - Z if self.scores else np.minimum(Z, _n_alone(Z)[:, None] + 1)
-        with np.errstate(invalid="ignore", over="ignore"):
-            typed = numbers.astype(self.dtype)
-        # Halves do not fit whole numbers, and many items do not fit a small type.
-        numbers = typed if (typed == numbers).all() else numbers
         if self.kind == "array":
-            return numbers
+            return _typed(numbers, self.dtype)
         import pandas
 
         frame = pandas.DataFrame(numbers, index=index, columns=list(items))[list(self.columns)]
         frame.columns = self.columns
-        return frame
+        return frame.apply(lambda column: _typed(column, self.dtype))
 
     def _write_names(self, Z, items, index):
         rows, alone = np.empty(len(Z), dtype=object), _n_alone(Z)
@@ -56,6 +52,16 @@ class RankingForm:
         import pandas
 
         return pandas.Series(rows, index=index, name=self.name)
+
+
+def _typed(numbers, dtype):
+    """As the type that was given, if it holds them: halves and large numbers may not fit."""
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            typed = numbers.astype(dtype)
+        return typed if (typed == numbers).all() else numbers
+    except (TypeError, ValueError):
+        return numbers
 
 
 def _n_alone(Z):
@@ -81,11 +87,15 @@ def read_rankings(
         raise ValueError(f'{used_by}: unlisted is "last" or "unknown"; {unlisted!r} came.')
     if is_pandas(Y, "DataFrame"):
         items, values = _match_columns(Y, items, used_by)
-        form = RankingForm("frame", _dtype(values), columns=Y.columns, scores=scores)
+        dtypes = set(Y.dtypes)  # a nullable type comes back, too
+        dtype = dtypes.pop() if len(dtypes) == 1 else _dtype(values)
+        form = RankingForm("frame", dtype, columns=Y.columns, scores=scores)
         return _check_numbers(values, items, scores, used_by), items, form
     if is_pandas(Y, "Series"):
         Z, items, form = read_orders(list(Y), items, "series", unlisted, used_by)
         return Z, items, replace(form, name=Y.name)
+    if isinstance(Y, np.ma.MaskedArray):
+        Y = np.ma.filled(Y.astype(np.float64), np.nan)
     rows = Y if isinstance(Y, np.ndarray) else list(Y)
     if len(rows) == 0:
         raise ValueError(f"{used_by}: Y has no rows.")

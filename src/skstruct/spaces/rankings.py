@@ -12,8 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.checks import check_costs
 from skstruct.decoding.orders import MOST_ITEMS
 from skstruct.decoding.prefixes import k_best_sequences
-from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.base import EXACT, Decoded, Guarantee, decoded_or_infeasible
+from skstruct.spaces.base import (
+    EXACT,
+    Decoded,
+    Guarantee,
+    check_feasible,
+    decoded_or_infeasible,
+)
 from skstruct.spaces.forms import check_distinct
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.pair_embeddings import Pairs, WeightedPairs
@@ -250,16 +255,6 @@ class Rankings(UniformRankings):
         decoded = self._scheme.decode(costs, d, self.limits_, prove=self.prove)
         return decoded_or_infeasible(*decoded, self)
 
-    @staticmethod
-    def _check_found(values):
-        """Every row has at least one ranking."""
-        impossible = np.flatnonzero(~np.isfinite(values).any(axis=1))
-        if len(impossible):
-            raise InfeasibleError(
-                f"Rankings: no output meets the constraints in row {impossible[0]} "
-                f"({len(impossible)} of {len(values)} rows)."
-            )
-
     def kbest(self, costs, k):
         """The ``k`` cheapest rankings of every row: outputs (n, k, d), values (n, k)."""
         costs, d = self._checked(costs), len(self.items_)
@@ -268,7 +263,7 @@ class Rankings(UniformRankings):
         if simple:
             best_within = scheme.best_assignments(costs, d, limits)
             columns, values = k_best_sequences(best_within, len(costs), d, d, k)
-            self._check_found(values)
+            check_feasible(np.isfinite(values).any(axis=1), self)
             return Decoded(columns + 1.0, values, values)
         if d > MOST_ITEMS:
             raise ValueError(
@@ -278,7 +273,7 @@ class Rankings(UniformRankings):
         length = d if limits.top is None else limits.top
         best_within = scheme.best_orders(costs, d, limits)
         orders, values = k_best_sequences(best_within, len(costs), length, d, k)
-        self._check_found(values)
+        check_feasible(np.isfinite(values).any(axis=1), self)
         outputs = np.stack([tied_behind(_filled(z, d), limits.top) for z in orders.swapaxes(0, 1)])
         return Decoded(outputs.swapaxes(0, 1), values, values)
 
