@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 from skstruct.decoding import linear_ordering
 from skstruct.decoding._compiled_tournaments import split
 from skstruct.decoding.linear_ordering import (
+    improve_tops,
     linear_orders,
     packed_bound,
     pair_matrix,
@@ -19,6 +20,7 @@ from skstruct.decoding.linear_ordering import (
 from skstruct.decoding.orders import cheapest_orders
 from skstruct.decoding.precedence import cheapest_by_program
 from skstruct.decoding.triangles import solve_triangles, triangle_order
+from skstruct.spaces.partial_ranks import tied_behind
 from strategies import total_orders
 
 
@@ -189,3 +191,21 @@ def test_the_program_against_the_table(data):
     for row in np.flatnonzero(np.isfinite(values)):
         assert bounds[row] <= values[row]
         assert ranks_of(orders)[row, order[0]] < ranks_of(orders)[row, order[1]]
+
+
+def test_tops_are_improved_and_bounded():
+    better = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        d = int(rng.integers(4, 11))
+        top = int(rng.integers(1, d))
+        costs = rng.standard_normal((1, d * (d - 1) // 2))
+        orders, _, _ = linear_orders(costs, d)
+        before = (costs * pair_signs(tied_behind(orders, top))).sum()
+        bound = improve_tops(costs, orders, top)[0]
+        after = (costs * pair_signs(tied_behind(orders, top))).sum()
+        _, best = cheapest_orders(1, d, pairs=pair_matrix(costs, d), stop=top)
+        assert (np.sort(orders[0]) == np.arange(d)).all()
+        assert bound - 1e-9 <= best[0] <= after + 1e-9 <= before + 2e-9
+        better += after < before - 1e-9
+    assert better > 5

@@ -183,3 +183,22 @@ def test_the_impossible_row_is_counted_from_the_beginning():
                 decide(X[:40], loss=loss, restrict=limits)
             assert caught.value.row == 35
             assert pickle.loads(pickle.dumps(caught.value)).row == 35
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_ratings_on_any_scale(gaps, normalize):
+    """Stars, euros or seconds since 1970: only differences matter, and those in proportion."""
+    X, Y = problem(d=5)
+    ratings = 6.0 - Y
+    if gaps:
+        ratings[np.random.default_rng(1).random(Y.shape) < 0.6] = np.nan
+        ratings[np.isnan(ratings).all(axis=1), 0] = 3.0
+    loss = RankLoss(normalize)
+    model = ConditionalRiskMinimizer(Rankings(range(5), scores=True), loss, alpha=1.0)
+    plain = model.fit(X, ratings).decode(X)
+    for factor, shift in ((1e9, 0.0), (1e-4, 0.0), (1.0, 1e6)):
+        scaled = model.fit(X, factor * ratings + shift).decode(X)
+        expected = plain.values if normalize else plain.values * factor
+        np.testing.assert_allclose(scaled.values, expected, rtol=1e-5, atol=1e-5 * factor)
+        np.testing.assert_array_equal(scaled.outputs, plain.outputs)

@@ -401,3 +401,25 @@ def test_a_top_of_thousands_is_quick():
     before = np.zeros((1, 4000, 4000), bool)
     before[0, 5, 9] = before[0, 9, 7] = True
     assert np.argwhere(close_transitively(before))[:, 1:].tolist() == [[5, 7], [5, 9], [9, 7]]
+
+
+def test_limits_of_other_items():
+    limits = Rankings("abc").restrict(top=1).limits_
+    with pytest.raises(ValueError, match="limits are those of 3 items; there are 2"):
+        Rankings("ab", limits=limits).argmin(np.zeros((1, 4)))
+
+
+def test_frames_that_hold_no_ranks():
+    for frame, message in (
+        (pd.DataFrame({"a": [1, "x"], "b": [2, 1]}), "row 1, column 'a' of Y is 'x'"),
+        (pd.DataFrame({"a": [1, True], "b": [2, 1]}, dtype=object), "is True"),
+        (pd.DataFrame({"a": [], "b": []}), "no rows"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Rankings().fit(frame)
+
+
+def test_one_type_for_all_columns():
+    frame = pd.DataFrame([np.arange(1, 301) % 100 + 1]).astype("int8")
+    space = Rankings(scores=True).fit(frame)
+    assert len(set(space.restore(np.arange(1.0, 301)[None]).dtypes)) == 1

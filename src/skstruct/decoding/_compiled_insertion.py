@@ -117,3 +117,52 @@ def search_part(pair, part, most_sweeps):
         part[:] = other
     if len(part) > MANY_ITEMS:
         insert(pair, part, most_sweeps)
+
+
+@nb.njit(cache=True, nogil=True)
+def improve_top(pair, order, top, most_sweeps):
+    """Exchange one of the first ``top`` items for the best other, or move it, in place.
+
+    Items behind the top are in no order: the list T costs the sum of its items' rows, plus
+    pair[j, i] for every j before i in T.
+    """
+    d = len(order)
+    sums = np.zeros(d)
+    for p in range(d):
+        for q in range(d):
+            sums[p] += pair[p, q]
+    for _ in range(most_sweeps):
+        moved = False
+        for start in range(top):
+            least, goal = listed_cost(pair, sums, order, top, start, order[start])
+            source = start
+            for at in range(top, d):
+                cost, place = listed_cost(pair, sums, order, top, start, order[at])
+                if cost < least - 1e-12 * abs(least):
+                    least, goal, source = cost, place, at
+            moved |= goal != start or source != start
+            order[start], order[source] = order[source], order[start]
+            item, step = order[start], 1 if goal > start else -1
+            for at in range(start, goal, step):
+                order[at] = order[at + step]
+            order[goal] = item
+        if not moved:
+            break
+
+
+@nb.njit(cache=True, nogil=True)
+def listed_cost(pair, sums, order, top, start, item):
+    """What ``item`` adds to the list without the one at ``start``, and where it adds least."""
+    cost = sums[item]
+    for t in range(top):  # with the item in front of all others
+        if t != start:
+            cost += pair[item, order[t]]
+    least, goal, place = cost, 0, 0
+    for t in range(top):
+        if t == start:
+            continue
+        cost += 2 * pair[order[t], item]
+        place += 1
+        if cost < least or (cost == least and place == start):
+            least, goal = cost, place
+    return least, goal

@@ -19,6 +19,12 @@ def pair_numbers(d: int) -> tuple[np.ndarray, np.ndarray]:
     return np.triu_indices(d, 1)
 
 
+def pair_blocks(n: int, d: int):
+    """Slices of rows whose pairs are few enough to be held at once."""
+    step = max(1, 10**7 // max(1, d * (d - 1) // 2))
+    return [slice(start, start + step) for start in range(0, n, step)]
+
+
 def pair_matrix(costs: np.ndarray, d: int) -> np.ndarray:
     """Antisymmetric matrices (n, d, d) from costs of pairs p < q (n, d (d - 1) / 2)."""
     p, q = pair_numbers(d)
@@ -78,6 +84,21 @@ def linear_orders(costs: np.ndarray, d: int, *, prove: bool = False):
         orders[row], values[row], bounds[row] = _close_gap(costs[row], orders[row], prove)
     closed = values - bounds <= slack
     return orders, values, np.where(closed, values, np.minimum(bounds, values))
+
+
+def improve_tops(costs: np.ndarray, orders: np.ndarray, top: int) -> np.ndarray:
+    """Better first ``top`` items where the others are in no order, in place; lower bounds."""
+    from skstruct.decoding._compiled_insertion import improve_top
+
+    bounds = np.empty(len(costs))
+    for row, order in enumerate(orders):
+        pair = pair_matrix(costs[row : row + 1], len(order))[0]
+        improve_top(pair, order, top, MOST_SWEEPS)
+        # An item gains at most half of its largest pairs with others of the list.
+        largest = -np.partition(-np.abs(pair), top - 1, axis=1)[:, : top - 1]
+        least = pair.sum(axis=1) - largest.sum(axis=1) / 2
+        bounds[row] = max(np.partition(least, top - 1)[:top].sum(), -np.abs(costs[row]).sum())
+    return bounds
 
 
 def packed_bound(costs: np.ndarray, order: np.ndarray) -> float:

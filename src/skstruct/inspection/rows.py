@@ -16,15 +16,20 @@ def one_input(estimator, x):
             f"The display draws predictions of a ConditionalRiskMinimizer, not of "
             f"{type(estimator).__name__}."
         )
+    if np.ndim(x) == 2 and x.shape[0] != 1:
+        raise ValueError(f"One row is drawn; {x.shape[0]} came.")
     if is_pandas(x, "DataFrame"):
         return x
+    names = getattr(estimator, "feature_names_in_", None)
+    if is_pandas(x, "Series") and names is not None and set(names) <= set(x.index):
+        return x[list(names)].to_frame().T
     x = x.toarray() if sparse.issparse(x) else x
     X = np.asarray(x, dtype=np.float64).reshape(1, -1)
-    if not hasattr(estimator, "feature_names_in_"):
+    if names is None or X.shape[1] != len(names):
         return X
     import pandas
 
-    return pandas.DataFrame(X, columns=estimator.feature_names_in_)
+    return pandas.DataFrame(X, columns=names)
 
 
 def one_output(space, y):

@@ -26,8 +26,8 @@ class ExtensionKernel(BaseEstimator):
     relation between them, and into parts of which one stands before the other; a ranking with
     ties and with items not ranked falls apart completely. What cannot be split, as in the
     union of two rankings, is counted by a dynamic program over its down-sets, the sets that
-    hold with an item all those before it. With up to 62 items, counts below :math:`2^{63}` are
-    exact until they are rounded to float64; others are correct to about twelve digits.
+    hold with an item all those before it. With up to 62 items, counts below :math:`2^{53}` are
+    exact; others are correct to about twelve digits.
 
     A part with too many down-sets is sampled: items are drawn one by one among those that may
     come next, and the product of the inverse probabilities is an unbiased estimate.

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstruct._arrays.optional import is_pandas
 from skstruct._arrays.whole import all_or_nothing
-from skstruct.decoding.linear_ordering import pair_signs
+from skstruct.decoding.linear_ordering import pair_blocks, pair_signs
 from skstruct.learners.reductions import PreferenceReduction, with_constant
 from skstruct.spaces import Rankings
 
@@ -181,11 +181,14 @@ def mean_tau(Z_pred: np.ndarray, Z_true: np.ndarray, sample_weight=None) -> floa
     >>> mean_tau(np.array([[1.0, 2, 3], [1, 2, 3]]), np.array([[2.0, 1, 3], [1, 1, 1]]))
     0.3333333333333333
     """
-    predicted, true = pair_signs(Z_pred), pair_signs(Z_true)
-    n_ordered = np.abs(true).sum(axis=1)
+    agreement, n_ordered = np.empty(len(Z_true)), np.empty(len(Z_true))
+    for rows in pair_blocks(*Z_true.shape):
+        true = pair_signs(Z_true[rows])
+        agreement[rows] = (pair_signs(Z_pred[rows]) * true).sum(axis=1)
+        n_ordered[rows] = np.abs(true).sum(axis=1)
     ordered = n_ordered > 0
     if not ordered.any():
         raise ValueError("Kendall's tau needs a pair of items that y orders; no row has one.")
-    tau = (predicted * true).sum(axis=1)[ordered] / n_ordered[ordered]
+    tau = agreement[ordered] / n_ordered[ordered]
     weights = None if sample_weight is None else np.asarray(sample_weight)[ordered]
     return float(np.average(tau, weights=weights))

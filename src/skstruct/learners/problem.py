@@ -50,8 +50,10 @@ class RiskProblem:
         self._psi = psi if self.by_weights else None
         few = max(1, min(50, 10**7 // max(1, self.width)))
         some = psi[:few].toarray() if sparse.issparse(psi) else psi[:few]
-        largest = np.abs(self.loss.cost(some, np.ones((len(some), 1)))).max(initial=0.0)
-        self.unit = float(largest)  # size of a cost where all weight is on one output
+        # Size of a cost where all weight is on one output, and of the numbers it comes from.
+        self.unit = float(np.abs(self.loss.cost(some, np.ones((len(some), 1)))).max(initial=0.0))
+        size = float(np.abs(some).max(initial=0.0))
+        self.size = size if size > 0 else 1.0
         listed = getattr(self.space, "listed_", None)
         self.key: tuple = (
             self.space.embedding, joint, None if listed is None else listed.tobytes()
@@ -73,8 +75,11 @@ class RiskProblem:
         """Costs of the embedding's coordinates and the part of the risk no output changes."""
         g, total = self.mean_embedding(means)
         costs = np.array(self.loss.cost(g, total), order="C")
-        largest = np.abs(costs).max(axis=1, initial=0.0)
-        terms = np.maximum(np.abs(means).max(axis=1) * self.unit, largest)
+        weight = np.abs(means).max(axis=1)  # by weights: of one training output
+        if not self.by_weights:
+            weight = np.abs(g).max(axis=1, initial=0.0) / self.size
+            weight = np.maximum(weight, np.abs(total).max(axis=1))
+        terms = np.maximum(weight * self.unit, np.abs(costs).max(axis=1, initial=0.0))
         return snap(costs, terms), self.loss.offset(g, total)
 
     def mean_embedding(self, means):

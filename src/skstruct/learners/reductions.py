@@ -84,7 +84,7 @@ class PreferenceReduction:
 
     def accepts(self, Z) -> bool:
         """Whether some pair is ordered; a single item leaves nothing to order."""
-        return Z.shape[1] == 1 or bool(pair_signs(Z).any())
+        return Z.shape[1] == 1 or bool((np.nanmin(Z, axis=1) < np.nanmax(Z, axis=1)).any())
 
     def apply(self, X, Z):
         return Preferences(X, *ordered_pairs(Z), Z.shape[1])

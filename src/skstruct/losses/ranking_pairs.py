@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import copy
-import math
 
 import numpy as np
 
-from skstruct.decoding.linear_ordering import pair_numbers, pair_signs
+from skstruct.decoding.linear_ordering import pair_blocks, pair_numbers, pair_signs
 from skstruct.losses.base import BaseLoss, matched_rankings
 
 
@@ -50,12 +49,17 @@ class Kendall(BaseLoss):
         return "pair shares" if self.normalize else "pairs"
 
     def __call__(self, Y_pred, Y_true):
-        predicted, true = (pair_signs(Y) for Y in matched_rankings(Y_pred, Y_true))
-        agreement = (predicted * true).sum(axis=1)
-        if not self.normalize:
-            return (true.shape[1] - agreement) / 2
-        ordered = np.abs(true).sum(axis=1)
-        return (1 - agreement / np.where(ordered > 0, ordered, 1)) / 2
+        Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
+        losses = np.empty(len(Y_true))
+        for rows in pair_blocks(*Y_true.shape):
+            true = pair_signs(Y_true[rows])
+            agreement = (pair_signs(Y_pred[rows]) * true).sum(axis=1)
+            if self.normalize:
+                ordered = np.abs(true).sum(axis=1)
+                losses[rows] = (1 - agreement / np.where(ordered > 0, ordered, 1)) / 2
+            else:
+                losses[rows] = (true.shape[1] - agreement) / 2
+        return losses
 
     def cost(self, g, total):
         cost = -g / 2
@@ -114,10 +118,8 @@ class RankLoss(BaseLoss):
     def __call__(self, Y_pred, Y_true):
         Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
         losses = np.empty(len(Y_true))
-        step = max(1, 10**7 // max(1, math.comb(Y_true.shape[1], 2)))
         p, q = pair_numbers(Y_true.shape[1])
-        for start in range(0, len(Y_true), step):
-            rows = slice(start, start + step)
+        for rows in pair_blocks(*Y_true.shape):
             worth = np.nan_to_num(Y_true[rows][:, q] - Y_true[rows][:, p])
             size = np.abs(worth).sum(axis=1)
             wrong = (size - (worth * pair_signs(Y_pred[rows])).sum(axis=1)) / 2

@@ -66,7 +66,13 @@ class PositionLoss(BaseLoss):
             return self.weights_
         if hasattr(self.item_weights, "keys"):
             raise ValueError(f"{type(self).__name__}: call bind(space) first; weights are by name.")
-        return np.ones(d) if self.item_weights is None else np.asarray(self.item_weights, float)
+        weights = np.ones(d) if self.item_weights is None else np.asarray(self.item_weights, float)
+        if weights.shape != (d,):
+            raise ValueError(
+                f"{type(self).__name__} expects {d} weights, one per item; shape {weights.shape} "
+                "came."
+            )
+        return weights
 
     def __call__(self, Y_pred, Y_true):
         Y_pred, Y_true = matched_rankings(Y_pred, Y_true)

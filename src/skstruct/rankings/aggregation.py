@@ -12,12 +12,13 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skstruct.decoding.linear_ordering import packed_bound
-from skstruct.losses import pair, resolve_loss
+from skstruct.losses import ZeroOne, pair, resolve_loss
 from skstruct.rankings.pivoting import kwik_sort, linear_program_order
 from skstruct.spaces import Rankings
 from skstruct.spaces.partial_ranks import expected_ranks, is_total, tied_behind
 
-MOST_LISTED = 10**4  # rankings that are tried one by one, for losses that are only callable
+# Rankings that are tried one by one: a callable is called for all pairs of them.
+MOST_LISTED = {True: 10**4, False: 150}
 METHODS = ("optimal", "borda", "kwiksort", "lp", "pick")
 
 
@@ -60,8 +61,8 @@ def aggregate(
     loss : str or loss, default="kendall"
         ``"kendall"`` (Kemeny's rule), ``"footrule"`` (optimal matching), ``"spearman"``
         (Borda's rule), ``"rank"``, or any other loss of rankings. A callable and
-        ``"zero_one"`` are tried on all rankings of up to 7 items; on the given ones and
-        without a bound if there are more.
+        ``"zero_one"`` are tried on all rankings of up to 5 and 7 items; with more, on the
+        given ones and without a bound.
     method : str, default="optimal"
         ``"optimal"`` minimizes the loss, exactly or with a gap; ``"borda"`` sorts by mean
         ranks; ``"kwiksort"`` splits at random pivots and ``"lp"`` rounds the triangle
@@ -104,7 +105,7 @@ def aggregate(
         raise ValueError('Only method="optimal" obeys restrictions.')
     loss = resolve_loss(loss)
     listed = loss.embedding_on(space) == "outputs"
-    every = listed and space.size() <= MOST_LISTED
+    every = listed and space.size() <= MOST_LISTED[isinstance(loss, ZeroOne)]
     view, loss = pair(loss, space, np.vstack([space.enumerate(), outputs]) if every else outputs)
     costs, offset = _costs(view, loss, weights, outputs)
     best = view.argmin(costs) if method == "optimal" else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.decoding.linear_ordering import pair_signs
+from skstruct.decoding.linear_ordering import pair_blocks, pair_signs
 from skstruct.losses import Footrule, Kendall, Spearman
 from skstruct.spaces.partial_ranks import average_ranks, is_total
 
@@ -76,18 +76,20 @@ def kendall_tau(A, B, variant="b"):
     0.6666666666666666
     """
     A, B, single = _matched(A, B)
-    missing = np.isnan(A) | np.isnan(B)
-    a, b = (pair_signs(np.where(missing, np.nan, Y)) for Y in (A, B))
-    difference = (a * b).sum(axis=1)
-    n = (~missing).sum(axis=1)
-    if variant == "a":
-        size = n * (n - 1) / 2
-    elif variant == "b":
-        size = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-    elif variant == "gamma":
-        size = np.abs(a * b).sum(axis=1)
-    else:
+    if variant not in ("a", "b", "gamma"):
         raise ValueError(f'variant is "a", "b" or "gamma"; {variant!r} came.')
+    missing = np.isnan(A) | np.isnan(B)
+    difference, size = np.empty(len(A)), np.empty(len(A))
+    for rows in pair_blocks(*A.shape):
+        a, b = (pair_signs(np.where(missing[rows], np.nan, Y[rows])) for Y in (A, B))
+        difference[rows] = (a * b).sum(axis=1)
+        if variant == "a":
+            n = (~missing[rows]).sum(axis=1)
+            size[rows] = n * (n - 1) / 2
+        elif variant == "b":
+            size[rows] = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+        else:
+            size[rows] = np.abs(a * b).sum(axis=1)
     tau = np.divide(difference, size, out=np.full(len(A), np.nan), where=size > 0)
     return float(tau[0]) if single else tau
 

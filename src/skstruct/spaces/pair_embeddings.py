@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.decoding.linear_ordering import (
+    improve_tops,
     linear_orders,
     pair_matrix,
     pair_numbers,
@@ -49,10 +50,14 @@ class Pairs:
         gaps = values - bounds
         if limits.has_fixed:
             orders = _slotted(orders, np.broadcast_to(limits.fixed, (n, d)))
+        if limits.top is not None:
+            bounds = -np.abs(costs).sum(axis=1)
+            if not limits.has_fixed and not limits.has_before:
+                bounds = improve_tops(costs, orders, limits.top)
         ranks = tied_behind(orders, limits.top)
         values = np.einsum("nk,nk->n", costs, pair_signs(ranks))
         if limits.has_fixed or limits.top is not None:
-            return ranks, values, -np.abs(costs).sum(axis=1)
+            return ranks, values, np.minimum(bounds, values)  # more orders cost no more
         return ranks, values, values - gaps
 
     def _exact(self, costs, d, limits, allowed):

@@ -146,6 +146,7 @@ class RatedRanks(Ranks):
 
     def targets(self, Y):
         Y = np.asarray(Y, dtype=np.float64)
+        Y = Y - Y.mean(axis=1, keepdims=True)  # sum_q (2 z_q - d - 1) = 0: a shift costs nothing
         d = Y.shape[1]
         size = np.sort(Y, axis=1) @ (2 * np.arange(1.0, d + 1) - d - 1)[:, None]
         if not self.share:

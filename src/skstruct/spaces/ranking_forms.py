@@ -40,7 +40,7 @@ class RankingForm:
 
         frame = pandas.DataFrame(numbers, index=index, columns=list(items))[list(self.columns)]
         frame.columns = self.columns
-        return frame.apply(lambda column: _typed(column, self.dtype))
+        return _typed(frame, self.dtype)
 
     def _write_names(self, Z, items, index):
         rows, alone = np.empty(len(Z), dtype=object), _n_alone(Z)
@@ -59,7 +59,7 @@ def _typed(numbers, dtype):
     try:
         with np.errstate(invalid="ignore", over="ignore"):
             typed = numbers.astype(dtype)
-        return typed if (typed == numbers).all() else numbers
+        return typed if np.asarray(typed == numbers).all() else numbers
     except (TypeError, ValueError):
         return numbers
 
@@ -145,9 +145,26 @@ def _match_columns(frame, items, used_by):
             )
         frame = frame[list(items)]
     values = frame.to_numpy()
+    if not len(values):
+        raise ValueError(f"{used_by}: Y has no rows.")
     if values.dtype == object:  # missing entries of pandas' own types
-        values = frame.astype(np.float64).to_numpy()
+        values = _numbers_of(frame, used_by)
     return columns if items is None else items, values
+
+
+def _numbers_of(frame, used_by):
+    """Floats, NaN where an entry is missing; text and truth values are no ranks."""
+    missing = frame.isna().to_numpy()
+    values = np.full(frame.shape, np.nan)
+    for row, column in np.argwhere(~missing):
+        entry = frame.iat[row, column]
+        if not isinstance(entry, NUMBERS) or isinstance(entry, (bool, np.bool_)):
+            raise ValueError(
+                f"{used_by} expects numbers; row {frame.index[row]!r}, column "
+                f"{frame.columns[column]!r} of Y is {entry!r}."
+            )
+        values[row, column] = entry
+    return values
 
 
 def _check_numbers(values, items, scores, used_by):

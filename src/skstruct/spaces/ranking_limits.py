@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -178,7 +178,7 @@ def read_before(before, items: tuple, used_by: str) -> np.ndarray:
             if not hasattr(pair, "__len__") or isinstance(pair, str) or len(pair) != 2:
                 raise ValueError(f"{used_by}: before lists pairs (first, second); {pair!r} came.")
             for name in pair:
-                if name not in number:
+                if not isinstance(name, Hashable) or name not in number:
                     raise ValueError(unknown_label(f"before[{i}] holds", name, items, used_by))
             demanded[i, number[pair[0]], number[pair[1]]] = True
     return demanded

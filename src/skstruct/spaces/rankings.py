@@ -192,7 +192,13 @@ class Rankings(UniformRankings):
     @property
     def limits_(self) -> RankLimits:
         """What predicted rankings must obey."""
-        return RankLimits.none(len(self.items_)) if self.limits is None else self.limits
+        d = len(self.items_)
+        if self.limits is not None and self.limits.fixed.shape[1] != d:
+            raise ValueError(
+                f"Rankings: the limits are those of {self.limits.fixed.shape[1]} items; "
+                f"there are {d}."
+            )
+        return RankLimits.none(d) if self.limits is None else self.limits
 
     def _limited(self, limits):
         narrowed = copy.copy(self)
