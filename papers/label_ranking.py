@@ -10,6 +10,8 @@ Ours: kernel ridge regression with a linear kernel or a Laplacian one of default
 kernel and alpha chosen by leave-one-out on the training part under the Kendall loss, exact
 decoding.
 
+The whole takes some three hours on two cores; --cache keeps what is done.
+
 Published figures are those of the authors, with their own folds and choices.
 
 Usage: python papers/label_ranking.py [--sets NAME ...] [--repeats N] [--jobs N] [--cache FILE]
