@@ -158,11 +158,11 @@ def report(results):
 
 def report_published(results):
     print("\nPublished figures beside ours (other folds, and the large sets in full)")
-    print(f"{'':12s}{'ours':>12s}" + "".join(f"{name:>12s}" for name in PUBLISHED))
+    print(f"{'':12s}{'ours':>12s}" + "".join(f"{name:>16s}" for name in PUBLISHED))
     for name, found in results.items():
         line = f"{name:12s}{found[OURS][0].mean():12.4f}"
         for figures in PUBLISHED.values():
-            line += f"{figures[name]:12.3f}" if name in figures else f"{'':>12s}"
+            line += f"{figures[name]:16.3f}" if name in figures else ""
         print(line)
     for method, figures in PUBLISHED.items():
         wins = [np.sign(np.round(results[name][OURS][0].mean(), 3) - figures[name])

@@ -80,7 +80,7 @@ def linear_orders(costs: np.ndarray, d: int, *, prove: bool = False):
     values, bounds = np.empty(n), np.empty(n)
     linear_order_rows(costs, d, QUICKLY_EXACT, MOST_SWEEPS, orders, values, bounds, unproven)
     slack = 1e-12 * np.abs(costs).sum(axis=1)
-    for row in np.flatnonzero(unproven <= (d if prove else MOST_LP_ITEMS)):
+    for row in np.flatnonzero(unproven <= (d if prove else min(d, MOST_LP_ITEMS))):
         orders[row], values[row], bounds[row] = _close_gap(costs[row], orders[row], prove)
     closed = values - bounds <= slack
     return orders, values, np.where(closed, values, np.minimum(bounds, values))
