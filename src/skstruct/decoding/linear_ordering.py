@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.decoding.orders import MOST_ITEMS, cheapest_orders
-from skstruct.decoding.triangles import triangle_order
 
 QUICKLY_EXACT = 12  # components that the compiled loop solves by dynamic programming
 MOST_SWEEPS = 200  # of local search
@@ -135,6 +134,8 @@ def _close_gap(costs, order, prove):
 
 def _order_part(pair, prove):
     """Order and bound of one component whose order so far is that of its items."""
+    from skstruct.decoding.triangles import triangle_order
+
     d = len(pair)
     order, bound = np.arange(d), -np.inf
     if prove or FASTER_TABLE < d <= MOST_LP_ITEMS:

@@ -1,15 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ways of getting from inputs to costs, and from costs to outputs."""
 
+from typing import TYPE_CHECKING
+
+from skstruct._arrays.lazy import lazy_names
 from skstruct.learners.conditional_risk import ConditionalRiskMinimizer
-from skstruct.learners.constraint_classification import ConstraintClassification
 from skstruct.learners.explanation import Explanation
-from skstruct.learners.label_ranking_boosting import LabelRankingBoosting
-from skstruct.learners.label_ranking_svm import LabelRankingSVM
-from skstruct.learners.neighbor_label_ranker import NeighborLabelRanker
-from skstruct.learners.online_label_ranker import OnlineLabelRanker
-from skstruct.learners.pairwise_comparison import PairwiseComparison
-from skstruct.learners.reductions import Reduction
+
+if TYPE_CHECKING:
+    from skstruct.learners.constraint_classification import ConstraintClassification
+    from skstruct.learners.label_ranking_boosting import LabelRankingBoosting
+    from skstruct.learners.label_ranking_svm import LabelRankingSVM
+    from skstruct.learners.neighbor_label_ranker import NeighborLabelRanker
+    from skstruct.learners.online_label_ranker import OnlineLabelRanker
+    from skstruct.learners.pairwise_comparison import PairwiseComparison
+    from skstruct.learners.reductions import Reduction
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "ConstraintClassification": "constraint_classification",
+        "LabelRankingBoosting": "label_ranking_boosting",
+        "LabelRankingSVM": "label_ranking_svm",
+        "NeighborLabelRanker": "neighbor_label_ranker",
+        "OnlineLabelRanker": "online_label_ranker",
+        "PairwiseComparison": "pairwise_comparison",
+        "Reduction": "reductions",
+    },
+)
 
 __all__ = [
     "ConditionalRiskMinimizer",

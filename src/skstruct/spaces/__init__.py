@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets of outputs: what may be predicted, and how a linear cost is minimized over it."""
 
+from typing import TYPE_CHECKING
+
 from skstruct._arrays.checks import check_costs
+from skstruct._arrays.lazy import lazy_names
 from skstruct.spaces.base import (
     EXACT,
     BaseSpace,
@@ -20,7 +23,11 @@ from skstruct.spaces.hierarchies import Hierarchy
 from skstruct.spaces.label_graph import LabelGraph
 from skstruct.spaces.label_sets import LabelSets
 from skstruct.spaces.polytopes import BinaryPolytope
-from skstruct.spaces.rankings import Rankings
+
+if TYPE_CHECKING:
+    from skstruct.spaces.rankings import Rankings
+
+__getattr__ = lazy_names(__name__, {"Rankings": "rankings"})
 
 __all__ = [
     "EXACT",
