@@ -128,7 +128,8 @@ class Cache(dict):
 def report(results):
     """Both tables: ours in the same run, and published figures beside ours."""
     print("\nKendall's tau in the same run (* best, + within one standard error of the best)")
-    print(f"{'':12s}" + "".join(f"{name:>12s}" for name in LEARNERS) + f"{'std. error':>12s} folds")
+    shown = ["Kesler" if name == "constraint" else name for name in LEARNERS]
+    print(f"{'':11s}" + "".join(f"{name:>9s} " for name in shown) + "  error folds")
     good = []
     for name, found in results.items():
         means = {learner: taus.mean() for learner, (taus, _) in found.items()}
@@ -136,18 +137,18 @@ def report(results):
         taus = found[best][0]
         # The folds of one repeat share training rows: the error is that of ten folds.
         error = taus.std(ddof=1) / np.sqrt(10)
-        line = f"{name:12s}"
+        line = f"{name:11s}"
         for learner, mean in means.items():
             near = mean >= means[best] - error
-            line += f"{mean:11.4f}" + ("*" if learner == best else "+" if near else " ")
-        print(line + f"{error:12.4f}{len(taus):6d}")
+            line += f"{mean:9.4f}" + ("*" if learner == best else "+" if near else " ")
+        print(line + f"{error:7.4f}{len(taus):6d}")
         if means[OURS] >= means[best] - error:
             good.append(name)
     print(f"\nOurs is best or within one standard error of the best on {len(good)} of "
           f"{len(results)} sets.")  # fmt: skip
     seconds = {learner: np.sum([found[learner][1] for found in results.values()])
                for learner in LEARNERS}  # fmt: skip
-    print("Seconds to fit and predict one fold, summed over the sets: "
+    print("Seconds to fit and predict one fold, summed over the sets:\n   "
           + ", ".join(f"{name} {value:.1f}" for name, value in seconds.items()))  # fmt: skip
     for peer in [name for name in LEARNERS if name != OURS]:
         wins = [np.sign(np.round(found[OURS][0].mean() - found[peer][0].mean(), 4))
