@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
@@ -88,8 +89,9 @@ class LabelRanker(BaseEstimator):
     def _reduction(self, space):
         return PreferenceReduction(space)
 
+    @abstractmethod
     def _learn(self, reduced):
-        raise NotImplementedError
+        """Learn from what the reduction made of the training rows."""
 
     # ------------------------------------------------------------------ predicting
     def _checked(self, X):
@@ -98,8 +100,9 @@ class LabelRanker(BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return _short_indices(X), index
 
+    @abstractmethod
     def _scores(self, X):
-        raise NotImplementedError
+        """One number per item, larger is better; shape (n, d)."""
 
     def _answers(self, X):
         return self._scores(X)

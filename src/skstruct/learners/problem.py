@@ -75,8 +75,9 @@ class RiskProblem:
         """Costs of the embedding's coordinates and the part of the risk no output changes."""
         g, total = self.mean_embedding(means)
         costs = np.array(self.loss.cost(g, total), order="C")
-        weight = np.abs(means).max(axis=1)  # by weights: of one training output
-        if not self.by_weights:
+        if self.by_weights:
+            weight = np.abs(means).max(axis=1)  # of one training output
+        else:
             weight = np.abs(g).max(axis=1, initial=0.0) / self.size
             weight = np.maximum(weight, np.abs(total).max(axis=1))
         terms = np.maximum(weight * self.unit, np.abs(costs).max(axis=1, initial=0.0))

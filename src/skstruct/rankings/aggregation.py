@@ -108,8 +108,8 @@ def aggregate(
     every = listed and space.size() <= MOST_LISTED[isinstance(loss, ZeroOne)]
     view, loss = pair(loss, space, np.vstack([space.enumerate(), outputs]) if every else outputs)
     costs, offset = _costs(view, loss, weights, outputs)
-    best = view.argmin(costs) if method == "optimal" else None
-    if best is not None:
+    if method == "optimal":
+        best = view.argmin(costs)
         Z, value, bound = best.outputs, best.values[0] + offset, best.bounds[0] + offset
     else:
         rng = np.random.default_rng(random_state)

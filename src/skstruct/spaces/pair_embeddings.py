@@ -73,14 +73,11 @@ class Pairs:
     def best_orders(self, costs, d, limits):
         """The best order of each row with given items allowed at each of the first places."""
         costs = costs[:, : math.comb(d, 2)]
-        length = d if limits.top is None else limits.top
 
         def best_within(rows, allowed):
             limited = limits.rows(rows)
-            may = np.array(np.broadcast_to(limited.allowed().swapaxes(1, 2), (len(rows), d, d)))
-            may[:, :length] &= allowed
-            orders, values = self._exact(costs[rows], d, limited, may)
-            return orders[:, :length], values
+            orders, values = self._exact(costs[rows], d, limited, limited.by_place(allowed))
+            return orders[:, : allowed.shape[1]], values
 
         return best_within
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +28,13 @@ class PlacedEmbedding:
     def targets(self, Y):
         return self.embed(Y)
 
+    @abstractmethod
     def embed(self, Z):
-        raise NotImplementedError
+        """psi, shape (n, width)."""
+
+    @abstractmethod
+    def full_places(self, costs, d):
+        """Costs of item j at position k, all positions counted; shape (n, d, d)."""
 
     def places(self, costs: np.ndarray, d: int, top: int | None) -> np.ndarray:
         """Costs of item j at position k, (n, d, d); beyond the top their mean."""
@@ -37,9 +43,6 @@ class PlacedEmbedding:
             places = places.copy()
             places[:, :, top:] = places[:, :, top:].mean(axis=2, keepdims=True)
         return places
-
-    def full_places(self, costs, d):
-        raise NotImplementedError
 
     def decode(self, costs, d, limits: RankLimits, prove=False):
         """Ranks, values (infinite where infeasible) and bounds."""
@@ -68,15 +71,12 @@ class PlacedEmbedding:
     def best_orders(self, costs, d, limits):
         """The best order of each row with given items allowed at each of the first places."""
         places = self.places(costs, d, limits.top)
-        length = d if limits.top is None else limits.top
 
         def best_within(rows, allowed):
             limited = limits.rows(rows)
-            may = np.array(np.broadcast_to(limited.allowed().swapaxes(1, 2), (len(rows), d, d)))
-            may[:, :length] &= allowed
-            limited = {"before": limited.before, "allowed": may}
-            orders, values = self._by_table(places[rows], limited, limits.top)
-            return orders[:, :length], values
+            held = {"before": limited.before, "allowed": limited.by_place(allowed)}
+            orders, values = self._by_table(places[rows], held, limits.top)
+            return orders[:, : allowed.shape[1]], values
 
         return best_within
 

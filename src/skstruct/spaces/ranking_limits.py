@@ -75,6 +75,14 @@ class RankLimits:
         here = self.fixed[:, :, None] == position
         return here | ((self.fixed == 0)[:, :, None] & ~taken)
 
+    def by_place(self, first: np.ndarray) -> np.ndarray:
+        """Which items may be at each position, (n, d, d), if the first few are held to
+        ``first`` (n, length, d) besides."""
+        n, length, d = first.shape
+        may = np.array(np.broadcast_to(self.allowed().swapaxes(1, 2), (n, d, d)))
+        may[:, :length] &= first
+        return may
+
     def narrow(self, fixed, before, top) -> RankLimits:
         counts = {len(part) for part in (self.fixed, self.before, fixed, before)} - {1}
         if len(counts) > 1:

@@ -132,16 +132,14 @@ class Rankings(UniformRankings):
     def labels_(self) -> tuple:
         return self.items_
 
-    def _read(self, Y, items):
+    def _read(self, Y, items, names=False):
         self._check_embedding()
-        names = "form_" in self.__dict__ and self.form_.kind in ("names", "series")
         return read_rankings(
             Y, items, scores=bool(self.scores), unlisted=self.unlisted, names=names,
             used_by="Rankings",
         )  # fmt: skip
 
     def fit(self, Y):
-        self.__dict__.pop("form_", None)  # what an earlier fit saw says nothing of this one
         Z, self.learned_, self.form_ = self._read(Y, self._given_items())
         never = np.flatnonzero(np.isnan(Z).all(axis=0))
         if len(never):
@@ -154,7 +152,8 @@ class Rankings(UniformRankings):
 
     def validate(self, Y):
         """Canonical outputs, a float array of shape (n, d)."""
-        return self._read(Y, self.items_)[0]
+        names = "form_" in self.__dict__ and self.form_.kind in ("names", "series")
+        return self._read(Y, self.items_, names)[0]
 
     def restore(self, Z, index=None):
         """Canonical outputs in the form that was seen in ``fit``."""
