@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
-from skstruct.learners.problem import RiskProblem
+from skstruct.learners.problem import risk_problem
 from skstruct.losses import Footrule, Kendall, RankLoss, Spearman, resolve_loss
 from skstruct.smoothing import Forest, Neighbors
 from skstruct.spaces import Rankings
@@ -94,7 +94,7 @@ def test_wide_embeddings_go_by_weights():
     for loss in (Kendall(), Footrule()):
         model = ConditionalRiskMinimizer(Rankings(), loss, alpha=0.1).fit(X, Y)
         assert model.problem_.by_weights
-        plain = RiskProblem(model.space_, loss, model.outputs_)
+        plain = risk_problem(model.space_, loss, model.outputs_)
         expected = plain.decode(model.smoother_.with_targets(plain.targets()).predict(X))
         decoded = model.decode(X)
         np.testing.assert_allclose(decoded.values, expected.values, atol=1e-9)

@@ -12,11 +12,12 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import Decoded
 
 
-def decide_in_blocks(X, smoother, decide, bytes_per_row, *, memory, n_jobs, verbose) -> Decoded:
+def decide_in_blocks(X, smooth, decide, bytes_per_row, *, memory, n_jobs, verbose) -> Decoded:
     """Smooth and decide block by block; the blocks of all threads share the memory budget.
 
     Parameters
     ----------
+    smooth : callable (X) -> means or weights, a row each
     decide : callable (means, rows) -> Decoded
     """
     n_jobs = effective_n_jobs(n_jobs)
@@ -25,9 +26,9 @@ def decide_in_blocks(X, smoother, decide, bytes_per_row, *, memory, n_jobs, verb
         blocks = list(row_blocks(X.shape[0], 1, min(blocks[0].stop, -(-X.shape[0] // n_jobs))))
 
     def one(rows):
-        means = np.asarray(smoother.predict(X[rows]), dtype=np.float64)
+        means = smooth(X[rows])
         try:
-            return decide(means.reshape(rows.stop - rows.start, -1), rows)
+            return decide(means, rows)
         except InfeasibleError as error:
             raise error.shifted(rows.start) from None
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length
@@ -20,7 +22,7 @@ from skstruct.kernels.labels import label_kernel_matrix
 from skstruct.learners.batches import decide_in_blocks
 from skstruct.learners.explanation import Explanation
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
-from skstruct.learners.problem import RiskProblem
+from skstruct.learners.problem import risk_problem
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import AdditiveKernelRidge, KernelRidge, LinearSmoother
 from skstruct.smoothing.kernel_ridge import check_system_name
@@ -43,7 +45,8 @@ class ConditionalRiskMinimizer(BaseEstimator):
     space : space, default=None
         What may be predicted. Learned from ``Y`` when None: one label per row gives
         :class:`~skstruct.spaces.Classes`, an indicator array or rows of label names
-        :class:`~skstruct.spaces.LabelSets`.
+        :class:`~skstruct.spaces.LabelSets`, numbers that are not whole an
+        :class:`~skstruct.spaces.Interval` or a :class:`~skstruct.spaces.Box`.
     loss : str, loss or callable, default=None
         What a mistake costs; the usual loss of the space when None. A callable of two
         outputs is minimized over the outputs seen in training.
@@ -179,7 +182,7 @@ class ConditionalRiskMinimizer(BaseEstimator):
         check_system_name(self.system)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        self.space_ = (infer_space(y) if self.space is None else clone(self.space)).fit(y)
+        self.space_ = (self._inferred(y) if self.space is None else clone(self.space)).fit(y)
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
         self.outputs_ = self.space_.validate(y)
         self.problem_ = self._problem(self.loss_)
@@ -192,10 +195,14 @@ class ConditionalRiskMinimizer(BaseEstimator):
             self.smoother_ = self._fit_ridge(X, sample_weight, groups)
         return self
 
+    def _inferred(self, y):
+        needs = None if self.loss is None else resolve_loss(self.loss).embedding
+        return infer_space(y, quantities=needs in ("weights", "squares"))
+
     def _problem(self, loss):
         joint = self.label_kernel is not None
         linear = self.smoother is None  # kernel ridge regression: weights need no targets
-        problem = RiskProblem(self.space_, loss, self.outputs_, joint=joint, by_weights=linear)
+        problem = risk_problem(self.space_, loss, self.outputs_, joint=joint, by_weights=linear)
         if joint and problem.key[0] != "indicators":
             raise ValueError(
                 f"A label kernel joins indicators; {type(loss).__name__} needs {problem.key[0]}."
@@ -204,6 +211,7 @@ class ConditionalRiskMinimizer(BaseEstimator):
 
     def _fit_given(self, X, sample_weight):
         smoother = clone(self.smoother)
+        self._check_linear(self.problem_, smoother)
         parameters = smoother.get_params(deep=False)
         if self.random_state is not None and parameters.get("random_state", 0) is None:
             smoother.set_params(random_state=self.random_state)
@@ -265,7 +273,8 @@ class ConditionalRiskMinimizer(BaseEstimator):
         """The problem of a loss and its constraints, and a smoother of its targets."""
         problem = self.problem_ if loss is None else self._problem(resolve_loss(loss))
         smoother = self.smoother_
-        if problem.key != self.problem_.key:
+        self._check_linear(problem, smoother)
+        if problem.key != self.problem_.key and not problem.by_weights:
             if not isinstance(smoother, LinearSmoother) or self.label_kernel is not None:
                 raise ValueError(
                     f"{type(smoother).__name__} was fitted to {self.problem_.key[0]}, and "
@@ -275,12 +284,22 @@ class ConditionalRiskMinimizer(BaseEstimator):
             smoother = smoother.with_targets(problem.targets())
         return problem.restricted(restrict), smoother
 
+    @staticmethod
+    def _check_linear(problem, smoother):
+        if problem.by_weights and not isinstance(smoother, LinearSmoother):
+            loss = type(problem.loss).__name__
+            raise ValueError(
+                f"{loss} needs the weights of the training rows, which {type(smoother).__name__} "
+                "has not: use KernelRidge, Neighbors, NadarayaWatson or Forest, or "
+                f"loss=Listed({loss}()) to choose among outputs seen in training."
+            )
+
     def _in_blocks(self, X, problem, smoother, decide):
         limits = getattr(problem.space, "limits_", None)
         check_n_rows(limits, X.shape[0], type(self.space_).__name__)
-        per_row = 8 * (len(self.outputs_) + 4 * problem.width)
         budget = {"memory": self.memory, "n_jobs": self.n_jobs, "verbose": self.verbose}
-        return decide_in_blocks(X, smoother, decide, per_row, **budget)
+        smooth = partial(problem.smooth, smoother)
+        return decide_in_blocks(X, smooth, decide, problem.bytes_per_row(), **budget)
 
     def decode(self, X, *, loss=None, restrict=None) -> Decoded:
         """Predictions with their estimated conditional risks and lower bounds on these.

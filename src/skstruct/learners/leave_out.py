@@ -146,7 +146,7 @@ def choose(make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, me
     ----------
     make_smoother : callable (kernel, gamma, alpha) -> unfitted smoother
     """
-    search, winner, targets = LeaveOutSearch(), None, problem.targets()
+    search, winner, targets = LeaveOutSearch(), None, problem.search_targets()
     for kernel, gamma in track(pairs, "kernels", verbose if len(pairs) > 1 else 0):
         smoother = make_smoother(kernel, gamma, np.inf).fit(X, targets, sample_weight)
         alphas = alpha_grid(alpha, smoother)
@@ -158,4 +158,6 @@ def choose(make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, me
                 winner = smoother
     assert winner is not None
     assert isinstance(winner.system_, SpectralSystem)
+    if problem.by_weights:
+        winner = winner.with_targets(problem.targets())
     return search, winner.with_alpha(search.best["alpha"])

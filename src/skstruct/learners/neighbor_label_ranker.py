@@ -12,7 +12,7 @@ from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.conditional_risk import ConditionalRiskMinimizer
 from skstruct.learners.label_ranker import LabelRanker
 from skstruct.learners.leave_out import LeaveOutSearch
-from skstruct.learners.problem import RiskProblem
+from skstruct.learners.problem import risk_problem
 from skstruct.learners.reductions import PreferenceReduction
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import Neighbors
@@ -163,8 +163,8 @@ class RiskReduction(PreferenceReduction):
 
     def apply(self, X, Z):
         """Inputs, and targets (n, q + 1): psi of the outputs and a column of ones."""
-        return X, RiskProblem(self.space, self.loss, Z).targets()
+        return X, risk_problem(self.space, self.loss, Z).targets()
 
     def invert(self, answers) -> np.ndarray:
         """Rankings of least risk for conditional means of the targets."""
-        return RiskProblem(self.space, self.loss, self.outputs).decode(answers).outputs
+        return risk_problem(self.space, self.loss, self.outputs).decode(answers).outputs

@@ -30,13 +30,12 @@ class RiskProblem:
         matters, and the total weight is a column per label.
     by_weights : bool
         Whether the smoother is linear whatever its targets. Where psi is wider than there
-        are rows, the identity is then smoothed instead: its means are the weights of the
-        training rows, and psi is applied to them.
+        are rows, the weights of the training rows then take the place of means, and psi is
+        applied to them.
     """
 
     def __init__(self, space, loss, outputs, *, joint=False, by_weights=False):
-        self.space, self.loss = pair(loss, space, outputs)
-        self.outputs, self.joint = outputs, joint
+        self.space, self.loss, self.outputs, self.joint = space, loss, outputs, joint
         psi = self.space.targets(outputs)
         self.width = psi.shape[1]
         # Columns that are zero for all training rows have mean zero: they cost nothing.
@@ -64,7 +63,7 @@ class RiskProblem:
     def targets(self) -> np.ndarray:
         """psi(y_i) and a column of ones, which learns the total weight; (n, q + 1)."""
         if self.by_weights:
-            return np.eye(len(self.outputs))
+            return np.ones((len(self.outputs), 1))  # the smoother's weights are all that is used
         psi = self.space.targets(self.outputs)
         psi = psi if self.used is None else psi[:, self.used]
         psi = psi.toarray() if sparse.issparse(psi) else psi
@@ -81,7 +80,8 @@ class RiskProblem:
             weight = np.abs(g).max(axis=1, initial=0.0) / self.size
             weight = np.maximum(weight, np.abs(total).max(axis=1))
         terms = np.maximum(weight * self.unit, np.abs(costs).max(axis=1, initial=0.0))
-        return snap(costs, terms), self.loss.offset(g, total)
+        costs = snap(costs, terms) if self.space.discrete else costs
+        return costs, self.loss.offset(g, total)
 
     def mean_embedding(self, means):
         """Mean embedding (n, d) and total weight (n, 1) from what the smoother gives."""
@@ -113,13 +113,28 @@ class RiskProblem:
         offset = offset[:, None]
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)
 
+    def smooth(self, smoother, X) -> np.ndarray:
+        """Means of the targets at the rows of X, or the weights of the training rows."""
+        if not self.by_weights:
+            return np.asarray(smoother.predict(X), dtype=np.float64).reshape(X.shape[0], -1)
+        weights = smoother.weights(X)
+        return weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+
+    def search_targets(self) -> np.ndarray:
+        """What to smooth where rows are left out: left-out means of the identity are weights."""
+        return np.eye(len(self.outputs)) if self.by_weights else self.targets()
+
     def realized(self, means, memory, sample_weight=None) -> float:
         """Mean loss on the training rows of decisions from left-out means."""
         losses = np.empty(len(means))
-        for rows in row_blocks(len(means), 32 * self.width, memory):
+        for rows in row_blocks(len(means), self.bytes_per_row(), memory):
             decided = self.decode(means[rows], rows).outputs
             losses[rows] = self.loss(decided, self.outputs[rows])
         return float(np.average(losses, weights=sample_weight))
+
+    def bytes_per_row(self) -> int:
+        """Roughly what the decision of one row takes: its weights, costs and copies of them."""
+        return 8 * (len(self.outputs) + 4 * self.width)
 
     def restricted(self, restrict):
         """The same problem over a narrower space."""
@@ -136,3 +151,33 @@ class RiskProblem:
         narrowed = copy.copy(self)
         narrowed.space = self.space.restrict(**restrict)
         return narrowed
+
+
+class WeightProblem(RiskProblem):
+    """One loss without a finite embedding on one space: decided from the weights themselves."""
+
+    def __init__(self, space, loss, outputs):
+        self.space, self.loss, self.outputs, self.joint = space, loss, outputs, False
+        self.by_weights, self.key = True, ("weights",)
+        self.width = int(np.prod(np.shape(outputs)[1:]))
+
+    def targets(self):
+        """The outputs: what a smoother that looks at its targets should look at."""
+        return np.asarray(self.outputs, dtype=np.float64).reshape(len(self.outputs), -1)
+
+    def decode(self, means, rows=slice(None)):
+        return self.loss.minimize(means, self.outputs, self.space.rows(rows))
+
+    def kbest(self, means, k, rows=slice(None)):
+        raise ValueError(
+            f"The k best outputs are not known under {self.loss!r}: there is no second best "
+            "among numbers. Give candidates: loss=Listed(...)."
+        )
+
+
+def risk_problem(space, loss, outputs, *, joint=False, by_weights=False) -> RiskProblem:
+    """The problem of one loss on one space; parameters as of :class:`RiskProblem`."""
+    space, loss = pair(loss, space, outputs)
+    if loss.embedding_on(space) == "weights":
+        return WeightProblem(space, loss, outputs)
+    return RiskProblem(space, loss, outputs, joint=joint, by_weights=by_weights)

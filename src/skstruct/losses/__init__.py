@@ -8,6 +8,7 @@ from skstruct.losses.hierarchical import HierarchicalLoss
 from skstruct.losses.names import pair, resolve_loss
 from skstruct.losses.ranking_pairs import Kendall, RankLoss
 from skstruct.losses.ranking_positions import Footrule, PositionLoss, Spearman
+from skstruct.losses.squared import Squared
 from skstruct.losses.zero_one import Listed, ZeroOne
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "PositionLoss",
     "RankLoss",
     "Spearman",
+    "Squared",
     "ZeroOne",
     "pair",
     "resolve_loss",

@@ -61,6 +61,31 @@ def matched_rankings(Y_pred, Y_true):
     return Y_pred, Y_true
 
 
+def matched_quantities(Y_pred, Y_true):
+    """Both as floats of shape (n, d); one number per row may come as (n,)."""
+    Y_pred, Y_true = np.asarray(Y_pred, dtype=np.float64), np.asarray(Y_true, dtype=np.float64)
+    if Y_pred.ndim == Y_true.ndim == 1:
+        Y_pred, Y_true = Y_pred[:, None], Y_true[:, None]
+    if Y_pred.ndim != 2 or Y_pred.shape != Y_true.shape:
+        raise ValueError(
+            "Predictions and truths are compared row by row, number by number; shapes "
+            f"{Y_pred.shape} and {Y_true.shape} came."
+        )
+    return Y_pred, Y_true
+
+
+def plain_weights(loss, d: int) -> np.ndarray:
+    """Weights of d coordinates of a loss with ``weights``, bound to a space or not."""
+    if hasattr(loss, "weights_"):
+        return loss.weights_
+    name = type(loss).__name__
+    if hasattr(loss.weights, "keys"):
+        raise ValueError(f"{name}: call bind(space) first; weights are by name.")
+    if loss.weights is None:
+        return np.ones(d)
+    return checked_weights(loss.weights, tuple(range(d)), name)
+
+
 def label_weights(weights, space, used_by: str):
     """Weights of the labels of a space as an array: from None, a sequence or a mapping."""
     d = len(space.labels_)
@@ -71,6 +96,12 @@ def label_weights(weights, space, used_by: str):
         if missing:
             raise ValueError(f"{used_by}: no weight for the label {missing[0]!r}.")
         weights = [weights[name] for name in space.labels_]
+    return checked_weights(weights, space.labels_, used_by)
+
+
+def checked_weights(weights, labels: tuple, used_by: str) -> np.ndarray:
+    """One finite weight of at least zero for each label."""
+    d = len(labels)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (d,):
         raise ValueError(
@@ -78,7 +109,5 @@ def label_weights(weights, space, used_by: str):
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
         bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0]
-        raise ValueError(
-            f"{used_by}: the weight of label {space.labels_[bad]!r} is {weights[bad]}."
-        )
+        raise ValueError(f"{used_by}: the weight of label {labels[bad]!r} is {weights[bad]}.")
     return weights

@@ -9,6 +9,7 @@ from skstruct.losses.hamming import Hamming
 from skstruct.losses.hierarchical import HierarchicalLoss
 from skstruct.losses.ranking_pairs import Kendall, RankLoss
 from skstruct.losses.ranking_positions import Footrule, Spearman
+from skstruct.losses.squared import Squared
 from skstruct.losses.zero_one import Listed, ZeroOne
 
 SHORT_NAMES = {
@@ -21,6 +22,7 @@ SHORT_NAMES = {
     "spearman": Spearman,
     "footrule": Footrule,
     "rank": RankLoss,
+    "squared": Squared,
 }
 
 

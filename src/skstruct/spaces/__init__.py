@@ -17,6 +17,7 @@ from skstruct.spaces.base import (
     Restrictable,
     Samplable,
 )
+from skstruct.spaces.boxes import Box, Interval
 from skstruct.spaces.candidates import Candidates
 from skstruct.spaces.classes import Classes
 from skstruct.spaces.hierarchies import Hierarchy
@@ -33,6 +34,7 @@ __all__ = [
     "EXACT",
     "BaseSpace",
     "BinaryPolytope",
+    "Box",
     "Candidates",
     "Classes",
     "Countable",
@@ -40,6 +42,7 @@ __all__ = [
     "Enumerable",
     "Guarantee",
     "Hierarchy",
+    "Interval",
     "KBest",
     "LabelGraph",
     "LabelSets",

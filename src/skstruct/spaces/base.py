@@ -98,6 +98,7 @@ class BaseSpace(BaseEstimator):
     embedding = "indicators"
     guarantee = EXACT
     default_loss: Any = "zero_one"
+    discrete = True  # outputs can tie: costs are rounded to a grid on which ties are ties
 
     def fit(self, Y):
         return self

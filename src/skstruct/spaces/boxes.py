@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers between limits, one or several at a time."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct.spaces.base import Decoded, check_feasible
+from skstruct.spaces.limits import check_n_rows
+from skstruct.spaces.quantities import QuantitySpace
+
+TOLERANCE = 1e-9  # of the size of a limit, by which outputs may be beyond it
+
+
+@dataclass(frozen=True)
+class Range:
+    """Lower and upper limits of every coordinate: (1, d) for all rows, or (n, d)."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def n_rows(self) -> int | None:
+        n = max(len(self.low), len(self.high))
+        return None if n == 1 else n
+
+    def rows(self, index) -> Range:
+        pick = [side if len(side) == 1 else side[index] for side in (self.low, self.high)]
+        return Range(*pick)
+
+    def finite(self, used_by: str, why: str):
+        """Both limits, where a minimum exists only because they are finite."""
+        for side, word in ((self.low, "low"), (self.high, "high")):
+            if not np.isfinite(side).all():
+                raise ValueError(
+                    f"{used_by}: {why} needs finite limits; {word} is infinite. Give {word}, or "
+                    "leave it out to take the range of the outputs in training."
+                )
+        return self.low, self.high
+
+
+class Box(QuantitySpace):
+    r"""Vectors between limits, :math:`l_j \le z_j \le u_j`.
+
+    Every coordinate is decided for itself, exactly for quadratic and piecewise losses and
+    with a certificate for the others.
+
+    Parameters
+    ----------
+    low, high : float, sequence of d numbers, or None
+        Limits; None takes the range of the outputs in training.
+    labels : sequence, default=None
+        Names of the coordinates; columns of a frame, or numbers, when None.
+
+    Attributes
+    ----------
+    low_, high_ : arrays of shape (d,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> space = Box(0.0, [1.0, 5.0]).fit([[0.5, 2.0], [1.0, 4.0]])
+    >>> space.argmin(np.array([[-1.0, 1.0]])).outputs
+    array([[1., 0.]])
+    """
+
+    def __init__(self, low=None, high=None, *, labels=None):
+        self.low = low
+        self.high = high
+        self.labels = labels
+
+    def _learn(self, Z):
+        self.low_ = self._limit(self.low, Z.min(axis=0), "low")
+        self.high_ = self._limit(self.high, Z.max(axis=0), "high")
+        crossed = np.flatnonzero(self.low_ > self.high_)
+        if len(crossed):
+            j = crossed[0]
+            raise ValueError(
+                f"{type(self).__name__}: low is {self.low_[j]:g} and high {self.high_[j]:g}"
+                f"{self._column(j)}."
+            )
+        self.range_ = Range(self.low_[None], self.high_[None])
+        self._check_outputs(Z)
+
+    def _column(self, j):
+        return f" in column {self.labels_[j]!r}" if len(self.labels_) > 1 else ""
+
+    def _limit(self, given, learned, name):
+        if given is None:
+            return learned
+        d = len(self.labels_)
+        limit = np.asarray(given, dtype=np.float64)
+        if limit.ndim > 1 or (limit.ndim == 1 and len(limit) not in (1, d)):
+            raise ValueError(
+                f"{type(self).__name__}: {name} is a number or {d} of them; "
+                f"shape {limit.shape} came."
+            )
+        if np.isnan(limit).any():
+            raise ValueError(f"{type(self).__name__}: {name} is NaN.")
+        return np.array(np.broadcast_to(limit, (d,)))
+
+    def _check_outputs(self, Z):
+        """Only limits that were given bind: what training has not seen may still be true."""
+        for given, over, limit, word in (
+            (self.low, self.low_ - Z, self.low_, "below"),
+            (self.high, Z - self.high_, self.high_, "above"),
+        ):
+            if given is None:
+                continue
+            bad = np.argwhere(over > TOLERANCE * np.maximum(1.0, np.abs(limit)))
+            if len(bad):
+                row, j = bad[0]
+                raise ValueError(
+                    f"{type(self).__name__}: Y[{row}] is {Z[row, j]:g}{self._column(j)}, {word} "
+                    f"{limit[j]:g}."
+                )
+
+    # ------------------------------------------------------------- limits at prediction
+    @property
+    def limits_(self) -> Range:
+        return self.range_
+
+    def rows(self, index):
+        return self if self.range_.n_rows is None else self._within(self.range_.rows(index))
+
+    def _within(self, range_):
+        other = copy.copy(self)
+        other.range_ = range_
+        return other
+
+    def restrict(self, *, low=None, high=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        low, high : number, (d,) or one row of limits per sample (n, d)
+            For one coordinate also (n,).
+        """
+        check_is_fitted(self)
+        lows = np.maximum(self.range_.low, self._given(low, -np.inf, "low"))
+        highs = np.minimum(self.range_.high, self._given(high, np.inf, "high"))
+        if 1 < len(lows) != len(highs) > 1:
+            raise ValueError(
+                f"{type(self).__name__}: low is given for {len(lows)} rows and high for "
+                f"{len(highs)}."
+            )
+        check_feasible((lows <= highs).all(axis=1), self)
+        return self._within(Range(lows, highs))
+
+    def _given(self, limit, default, name):
+        d = len(self.labels_)
+        limit = np.asarray(default if limit is None else limit, dtype=np.float64)
+        if limit.ndim == 0:
+            limit = np.full((1, d), limit)
+        elif limit.ndim == 1:
+            limit = limit[:, None] if d == 1 else limit[None]
+        if limit.ndim != 2 or limit.shape[1] != d or np.isnan(limit).any():
+            raise ValueError(
+                f"{type(self).__name__}: {name} is a number, {d} of them, or a row of {d} for "
+                f"each sample; shape {limit.shape} came."
+            )
+        return limit
+
+    def contains(self, Z):
+        Z = np.asarray(Z, dtype=np.float64)
+        check_n_rows(self.range_, len(Z), type(self).__name__)
+        slack = TOLERANCE * np.maximum(1.0, np.abs(Z))
+        return ((self.range_.low - slack <= Z) & (self.range_.high + slack >= Z)).all(axis=1)
+
+    # ------------------------------------------------------------- decoding
+    def _linear(self, costs):
+        return self._quadratic(np.zeros_like(costs), costs)
+
+    def _quadratic(self, a, b):
+        name = type(self).__name__
+        check_n_rows(self.range_, len(b), name)
+        low, high = (np.broadcast_to(side, b.shape) for side in (self.range_.low, self.range_.high))
+        bowl = a > 0
+        # Where a is tiny the quotient may overflow; it is clipped to the limits all the same.
+        with np.errstate(over="ignore"):
+            middle = np.clip(-b / (2 * np.where(bowl, a, 1.0)), low, high)
+        endless = ~bowl & ((a < 0) | (b != 0)) & ~(np.isfinite(low) & np.isfinite(high))
+        if endless.any():
+            row = int(np.argwhere(endless)[0, 0])
+            self.range_.finite(name, f"row {row}, where the weights do not sum to more than zero,")
+        ends = _value(a, b, high) < _value(a, b, low)
+        still = ~bowl & (a == 0) & (b == 0)  # nothing to choose by
+        points = np.where(bowl, middle, np.where(ends, high, low))
+        points = np.where(still, np.clip(self.mean_, low, high), points)
+        values = _value(a, b, points).sum(axis=1)
+        return Decoded(points, values, values)
+
+    def minimize(self, curves):
+        name = type(self).__name__
+        check_n_rows(self.range_, curves.shape[0], name)
+        low, high = self.range_.finite(name, "this loss")
+        points, values, bounds = curves.minimize(low, high)
+        return Decoded(points, values.sum(axis=1), bounds.sum(axis=1))
+
+
+def _value(a, b, t):
+    """a t^2 + b t, zero where nothing depends on an infinite t."""
+    with np.errstate(invalid="ignore"):
+        return np.where((a == 0) & (b == 0), 0.0, (a * t + b) * t)
+
+
+class Interval(Box):
+    r"""Numbers between two limits, :math:`l \le z \le u`: regression.
+
+    Parameters
+    ----------
+    low, high : float or None
+        Limits; None takes the range of the outputs in training.
+
+    Examples
+    --------
+    One model, its median and its 90 % quantile:
+
+    >>> import numpy as np
+    >>> from skstruct import ConditionalRiskMinimizer
+    >>> from skstruct.losses import Pinball
+    >>> X = np.repeat([[0.0], [1.0]], 5, axis=0)
+    >>> y = np.array([0.0, 1.0, 2.0, 3.0, 40.0, 5.0, 6.0, 7.0, 8.0, 90.0])
+    >>> model = ConditionalRiskMinimizer(Interval(), "absolute", gamma=10.0, alpha=1e-3)
+    >>> model.fit(X, y).predict([[0.0], [1.0]])
+    array([2., 7.])
+    >>> model.predict([[0.0], [1.0]], loss=Pinball(0.9))
+    array([40., 90.])
+    """
+
+    def __init__(self, low=None, high=None):
+        self.low = low
+        self.high = high
+
+    def _learn(self, Z):
+        if Z.shape[1] != 1:
+            raise ValueError(
+                f"Interval expects one number per sample; Y has {Z.shape[1]} columns. "
+                "Use Box for several."
+            )
+        super()._learn(Z)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What spaces of quantities share: outputs that are rows of numbers."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct._arrays.checks import check_costs
+from skstruct.spaces.base import BaseSpace, Decoded
+from skstruct.spaces.forms import check_distinct
+from skstruct.spaces.quantity_forms import read_quantities
+
+
+class QuantitySpace(BaseSpace):
+    """Rows of numbers (n, d) within some set.
+
+    Embeddings, with m the mean of the outputs seen in ``fit`` (so that large outputs of
+    small spread lose no digits):
+
+    - ``"coordinates"``: psi(z) = z, costs (n, d);
+    - ``"squares"``: psi(z) = (z - m, (z - m)^2), costs (n, 2d) = [b | a], for the squared loss.
+
+    A child brings ``_linear(costs)`` and ``_quadratic(a, b)``, which minimize <c, z> and
+    sum_j a_j z_j^2 + b_j z_j for signs of any kind, ``minimize(curves)`` for any other sum
+    over coordinates, ``contains``, and perhaps ``_check_outputs`` and ``_learn``. Each
+    returns Decoded with values and valid bounds.
+    """
+
+    embedding = "coordinates"
+    embeddings: tuple[str, ...] = ("coordinates", "squares")
+    default_loss = "squared"
+    discrete = False  # nothing to break ties between: costs are taken as they are
+    labels = None
+
+    # ------------------------------------------------------------- the user's form
+    def fit(self, Y):
+        """Learn names, form and scale of the outputs."""
+        labels = self._given_labels()
+        Z, self.labels_, self.form_ = read_quantities(Y, labels, used_by=type(self).__name__)
+        check_distinct(self.labels_, type(self).__name__)
+        self.mean_ = Z.mean(axis=0)
+        self._learn(Z)
+        return self
+
+    def _given_labels(self):
+        """Names of the coordinates, or None where the outputs of ``fit`` give them."""
+        return None if self.labels is None else tuple(self.labels)
+
+    def _learn(self, Z):
+        """What else is left open in the constructor."""
+
+    def validate(self, Y):
+        """Outputs in canonical form: a float array of shape (n, d)."""
+        check_is_fitted(self)
+        Z, _, _ = read_quantities(Y, self.labels_, used_by=type(self).__name__)
+        self._check_outputs(Z)
+        return Z
+
+    def _check_outputs(self, Z):
+        """Raise where an output is outside the space."""
+
+    def restore(self, Z, index=None):
+        """Canonical outputs in the form that was seen in ``fit``."""
+        return self.form_.write(Z, self.labels_, index)
+
+    # ------------------------------------------------------------- embeddings
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name == "weights":  # the loss works with the weights of training outputs
+            return self
+        if name in self.embeddings:
+            view = copy.copy(self)
+            view.embedding = name
+            return view
+        return super().with_embedding(name, outputs, candidates)
+
+    def embed(self, Z):
+        Z = np.asarray(Z, dtype=np.float64)
+        if self.embedding == "coordinates":
+            return Z
+        centred = Z - self.mean_
+        return np.hstack([centred, centred**2])
+
+    # ------------------------------------------------------------- decoding
+    def argmin(self, costs) -> Decoded:
+        check_is_fitted(self)
+        name, d = type(self).__name__, len(self.labels_)
+        if self.embedding == "coordinates":
+            return self._linear(check_costs(costs, d, used_by=name))
+        costs = check_costs(costs, 2 * d, used_by=name)
+        b, a = costs[:, :d], costs[:, d:]
+        decoded = self._quadratic(a, b - 2 * a * self.mean_)
+        centred = decoded.outputs - self.mean_
+        values = (a * centred**2 + b * centred).sum(axis=1)
+        # The gap is what is left of the certificate; shifting by the mean has no part in it.
+        return Decoded(decoded.outputs, values, values - (decoded.values - decoded.bounds))
+
+    @abstractmethod
+    def _linear(self, costs) -> Decoded:
+        """Minimize <c, z> over the set."""
+
+    @abstractmethod
+    def _quadratic(self, a, b) -> Decoded:
+        """Minimize sum_j a_j z_j^2 + b_j z_j over the set; a and b (n, d), of any sign."""
+
+    @abstractmethod
+    def minimize(self, curves) -> Decoded:
+        """Minimize a sum over coordinates, given as curves (see ``decoding.curves``)."""
