@@ -4,5 +4,12 @@
 from skstruct.inspection.alpha_path import AlphaPathDisplay
 from skstruct.inspection.hierarchy import HierarchyDisplay
 from skstruct.inspection.rankings import RankingDisplay
+from skstruct.inspection.risk_curve import RiskCurve, RiskCurveDisplay
 
-__all__ = ["AlphaPathDisplay", "HierarchyDisplay", "RankingDisplay"]
+__all__ = [
+    "AlphaPathDisplay",
+    "HierarchyDisplay",
+    "RankingDisplay",
+    "RiskCurve",
+    "RiskCurveDisplay",
+]

@@ -187,11 +187,13 @@ class Box(QuantitySpace):
         if endless.any():
             row = int(np.argwhere(endless)[0, 0])
             self.range_.finite(name, f"row {row}, where the weights do not sum to more than zero,")
-        ends = _value(a, b, high) < _value(a, b, low)
+        # F(high) - F(low) = (high - low) (a (low + high) + b), which cancels less than the two.
+        with np.errstate(invalid="ignore"):
+            ends = a * (low + high) + b < 0
         still = ~bowl & (a == 0) & (b == 0)  # nothing to choose by
         points = np.where(bowl, middle, np.where(ends, high, low))
         points = np.where(still, np.clip(self.mean_, low, high), points)
-        values = _value(a, b, points).sum(axis=1)
+        values = ((a * points + b) * points).sum(axis=1)
         return Decoded(points, values, values)
 
     def minimize(self, curves):
@@ -200,12 +202,6 @@ class Box(QuantitySpace):
         low, high = self.range_.finite(name, "this loss")
         points, values, bounds = curves.minimize(low, high)
         return Decoded(points, values.sum(axis=1), bounds.sum(axis=1))
-
-
-def _value(a, b, t):
-    """a t^2 + b t, zero where nothing depends on an infinite t."""
-    with np.errstate(invalid="ignore"):
-        return np.where((a == 0) & (b == 0), 0.0, (a * t + b) * t)
 
 
 class Interval(Box):

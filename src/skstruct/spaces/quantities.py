@@ -39,12 +39,15 @@ class QuantitySpace(BaseSpace):
     # ------------------------------------------------------------- the user's form
     def fit(self, Y):
         """Learn names, form and scale of the outputs."""
-        labels = self._given_labels()
-        Z, self.labels_, self.form_ = read_quantities(Y, labels, used_by=type(self).__name__)
+        Z, self.labels_, self.form_ = self._read(Y, self._given_labels())
         check_distinct(self.labels_, type(self).__name__)
         self.mean_ = Z.mean(axis=0)
         self._learn(Z)
         return self
+
+    def _read(self, Y, labels):
+        """Outputs (n, d), the names of their coordinates, and their form."""
+        return read_quantities(Y, labels, used_by=type(self).__name__)
 
     def _given_labels(self):
         """Names of the coordinates, or None where the outputs of ``fit`` give them."""
@@ -56,7 +59,7 @@ class QuantitySpace(BaseSpace):
     def validate(self, Y):
         """Outputs in canonical form: a float array of shape (n, d)."""
         check_is_fitted(self)
-        Z, _, _ = read_quantities(Y, self.labels_, used_by=type(self).__name__)
+        Z, _, _ = self._read(Y, self.labels_)
         self._check_outputs(Z)
         return Z
 
