@@ -6,21 +6,33 @@ from skstruct.losses.f_measures import F1, FBeta
 from skstruct.losses.hamming import Hamming
 from skstruct.losses.hierarchical import HierarchicalLoss
 from skstruct.losses.names import pair, resolve_loss
+from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
 from skstruct.losses.ranking_pairs import Kendall, RankLoss
 from skstruct.losses.ranking_positions import Footrule, PositionLoss, Spearman
+from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
 from skstruct.losses.squared import Squared
 from skstruct.losses.zero_one import Listed, ZeroOne
 
 __all__ = [
     "F1",
+    "L2L1",
+    "Absolute",
     "BaseLoss",
     "BilinearLoss",
+    "Cauchy",
+    "EpsilonInsensitive",
     "FBeta",
+    "Fair",
     "Footrule",
+    "GemanMcClure",
     "Hamming",
     "HierarchicalLoss",
+    "Hinge",
+    "Huber",
     "Kendall",
     "Listed",
+    "Logistic",
+    "Pinball",
     "PositionLoss",
     "RankLoss",
     "Spearman",

@@ -7,8 +7,10 @@ from skstruct.losses.base import BaseLoss
 from skstruct.losses.f_measures import F1, FBeta
 from skstruct.losses.hamming import Hamming
 from skstruct.losses.hierarchical import HierarchicalLoss
+from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
 from skstruct.losses.ranking_pairs import Kendall, RankLoss
 from skstruct.losses.ranking_positions import Footrule, Spearman
+from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
 from skstruct.losses.squared import Squared
 from skstruct.losses.zero_one import Listed, ZeroOne
 
@@ -23,6 +25,16 @@ SHORT_NAMES = {
     "footrule": Footrule,
     "rank": RankLoss,
     "squared": Squared,
+    "absolute": Absolute,
+    "pinball": Pinball,
+    "epsilon_insensitive": EpsilonInsensitive,
+    "huber": Huber,
+    "cauchy": Cauchy,
+    "geman_mcclure": GemanMcClure,
+    "fair": Fair,
+    "l2_l1": L2L1,
+    "logistic": Logistic,
+    "hinge": Hinge,
 }
 
 

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Smooth curves of many valleys: the global minimum, with a proof that nothing is lower."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct.decoding.breakpoints import clipped
+from skstruct.decoding.cells import Cells
+from skstruct.decoding.curves import WeightedCurves, blocks_of, ends
+
+ROUNDS = 60  # halvings; more than a double has bits
+ROUNDING = 1e-14  # of the size of the terms, taken off every bound
+TABLE = 1 << 22  # entries of a table of grid values
+
+
+class SmoothCurves(WeightedCurves):
+    r"""F_bj(t) = scale_j sum_i w_bi rho(t, y_ij) for rho with a second derivative.
+
+    F and F' on a common grid are two matrix products for all rows, and so is a lower
+    bound L of F'' on every cell. On a cell F lies above
+
+    .. math:: F(l) + F'(l) (t - l) + L (t - l)^2 / 2
+
+    and above the same from its right end; cells whose bound is not below the best value
+    are done with. The others, few, are split where a cubic through the ends has its
+    minimum (in the middle where F may bend down), for all rows at once, until the bound
+    is within ``tolerance`` of the best value. Near a minimum L is close to F'', so that
+    the bound closes with the third power of the cell and one split is mostly enough.
+
+    Parameters
+    ----------
+    weights, outputs, rho, slope, scale, convex : as for ``WeightedCurves``
+    curvature_range : callable
+        curvature_range(low, high, y): the smallest and the largest second derivative of
+        rho(., y) on [low, high], elementwise with broadcasting.
+    region : callable, default=None
+        region(y) for the outputs y (n,) of a coordinate: left, right and width, where
+        the curves bend between left and right on lengths of about width. Where the grid
+        is fine; the result does not depend on it.
+    tolerance : float, default=1e-8
+        Largest gap, relative to sum_i |w_i| rho(t, y_i) at the worse end.
+
+    Examples
+    --------
+    Two outputs for zero, three for four, and none of them pulls far:
+
+    >>> def cauchy_range(low, high, y):
+    ...     return np.full(np.broadcast(low, high, y).shape, -0.125), np.ones(())
+    >>> curves = SmoothCurves(
+    ...     [[2.0, 3.0]], [[0.0], [4.0]], rho=lambda t, y: 0.5 * np.log1p((t - y) ** 2),
+    ...     slope=lambda t, y: (t - y) / (1 + (t - y) ** 2), curvature_range=cauchy_range)
+    >>> points, values, bounds = curves.minimize(-10.0, 10.0)
+    >>> points.round(3), (values - bounds < 1e-6).all()
+    (array([[3.833]]), np.True_)
+    """
+
+    def __init__(self, weights, outputs, rho, slope, curvature_range, *, region=None, scale=None,
+                 convex=False, tolerance=1e-8):  # fmt: skip
+        super().__init__(weights, outputs, rho, slope, scale=scale, convex=convex)
+        self.curvature_range, self.region = curvature_range, region
+        self.tolerance = tolerance
+
+    def minimize(self, low, high, slope=None):
+        """Points, values and bounds of the global minima of F(t) + slope t."""
+        low, high = ends(low, high, self.shape)
+        slope = np.broadcast_to(0.0 if slope is None else np.asarray(slope, float), self.shape)
+        found = np.empty((3, *self.shape))
+        for j in range(self.shape[1] if len(self.weights) else 0):
+            grid = self._grid(j, low[:, j].min(), high[:, j].max())
+            tables = self._tables(j, grid)
+            step = max(1, TABLE // len(grid))
+            for first in range(0, len(self.weights), step):
+                part = slice(first, first + step)
+                search = _Search(self.rows(part), j, slope[part, j])
+                found[:, part, j] = search.run(grid, tables, low[part, j], high[part, j])
+        return tuple(found)
+
+    def sample(self, low, high, n_cells):
+        """An even grid of ``n_cells`` cells; the slack is U h^2 / 8 with U >= F'' on the cell."""
+        low, high = ends(low, high, self.shape)
+        points = np.linspace(low.min(axis=0), high.max(axis=0), n_cells + 1, axis=-1)
+        values = np.empty((*self.shape, n_cells + 1))
+        bends = np.empty((*self.shape, n_cells))
+        positive = np.maximum(self.weights, 0)
+        for j, grid in enumerate(points):
+            rho, _slope, least, most = self._tables(j, grid)
+            values[:, j] = self.weights @ rho
+            bends[:, j] = self.weights @ least + positive @ (most - least)
+        return clipped(self, points, values, bends, low, high)
+
+    def _tables(self, j, grid):
+        """rho and rho' at the grid (n, m), least and largest rho'' on its cells (n, m - 1)."""
+        y, c = self.outputs[:, j, None], self.scale[j]
+        least, most = self.curvature_range(grid[:-1], grid[1:], y)
+        shape = (len(y), len(grid) - 1)
+        return (c * self.rho(grid, y), c * self.slope(grid, y),
+                c * np.broadcast_to(least, shape), c * np.broadcast_to(most, shape))  # fmt: skip
+
+    def _grid(self, j, low, high):
+        """Even where the curves bend, in steps that grow from there on."""
+        y = self.outputs[:, j]
+        region = (y.min(), y.max(), np.ptp(y) / 24) if self.region is None else self.region(y)
+        left, right, width = (float(number) for number in region)
+        left, right = max(low, left - 2 * width), min(high, right + 2 * width)
+        if not left < right:
+            left, right = low, high
+        n_cells = 32 if width <= 0 else int(np.clip(2 * (right - left) / width, 24, 256))
+        growing = np.cumsum(1.5 ** np.arange(1, 21)) * (right - left) / n_cells
+        points = [[low], left - growing, np.linspace(left, right, n_cells + 1), right + growing]
+        points = np.concatenate([*points, [high]])
+        return np.unique(points[(points >= low) & (points <= high)])
+
+
+class _Search:
+    """Best points and bounds of one coordinate, for a block of rows."""
+
+    def __init__(self, curves, j, tilt):
+        self.curves, self.j, self.tilt = curves, j, tilt
+
+    def value(self, t, owner=None):
+        tilt = self.tilt if owner is None else self.tilt[owner]
+        c = self.curves
+        return c.scale[self.j] * c.sums(c.rho, t, self.j, owner) + tilt * t
+
+    def slope(self, t, owner=None):
+        tilt = self.tilt if owner is None else self.tilt[owner]
+        c = self.curves
+        return c.scale[self.j] * c.sums(c.slope, t, self.j, owner) + tilt
+
+    def run(self, grid, tables, low, high):
+        """Points, values and bounds; shape (3, n_rows)."""
+        rho, _, _, _ = tables
+        size = np.abs(self.curves.weights) @ np.maximum(rho[:, 0], rho[:, -1])
+        size += np.abs(self.tilt) * (grid[-1] - grid[0])
+        self.tolerance, self.rounding = self.curves.tolerance * size, ROUNDING * size
+        cells = self._first_cells(grid, tables, low, high)
+        self.lowest = self.best.copy()  # the least bound of all cells that are done with
+        bounds = cells.bounds()
+        for round in range(ROUNDS):
+            # The first round also polishes what is good enough.
+            cells, bounds = self._open(cells, bounds, self.tolerance if round else self.rounding)
+            if not len(cells):
+                break
+            if round == 0:  # the most promising cell of each row, for a better best value
+                now = _first_of_each(cells.owner, bounds)
+            else:
+                now = np.ones(len(cells), dtype=bool)
+            halves = self._split(cells.take(now), polish=round == 0)
+            inherited = halves.bounds()
+            self._renew(halves, inherited)
+            cells = Cells(*(np.concatenate([getattr(cells.take(~now), name), part])
+                            for name, part in vars(halves).items()))  # fmt: skip
+            bounds = np.concatenate([bounds[~now], inherited])
+        np.minimum.at(self.lowest, cells.owner, bounds)
+        fixed = low == high
+        bound = np.minimum(self.lowest, self.best) - np.where(fixed, 0.0, self.rounding)
+        return np.stack([self.at, self.best, bound])
+
+    def _first_cells(self, grid, tables, low, high):
+        """The cells of the grid that a rough bound leaves; also the best point so far."""
+        rho, slope, least, most = tables
+        w, tilt = self.curves.weights, self.tilt[:, None]
+        values, slopes = w @ rho + tilt * grid, w @ slope + tilt
+        # F'' >= sum_{w > 0} w min rho'' + sum_{w < 0} w max rho''
+        bend = w @ most - np.maximum(w, 0) @ (most - least)
+        points = np.broadcast_to(grid, values.shape)
+        if (low > grid[0]).any() or (high < grid[-1]).any():
+            points = np.clip(grid, low[:, None], high[:, None])
+            for end, outside in ((low, grid <= low[:, None]), (high, grid >= high[:, None])):
+                values = np.where(outside, self.value(end)[:, None], values)
+                slopes = np.where(outside, self.slope(end)[:, None], slopes)
+        lowest = values.argmin(axis=1)
+        rows = np.arange(len(w))
+        self.at, self.best = points[rows, lowest].copy(), values[rows, lowest].copy()
+        h = np.diff(points)
+        fall = 0.5 * np.minimum(bend, 0) * h * h
+        rough = np.maximum(values[:, :-1] + np.minimum(slopes[:, :-1], 0) * h,
+                           values[:, 1:] - np.maximum(slopes[:, 1:], 0) * h) + fall  # fmt: skip
+        row, k = np.nonzero(rough < self.best[:, None])
+        return Cells(row, points[row, k], points[row, k + 1], values[row, k], values[row, k + 1],
+                     slopes[row, k], slopes[row, k + 1], bend[row, k])  # fmt: skip
+
+    def _open(self, cells, bounds, tolerance):
+        """The cells that may hold something lower; the others leave their bounds behind."""
+        width = cells.right - cells.left
+        splits = width > 4 * np.spacing(np.maximum(np.abs(cells.left), np.abs(cells.right)))
+        is_open = splits & (bounds < (self.best - tolerance)[cells.owner])
+        np.minimum.at(self.lowest, cells.owner[~is_open], bounds[~is_open])
+        return cells.take(is_open), bounds[is_open]
+
+    def _split(self, cells, polish):
+        """Cut at the bottom of what looks like a valley, otherwise in the middle."""
+        valley = (cells.bend > 0) | polish
+        at = 0.5 * (cells.left + cells.right)
+        inside = cells.take(valley)
+        bottom = inside.bottoms()
+        at[valley] = inside.next_bottoms(bottom, self.slope(bottom, inside.owner))
+        value, slope = self.value(at, cells.owner), self.slope(at, cells.owner)
+        self._improve(cells.owner, at, value)
+        return cells.split(at, value, slope)
+
+    def _improve(self, owner, at, value):
+        order = np.lexsort((at, value))
+        first = order[np.unique(owner[order], return_index=True)[1]]
+        better = first[value[first] < self.best[owner[first]]]
+        self.best[owner[better]], self.at[owner[better]] = value[better], at[better]
+
+    def _renew(self, cells, bounds):
+        """A bound of F'' for the smaller cell, where the inherited one is not enough."""
+        loose = np.flatnonzero(bounds < (self.best - self.tolerance)[cells.owner])
+        if not len(loose):
+            return
+        part = cells.take(loose)
+        cells.bend[loose] = np.maximum(part.bend, self._least_bend(part))
+        bounds[loose] = np.maximum(bounds[loose], cells.take(loose).bounds())
+
+    def _least_bend(self, cells):
+        y = self.curves.outputs[:, self.j]
+        least_bend = np.empty(len(cells))
+        for part in blocks_of(len(cells), len(y)):
+            w = self.curves.weights[cells.owner[part]]
+            least, most = self.curves.curvature_range(
+                cells.left[part, None], cells.right[part, None], y
+            )
+            least_bend[part] = (w * np.where(w > 0, least, most)).sum(axis=1)
+        return self.curves.scale[self.j] * least_bend
+
+
+def _first_of_each(owner, bounds):
+    """Mask of the cell of least bound of each owner."""
+    order = np.lexsort((bounds, owner))
+    mask = np.zeros(len(owner), dtype=bool)
+    mask[order[np.unique(owner[order], return_index=True)[1]]] = True
+    return mask

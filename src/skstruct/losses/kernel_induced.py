@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distances in the feature space of a kernel between outputs."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from skstruct.decoding.gaussian_cells import GaussianCells
+from skstruct.decoding.preimages import (
+    climb_gaussians,
+    descend,
+    feature_bounds,
+    gaussian_sums,
+)
+from skstruct.losses.base import BaseLoss, matched_quantities
+from skstruct.spaces.base import Decoded
+
+KERNELS = ("rbf", "laplacian", "linear", "poly", "polynomial", "cosine")
+SCALED = ("rbf", "laplacian", "poly", "polynomial")  # those with a gamma
+UNIT = ("rbf", "laplacian")  # h(z, z) = 1 and h >= 0
+BLOCK = 1024
+
+
+class KernelLoss(BaseLoss):
+    r"""Squared distance between the features of a kernel h [1]_.
+
+    .. math:: \ell(z, y) = h(z, z) - 2 h(z, y) + h(y, y)
+
+    With a Gaussian kernel this is :math:`2 (1 - e^{-\gamma |z - y|^2})`: what is far off
+    costs 2, however far. Minimizing the estimated risk is then kernel dependency
+    estimation, and the search for its minimum the pre-image problem [2]_:
+
+    - one coordinate between limits, Gaussian kernel: global search with certificate;
+    - linear kernel: the squared loss, decided as by :class:`Squared`;
+    - otherwise the best training output, improved by steps within the space from several
+      such outputs. Never worse than the best training output; the bound comes from
+      distances in feature space and may be loose.
+
+    ``Listed(KernelLoss(...))`` predicts training outputs or given candidates only, exactly.
+
+    Parameters
+    ----------
+    kernel : str or callable (A, B) -> array of shape (n_a, n_b), default="rbf"
+        "rbf", "laplacian", "linear", "polynomial" or "cosine" as in scikit-learn, or any
+        positive definite kernel of rows of numbers (which is also asked for points just
+        outside the space, to find its slopes).
+    gamma : float, default=None
+        Width; None is one over the mean squared distance of the training outputs from
+        their mean.
+    degree, coef0 : of the polynomial kernel
+    n_starts : int, default=5
+        Training outputs that the search starts from; 0 stays with the best of all.
+
+    References
+    ----------
+    .. [1] C. Ciliberto, A. Rudi, L. Rosasco, "A consistent regularization approach for
+       structured prediction", 2016, Eq. 2.
+    .. [2] J. Weston, O. Chapelle, A. Elisseeff, B. Schölkopf, V. Vapnik, "Kernel dependency
+       estimation", 2002.
+
+    Examples
+    --------
+    >>> KernelLoss(gamma=1.0)([[0.0], [0.0]], [[1.0], [100.0]]).round(3)
+    array([1.264, 2.   ])
+    """
+
+    embedding = "weights"
+
+    def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1, n_starts=5):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_starts = n_starts
+
+    def embedding_on(self, space):
+        if not hasattr(space, "minimize"):
+            raise ValueError(
+                f"KernelLoss has no way to search {type(space).__name__}; give "
+                "loss=Listed(KernelLoss(...)), which predicts training outputs or candidates."
+            )
+        return self.embedding
+
+    def bind(self, space):
+        self._check()
+        bound = copy.copy(self)
+        bound.gamma_ = self.gamma
+        if self.gamma is None and self.kernel in SCALED:
+            bound.gamma_ = 1.0 / _spread(space)
+        return bound
+
+    def _check(self):
+        if isinstance(self.kernel, str) and self.kernel not in KERNELS:
+            raise ValueError(
+                f"KernelLoss: the kernel {self.kernel!r} is not one of {', '.join(KERNELS)}; "
+                "any other that is positive definite may be given as a callable (A, B)."
+            )
+        if not isinstance(self.kernel, str) and not callable(self.kernel):
+            raise ValueError(f"A kernel is a name or a callable; {self.kernel!r} came.")
+        if self.gamma is not None and not (np.isfinite(self.gamma) and self.gamma > 0):
+            raise ValueError(f"KernelLoss: gamma must be positive; {self.gamma!r} came.")
+        if self.kernel in ("poly", "polynomial") and not (
+            self.coef0 >= 0 and self.degree >= 1 and self.degree == int(self.degree)
+        ):
+            raise ValueError(
+                "KernelLoss: a polynomial kernel has a whole degree from 1 on and coef0 >= 0; "
+                f"degree {self.degree!r} and coef0 {self.coef0!r} came."
+            )
+
+    def _width(self):
+        gamma = getattr(self, "gamma_", self.gamma)
+        if gamma is None and self.kernel in SCALED:
+            raise ValueError("KernelLoss: give gamma, or call bind(space) to learn it.")
+        return gamma
+
+    # ------------------------------------------------------------- the kernel
+    def _matrix(self, A, B):
+        """h of all pairs; shape (n_a, n_b)."""
+        if self.kernel == "rbf":
+            centre = B.mean(axis=0)
+            return gaussian_sums(1.0, B - centre, A - centre, self._width())
+        if callable(self.kernel):
+            K = np.asarray(self.kernel(A, B), dtype=np.float64)
+            if K.shape != (len(A), len(B)) or not np.isfinite(K).all():
+                raise ValueError(
+                    f"The kernel of {len(A)} and {len(B)} rows is an array of that shape of finite "
+                    f"numbers; shape {K.shape} came."
+                )
+            return K
+        from sklearn.metrics.pairwise import pairwise_kernels
+
+        settings = {"gamma": self._width(), "degree": self.degree, "coef0": self.coef0}
+        return pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **settings)
+
+    def _paired(self, A, B):
+        """h of rows with rows; shape (n,)."""
+        if self.kernel == "rbf":
+            return np.exp(-self._width() * ((A - B) ** 2).sum(axis=1))
+        if self.kernel == "linear":
+            return (A * B).sum(axis=1)
+        step = 32  # squares of this size are computed for their diagonals
+        blocks = [slice(start, start + step) for start in range(0, len(A), step)]
+        return np.concatenate([self._matrix(A[i], B[i]).diagonal() for i in blocks] or [[]])
+
+    def _diagonal(self, A):
+        return np.ones(len(A)) if self.kernel in UNIT else self._paired(A, A)
+
+    def __call__(self, Y_pred, Y_true):
+        self._check()
+        Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
+        squares = self._diagonal(Y_pred) + self._diagonal(Y_true)
+        return np.maximum(squares - 2.0 * self._paired(Y_pred, Y_true), 0.0)
+
+    def pairwise(self, Y_pred, Y_true):
+        self._check()
+        P, Q = np.asarray(Y_pred, dtype=np.float64), np.asarray(Y_true, dtype=np.float64)
+        P, Q = P.reshape(len(P), -1), Q.reshape(len(Q), -1)
+        squares = self._diagonal(P)[:, None] + self._diagonal(Q)
+        return np.maximum(squares - 2.0 * self._matrix(P, Q), 0.0)
+
+    # ------------------------------------------------------------- decisions
+    def minimize(self, weights, outputs, space) -> Decoded:
+        """Outputs of least risk sum_i w_i loss(z, y_i); weights (B, n) of any sign."""
+        W, Y = np.asarray(weights, dtype=np.float64), np.asarray(outputs, dtype=np.float64)
+        if self.kernel == "linear":
+            return _as_squared(W, Y, space)
+        if self.kernel == "rbf" and Y.shape[1] == 1 and _has_limits(space):
+            return space.minimize(self.curves(W, Y))
+        return _PreImages(self, W, Y, space).best()
+
+    def curves(self, weights, outputs):
+        """The risk as a function of one number, for a Gaussian kernel."""
+        from skstruct.decoding.global_search import SmoothCurves
+
+        gamma = self._width()
+
+        def rho(t, y):
+            return 2.0 - 2.0 * np.exp(-gamma * (t - y) ** 2)
+
+        def slope(t, y):
+            return 4.0 * gamma * (t - y) * np.exp(-gamma * (t - y) ** 2)
+
+        def curvature_range(low, high, y):
+            # 4 gamma (1 - 2 v) exp(-v), v = gamma r^2: down to v = 3/2, then up towards zero.
+            ends = [gamma * (low - y) ** 2, gamma * (high - y) ** 2]
+            first = np.where((low <= y) & (y <= high), 0.0, np.minimum(*ends))
+            last = np.maximum(*ends)
+            lowest = np.where(
+                (first <= 1.5) & (last >= 1.5), 1.5, np.where(last < 1.5, last, first)
+            )
+            at = [4.0 * gamma * (1.0 - 2.0 * v) * np.exp(-v) for v in (first, last, lowest)]
+            return at[2], np.maximum(at[0], at[1])
+
+        def region(y):
+            return y.min(), y.max(), gamma**-0.5
+
+        return SmoothCurves(weights, outputs, rho, slope, curvature_range, region=region)
+
+
+def _spread(space) -> float:
+    """Mean squared distance of the training outputs from their mean; 1 if they are all one."""
+    whole = getattr(space, "space", space)  # what a view is a view of
+    variance = getattr(whole, "variance_", None)
+    if variance is None:
+        listed = np.asarray(getattr(space, "listed_", np.zeros(0)), dtype=np.float64)
+        if listed.ndim != 2:
+            raise ValueError(
+                f"KernelLoss: {type(whole).__name__} knows no spread of its outputs; give gamma."
+            )
+        variance = listed.var(axis=0)
+    total = float(np.sum(variance))
+    return total if total > 0 else 1.0
+
+
+def _has_limits(space) -> bool:
+    """Whether sums over coordinates are minimized over the space, and it is bounded."""
+    limits = getattr(space, "limits_", None)
+    ends = [getattr(limits, side, 0.0) for side in ("low", "high")]
+    return getattr(space, "separable", True) and all(np.isfinite(end).all() for end in ends)
+
+
+def _as_squared(W, Y, space):
+    """h(z, y) = <z, y>: the squared distance."""
+    view = space.with_embedding("squares")
+    g, total, d = W @ view.embed(Y), W.sum(axis=1, keepdims=True), Y.shape[1]
+    costs = np.hstack([-2.0 * g[:, :d], np.broadcast_to(total, (len(W), d))])
+    decoded, offset = view.argmin(costs), g[:, d:].sum(axis=1)
+    return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
+
+
+class _PreImages:
+    """The search for outputs whose features are nearest to weighted sums of features."""
+
+    def __init__(self, loss, W, Y, space):
+        self.loss, self.W, self.Y, self.space = loss, W, Y, space
+        self.diagonal = loss._diagonal(Y)
+        self.totals, self.constants = W.sum(axis=1), W @ self.diagonal
+        # <m, phi(y_i)>, m = sum_i w_i phi(y_i); columns in blocks, for the kernel of all pairs
+        # may not fit.
+        blocks = [slice(start, start + BLOCK) for start in range(0, len(Y), BLOCK)]
+        self.inner = np.hstack([W @ loss._matrix(Y, Y[block]) for block in blocks])
+
+    def values(self, points, rows):
+        """The risk of one point for each of some rows, less a constant of the row."""
+        terms = self.W[rows] * self.loss._matrix(points, self.Y)
+        return self.totals[rows] * self.loss._diagonal(points) - 2.0 * terms.sum(axis=1)
+
+    def project(self, points, rows):
+        """The nearest points of the space."""
+        space = self.space.rows(rows)
+        outside = np.flatnonzero(~space.contains(points))
+        if len(outside):
+            view = self.space.rows(rows[outside]).with_embedding("squares")
+            centred = view.embed(points[outside])[:, : points.shape[1]]
+            costs = np.hstack([-2.0 * centred, np.ones_like(centred)])
+            points = points.copy()
+            points[outside] = view.argmin(costs).outputs
+        return points
+
+    def best(self) -> Decoded:
+        at_outputs = self.totals[:, None] * self.diagonal - 2.0 * self.inner
+        allowed = np.where(self._allowed(), at_outputs, np.inf)
+        first = allowed.argmin(axis=1)
+        every = np.arange(len(self.W))
+        points, values = self.Y[first].copy(), allowed[every, first]
+        n_starts = max(self.loss.n_starts, 0 if np.isfinite(values).all() else 1)
+        for start in self._starts(at_outputs, n_starts):
+            new = self._improved(self.project(self.Y[start], every))
+            new_values = self.values(new, every)
+            better = new_values < values
+            points[better], values[better] = new[better], new_values[better]
+        bounds = self._bounds()
+        if self.loss.kernel == "rbf" and self.Y.shape[1] <= 3:
+            points, values, bounds = self._certified(points, values, bounds)
+        bounds = np.minimum(bounds, values)
+        return Decoded(points, values + self.constants, bounds + self.constants)
+
+    def _allowed(self):
+        """Which training outputs lie in the space of each row; shape (1 or B, n)."""
+        limits = getattr(self.space, "limits_", None)
+        if getattr(limits, "n_rows", None) is None:
+            return self.space.contains(self.Y)[None]
+        each = (self.space.rows([i]) for i in range(len(self.W)))
+        return np.array([row.contains(self.Y) for row in each])
+
+    def _starts(self, at_outputs, n_starts):
+        """Numbers of good training outputs that are not all near each other; each (B,)."""
+        left = at_outputs.copy()
+        for _ in range(min(n_starts, len(self.Y))):
+            start = left.argmin(axis=1)
+            yield start
+            near = self.loss._matrix(self.Y[start], self.Y)
+            near -= 0.5 * np.sqrt(self.diagonal[start][:, None] * self.diagonal)
+            left[near >= 0] = np.inf
+            left[np.arange(len(left)), start] = np.inf
+            if not np.isfinite(left).any():
+                return
+
+    def _improved(self, starts):
+        if self.loss.kernel == "rbf":
+            return climb_gaussians(self.W, self.Y, starts, self.loss._width(), self.project)[0]
+        size = np.sqrt(self.Y.var(axis=0).sum()) or 1.0
+        return descend(self.values, starts, self.project, size=size)[0]
+
+    def _certified(self, points, values, bounds):
+        """Few dimensions are searched in full, as far as the budget goes."""
+        cells = GaussianCells(self.W, self.Y, self.loss._width(), self.project)
+        points, sums, most = cells.run(points, 0.5 * (self.totals - values))
+        rounding = 1e-13 * np.abs(self.W).sum(axis=1)
+        lower = self.totals - 2.0 * most - rounding
+        return points, self.totals - 2.0 * sums, np.maximum(bounds, lower)
+
+    def _bounds(self):
+        """Lower bounds from |m|, and for h >= 0 from the positive weights alone."""
+        squares = np.einsum("bi,bi->b", self.W, self.inner)
+        sizes = np.abs(self.W).sum(axis=1) * np.sqrt(np.abs(self.diagonal).max())
+        lengths = np.sqrt(np.maximum(squares, 0.0) + 1e-13 * sizes**2)  # safe from rounding
+        if self.loss.kernel in UNIT:
+            most = np.minimum(lengths, np.maximum(self.W, 0.0).sum(axis=1))
+            return feature_bounds(self.totals, most, 1.0, 1.0)
+        low, high = 0.0, 1.0 if self.loss.kernel == "cosine" else self._longest()
+        return feature_bounds(self.totals, lengths, low, high)
+
+    def _longest(self):
+        """Largest length of features in the space: known for polynomials, else infinite."""
+        if callable(self.loss.kernel) or (self.totals > 0).all():
+            return np.inf
+        view, d = self.space.with_embedding("squares"), self.Y.shape[1]
+        origin = view.embed(np.zeros((1, d)))[0, :d]  # minus the centre c of the embedding
+        # |z|^2 = |z - c|^2 + 2 <c, z - c> + |c|^2
+        costs = np.hstack([2.0 * origin, -np.ones(d)])
+        try:
+            farthest = view.argmin(np.tile(costs, (len(self.W), 1))).bounds
+        except ValueError:  # no limits
+            return np.inf
+        norms = np.maximum(origin @ origin - farthest, 0.0)
+        base = self.loss._width() * norms + self.loss.coef0
+        return np.sqrt(base**self.loss.degree)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Losses of quantities that add up over coordinates."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from skstruct._arrays.blocks import row_blocks
+from skstruct.losses.base import BaseLoss, label_weights
+
+
+class SeparableLoss(BaseLoss):
+    r"""loss(z, y) = sum_j c_j rho(z_j, y_j), for outputs that are rows of numbers.
+
+    Such a loss needs no finite embedding: the estimated risk of a row is
+    :math:`\sum_j F_j(z_j)` with :math:`F_j(t) = c_j \sum_i w_i \rho(t, y_{ij})`, a curve
+    per coordinate, which a space minimizes for weights of any sign.
+
+    A child brings ``rho(t, y)``, ``slope(t, y)`` (its derivative in t), both elementwise
+    with broadcasting, ``curves(weights, outputs)``, and perhaps ``_check_parameters()``.
+
+    Parameters
+    ----------
+    weights : sequence or mapping from column to weight, default=None
+        Weights :math:`c_j \ge 0` of the coordinates; one each when None.
+    """
+
+    embedding = "weights"
+    convex = True  # whether rho is convex in the prediction
+
+    def __init__(self, *, weights=None):
+        self.weights = weights
+
+    def rho(self, t, y):
+        """The loss of predicting t where y is true, elementwise."""
+        raise NotImplementedError(f"{type(self).__name__} has no rho(t, y).")
+
+    def slope(self, t, y):
+        """The derivative of rho in t, from the right where there are two."""
+        raise NotImplementedError(f"{type(self).__name__} has no slope(t, y).")
+
+    def curves(self, weights, outputs):
+        """The estimated risk as curves (see ``decoding.curves``), one per row and coordinate."""
+        raise NotImplementedError(f"{type(self).__name__} has no curves(weights, outputs).")
+
+    def _check_parameters(self):
+        """Raise where a parameter has no meaning."""
+
+    def bind(self, space):
+        self._check_parameters()
+        bound = copy.copy(self)
+        if hasattr(space, "labels_"):
+            bound.weights_ = label_weights(self.weights, space, type(self).__name__)
+        return bound
+
+    def minimize(self, weights, outputs, space):
+        """The point of ``space`` of least estimated risk for every row of weights."""
+        return space.minimize(self.curves(weights, outputs))
+
+    def __call__(self, Y_pred, Y_true):
+        self._check_parameters()
+        Y_pred, Y_true = _quantities(Y_pred), _quantities(Y_true)
+        if Y_pred.shape != Y_true.shape:
+            raise ValueError(
+                f"{type(self).__name__} compares outputs row by row; shapes {Y_pred.shape} and "
+                f"{Y_true.shape} came."
+            )
+        return self.rho(Y_pred, Y_true) @ self._weights(Y_pred.shape[1])
+
+    def pairwise(self, Y_pred, Y_true):
+        """Losses of all predictions against all truths; shape (n_pred, n_true)."""
+        self._check_parameters()
+        Y_pred, Y_true = _quantities(Y_pred), _quantities(Y_true)
+        losses = np.zeros((len(Y_pred), len(Y_true)))
+        weights = self._weights(Y_true.shape[1])
+        for part in row_blocks(len(Y_pred), 32 * max(1, Y_true.size), "64MB"):
+            losses[part] = self.rho(Y_pred[part, None], Y_true[None]) @ weights
+        return losses
+
+    def _weights(self, d):
+        if hasattr(self, "weights_"):
+            return self.weights_
+        name = type(self).__name__
+        if hasattr(self.weights, "keys"):
+            raise ValueError(f"{name}: call bind(space) first; weights are by name.")
+        weights = np.ones(d) if self.weights is None else np.asarray(self.weights, float)
+        if weights.shape != (d,) or not (np.isfinite(weights) & (weights >= 0)).all():
+            raise ValueError(
+                f"{name} expects {d} weights of at least 0, one per coordinate; {self.weights} "
+                "came."
+            )
+        return weights
+
+    def _training(self, weights, outputs):
+        """Dense weights (n_rows, n), outputs (n, d) and the weights of the coordinates."""
+        self._check_parameters()
+        outputs = _quantities(outputs)
+        weights = weights.toarray() if hasattr(weights, "toarray") else np.asarray(weights, float)
+        return weights, outputs, self._weights(outputs.shape[1])
+
+
+def _quantities(Y):
+    """Rows of numbers; a single column may come flat."""
+    Y = np.asarray(Y, dtype=np.float64)
+    return Y[:, None] if Y.ndim == 1 else Y
+
+
+def check_positive(loss, name):
+    """Raise where a parameter of a loss is not a positive number."""
+    value = getattr(loss, name)
+    if not (np.isscalar(value) and np.isreal(value) and 0 < value < np.inf):
+        raise ValueError(f"{type(loss).__name__}: {name} is a positive number; {value!r} came.")
