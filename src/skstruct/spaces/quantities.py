@@ -41,7 +41,7 @@ class QuantitySpace(BaseSpace):
         """Learn names, form and scale of the outputs."""
         Z, self.labels_, self.form_ = self._read(Y, self._given_labels())
         check_distinct(self.labels_, type(self).__name__)
-        self.mean_ = Z.mean(axis=0)
+        self.mean_, self.variance_ = Z.mean(axis=0), Z.var(axis=0)
         self._learn(Z)
         return self
 
