@@ -22,7 +22,7 @@ from skstruct.learners import (
     PairwiseComparison,
 )
 from skstruct.smoothing import KernelRidge
-from skstruct.spaces import Hierarchy, LabelSets, Rankings
+from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings
 
 
 class HierarchyAdapter(BaseEstimator):
@@ -101,6 +101,9 @@ ESTIMATORS = {
     "classes": ConditionalRiskMinimizer(),
     "fixed alpha": ConditionalRiskMinimizer(alpha=1.0, kernel="linear"),
     "ridge": KernelRidge(),
+    "mean": ConditionalRiskMinimizer(Interval(), alpha=1.0),
+    "median": ConditionalRiskMinimizer(Interval(), "absolute", alpha=1.0),
+    "robust": ConditionalRiskMinimizer(Interval(), "cauchy", alpha=1.0),
     "hierarchy": HierarchyAdapter(),
     "label sets": LabelSetAdapter(),
     "ranking by pairs": RankingAdapter(PairwiseComparison()),

@@ -86,7 +86,8 @@ class PiecewiseCurves(WeightedCurves):
     def _grid(self, j, low, high, n_cells):
         within = _between(self._knots[j], low, high)[0]
         even = [] if self.is_linear else np.linspace(low, high, n_cells + 1)
-        return np.unique(np.concatenate([[low], within, even, [high]]))
+        inner = np.unique(np.concatenate([within, even]))
+        return np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]])
 
     def _states(self, start):
         """For every coordinate value, slope and second derivative right of ``start``."""

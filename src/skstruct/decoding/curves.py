@@ -175,9 +175,9 @@ def ends(low, high, shape):
     return low, high
 
 
-def blocks_of(n_rows: int, width: int) -> Iterator[slice]:
-    """Row slices whose elementwise temporaries stay in the cache."""
-    step = max(1, BLOCK // max(1, width))
+def blocks_of(n_rows: int, width: int, entries: int = BLOCK) -> Iterator[slice]:
+    """Row slices of arrays with at most so many entries."""
+    step = max(1, entries // max(1, width))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 

@@ -6,12 +6,14 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.decoding.breakpoints import clipped
-from skstruct.decoding.cells import Cells
+from skstruct.decoding.cells import Cells, joined
 from skstruct.decoding.curves import WeightedCurves, blocks_of, ends
 
 ROUNDS = 60  # halvings; more than a double has bits
-ROUNDING = 1e-14  # of the size of the terms, taken off every bound
-TABLE = 1 << 22  # entries of a table of grid values
+ROUNDING = 1e-13  # of the size of the terms, taken off every bound
+TABLE = 1 << 21  # entries of a table of grid values: 16 MB
+MANY = 50  # outputs from which on cells are cut by matrix products
+SEVERAL, PARTS = 4, 8  # rows with the same cell open, and the parts it is cut into
 
 
 class SmoothCurves(WeightedCurves):
@@ -38,7 +40,7 @@ class SmoothCurves(WeightedCurves):
         region(y) for the outputs y (n,) of a coordinate: left, right and width, where
         the curves bend between left and right on lengths of about width. Where the grid
         is fine; the result does not depend on it.
-    tolerance : float, default=1e-8
+    tolerance : float, default=1e-10
         Largest gap, relative to sum_i |w_i| rho(t, y_i) at the worse end.
 
     Examples
@@ -56,7 +58,7 @@ class SmoothCurves(WeightedCurves):
     """
 
     def __init__(self, weights, outputs, rho, slope, curvature_range, *, region=None, scale=None,
-                 convex=False, tolerance=1e-8):  # fmt: skip
+                 convex=False, tolerance=1e-10):  # fmt: skip
         super().__init__(weights, outputs, rho, slope, scale=scale, convex=convex)
         self.curvature_range, self.region = curvature_range, region
         self.tolerance = tolerance
@@ -65,15 +67,13 @@ class SmoothCurves(WeightedCurves):
         """Points, values and bounds of the global minima of F(t) + slope t."""
         low, high = ends(low, high, self.shape)
         slope = np.broadcast_to(0.0 if slope is None else np.asarray(slope, float), self.shape)
+        size = self._size(low, high, slope)
         found = np.empty((3, *self.shape))
         for j in range(self.shape[1] if len(self.weights) else 0):
             grid = self._grid(j, low[:, j].min(), high[:, j].max())
-            tables = self._tables(j, grid)
-            step = max(1, TABLE // len(grid))
-            for first in range(0, len(self.weights), step):
-                part = slice(first, first + step)
-                search = _Search(self.rows(part), j, slope[part, j])
-                found[:, part, j] = search.run(grid, tables, low[part, j], high[part, j])
+            for part in blocks_of(len(self.weights), len(grid), TABLE):
+                search = _Search(self.rows(part), j, slope[part, j], size[part, j])
+                found[:, part, j] = search.run(grid, low[part, j], high[part, j])
         return tuple(found)
 
     def sample(self, low, high, n_cells):
@@ -82,20 +82,36 @@ class SmoothCurves(WeightedCurves):
         points = np.linspace(low.min(axis=0), high.max(axis=0), n_cells + 1, axis=-1)
         values = np.empty((*self.shape, n_cells + 1))
         bends = np.empty((*self.shape, n_cells))
-        positive = np.maximum(self.weights, 0)
         for j, grid in enumerate(points):
-            rho, _slope, least, most = self._tables(j, grid)
-            values[:, j] = self.weights @ rho
-            bends[:, j] = self.weights @ least + positive @ (most - least)
+            values[:, j] = self.products(self.rho, self.weights, j, grid)
+            bends[:, j] = -self.least_bends(-self.weights, j, grid)
         return clipped(self, points, values, bends, low, high)
 
-    def _tables(self, j, grid):
-        """rho and rho' at the grid (n, m), least and largest rho'' on its cells (n, m - 1)."""
-        y, c = self.outputs[:, j, None], self.scale[j]
-        least, most = self.curvature_range(grid[:-1], grid[1:], y)
-        shape = (len(y), len(grid) - 1)
-        return (c * self.rho(grid, y), c * self.slope(grid, y),
-                c * np.broadcast_to(least, shape), c * np.broadcast_to(most, shape))  # fmt: skip
+    def products(self, function, weights, j, grid):
+        """scale_j sum_i w_i function(t, y_ij) for all t of a grid; shape (n_rows, m)."""
+        total = np.zeros((len(weights), len(grid)))
+        for part in blocks_of(len(self.outputs), len(grid), TABLE):
+            total += weights[:, part] @ function(grid, self.outputs[part, j, None])
+        return self.scale[j] * total
+
+    def least_bends(self, weights, j, grid):
+        """A lower bound of F'' on every cell of a grid; shape (n_rows, m - 1)."""
+        # F'' >= sum_{w > 0} w min rho'' + sum_{w < 0} w max rho''
+        total = np.zeros((len(weights), len(grid) - 1))
+        for part in blocks_of(len(self.outputs), len(grid), TABLE):
+            w, y = weights[:, part], self.outputs[part, j, None]
+            least, most = self.curvature_range(grid[:-1], grid[1:], y)
+            shape = (len(y), len(grid) - 1)
+            total += w @ np.broadcast_to(most, shape)
+            total -= np.maximum(w, 0) @ np.broadcast_to(most - least, shape)
+        return self.scale[j] * total
+
+    def _size(self, low, high, slope):
+        """What tolerance and rounding are relative to; shape (n_rows, d)."""
+        if not low.size:
+            return np.zeros(self.shape)
+        low, high = low.min(axis=0), high.max(axis=0)
+        return self.magnitude(low, high) + np.abs(slope) * (high - low)
 
     def _grid(self, j, low, high):
         """Even where the curves bend, in steps that grow from there on."""
@@ -115,8 +131,9 @@ class SmoothCurves(WeightedCurves):
 class _Search:
     """Best points and bounds of one coordinate, for a block of rows."""
 
-    def __init__(self, curves, j, tilt):
+    def __init__(self, curves, j, tilt, size):
         self.curves, self.j, self.tilt = curves, j, tilt
+        self.tolerance, self.rounding = curves.tolerance * size, ROUNDING * size
 
     def value(self, t, owner=None):
         tilt = self.tilt if owner is None else self.tilt[owner]
@@ -128,58 +145,74 @@ class _Search:
         c = self.curves
         return c.scale[self.j] * c.sums(c.slope, t, self.j, owner) + tilt
 
-    def run(self, grid, tables, low, high):
+    def run(self, grid, low, high):
         """Points, values and bounds; shape (3, n_rows)."""
-        rho, _, _, _ = tables
-        size = np.abs(self.curves.weights) @ np.maximum(rho[:, 0], rho[:, -1])
-        size += np.abs(self.tilt) * (grid[-1] - grid[0])
-        self.tolerance, self.rounding = self.curves.tolerance * size, ROUNDING * size
-        cells = self._first_cells(grid, tables, low, high)
+        self.at, self.best = low.copy(), np.full(len(low), np.inf)
+        rows = np.arange(len(low))
+        cells = self._grid_cells(rows, grid, low, high)
         self.lowest = self.best.copy()  # the least bound of all cells that are done with
+        if len(self.curves.outputs) >= MANY:
+            cells = self._subdivided(cells, grid, low, high)
+        cells, bounds = self._refined(cells)
+        np.minimum.at(self.lowest, cells.owner, bounds)
+        rounding = np.where(low == high, 0.0, self.rounding)
+        return np.stack([self.at, self.best, np.minimum(self.lowest, self.best) - rounding])
+
+    def _refined(self, cells):
+        """Split until nothing is open; what is left after many rounds comes back."""
         bounds = cells.bounds()
         for round in range(ROUNDS):
-            # The first round also polishes what is good enough.
+            # The first round also polishes what is good enough: one cell of each row.
             cells, bounds = self._open(cells, bounds, self.tolerance if round else self.rounding)
             if not len(cells):
                 break
-            if round == 0:  # the most promising cell of each row, for a better best value
-                now = _first_of_each(cells.owner, bounds)
-            else:
-                now = np.ones(len(cells), dtype=bool)
+            now = _first_of_each(cells.owner, bounds) if round == 0 else np.full(len(cells), True)
             halves = self._split(cells.take(now), polish=round == 0)
-            inherited = halves.bounds()
-            self._renew(halves, inherited)
-            cells = Cells(*(np.concatenate([getattr(cells.take(~now), name), part])
-                            for name, part in vars(halves).items()))  # fmt: skip
-            bounds = np.concatenate([bounds[~now], inherited])
-        np.minimum.at(self.lowest, cells.owner, bounds)
-        fixed = low == high
-        bound = np.minimum(self.lowest, self.best) - np.where(fixed, 0.0, self.rounding)
-        return np.stack([self.at, self.best, bound])
+            half_bounds = self._renewed(halves, halves.bounds())
+            cells = joined([cells.take(~now), halves])
+            bounds = np.concatenate([bounds[~now], half_bounds])
+        return cells, bounds
 
-    def _first_cells(self, grid, tables, low, high):
-        """The cells of the grid that a rough bound leaves; also the best point so far."""
-        rho, slope, least, most = tables
-        w, tilt = self.curves.weights, self.tilt[:, None]
-        values, slopes = w @ rho + tilt * grid, w @ slope + tilt
-        # F'' >= sum_{w > 0} w min rho'' + sum_{w < 0} w max rho''
-        bend = w @ most - np.maximum(w, 0) @ (most - least)
+    def _grid_cells(self, rows, grid, low, high):
+        """The cells of a grid that a rough bound leaves to some rows; improves their best."""
+        curves, j, tilt = self.curves, self.j, self.tilt[rows, None]
+        w = curves.weights if len(rows) == len(curves.weights) else curves.weights[rows]
+        values = curves.products(curves.rho, w, j, grid) + tilt * grid
+        slopes = curves.products(curves.slope, w, j, grid) + tilt
+        bend = curves.least_bends(w, j, grid)
         points = np.broadcast_to(grid, values.shape)
         if (low > grid[0]).any() or (high < grid[-1]).any():
             points = np.clip(grid, low[:, None], high[:, None])
             for end, outside in ((low, grid <= low[:, None]), (high, grid >= high[:, None])):
-                values = np.where(outside, self.value(end)[:, None], values)
-                slopes = np.where(outside, self.slope(end)[:, None], slopes)
-        lowest = values.argmin(axis=1)
-        rows = np.arange(len(w))
-        self.at, self.best = points[rows, lowest].copy(), values[rows, lowest].copy()
+                values = np.where(outside, self.value(end, rows)[:, None], values)
+                slopes = np.where(outside, self.slope(end, rows)[:, None], slopes)
+        at = np.arange(len(rows)), values.argmin(axis=1)
+        self._improve(rows, points[at], values[at])
         h = np.diff(points)
         fall = 0.5 * np.minimum(bend, 0) * h * h
         rough = np.maximum(values[:, :-1] + np.minimum(slopes[:, :-1], 0) * h,
                            values[:, 1:] - np.maximum(slopes[:, 1:], 0) * h) + fall  # fmt: skip
-        row, k = np.nonzero(rough < self.best[:, None])
-        return Cells(row, points[row, k], points[row, k + 1], values[row, k], values[row, k + 1],
-                     slopes[row, k], slopes[row, k + 1], bend[row, k])  # fmt: skip
+        row, k = np.nonzero(rough < self.best[rows, None])
+        return Cells(rows[row], points[row, k], points[row, k + 1], values[row, k],
+                     values[row, k + 1], slopes[row, k], slopes[row, k + 1],
+                     bend[row, k])  # fmt: skip
+
+    def _subdivided(self, cells, grid, low, high):
+        """Cells of the grid that are open in several rows are cut by matrix products too.
+
+        With many outputs one product for eight parts is cheaper than one split.
+        """
+        cells, _ = self._open(cells, cells.bounds(), self.rounding)
+        place = np.searchsorted(grid, 0.5 * (cells.left + cells.right)) - 1
+        parts = []
+        for k, count in zip(*np.unique(place, return_counts=True)):
+            here = place == k
+            if count < SEVERAL:
+                parts.append(cells.take(here))
+                continue
+            rows, finer = cells.owner[here], np.linspace(grid[k], grid[k + 1], PARTS + 1)
+            parts.append(self._grid_cells(rows, finer, low[rows], high[rows]))
+        return joined(parts) if parts else cells
 
     def _open(self, cells, bounds, tolerance):
         """The cells that may hold something lower; the others leave their bounds behind."""
@@ -206,14 +239,15 @@ class _Search:
         better = first[value[first] < self.best[owner[first]]]
         self.best[owner[better]], self.at[owner[better]] = value[better], at[better]
 
-    def _renew(self, cells, bounds):
-        """A bound of F'' for the smaller cell, where the inherited one is not enough."""
+    def _renewed(self, cells, bounds):
+        """Bounds with F'' of the smaller cell, where the inherited ones are not enough."""
         loose = np.flatnonzero(bounds < (self.best - self.tolerance)[cells.owner])
         if not len(loose):
-            return
+            return bounds
         part = cells.take(loose)
         cells.bend[loose] = np.maximum(part.bend, self._least_bend(part))
         bounds[loose] = np.maximum(bounds[loose], cells.take(loose).bounds())
+        return bounds
 
     def _least_bend(self, cells):
         y = self.curves.outputs[:, self.j]

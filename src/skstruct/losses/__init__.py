@@ -2,9 +2,11 @@
 """What a mistake costs: losses as bilinear forms on the embedding of a space."""
 
 from skstruct.losses.base import BaseLoss, BilinearLoss
+from skstruct.losses.diffusion import Diffusion
 from skstruct.losses.f_measures import F1, FBeta
 from skstruct.losses.hamming import Hamming
 from skstruct.losses.hierarchical import HierarchicalLoss
+from skstruct.losses.kernel_induced import KernelLoss
 from skstruct.losses.names import pair, resolve_loss
 from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
 from skstruct.losses.ranking_pairs import Kendall, RankLoss
@@ -20,6 +22,7 @@ __all__ = [
     "BaseLoss",
     "BilinearLoss",
     "Cauchy",
+    "Diffusion",
     "EpsilonInsensitive",
     "FBeta",
     "Fair",
@@ -30,6 +33,7 @@ __all__ = [
     "Hinge",
     "Huber",
     "Kendall",
+    "KernelLoss",
     "Listed",
     "Logistic",
     "Pinball",

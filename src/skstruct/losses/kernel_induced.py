@@ -7,20 +7,13 @@ import copy
 
 import numpy as np
 
-from skstruct.decoding.gaussian_cells import GaussianCells
-from skstruct.decoding.preimages import (
-    climb_gaussians,
-    descend,
-    feature_bounds,
-    gaussian_sums,
-)
+from skstruct.decoding.preimages import gaussian_sums
 from skstruct.losses.base import BaseLoss, matched_quantities
+from skstruct.losses.preimage_search import UNIT, PreImages
 from skstruct.spaces.base import Decoded
 
 KERNELS = ("rbf", "laplacian", "linear", "poly", "polynomial", "cosine")
 SCALED = ("rbf", "laplacian", "poly", "polynomial")  # those with a gamma
-UNIT = ("rbf", "laplacian")  # h(z, z) = 1 and h >= 0
-BLOCK = 1024
 
 
 class KernelLoss(BaseLoss):
@@ -35,8 +28,10 @@ class KernelLoss(BaseLoss):
     - one coordinate between limits, Gaussian kernel: global search with certificate;
     - linear kernel: the squared loss, decided as by :class:`Squared`;
     - otherwise the best training output, improved by steps within the space from several
-      such outputs. Never worse than the best training output; the bound comes from
-      distances in feature space and may be loose.
+      such outputs, and so never worse than it. With a Gaussian kernel and up to three
+      coordinates the space is then searched in cells, which mostly leaves a small gap;
+      in all other cases the bound comes from distances in feature space and may be loose
+      (of a callable, and of total weights below zero, there is none: minus infinity).
 
     ``Listed(KernelLoss(...))`` predicts training outputs or given candidates only, exactly.
 
@@ -85,6 +80,10 @@ class KernelLoss(BaseLoss):
 
     def bind(self, space):
         self._check()
+        if np.ndim(getattr(space, "listed_", [[0.0]])) == 1:
+            raise ValueError(
+                f"KernelLoss compares rows of numbers; {type(space).__name__} has none."
+            )
         bound = copy.copy(self)
         bound.gamma_ = self.gamma
         if self.gamma is None and self.kernel in SCALED:
@@ -109,18 +108,20 @@ class KernelLoss(BaseLoss):
                 f"degree {self.degree!r} and coef0 {self.coef0!r} came."
             )
 
-    def _width(self):
+    @property
+    def width(self):
+        """The gamma in use: given, or learned by ``bind``."""
         gamma = getattr(self, "gamma_", self.gamma)
         if gamma is None and self.kernel in SCALED:
             raise ValueError("KernelLoss: give gamma, or call bind(space) to learn it.")
         return gamma
 
     # ------------------------------------------------------------- the kernel
-    def _matrix(self, A, B):
+    def matrix(self, A, B):
         """h of all pairs; shape (n_a, n_b)."""
         if self.kernel == "rbf":
             centre = B.mean(axis=0)
-            return gaussian_sums(1.0, B - centre, A - centre, self._width())
+            return gaussian_sums(1.0, B - centre, A - centre, self.width)
         if callable(self.kernel):
             K = np.asarray(self.kernel(A, B), dtype=np.float64)
             if K.shape != (len(A), len(B)) or not np.isfinite(K).all():
@@ -131,34 +132,42 @@ class KernelLoss(BaseLoss):
             return K
         from sklearn.metrics.pairwise import pairwise_kernels
 
-        settings = {"gamma": self._width(), "degree": self.degree, "coef0": self.coef0}
+        settings = {"gamma": self.width, "degree": self.degree, "coef0": self.coef0}
         return pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **settings)
 
     def _paired(self, A, B):
         """h of rows with rows; shape (n,)."""
         if self.kernel == "rbf":
-            return np.exp(-self._width() * ((A - B) ** 2).sum(axis=1))
-        if self.kernel == "linear":
-            return (A * B).sum(axis=1)
+            return np.exp(-self.width * ((A - B) ** 2).sum(axis=1))
+        if self.kernel == "laplacian":
+            return np.exp(-self.width * np.abs(A - B).sum(axis=1))
+        if isinstance(self.kernel, str):
+            inner = (A * B).sum(axis=1)
+            if self.kernel == "cosine":
+                lengths = np.linalg.norm(A, axis=1) * np.linalg.norm(B, axis=1)
+                return np.divide(inner, lengths, out=np.zeros(len(A)), where=lengths > 0)
+            linear = self.kernel == "linear"
+            return inner if linear else (self.width * inner + self.coef0) ** self.degree
         step = 32  # squares of this size are computed for their diagonals
         blocks = [slice(start, start + step) for start in range(0, len(A), step)]
-        return np.concatenate([self._matrix(A[i], B[i]).diagonal() for i in blocks] or [[]])
+        return np.concatenate([self.matrix(A[i], B[i]).diagonal() for i in blocks] or [[]])
 
-    def _diagonal(self, A):
+    def diagonal(self, A):
+        """h(z, z) of rows; shape (n,)."""
         return np.ones(len(A)) if self.kernel in UNIT else self._paired(A, A)
 
     def __call__(self, Y_pred, Y_true):
         self._check()
         Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
-        squares = self._diagonal(Y_pred) + self._diagonal(Y_true)
+        squares = self.diagonal(Y_pred) + self.diagonal(Y_true)
         return np.maximum(squares - 2.0 * self._paired(Y_pred, Y_true), 0.0)
 
     def pairwise(self, Y_pred, Y_true):
         self._check()
         P, Q = np.asarray(Y_pred, dtype=np.float64), np.asarray(Y_true, dtype=np.float64)
         P, Q = P.reshape(len(P), -1), Q.reshape(len(Q), -1)
-        squares = self._diagonal(P)[:, None] + self._diagonal(Q)
-        return np.maximum(squares - 2.0 * self._matrix(P, Q), 0.0)
+        squares = self.diagonal(P)[:, None] + self.diagonal(Q)
+        return np.maximum(squares - 2.0 * self.matrix(P, Q), 0.0)
 
     # ------------------------------------------------------------- decisions
     def minimize(self, weights, outputs, space) -> Decoded:
@@ -168,13 +177,13 @@ class KernelLoss(BaseLoss):
             return _as_squared(W, Y, space)
         if self.kernel == "rbf" and Y.shape[1] == 1 and _has_limits(space):
             return space.minimize(self.curves(W, Y))
-        return _PreImages(self, W, Y, space).best()
+        return PreImages(self, W, Y, space).best()
 
     def curves(self, weights, outputs):
         """The risk as a function of one number, for a Gaussian kernel."""
         from skstruct.decoding.global_search import SmoothCurves
 
-        gamma = self._width()
+        gamma = self.width
 
         def rho(t, y):
             return 2.0 - 2.0 * np.exp(-gamma * (t - y) ** 2)
@@ -228,113 +237,3 @@ def _as_squared(W, Y, space):
     costs = np.hstack([-2.0 * g[:, :d], np.broadcast_to(total, (len(W), d))])
     decoded, offset = view.argmin(costs), g[:, d:].sum(axis=1)
     return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
-
-
-class _PreImages:
-    """The search for outputs whose features are nearest to weighted sums of features."""
-
-    def __init__(self, loss, W, Y, space):
-        self.loss, self.W, self.Y, self.space = loss, W, Y, space
-        self.diagonal = loss._diagonal(Y)
-        self.totals, self.constants = W.sum(axis=1), W @ self.diagonal
-        # <m, phi(y_i)>, m = sum_i w_i phi(y_i); columns in blocks, for the kernel of all pairs
-        # may not fit.
-        blocks = [slice(start, start + BLOCK) for start in range(0, len(Y), BLOCK)]
-        self.inner = np.hstack([W @ loss._matrix(Y, Y[block]) for block in blocks])
-
-    def values(self, points, rows):
-        """The risk of one point for each of some rows, less a constant of the row."""
-        terms = self.W[rows] * self.loss._matrix(points, self.Y)
-        return self.totals[rows] * self.loss._diagonal(points) - 2.0 * terms.sum(axis=1)
-
-    def project(self, points, rows):
-        """The nearest points of the space."""
-        space = self.space.rows(rows)
-        outside = np.flatnonzero(~space.contains(points))
-        if len(outside):
-            view = self.space.rows(rows[outside]).with_embedding("squares")
-            centred = view.embed(points[outside])[:, : points.shape[1]]
-            costs = np.hstack([-2.0 * centred, np.ones_like(centred)])
-            points = points.copy()
-            points[outside] = view.argmin(costs).outputs
-        return points
-
-    def best(self) -> Decoded:
-        at_outputs = self.totals[:, None] * self.diagonal - 2.0 * self.inner
-        allowed = np.where(self._allowed(), at_outputs, np.inf)
-        first = allowed.argmin(axis=1)
-        every = np.arange(len(self.W))
-        points, values = self.Y[first].copy(), allowed[every, first]
-        n_starts = max(self.loss.n_starts, 0 if np.isfinite(values).all() else 1)
-        for start in self._starts(at_outputs, n_starts):
-            new = self._improved(self.project(self.Y[start], every))
-            new_values = self.values(new, every)
-            better = new_values < values
-            points[better], values[better] = new[better], new_values[better]
-        bounds = self._bounds()
-        if self.loss.kernel == "rbf" and self.Y.shape[1] <= 3:
-            points, values, bounds = self._certified(points, values, bounds)
-        bounds = np.minimum(bounds, values)
-        return Decoded(points, values + self.constants, bounds + self.constants)
-
-    def _allowed(self):
-        """Which training outputs lie in the space of each row; shape (1 or B, n)."""
-        limits = getattr(self.space, "limits_", None)
-        if getattr(limits, "n_rows", None) is None:
-            return self.space.contains(self.Y)[None]
-        each = (self.space.rows([i]) for i in range(len(self.W)))
-        return np.array([row.contains(self.Y) for row in each])
-
-    def _starts(self, at_outputs, n_starts):
-        """Numbers of good training outputs that are not all near each other; each (B,)."""
-        left = at_outputs.copy()
-        for _ in range(min(n_starts, len(self.Y))):
-            start = left.argmin(axis=1)
-            yield start
-            near = self.loss._matrix(self.Y[start], self.Y)
-            near -= 0.5 * np.sqrt(self.diagonal[start][:, None] * self.diagonal)
-            left[near >= 0] = np.inf
-            left[np.arange(len(left)), start] = np.inf
-            if not np.isfinite(left).any():
-                return
-
-    def _improved(self, starts):
-        if self.loss.kernel == "rbf":
-            return climb_gaussians(self.W, self.Y, starts, self.loss._width(), self.project)[0]
-        size = np.sqrt(self.Y.var(axis=0).sum()) or 1.0
-        return descend(self.values, starts, self.project, size=size)[0]
-
-    def _certified(self, points, values, bounds):
-        """Few dimensions are searched in full, as far as the budget goes."""
-        cells = GaussianCells(self.W, self.Y, self.loss._width(), self.project)
-        points, sums, most = cells.run(points, 0.5 * (self.totals - values))
-        rounding = 1e-13 * np.abs(self.W).sum(axis=1)
-        lower = self.totals - 2.0 * most - rounding
-        return points, self.totals - 2.0 * sums, np.maximum(bounds, lower)
-
-    def _bounds(self):
-        """Lower bounds from |m|, and for h >= 0 from the positive weights alone."""
-        squares = np.einsum("bi,bi->b", self.W, self.inner)
-        sizes = np.abs(self.W).sum(axis=1) * np.sqrt(np.abs(self.diagonal).max())
-        lengths = np.sqrt(np.maximum(squares, 0.0) + 1e-13 * sizes**2)  # safe from rounding
-        if self.loss.kernel in UNIT:
-            most = np.minimum(lengths, np.maximum(self.W, 0.0).sum(axis=1))
-            return feature_bounds(self.totals, most, 1.0, 1.0)
-        low, high = 0.0, 1.0 if self.loss.kernel == "cosine" else self._longest()
-        return feature_bounds(self.totals, lengths, low, high)
-
-    def _longest(self):
-        """Largest length of features in the space: known for polynomials, else infinite."""
-        if callable(self.loss.kernel) or (self.totals > 0).all():
-            return np.inf
-        view, d = self.space.with_embedding("squares"), self.Y.shape[1]
-        origin = view.embed(np.zeros((1, d)))[0, :d]  # minus the centre c of the embedding
-        # |z|^2 = |z - c|^2 + 2 <c, z - c> + |c|^2
-        costs = np.hstack([2.0 * origin, -np.ones(d)])
-        try:
-            farthest = view.argmin(np.tile(costs, (len(self.W), 1))).bounds
-        except ValueError:  # no limits
-            return np.inf
-        norms = np.maximum(origin @ origin - farthest, 0.0)
-        base = self.loss._width() * norms + self.loss.coef0
-        return np.sqrt(base**self.loss.degree)

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from skstruct.losses.base import BaseLoss
+from skstruct.losses.diffusion import Diffusion
 from skstruct.losses.f_measures import F1, FBeta
 from skstruct.losses.hamming import Hamming
 from skstruct.losses.hierarchical import HierarchicalLoss
+from skstruct.losses.kernel_induced import KernelLoss
 from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
 from skstruct.losses.ranking_pairs import Kendall, RankLoss
 from skstruct.losses.ranking_positions import Footrule, Spearman
@@ -35,6 +37,8 @@ SHORT_NAMES = {
     "l2_l1": L2L1,
     "logistic": Logistic,
     "hinge": Hinge,
+    "kernel": KernelLoss,
+    "diffusion": Diffusion,
 }
 
 

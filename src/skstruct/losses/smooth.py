@@ -151,7 +151,11 @@ class GemanMcClure(_SmoothLoss):
 
     def _bend(self, size):
         square = size * size
-        return (1.0 - 3.0 * square) / (1.0 + square) ** 3
+        grown = 1.0 + square
+        return (1.0 - 3.0 * square) / (grown * grown * grown)  # a power takes five times longer
+
+    def _width(self):
+        return 0.6
 
 
 class Fair(_ScaledLoss):
@@ -222,7 +226,8 @@ class L2L1(_SmoothLoss):
         return r / np.sqrt(1.0 + 0.5 * r * r)
 
     def _bend(self, size):
-        return (1.0 + 0.5 * size * size) ** -1.5
+        grown = 1.0 + 0.5 * size * size
+        return 1.0 / (grown * np.sqrt(grown))
 
 
 class Logistic(_SmoothLoss):

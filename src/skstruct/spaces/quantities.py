@@ -34,6 +34,7 @@ class QuantitySpace(BaseSpace):
     embeddings: tuple[str, ...] = ("coordinates", "squares")
     default_loss = "squared"
     discrete = False  # nothing to break ties between: costs are taken as they are
+    separable = True  # whether ``minimize`` is known
     labels = None
 
     # ------------------------------------------------------------- the user's form

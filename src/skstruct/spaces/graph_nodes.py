@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nodes of a graph: classes that lie near to or far from each other."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct._arrays.optional import is_pandas
+from skstruct.spaces.classes import Classes
+from skstruct.spaces.forms import check_distinct, unknown_label
+from skstruct.spaces.meshes import cotangent_weights
+
+
+class GraphNodes(Classes):
+    r"""One node of a finite, undirected graph, :math:`\psi(z) = e_z`.
+
+    As :class:`Classes`, any loss matrix is bilinear here; the graph says which nodes are
+    near, for losses that ask, such as the diffusion distance. All nodes may be predicted,
+    whether they occurred in training or not.
+
+    Parameters
+    ----------
+    graph : networkx graph, sparse or dense adjacency matrix, or DataFrame
+        Undirected, with weights :math:`\ge 0` (of a networkx graph: the edge attribute
+        ``weight``, one where it is missing; parallel edges add up). Directed graphs and
+        matrices that are not symmetric are refused. Self-loops are left out: no distance
+        depends on them. Nodes without edges and graphs in several pieces are fine.
+    labels : sequence, default=None
+        Names of the nodes of a matrix; 0, 1, 2, ... when None. A networkx graph and a
+        DataFrame bring their own.
+
+    Examples
+    --------
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> space = GraphNodes(path, labels=["left", "middle", "right"]).fit(["left"])
+    >>> space.restore(space.argmin(np.array([[0.3, 0.1, 0.2]])).outputs)
+    array(['middle'], dtype='<U6')
+    """
+
+    default_loss = "diffusion"
+
+    def __init__(self, graph, *, labels=None):
+        self.graph = graph
+        self.labels = labels
+
+    @classmethod
+    def from_mesh(cls, points, faces, *, labels=None):
+        r"""The vertices of a triangle mesh with cotangent weights.
+
+        :math:`w_{uv} = \max(0, (\cot\alpha + \cot\beta) / 2)` over the angles opposite to an
+        edge: negative ones, of very obtuse triangles, are set to zero, since a graph's
+        weights are not negative. Areas of vertices are not taken into account.
+
+        Parameters
+        ----------
+        points : array of shape (n, 2) or (n, 3)
+        faces : integer array of shape (m, 3)
+            Numbers of the three vertices of each triangle.
+
+        Examples
+        --------
+        >>> square = [[0, 0], [1, 0], [1, 1], [0, 1]]
+        >>> space = GraphNodes.from_mesh(square, [[0, 1, 2], [0, 2, 3]])
+        >>> space.graph.toarray().round(6)  # the diagonal is opposite to right angles
+        array([[0. , 0.5, 0. , 0.5],
+               [0.5, 0. , 0.5, 0. ],
+               [0. , 0.5, 0. , 0.5],
+               [0.5, 0. , 0.5, 0. ]])
+        """
+        return cls(cotangent_weights(points, faces), labels=labels)
+
+    def fit(self, Y):
+        names, adjacency = _read_graph(self.graph, self.labels)
+        self.adjacency_ = adjacency
+        self.labels_ = _as_array(names)
+        self.number_ = {name: j for j, name in enumerate(names)}
+        self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
+        self.validate(Y)
+        return self
+
+    def validate(self, Y):
+        """Numbers of the nodes in ``Y``; shape (n,)."""
+        check_is_fitted(self)
+        names = _names_of(Y)
+        for i, name in enumerate(names):
+            try:
+                known = name in self.number_
+            except TypeError:
+                known = False
+            if not known:
+                message = unknown_label(f"Y[{i}] is", name, self.number_, "GraphNodes")
+                raise ValueError(message.replace("the label", "the node"))
+        return np.array([self.number_[name] for name in names], dtype=np.int64)
+
+    def embed(self, Z):
+        Z = np.asarray(Z)
+        ones = np.ones(len(Z)), (np.arange(len(Z)), Z)
+        return sparse.csr_array(ones, shape=(len(Z), len(self.labels_)))
+
+
+def _names_of(Y) -> list:
+    """The nodes in ``Y`` one by one; a node may itself be a tuple."""
+    if isinstance(Y, np.ndarray) and Y.ndim == 2 and Y.shape[1] == 1:
+        Y = Y[:, 0]
+    if (
+        (isinstance(Y, np.ndarray) and Y.ndim != 1)
+        or sparse.issparse(Y)
+        or is_pandas(Y, "DataFrame")
+    ):
+        raise ValueError(f"GraphNodes expects one node per sample; Y has shape {Y.shape}.")
+    names = Y.tolist() if hasattr(Y, "tolist") else [_plain(name) for name in Y]
+    if not names:
+        raise ValueError("GraphNodes: Y has no rows.")
+    return names
+
+
+def _plain(name):
+    """A scalar of NumPy as Python's own, so that it prints like one."""
+    return name.item() if isinstance(name, np.generic) else name
+
+
+def _as_array(names: tuple) -> np.ndarray:
+    """Names as an array of numbers or of text, else of objects: tuples stay tuples."""
+    for kind in (str, bool, int, float):
+        if all(type(name) is kind for name in names):
+            return np.array(names)
+    array = np.empty(len(names), dtype=object)
+    for j, name in enumerate(names):
+        array[j] = name
+    return array
+
+
+def _read_graph(graph, labels) -> tuple[tuple, sparse.csr_array]:
+    """Names of the nodes, and the symmetric matrix of weights with an empty diagonal."""
+    if hasattr(graph, "nodes") and hasattr(graph, "edges"):  # networkx, which nobody imports here
+        own, matrix = _read_networkx(graph)
+    elif is_pandas(graph, "DataFrame"):
+        own, matrix = tuple(graph.columns), graph.to_numpy()
+        if list(graph.index) != list(own):
+            raise ValueError("GraphNodes: rows and columns of the DataFrame name different nodes.")
+    else:
+        own, matrix = None, graph
+    if own is not None and labels is not None:
+        raise ValueError("GraphNodes: this graph names its nodes itself; leave out labels.")
+    adjacency = _check_weights(matrix, own)
+    n = adjacency.shape[0]
+    names = own if own is not None else range(n) if labels is None else _names_of(labels)
+    names = check_distinct(names, "GraphNodes")
+    if len(names) != n:
+        raise ValueError(f"GraphNodes: {len(names)} labels came for a graph of {n} nodes.")
+    return names, adjacency
+
+
+def _read_networkx(graph):
+    if graph.is_directed():
+        raise ValueError("GraphNodes: the graph is directed; give graph.to_undirected().")
+    names = tuple(graph.nodes)
+    number = {name: j for j, name in enumerate(names)}
+    heads, tails, weights = [], [], []
+    for u, v, weight in graph.edges(data="weight", default=1.0):
+        heads.append(number[u])
+        tails.append(number[v])
+        weights.append(1.0 if weight is None else weight)
+    values = np.array(weights, dtype=np.float64)
+    half = sparse.coo_array((values, (heads, tails)), shape=(len(names), len(names)))
+    return names, half + half.T
+
+
+def _check_weights(matrix, names) -> sparse.csr_array:
+    if not sparse.issparse(matrix):
+        matrix = np.asarray(matrix, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
+        raise ValueError(
+            "GraphNodes: a graph is a networkx graph or a square adjacency matrix; "
+            f"shape {matrix.shape} came."
+        )
+    weights = sparse.csr_array(matrix, dtype=np.float64)
+    entries = weights.tocoo()
+    off = entries.row != entries.col
+    weights = sparse.csr_array(
+        (entries.data[off], (entries.row[off], entries.col[off])), shape=weights.shape
+    )
+    weights.sum_duplicates()
+    entries = weights.tocoo()
+    bad = np.flatnonzero(~(np.isfinite(entries.data) & (entries.data >= 0)))
+    if len(bad):
+        u, v = (int(end[bad[0]]) for end in (entries.row, entries.col))
+        u, v = (u, v) if names is None else (names[u], names[v])
+        raise ValueError(
+            f"GraphNodes: weights are finite and not negative; that of ({u!r}, {v!r}) is "
+            f"{entries.data[bad[0]]}."
+        )
+    gap = abs(weights - weights.T).tocoo()
+    if gap.nnz and gap.data.max() > 1e-10 * entries.data.max():
+        worst = gap.data.argmax()
+        u, v = int(gap.row[worst]), int(gap.col[worst])
+        raise ValueError(
+            f"GraphNodes: the graph is not symmetric: entry [{u}, {v}] is {weights[u, v]:.6g} and "
+            f"[{v}, {u}] is {weights[v, u]:.6g}. Give (A + A.T) / 2 if directions do not matter."
+        )
+    weights.eliminate_zeros()
+    return weights
