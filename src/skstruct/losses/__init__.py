@@ -11,6 +11,7 @@ from skstruct.losses.names import pair, resolve_loss
 from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
 from skstruct.losses.ranking_pairs import Kendall, RankLoss
 from skstruct.losses.ranking_positions import Footrule, PositionLoss, Spearman
+from skstruct.losses.separable import SeparableLoss
 from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
 from skstruct.losses.squared import Squared
 from skstruct.losses.zero_one import Listed, ZeroOne
@@ -39,6 +40,7 @@ __all__ = [
     "Pinball",
     "PositionLoss",
     "RankLoss",
+    "SeparableLoss",
     "Spearman",
     "Squared",
     "ZeroOne",

@@ -26,9 +26,24 @@ from skstruct.spaces.label_sets import LabelSets
 from skstruct.spaces.polytopes import BinaryPolytope
 
 if TYPE_CHECKING:
+    from skstruct.spaces.flows import Flows
+    from skstruct.spaces.graph_nodes import GraphNodes
     from skstruct.spaces.rankings import Rankings
+    from skstruct.spaces.real_polytopes import Polytope
+    from skstruct.spaces.simplices import Simplex
+    from skstruct.spaces.spheres import Sphere
 
-__getattr__ = lazy_names(__name__, {"Rankings": "rankings"})
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Flows": "flows",
+        "GraphNodes": "graph_nodes",
+        "Polytope": "real_polytopes",
+        "Rankings": "rankings",
+        "Simplex": "simplices",
+        "Sphere": "spheres",
+    },
+)
 
 __all__ = [
     "EXACT",
@@ -40,6 +55,8 @@ __all__ = [
     "Countable",
     "Decoded",
     "Enumerable",
+    "Flows",
+    "GraphNodes",
     "Guarantee",
     "Hierarchy",
     "Interval",
@@ -47,8 +64,11 @@ __all__ = [
     "LabelGraph",
     "LabelSets",
     "OutputSpace",
+    "Polytope",
     "Rankings",
     "Restrictable",
     "Samplable",
+    "Simplex",
+    "Sphere",
     "check_costs",
 ]

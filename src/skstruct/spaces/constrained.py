@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Points that meet linear constraints: what polytopes and flows share."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from skstruct.decoding.constraints import LinearConstraints
+from skstruct.decoding.curves import QuadraticCurves
+from skstruct.decoding.envelopes import minimize_over_polytope
+from skstruct.decoding.projections import minimize_quadratic
+from skstruct.spaces.base import Decoded
+from skstruct.spaces.boxes import Range
+from skstruct.spaces.limits import check_n_rows
+from skstruct.spaces.quantities import QuantitySpace
+
+TOLERANCE = 1e-6  # relative violation up to which a given output counts as one of the space
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSystem:
+    """Linear constraints and limits of every coordinate, shared by all rows or one per row."""
+
+    constraints: LinearConstraints
+    range: Range
+
+    @property
+    def n_rows(self) -> int | None:
+        return self.constraints.n_rows or self.range.n_rows
+
+    def rows(self, index) -> LinearSystem:
+        return LinearSystem(self.constraints.rows(index), self.range.rows(index))
+
+    def violation(self, Z) -> np.ndarray:
+        """How far points are from meeting everything, relative to their size; shape (n,)."""
+        size = np.maximum(1.0, np.abs(Z).max(axis=1, initial=0.0))
+        low, high = self.range.low - Z, Z - self.range.high
+        outside = np.maximum(low, high).max(axis=1, initial=0.0) / size
+        return np.maximum(outside, self.constraints.relative_violation(Z))
+
+
+class ConstrainedSpace(QuantitySpace):
+    """Rows of numbers that meet ``system_``, a LinearSystem."""
+
+    system_: LinearSystem
+    prove = False
+
+    @property
+    def limits_(self) -> LinearSystem:
+        return self.system_
+
+    def rows(self, index):
+        return self if self.system_.n_rows is None else self._within(self.system_.rows(index))
+
+    def _within(self, system):
+        other = copy.copy(self)
+        other.system_ = system
+        return other
+
+    def _check_n_rows(self, n):
+        check_n_rows(self.system_, n, type(self).__name__)
+
+    def contains(self, Z):
+        Z = np.asarray(Z, dtype=np.float64)
+        self._check_n_rows(len(Z))
+        return self.system_.violation(Z) <= TOLERANCE
+
+    def _check_outputs(self, Z):
+        """Raise where an output breaks a constraint by more than 1e-6 of its size."""
+        if self.system_.n_rows not in (None, len(Z)):
+            return  # constraints of other rows say nothing of these
+        bad = np.flatnonzero(self.system_.violation(Z) > TOLERANCE)
+        if len(bad):
+            i = int(bad[0])
+            raise ValueError(f"{type(self).__name__}: Y[{i}] {self._fault(i, Z[i])}.")
+
+    def _fault(self, i, z) -> str:
+        """What is wrong with an output, in words."""
+        part = self.system_.rows([i]) if self.system_.n_rows else self.system_
+        low, high = part.range.low[0], part.range.high[0]
+        over = np.maximum(low - z, z - high)
+        j = int(over.argmax())
+        if over[j] > TOLERANCE * max(1.0, np.abs(z).max()):
+            word, limit = ("below", low[j]) if z[j] < low[j] else ("above", high[j])
+            return f"is {z[j]:g} in column {self.labels_[j]!r}, {word} {limit:g}"
+        return "breaks a constraint: " + self._named(part.constraints.row(0), z)
+
+    def _named(self, constraints, z) -> str:
+        return constraints.worst(z)
+
+    # ------------------------------------------------------------- decoding
+    def _linear(self, costs):
+        self._check_n_rows(len(costs))
+        low, high = self.system_.range.low, self.system_.range.high
+        return Decoded(*self.system_.constraints.minimize_linear(costs, low, high))
+
+    def _quadratic(self, a, b):
+        self._check_n_rows(len(b))
+        outputs, values, bounds = np.empty(b.shape), np.empty(len(b)), np.empty(len(b))
+        bowl, flat = (a > 0).all(axis=1), (a == 0).all(axis=1)
+        for rows, solve in (
+            (bowl, self._projected), (flat, self._flat), (~bowl & ~flat, self._bent)
+        ):  # fmt: skip
+            index = np.flatnonzero(rows)
+            if len(index):
+                found = solve(self.rows(index).system_, a[index], b[index])
+                outputs[index], values[index], bounds[index] = found
+        return Decoded(outputs, values, bounds)
+
+    @staticmethod
+    def _projected(system, a, b):
+        return minimize_quadratic(a, b, system.constraints, system.range.low, system.range.high)
+
+    @staticmethod
+    def _flat(system, a, b):
+        return system.constraints.minimize_linear(b, system.range.low, system.range.high)
+
+    def _bent(self, system, a, b):
+        """Curves that bend down in places: the minimum is at a vertex, or has a gap."""
+        return self._separable(system, QuadraticCurves(a, b))
+
+    def _separable(self, system, curves):
+        low, high = self._finite(system)
+        return minimize_over_polytope(curves, system.constraints, low, high, prove=self.prove)
+
+    def _finite(self, system):
+        """Finite limits of every coordinate."""
+        return system.range.finite(type(self).__name__, "this loss")
+
+    def minimize(self, curves):
+        self._check_n_rows(curves.shape[0])
+        return Decoded(*self._separable(self.system_, curves))

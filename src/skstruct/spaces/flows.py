@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flows in a network."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct.decoding.constraints import read_constraints
+from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.boxes import Range
+from skstruct.spaces.constrained import ConstrainedSpace, LinearSystem
+from skstruct.spaces.flow_forms import read_flows
+from skstruct.spaces.networks import read_network, read_supply, tight_cut
+
+
+class Flows(ConstrainedSpace):
+    r"""Flows along the arcs of a network: what comes into a node leaves it.
+
+    .. math:: \sum_{k: (j, k)} z_{jk} - \sum_{k: (k, j)} z_{kj} = b_j, \qquad 0 \le z \le u
+
+    The squared loss is a projection, exact while the weights sum to more than zero; a linear
+    cost is a min-cost flow; the absolute loss and its relatives are linear programs where no
+    weight is negative. For weights of any sign every arc cost is replaced by its lower convex
+    hull: a bound, and the flow that it leads to is improved from there [1]_.
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph, networkx.MultiDiGraph or sequence of arcs
+        Arcs are ``(tail, head)`` or ``(tail, head, capacity)``.
+    supply : mapping, array or frame, default=None
+        What comes in at each node (negative: goes out), adding up to zero; one row per
+        training sample where supplies differ. None takes the ``demand`` of the nodes of a
+        networkx graph (minus the supply) or, where there is none, what the outputs of
+        training say. Where these differ from row to row, give the supplies of new rows at
+        prediction: ``restrict={"supply": ...}``.
+    capacity : str, default="capacity"
+        Edge attribute that holds capacities. An arc without one carries at most the whole
+        supply, or what it carried in training if that was more.
+    prove : bool, default=False
+        Whether gaps are closed by integer programs; may take long.
+
+    Attributes
+    ----------
+    labels_ : tuple of arcs, the coordinates in this order
+    network_ : nodes, arcs and capacities
+    supply_ : array of shape (n_nodes,), or (n, n_nodes) where rows differ
+
+    References
+    ----------
+    .. [1] C. Y. Goh and P. Jaillet, "Structured prediction by conditional risk
+       minimization", section 6.2.
+
+    Examples
+    --------
+    Two ways from s to t, of which one carries at most 0.6:
+
+    >>> arcs = [("s", "a"), ("a", "t", 0.6), ("s", "b"), ("b", "t")]
+    >>> Y = [{("s", "a"): 0.5, ("a", "t"): 0.5, ("s", "b"): 0.5, ("b", "t"): 0.5}]
+    >>> space = Flows(arcs, {"s": 1, "t": -1}).fit(Y)
+    >>> cheapest = space.argmin(np.array([[1.0, 1.0, 2.0, 2.0]]))
+    >>> space.restore(cheapest.outputs.round(9))[0]
+    {('s', 'a'): 0.6, ('a', 't'): 0.6, ('s', 'b'): 0.4, ('b', 't'): 0.4}
+    """
+
+    def __init__(self, graph, supply=None, *, capacity="capacity", prove=False):
+        self.graph = graph
+        self.supply = supply
+        self.capacity = capacity
+        self.prove = prove
+
+    # ------------------------------------------------------------- learning
+    def _given_labels(self):
+        self.network_ = read_network(self.graph, self.capacity)
+        return self.network_.arcs
+
+    def _read(self, Y, labels):
+        return read_flows(Y, labels, self.graph, used_by="Flows")
+
+    def _learn(self, Z):
+        self.most_seen_ = Z.max(axis=0)
+        self.incidence_ = self.network_.incidence
+        self.supply_ = self._learned_supply(Z)
+        if self.supply_.ndim == 2 and len(self.supply_) != len(Z):
+            raise ValueError(
+                f"Flows: supply has {len(self.supply_)} rows for {len(Z)} training outputs."
+            )
+        self.system_ = self._system(self.supply_)
+        self._check_outputs(Z)
+
+    def _learned_supply(self, Z):
+        if self.supply is not None:
+            return read_supply(self.supply, self.network_)
+        if self.network_.demand is not None:
+            return read_supply(-self.network_.demand, self.network_)
+        supplies = (self.incidence_ @ Z.T).T  # what training outputs say
+        alike = np.ptp(supplies, axis=0).max() <= 1e-9 * max(1.0, np.abs(supplies).max())
+        return supplies.mean(axis=0) if alike else supplies
+
+    def _system(self, supply) -> LinearSystem:
+        supplies = np.atleast_2d(supply)
+        through = np.maximum(supplies, 0.0).sum(axis=1).max()
+        open_ = np.isinf(self.network_.capacity)
+        most = np.where(open_, np.maximum(self.most_seen_, through), self.network_.capacity)
+        zero = np.zeros((1, len(most)))
+        system = LinearSystem(read_constraints(self.incidence_, supply), Range(zero, most[None]))
+        self._check_carried(supplies[:1], most)
+        return system
+
+    def _check_carried(self, supplies, most):
+        """Raise where the network cannot carry a supply, and say where it is too narrow."""
+        for row, supply in enumerate(supplies):
+            cut = tight_cut(self.network_, supply, most)
+            if cut is not None:
+                raise InfeasibleError(
+                    f"Flows: no flow carries the supply of row {row}: {cut}.", row
+                )
+
+    def restrict(self, *, supply):
+        """The same network with another supply.
+
+        Parameters
+        ----------
+        supply : as in the constructor; one row per sample where supplies differ
+        """
+        check_is_fitted(self)
+        return self._within(self._system(read_supply(supply, self.network_)))
+
+    def _named(self, constraints, z):
+        off = self.incidence_ @ z - constraints.b_eq
+        v = int(np.abs(off).argmax())
+        return (
+            f"{off[v] + constraints.b_eq[v]:.6g} more leaves the node {self.network_.nodes[v]!r} "
+            f"than enters it, not {constraints.b_eq[v]:.6g}"
+        )
