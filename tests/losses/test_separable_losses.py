@@ -158,7 +158,7 @@ def test_weights_by_name_and_minimize(loss):
         (Cauchy(-1.0), "Cauchy: c"),
         (Fair("wide"), "Fair: c"),
         (Absolute(weights=[1.0]), "Absolute expects 2 weights"),
-        (Absolute(weights=[1.0, -2.0]), "at least 0"),
+        (Absolute(weights=[1.0, -2.0]), "weight of label 1 is -2"),
     ],
 )
 def test_bad_parameters_are_named_when_used(loss, message):

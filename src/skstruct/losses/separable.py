@@ -8,7 +8,7 @@ import copy
 import numpy as np
 
 from skstruct._arrays.blocks import row_blocks
-from skstruct.losses.base import BaseLoss, label_weights
+from skstruct.losses.base import BaseLoss, label_weights, matched_quantities, plain_weights
 
 
 class SeparableLoss(BaseLoss):
@@ -61,44 +61,25 @@ class SeparableLoss(BaseLoss):
 
     def __call__(self, Y_pred, Y_true):
         self._check_parameters()
-        Y_pred, Y_true = _quantities(Y_pred), _quantities(Y_true)
-        if Y_pred.shape != Y_true.shape:
-            raise ValueError(
-                f"{type(self).__name__} compares outputs row by row; shapes {Y_pred.shape} and "
-                f"{Y_true.shape} came."
-            )
-        return self.rho(Y_pred, Y_true) @ self._weights(Y_pred.shape[1])
+        Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
+        return self.rho(Y_pred, Y_true) @ plain_weights(self, Y_pred.shape[1])
 
     def pairwise(self, Y_pred, Y_true):
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""
         self._check_parameters()
         Y_pred, Y_true = _quantities(Y_pred), _quantities(Y_true)
         losses = np.zeros((len(Y_pred), len(Y_true)))
-        weights = self._weights(Y_true.shape[1])
+        weights = plain_weights(self, Y_true.shape[1])
         for part in row_blocks(len(Y_pred), 32 * max(1, Y_true.size), "64MB"):
             losses[part] = self.rho(Y_pred[part, None], Y_true[None]) @ weights
         return losses
-
-    def _weights(self, d):
-        if hasattr(self, "weights_"):
-            return self.weights_
-        name = type(self).__name__
-        if hasattr(self.weights, "keys"):
-            raise ValueError(f"{name}: call bind(space) first; weights are by name.")
-        weights = np.ones(d) if self.weights is None else np.asarray(self.weights, float)
-        if weights.shape != (d,) or not (np.isfinite(weights) & (weights >= 0)).all():
-            raise ValueError(
-                f"{name} expects {d} weights of at least 0, one per coordinate; {self.weights} "
-                "came."
-            )
-        return weights
 
     def _training(self, weights, outputs):
         """Dense weights (n_rows, n), outputs (n, d) and the weights of the coordinates."""
         self._check_parameters()
         outputs = _quantities(outputs)
         weights = weights.toarray() if hasattr(weights, "toarray") else np.asarray(weights, float)
-        return weights, outputs, self._weights(outputs.shape[1])
+        return weights, outputs, plain_weights(self, outputs.shape[1])
 
 
 def _quantities(Y):

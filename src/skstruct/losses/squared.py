@@ -40,7 +40,8 @@ class Squared(BaseLoss):
 
     def bind(self, space):
         bound = copy.copy(self)
-        bound.weights_ = label_weights(self.weights, space, "Squared")
+        if hasattr(space, "labels_"):
+            bound.weights_ = label_weights(self.weights, space, "Squared")
         return bound
 
     def __call__(self, Y_pred, Y_true):

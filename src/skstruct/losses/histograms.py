@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Losses of histograms: numbers of at least zero, compared entry by entry."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct.losses.separable import SeparableLoss
+
+ROUNDING = 1e-9  # numbers this little below zero are taken for zero
+
+
+class _HistogramLoss(SeparableLoss):
+    """A sum over entries that are at least zero."""
+
+    def __call__(self, Y_pred, Y_true):
+        name = type(self).__name__
+        Y_pred, Y_true = _amounts(Y_pred, "Y_pred", name), _amounts(Y_true, "Y_true", name)
+        return super().__call__(Y_pred, Y_true)
+
+    def pairwise(self, Y_pred, Y_true):
+        name = type(self).__name__
+        Y_pred, Y_true = _amounts(Y_pred, "Y_pred", name), _amounts(Y_true, "Y_true", name)
+        return super().pairwise(Y_pred, Y_true)
+
+    def _training(self, weights, outputs):
+        return super()._training(weights, _amounts(outputs, "Y", type(self).__name__))
+
+
+def _amounts(Y, what, used_by):
+    """Numbers of at least zero, or an error that names the entry."""
+    Y = np.asarray(Y, dtype=np.float64)
+    below = np.argwhere(~(Y >= -ROUNDING * max(1.0, np.abs(Y).max(initial=0.0))))
+    if len(below):
+        place = ", ".join(str(i) for i in below[0])
+        raise ValueError(
+            f"{used_by} compares amounts of at least 0; {what}[{place}] is {Y[tuple(below[0])]:g}."
+        )
+    return np.maximum(Y, 0.0)
+
+
+class SquaredHellinger(_HistogramLoss):
+    r"""Squared Hellinger distance, :math:`\frac12 \sum_j c_j (\sqrt{z_j} - \sqrt{y_j})^2`.
+
+    On the simplex, with weights that are all the same, it is :math:`1 - \langle \sqrt z,
+    \sqrt y \rangle`: bilinear in :math:`\psi(z) = \sqrt z`, so that any smoother will do, and
+    minimized in closed form for weights of training outputs of any sign: the squares of the
+    positive part of the mean of :math:`\sqrt y`, scaled to the total.
+
+    Parameters
+    ----------
+    weights : sequence or mapping from column to weight, default=None
+        Weights :math:`c_j \ge 0` of the coordinates; one each when None.
+
+    References
+    ----------
+    .. [1] C. Ciliberto, A. Rudi, L. Rosasco, "A consistent regularization approach for
+       structured prediction", 2016; what is called Hellinger distance there is
+       :class:`RootAbsolute`.
+
+    Examples
+    --------
+    >>> SquaredHellinger()([[1.0, 0.0]], [[0.25, 0.75]])
+    array([0.5])
+    """
+
+    def rho(self, t, y):
+        return 0.5 * (np.sqrt(t) - np.sqrt(y)) ** 2
+
+    def slope(self, t, y):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 0.5 * (1.0 - np.where(np.asarray(y) > 0, np.sqrt(y / np.asarray(t)), 0.0))
+
+    def embedding_on(self, space):
+        offered = "roots" in getattr(space, "embeddings", ())
+        weights = self.weights
+        if hasattr(weights, "values"):
+            weights = list(weights.values())
+        alike = weights is None or np.ptp(np.asarray(weights, dtype=np.float64)) == 0
+        return "roots" if offered and alike else "weights"
+
+    def bind(self, space):
+        bound = super().bind(space)
+        bound.total_ = getattr(space, "total", None)
+        return bound
+
+    def cost(self, g, total):
+        return -g * self._weights(g.shape[1])
+
+    def offset(self, g, total):
+        # (sum z + sum y) / 2 is the total of a histogram.
+        amount = getattr(self, "total_", None)
+        return self._weights(g.shape[1])[0] * (1.0 if amount is None else amount) * total[:, 0]
+
+    def curves(self, weights, outputs):
+        from skstruct.decoding.root_curves import LinearRootCurves
+
+        weights, outputs, scale = self._training(weights, outputs)
+        linear = 0.5 * scale * weights.sum(axis=1)[:, None]
+        roots = -scale * (weights @ np.sqrt(outputs))
+        return LinearRootCurves(linear, roots, 0.5 * scale * (weights @ outputs))
+
+
+class RootAbsolute(_HistogramLoss):
+    r"""Absolute differences of roots, :math:`\sum_j c_j |\sqrt{z_j} - \sqrt{y_j}|`.
+
+    Equation (22) of [1]_, there called Hellinger distance, which it is not: see
+    :class:`SquaredHellinger`. It is not convex in z; on the simplex decisions come with a
+    lower bound, entry by entry (on a box) they are exact.
+
+    Parameters
+    ----------
+    weights : sequence or mapping from column to weight, default=None
+        Weights :math:`c_j \ge 0` of the coordinates; one each when None.
+
+    References
+    ----------
+    .. [1] C. Ciliberto, A. Rudi, L. Rosasco, "A consistent regularization approach for
+       structured prediction", 2016, eq. (22).
+
+    Examples
+    --------
+    >>> RootAbsolute()([[1.0, 0.0]], [[0.25, 0.75]]).round(3)
+    array([1.366])
+    """
+
+    convex = False
+
+    def rho(self, t, y):
+        return np.abs(np.sqrt(t) - np.sqrt(y))
+
+    def slope(self, t, y):
+        with np.errstate(divide="ignore"):
+            return np.where(np.asarray(t) < y, -0.5, 0.5) / np.sqrt(t)
+
+    def curves(self, weights, outputs):
+        from skstruct.decoding.root_curves import RootCurves
+
+        return RootCurves(*self._training(weights, outputs))
+
+
+class ChiSquare(_HistogramLoss):
+    r"""Chi-square distance, :math:`\sum_j c_j (z_j - y_j)^2 / (z_j + y_j)`, with 0 / 0 = 0.
+
+    Convex in z; its slope is within [-3, 1]. Where no weight of a training output is
+    negative, the decision is the optimum up to rounding; for any signs it comes with a
+    lower bound.
+
+    Parameters
+    ----------
+    weights : sequence or mapping from column to weight, default=None
+        Weights :math:`c_j \ge 0` of the coordinates; one each when None.
+
+    References
+    ----------
+    .. [1] C. Ciliberto, A. Rudi, L. Rosasco, "A consistent regularization approach for
+       structured prediction", 2016, which lists this loss.
+
+    Examples
+    --------
+    >>> ChiSquare()([[0.5, 0.5]], [[0.0, 1.0]]).round(3)
+    array([0.667])
+    """
+
+    def rho(self, t, y):
+        both = np.asarray(t + y)
+        return (t - y) ** 2 / np.where(both > 0, both, 1.0)
+
+    def slope(self, t, y):
+        both = np.asarray(t + y)
+        return 1.0 - 4.0 * (y / np.where(both > 0, both, 1.0)) ** 2
+
+    def curves(self, weights, outputs):
+        from skstruct.decoding.chi_square_curves import ChiSquareCurves
+
+        return ChiSquareCurves(*self._training(weights, outputs))

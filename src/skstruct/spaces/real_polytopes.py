@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Points of a polytope."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct.decoding.constraints import columns_of, read_constraints
+from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.boxes import Range
+from skstruct.spaces.constrained import ConstrainedSpace, LinearSystem
+
+
+class Polytope(ConstrainedSpace):
+    r"""Points with :math:`A_{eq} z = b_{eq},\ A_{ub} z \le b_{ub},\ l \le z \le u`.
+
+    The squared loss is a projection (a quadratic program per row, warm from row to row),
+    exact while the weights sum to more than zero. Losses made of straight lines are linear
+    programs where no weight is negative. For weights of any sign every coordinate's cost is
+    replaced by its lower convex hull: a bound, and the point that it leads to is improved
+    from there. Every answer is checked against the constraints, every bound is a dual value.
+
+    Parameters
+    ----------
+    A_eq, b_eq, A_ub, b_ub : arrays or sparse arrays, default=None
+        Right-hand sides are of shape (m,), or (n, m) with one row per training sample.
+    bounds : pair, sequence of d pairs, or None
+        Lower and upper limits, as in ``scipy.optimize.linprog``; None within a pair for no
+        limit, None in all for no limits at all. Losses other than the squared one need
+        finite ones: those that follow from the other constraints are found.
+    labels : sequence, default=None
+        Names of the coordinates; columns of a frame, or numbers, when None.
+    prove : bool, default=False
+        Whether gaps are closed by integer programs; may take long.
+
+    Examples
+    --------
+    >>> shares = Polytope(A_eq=[[1, 1, 1]], b_eq=[1], bounds=(0, 0.5)).fit([[0.5, 0.3, 0.2]])
+    >>> shares.argmin(np.array([[1.0, 2.0, 3.0]])).outputs
+    array([[0.5, 0.5, 0. ]])
+    >>> shares.restrict(b_eq=[1.2]).argmin(np.array([[1.0, 2.0, 3.0]])).outputs.round(9)
+    array([[0.5, 0.5, 0.2]])
+    """
+
+    def __init__(
+        self, A_eq=None, b_eq=None, A_ub=None, b_ub=None, bounds=None, *, labels=None, prove=False
+    ):
+        self.A_eq = A_eq
+        self.b_eq = b_eq
+        self.A_ub = A_ub
+        self.b_ub = b_ub
+        self.bounds = bounds
+        self.labels = labels
+        self.prove = prove
+
+    def _learn(self, Z):
+        d = columns_of(self.A_eq, self.A_ub, used_by="Polytope")
+        if d is not None and d != len(self.labels_):
+            raise ValueError(
+                f"Polytope: the constraints have {d} columns and the outputs {len(self.labels_)}."
+            )
+        self.system_ = self._system(self.b_eq, self.b_ub, self.bounds)
+        if self.system_.n_rows not in (None, len(Z)):
+            raise ValueError(
+                f"Polytope: right-hand sides are given for {self.system_.n_rows} rows; Y has "
+                f"{len(Z)}."
+            )
+        self._check_outputs(Z)
+
+    def _system(self, b_eq, b_ub, bounds) -> LinearSystem:
+        d = len(self.labels_)
+        given = self.A_eq, b_eq, self.A_ub, b_ub
+        constraints = read_constraints(*given, n_columns=d, used_by="Polytope")
+        system = LinearSystem(constraints, _read_bounds(bounds, d))
+        self._check_feasible(system)
+        return system
+
+    def _check_feasible(self, system):
+        """Raise where some row has no point, and say which constraints conflict."""
+        d, n = len(self.labels_), system.n_rows or 1
+        try:
+            low, high = system.range.low, system.range.high
+            system.constraints.minimize_linear(np.zeros((n, d)), low, high)
+        except InfeasibleError as error:
+            raise InfeasibleError(f"Polytope: {error}", error.row) from None
+
+    def restrict(self, *, b_eq=None, b_ub=None, bounds=None):
+        """The same constraints with other right-hand sides, for all rows or one per row.
+
+        Parameters
+        ----------
+        b_eq, b_ub, bounds : as in the constructor; those of it when None
+        """
+        check_is_fitted(self)
+        sides = [self.b_eq if b_eq is None else b_eq, self.b_ub if b_ub is None else b_ub]
+        return self._within(self._system(*sides, self.bounds if bounds is None else bounds))
+
+    def _finite(self, system):
+        low, high = system.range.low, system.range.high
+        if np.isfinite(low).all() and np.isfinite(high).all():
+            return low, high
+        if system.n_rows is not None:
+            raise ValueError(
+                "Polytope: this loss needs finite bounds where constraints differ from row to "
+                "row; give bounds."
+            )
+        plans = system.constraints.plans
+        key = ("implied", low.tobytes(), high.tobytes(), system.constraints.b_eq.tobytes(),
+               system.constraints.b_ub.tobytes())  # fmt: skip
+        if key not in plans:
+            plans[key] = _implied(system, self.labels_)
+        return plans[key]
+
+
+def _implied(system, labels):
+    """Limits of every coordinate that follow from all constraints, by linear programs."""
+    low, high = system.range.low[0].copy(), system.range.high[0].copy()
+    for side, sign in ((low, 1.0), (high, -1.0)):
+        for j in np.flatnonzero(~np.isfinite(side)):
+            cost = np.zeros((1, len(labels)))
+            cost[0, j] = sign
+            try:
+                bound = system.constraints.minimize_linear(
+                    cost, system.range.low[0], system.range.high[0]
+                )[2][0]
+            except InfeasibleError:
+                raise
+            except ValueError:
+                word = "below" if sign > 0 else "above"
+                raise ValueError(
+                    f"Polytope: column {labels[j]!r} has no limit {word}, and this loss needs "
+                    "one; give bounds."
+                ) from None
+            side[j] = sign * bound
+    return low[None], high[None]
+
+
+def _read_bounds(bounds, d) -> Range:
+    """Limits (1, d) from None, one pair, or a pair per column."""
+    if bounds is None:
+        bounds = (None, None)
+    pairs = list(bounds)
+    if len(pairs) == 2 and not any(hasattr(side, "__len__") for side in pairs):
+        pairs = [tuple(pairs)] * d
+    if len(pairs) != d or any(not hasattr(pair, "__len__") or len(pair) != 2 for pair in pairs):
+        raise ValueError(
+            f"Polytope: bounds is one pair (low, high) or {d} of them, one per column; "
+            f"{len(pairs)} came."
+        )
+    low = np.array([-np.inf if pair[0] is None else pair[0] for pair in pairs], dtype=float)
+    high = np.array([np.inf if pair[1] is None else pair[1] for pair in pairs], dtype=float)
+    bad = np.flatnonzero(np.isnan(low) | np.isnan(high) | (low > high))
+    if len(bad):
+        j = bad[0]
+        raise ValueError(f"Polytope: the bounds of column {j} are {low[j]:g} and {high[j]:g}.")
+    return Range(low[None], high[None])

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Histograms: amounts that add up to a fixed total."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct._arrays.checks import check_costs
+from skstruct.spaces.base import Decoded
+from skstruct.spaces.quantities import QuantitySpace
+
+TOLERANCE = 1e-6  # of the total, by which the sum of a row may be off
+ROUNDING = 1e-9  # of the total, by which an entry may be below zero
+
+
+class Simplex(QuantitySpace):
+    r"""Histograms, :math:`z_j \ge 0` and :math:`\sum_j z_j = T`.
+
+    Shares, mixtures, probabilities, or percentages with ``total=100``. Linear, quadratic
+    and root costs are minimized exactly, for signs of any kind; any other sum over entries
+    with a certificate, which is zero up to rounding where the sum is convex.
+
+    Parameters
+    ----------
+    total : float, default=1.0
+        What every row adds up to.
+    labels : sequence, default=None
+        Names of the entries; columns of a frame, or numbers, when None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> space = Simplex().fit([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])
+    >>> space.argmin(np.array([[1.0, -2.0, 0.0]])).outputs
+    array([[0., 1., 0.]])
+    >>> space.with_embedding("roots").argmin(np.array([[-3.0, -4.0, 1.0]])).outputs.round(2)
+    array([[0.36, 0.64, 0.  ]])
+    """
+
+    embeddings = ("coordinates", "squares", "roots")
+
+    def __init__(self, total=1.0, *, labels=None):
+        self.total = total
+        self.labels = labels
+
+    def _learn(self, Z):
+        if not (np.isscalar(self.total) and 0 < self.total < np.inf):
+            raise ValueError(f"Simplex: total is a positive number; {self.total!r} came.")
+        self._check_outputs(Z)
+
+    def validate(self, Y):
+        """Rows of at least zero that add up to the total exactly, up to the last bits."""
+        Z = np.maximum(super().validate(Y), 0.0)
+        return Z * (self.total / Z.sum(axis=1, keepdims=True))
+
+    def _check_outputs(self, Z):
+        below = np.argwhere(Z < -ROUNDING * self.total)
+        if len(below):
+            row, j = below[0]
+            raise ValueError(
+                f"Simplex expects amounts of at least 0; Y[{row}], column {self.labels_[j]!r}, is "
+                f"{Z[row, j]:g}."
+            )
+        sums = Z.sum(axis=1)
+        off = np.flatnonzero(np.abs(sums - self.total) > TOLERANCE * self.total)
+        if len(off):
+            row = off[0]
+            hint = "divide each row by its sum" if self.total == 1 else "rescale the rows"
+            raise ValueError(
+                f"Simplex expects rows that add up to {self.total:g}; Y[{row}] adds up to "
+                f"{sums[row]:.7g}. Where only the proportions matter, {hint}."
+            )
+
+    def contains(self, Z):
+        Z = np.asarray(Z, dtype=np.float64)
+        adds_up = np.abs(Z.sum(axis=1) - self.total) <= TOLERANCE * self.total
+        return adds_up & (Z >= -ROUNDING * self.total).all(axis=1)
+
+    # ------------------------------------------------------------- decoding
+    def embed(self, Z):
+        if self.embedding == "roots":
+            return np.sqrt(np.asarray(Z, dtype=np.float64))
+        return super().embed(Z)
+
+    def argmin(self, costs) -> Decoded:
+        if self.embedding != "roots":
+            return super().argmin(costs)
+        from skstruct.decoding.simplex import roots_on_simplex
+
+        costs = check_costs(costs, len(self.labels_), used_by="Simplex")
+        outputs, values = roots_on_simplex(costs, self.total)
+        return Decoded(outputs, values, values)
+
+    def _linear(self, costs):
+        from skstruct.decoding.simplex import best_vertices
+
+        outputs, values = best_vertices(costs, self.total)
+        return Decoded(outputs, values, values)
+
+    def _quadratic(self, a, b):
+        from skstruct.decoding.simplex import quadratic_on_simplex
+
+        outputs, values = quadratic_on_simplex(a, b, self.total)
+        return Decoded(outputs, values, values)
+
+    def minimize(self, curves):
+        from skstruct.decoding.curves import QuadraticCurves
+        from skstruct.decoding.shares import separable_on_simplex
+
+        if isinstance(curves, QuadraticCurves):
+            decoded = self._quadratic(curves.a, curves.b)
+            values = decoded.values + curves.constant.sum(axis=1)
+            return Decoded(decoded.outputs, values, values)
+        return Decoded(*separable_on_simplex(curves, self.total))
