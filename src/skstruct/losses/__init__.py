@@ -6,6 +6,7 @@ from skstruct.losses.diffusion import Diffusion
 from skstruct.losses.f_measures import F1, FBeta
 from skstruct.losses.hamming import Hamming
 from skstruct.losses.hierarchical import HierarchicalLoss
+from skstruct.losses.histograms import ChiSquare, RootAbsolute, SquaredHellinger
 from skstruct.losses.kernel_induced import KernelLoss
 from skstruct.losses.names import pair, resolve_loss
 from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
@@ -23,6 +24,7 @@ __all__ = [
     "BaseLoss",
     "BilinearLoss",
     "Cauchy",
+    "ChiSquare",
     "Diffusion",
     "EpsilonInsensitive",
     "FBeta",
@@ -40,9 +42,11 @@ __all__ = [
     "Pinball",
     "PositionLoss",
     "RankLoss",
+    "RootAbsolute",
     "SeparableLoss",
     "Spearman",
     "Squared",
+    "SquaredHellinger",
     "ZeroOne",
     "pair",
     "resolve_loss",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct.losses.base import plain_weights
 from skstruct.losses.separable import SeparableLoss
 
 ROUNDING = 1e-9  # numbers this little below zero are taken for zero
@@ -30,7 +31,8 @@ class _HistogramLoss(SeparableLoss):
 def _amounts(Y, what, used_by):
     """Numbers of at least zero, or an error that names the entry."""
     Y = np.asarray(Y, dtype=np.float64)
-    below = np.argwhere(~(Y >= -ROUNDING * max(1.0, np.abs(Y).max(initial=0.0))))
+    rounding = ROUNDING * max(1.0, np.abs(Y).max(initial=0.0))
+    below = np.argwhere(~(Y + rounding >= 0))
     if len(below):
         place = ", ".join(str(i) for i in below[0])
         raise ValueError(
@@ -85,12 +87,14 @@ class SquaredHellinger(_HistogramLoss):
         return bound
 
     def cost(self, g, total):
-        return -g * self._weights(g.shape[1])
+        return -g * plain_weights(self, g.shape[1])
 
     def offset(self, g, total):
         # (sum z + sum y) / 2 is the total of a histogram.
         amount = getattr(self, "total_", None)
-        return self._weights(g.shape[1])[0] * (1.0 if amount is None else amount) * total[:, 0]
+        return (
+            plain_weights(self, g.shape[1])[0] * (1.0 if amount is None else amount) * total[:, 0]
+        )
 
     def curves(self, weights, outputs):
         from skstruct.decoding.root_curves import LinearRootCurves

@@ -8,6 +8,7 @@ from skstruct.losses.diffusion import Diffusion
 from skstruct.losses.f_measures import F1, FBeta
 from skstruct.losses.hamming import Hamming
 from skstruct.losses.hierarchical import HierarchicalLoss
+from skstruct.losses.histograms import ChiSquare, RootAbsolute, SquaredHellinger
 from skstruct.losses.kernel_induced import KernelLoss
 from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
 from skstruct.losses.ranking_pairs import Kendall, RankLoss
@@ -37,6 +38,9 @@ SHORT_NAMES = {
     "l2_l1": L2L1,
     "logistic": Logistic,
     "hinge": Hinge,
+    "chi_square": ChiSquare,
+    "squared_hellinger": SquaredHellinger,
+    "root_absolute": RootAbsolute,
     "kernel": KernelLoss,
     "diffusion": Diffusion,
 }

@@ -54,7 +54,7 @@ class Simplex(QuantitySpace):
         return Z * (self.total / Z.sum(axis=1, keepdims=True))
 
     def _check_outputs(self, Z):
-        below = np.argwhere(Z < -ROUNDING * self.total)
+        below = np.argwhere(Z + ROUNDING * self.total < 0)
         if len(below):
             row, j = below[0]
             raise ValueError(
@@ -74,7 +74,7 @@ class Simplex(QuantitySpace):
     def contains(self, Z):
         Z = np.asarray(Z, dtype=np.float64)
         adds_up = np.abs(Z.sum(axis=1) - self.total) <= TOLERANCE * self.total
-        return adds_up & (Z >= -ROUNDING * self.total).all(axis=1)
+        return adds_up & (Z + ROUNDING * self.total >= 0).all(axis=1)
 
     # ------------------------------------------------------------- decoding
     def embed(self, Z):
