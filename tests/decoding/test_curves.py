@@ -112,6 +112,23 @@ def test_smallest_minimizer_wins_whatever_the_rounding(loss, seed):
     np.testing.assert_array_equal(loss.curves(thirds, outputs).minimize(-4.0, 4.0)[0], points)
 
 
+@pytest.mark.parametrize("loss", named(PIECEWISE))
+def test_ends_on_knots(loss):
+    rng = np.random.default_rng(6)
+    weights, outputs = rng.standard_normal((30, 6)), rng.standard_normal((6, 1))
+    knots = np.sort(loss.knots(outputs)[0].ravel())
+    for low, high in [(knots[0], knots[-1]), (knots[1], knots[3]), (knots[2], knots[2] + 5)]:
+        points, values, _ = loss.curves(weights, outputs).minimize(low, high)
+        samples = loss.curves(weights, outputs).sample(low, high, 4)
+        for b, w in enumerate(weights):
+            candidates = all_candidates(loss, w, outputs[:, 0], low, high, 0.0)
+            best = direct(loss, w, outputs[:, 0], candidates).min()
+            np.testing.assert_allclose(values[b, 0], best, atol=1e-10 * (1 + abs(best)))
+            exact = direct(loss, w, outputs[:, 0], samples.points[0])
+            np.testing.assert_allclose(samples.values[b, 0], exact, atol=1e-10)
+        assert ((low <= points) & (points <= high)).all()
+
+
 def test_zero_weights_give_the_lower_end():
     for loss in [*PIECEWISE, *SMOOTH]:
         points, values, bounds = loss.curves(np.zeros((2, 3)), np.ones((3, 1))).minimize(-1.0, 2.0)
@@ -165,20 +182,24 @@ def polished(loss, w, y, low, high, tilt):
 
 @pytest.mark.parametrize("loss", named(SMOOTH))
 @pytest.mark.parametrize("n", [30, 300])
-def test_many_outputs(loss, n):
-    """Also the way of many outputs, which cuts cells by matrix products."""
+@pytest.mark.parametrize("spread", [0.0, 6.0])
+def test_many_outputs(loss, n, spread):
+    """Also the way of many outputs, which cuts cells by matrix products; ends that differ."""
     rng = np.random.default_rng(n)
     weights, outputs = rng.standard_normal((60, n)), 3 * rng.standard_normal((n, 1))
-    points, values, bounds = loss.curves(weights, outputs).minimize(-9.0, 9.0)
+    low, high = -9 + spread * rng.random((60, 1)), 9 - spread * rng.random((60, 1))
+    points, values, bounds = loss.curves(weights, outputs).minimize(low, high)
     grid = np.linspace(-9, 9, 6001)
-    best = (weights @ loss.rho(grid, outputs)).min(axis=1)
+    inside = (low <= grid) & (grid <= high)
+    best = np.where(inside, weights @ loss.rho(grid, outputs), np.inf).min(axis=1)
     ends = np.maximum(loss.rho(-9.0, outputs), loss.rho(9.0, outputs))
     scale = np.abs(weights) @ ends[:, 0]
+    assert ((low <= points) & (points <= high)).all()
     assert (values[:, 0] <= best + 1e-8 * scale).all()
     assert (bounds[:, 0] <= best).all()
     assert (values[:, 0] - bounds[:, 0] <= 1e-8 * scale).all()
     # An interior minimum is flat: the polish is worth more than the certificate needs.
-    inner = np.abs(points[:, 0]) < 9
+    inner = ((low < points) & (points < high))[:, 0]
     slopes = loss.curves(weights, outputs).slopes(points)[inner, 0]
     assert (np.abs(slopes) <= 1e-3 * np.abs(weights).sum(axis=1)[inner]).all()
 

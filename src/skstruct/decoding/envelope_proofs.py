@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 from itertools import count
+from time import monotonic
 
 import numpy as np
 
@@ -23,22 +24,25 @@ WORTH_IT = 0.9  # a round that leaves more than this of the ranges is the last o
 BOXES = 2000  # halved before the gap that is left is reported
 
 
-def prove_row(curves, polytope, low, high, output, value, bound, tolerance, n_cells):
+def prove_row(curves, polytope, low, high, output, value, bound, tolerance, n_cells, seconds):
     """Output (d,), value and bound of one row, at least as good as those given.
 
     curves and polytope are of that row alone; low and high (d,).
+    ``seconds`` may be None for no limit.
     """
     best = _Best(curves, polytope, output, value, tolerance, n_cells)
     box = best.narrow(low, high)
     if box.bound >= best.value - tolerance:
         proven = best.value
     elif box.exact:
-        point, proven = minimize_pieces(*box.samples, polytope.constraints.row(0))
-        best.offer(point, 1e-9)
-        inside = pieces_around(*box.samples, point)
-        best.offer(polytope.relax(*inside).outputs[0])
+        point, proven = minimize_pieces(*box.samples, polytope.constraints.row(0), seconds)
+        proven = max(proven, box.bound)
+        if point is not None:
+            best.offer(point, 1e-9)
+            inside = pieces_around(*box.samples, point)
+            best.offer(polytope.relax(*inside).outputs[0])
     else:
-        proven = _halve(best, box)
+        proven = _halve(best, box, np.inf if seconds is None else seconds)
     return best.output, best.value, max(bound, min(proven, best.value))
 
 
@@ -106,12 +110,12 @@ class _Best:
         return box
 
 
-def _halve(best, box):
+def _halve(best, box, seconds):
     """The bound that is left after halving boxes, the one with the least bound first."""
-    tie = count()
+    tie, end = count(), monotonic() + seconds
     boxes = [(box.bound, next(tie), box)]
     for _ in range(BOXES):
-        if not boxes or boxes[0][0] >= best.value - best.tolerance:
+        if not boxes or boxes[0][0] >= best.value - best.tolerance or monotonic() > end:
             break
         _, _, box = heappop(boxes)
         for low, high in box.halves():

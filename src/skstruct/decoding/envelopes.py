@@ -32,6 +32,7 @@ def minimize_over_polytope(
     high,
     prove: bool = False,
     n_cells: int = 64,
+    seconds: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""Minimize :math:`\sum_j F_{bj}(z_j)` over a polytope, for every row b.
 
@@ -48,6 +49,8 @@ def minimize_over_polytope(
         curves that are not piecewise linear, is reported as ever.
     n_cells : int, default=64
         Cells of the first sampling of curves that are not piecewise linear.
+    seconds : float, default=None
+        Time limit of a proof, per row; None for none.
 
     Returns
     -------
@@ -83,7 +86,9 @@ def minimize_over_polytope(
     for part in row_blocks(n, 40 * probe.values.size, MEMORY):
         block = curves.rows(part), Polytope(constraints.rows(part)), low[part], high[part]
         try:
-            outputs[part], values[part], bounds[part] = _minimize_block(*block, prove, n_cells)
+            outputs[part], values[part], bounds[part] = _minimize_block(
+                *block, prove, n_cells, seconds
+            )
         except InfeasibleError as error:
             raise error.shifted(part.start) from None
     return outputs, values, bounds
@@ -97,7 +102,7 @@ def _tighter(constraints, low, high):
     return implied_ranges(constraints, low, high)
 
 
-def _minimize_block(curves, polytope, low, high, prove, n_cells):
+def _minimize_block(curves, polytope, low, high, prove, n_cells, seconds):
     from skstruct.decoding.envelope_refinement import refine
 
     if not len(polytope.equal):
@@ -132,7 +137,7 @@ def _minimize_block(curves, polytope, low, high, prove, n_cells):
             row = curves.rows(slice(i, i + 1)), polytope.rows(slice(i, i + 1))
             start = outputs[i], values[i], bounds[i]
             outputs[i], values[i], bounds[i] = prove_row(
-                *row, low[i], high[i], *start, tolerance[i], n_cells
+                *row, low[i], high[i], *start, tolerance[i], n_cells, seconds
             )
     bounds = np.where(values - bounds <= tolerance, values, bounds)
     return outputs, values, np.minimum(bounds, values)

@@ -14,20 +14,21 @@ from scipy import sparse
 
 from skstruct.exceptions import UnverifiedAnswerError
 
+OUT_OF_TIME = 1  # status of milp
 STRAIGHT = 1e-12  # kinks, relative to the steepest slope, that count as none
 STEEPEST = 1e4  # slopes are scaled up to this: the solver stops at an absolute gap of 1e-6
 CLAIM = 1e-9  # relative to all costs: how far the solver's bound is taken back
 
 
-def minimize_pieces(points, heights, constraints):
+def minimize_pieces(points, heights, constraints, seconds=None):
     """A best point (d,) of the curves through samples (d, k), and a lower bound.
 
-    The point is as exact as the solver's tolerances. ``constraints`` are those of one row.
+    The point is as exact as the solver's tolerances; None if none was found in ``seconds``.
+    ``constraints`` are those of one row.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     owner, length, slope, piece = _cells(points, heights)
-    d = len(points)
     unit = max((points[:, -1] - points[:, 0]).max(initial=0.0), np.finfo(float).tiny)
     scale = max(np.abs(slope).max(initial=0.0), np.finfo(float).tiny) / STEEPEST
     length = length / unit
@@ -51,14 +52,19 @@ def minimize_pieces(points, heights, constraints):
         integrality=np.repeat([0, 1], [n_cells, n_binary]),
         bounds=Bounds(0.0, np.concatenate([length, np.ones(n_binary)])),
         constraints=rows,
-        options={"mip_rel_gap": 0.0},  # the default stops at a gap of 1e-4
+        # the default stops at a gap of 1e-4
+        options={"mip_rel_gap": 0.0, "time_limit": np.inf if seconds is None else seconds},
     )
-    if answer.x is None:
+    if answer.x is None and answer.status != OUT_OF_TIME:
         raise UnverifiedAnswerError(f"The MILP solver stopped: {answer.message}")
-    point = low + unit * np.bincount(owner, answer.x[:n_cells], minlength=d)
-    claimed = answer.fun if answer.mip_dual_bound is None else answer.mip_dual_bound
+    claimed = answer.mip_dual_bound
+    if claimed is None:  # no integers, or no time even for a first bound
+        claimed = -np.inf if answer.x is None else answer.fun
     spans = np.abs(slope / scale) @ length
     bound = heights[:, 0].sum() + scale * unit * (claimed - CLAIM * spans)
+    if answer.x is None:
+        return None, float(bound)
+    point = low + unit * np.bincount(owner, answer.x[:n_cells], minlength=len(points))
     return np.clip(point, low, points[:, -1]), float(bound)
 
 

@@ -44,7 +44,7 @@ def hull_corners(points: np.ndarray, values: np.ndarray) -> Corners:
 
 def local_corners(points: np.ndarray, values: np.ndarray, y: np.ndarray) -> Corners:
     """Corners of the convex functions that touch the curves at y from above."""
-    from skstruct.decoding._compiled_envelopes import local_corners as fill
+    from skstruct.decoding._compiled_pieces import local_corners as fill
 
     return Corners(*fill(np.ascontiguousarray(points), np.ascontiguousarray(values), y))
 

@@ -84,7 +84,7 @@ class Polytope:
         return Relaxed(outputs, prices, bounds)
 
     def _columns(self):
-        from skstruct.decoding._compiled_simplex import Columns
+        from skstruct.decoding._compiled_basis import Columns
 
         m = len(self.equal)
         padded = sparse.hstack([self.matrix, sparse.eye_array(m)]).tocsc()

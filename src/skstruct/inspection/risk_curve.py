@@ -113,6 +113,7 @@ class RiskCurveDisplay:
             tops = base + height * self.weights[some]
             ax.vlines(self.outputs[some], base, tops, color=colour, linewidth=1.0, alpha=0.6)
         ax.axhline(base, color="grey", linewidth=0.5)
+        ax.set_yticks([tick for tick in ax.get_yticks() if low <= tick <= high])
         ax.set_xlabel("output" if self.label is None else str(self.label))
         ax.set_ylabel("estimated risk; weights of training outputs below")
         ax.legend()
