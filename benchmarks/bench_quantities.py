@@ -25,10 +25,11 @@ def weights_of_ridge(n_rows, n, rng):
 
 def by_bounded_search(loss, W, y, low, high):
     """One local minimum of each row, by Brent's method."""
-    return [
-        minimize_scalar(lambda t: w @ loss.rho(t, y), bounds=(low, high), method="bounded").fun
-        for w in W
-    ]
+    return [local_minimum(loss, w, y, (low, high)) for w in W]
+
+
+def local_minimum(loss, w, y, limits):
+    return minimize_scalar(lambda t: w @ loss.rho(t, y), bounds=limits, method="bounded").fun
 
 
 def by_grid(loss, W, y, low, high):
@@ -39,8 +40,7 @@ def by_grid(loss, W, y, low, high):
         risks = np.array([w @ loss.rho(t, y) for t in grid])
         k = int(risks.argmin())
         around = grid[max(k - 1, 0)], grid[min(k + 1, GRID)]
-        polished = minimize_scalar(lambda t: w @ loss.rho(t, y), bounds=around, method="bounded")
-        values.append(min(risks[k], polished.fun))
+        values.append(min(risks[k], local_minimum(loss, w, y, around)))
     return values
 
 

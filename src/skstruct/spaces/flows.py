@@ -30,7 +30,8 @@ class Flows(ConstrainedSpace):
         Arcs are ``(tail, head)`` or ``(tail, head, capacity)``.
     supply : mapping, array or frame, default=None
         What comes in at each node (negative: goes out), adding up to zero; one row per
-        training sample where supplies differ. None takes the ``demand`` of the nodes of a
+        training sample where supplies differ. The columns of an array are the nodes in the
+        order of the graph, or of their first arcs. None takes the ``demand`` of the nodes of a
         networkx graph (minus the supply) or, where there is none, what the outputs of
         training say. Where these differ from row to row, give the supplies of new rows at
         prediction: ``restrict={"supply": ...}``.
