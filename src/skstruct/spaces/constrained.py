@@ -94,8 +94,7 @@ class ConstrainedSpace(QuantitySpace):
     # ------------------------------------------------------------- decoding
     def _linear(self, costs):
         self._check_n_rows(len(costs))
-        low, high = self.system_.range.low, self.system_.range.high
-        return Decoded(*self.system_.constraints.minimize_linear(costs, low, high))
+        return Decoded(*self._flat(self.system_, np.zeros_like(costs), costs))
 
     def _quadratic(self, a, b):
         self._check_n_rows(len(b))
@@ -116,7 +115,11 @@ class ConstrainedSpace(QuantitySpace):
 
     @staticmethod
     def _flat(system, a, b):
-        return system.constraints.minimize_linear(b, system.range.low, system.range.high)
+        constraints, low, high = system.constraints, system.range.low, system.range.high
+        if np.isfinite(low).all() and np.isfinite(high).all():
+            # One straight piece per coordinate: the simplex method, warm from row to row.
+            return minimize_over_polytope(QuadraticCurves(a, b), constraints, low, high, n_cells=1)
+        return constraints.minimize_linear(b, low, high)
 
     def _bent(self, system, a, b):
         """Curves that bend down in places: the minimum is at a vertex, or has a gap."""
