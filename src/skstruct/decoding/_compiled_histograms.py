@@ -121,13 +121,13 @@ def lowered(values, slack, v):
 
 
 @nb.njit(cache=True, nogil=True)
-def mix_rows(points, values, slack, total, z, bounds, prices, split, spans):
+def mix_rows(points, values, slack, total, z, bounds, prices, spans):
     """Cheapest way to share the total where costs are the lower hulls of samples.
 
     points (B, d, m) or (1, d, m), from 0 to at least the total; values (B, d, m), slack
     (B, d, m - 1). Every coordinate starts at its first point, then the cheapest segments of
-    all hulls are taken until the total is reached: the one taken last, of coordinate
-    ``split``, in part. ``spans`` are the ranges of the values, added up.
+    all hulls are taken until the total is reached, the last one in part: its slope is the
+    price. ``spans`` are the ranges of the values, added up.
     """
     rows, d, m = values.shape
     corners, v = np.empty(m, np.int64), np.empty(m)
@@ -149,7 +149,7 @@ def mix_rows(points, values, slack, total, z, bounds, prices, split, spans):
                 slopes[n_segments] = (v[high] - v[low]) / widths[n_segments]
                 owner[n_segments] = j
                 n_segments += 1
-        prices[row], split[row] = 0.0, 0
+        prices[row] = 0.0
         for i in np.argsort(slopes[:n_segments]):
             if left <= 0.0:
                 break
@@ -158,5 +158,5 @@ def mix_rows(points, values, slack, total, z, bounds, prices, split, spans):
             z[row, j] += taken
             cost += slopes[i] * taken
             left -= taken
-            prices[row], split[row] = slopes[i], j
+            prices[row] = slopes[i]
         bounds[row] = cost

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.decoding.curves import Samples, WeightedCurves, ends
+from skstruct.decoding.curves import Samples, WeightedCurves
+from skstruct.decoding.root_grids import nonnegative_ends
 
 PRECISION = 1e-12  # of a certificate, relative to the sum of all |weights| and the upper end
 
@@ -42,7 +43,7 @@ class ChiSquareCurves(WeightedCurves):
     >>> curves = ChiSquareCurves(np.array([[1.0, 1.0]]), np.array([[0.1], [0.4]]))
     >>> points, values, bounds = curves.minimize(0.0, 1.0)
     >>> points.round(3).item(), bool(values - bounds < 1e-9)
-    (0.207, True)
+    (0.227, True)
     """
 
     def __init__(self, weights, outputs, scale=None):
@@ -52,7 +53,7 @@ class ChiSquareCurves(WeightedCurves):
     def _jets(self, T):
         from skstruct.decoding._compiled_chi_square import jets
 
-        T = np.array(np.broadcast_to(T, self.shape), dtype=np.float64)
+        T = np.maximum(np.broadcast_to(np.asarray(T, dtype=np.float64), self.shape), 0.0)
         found = np.empty((3, *self.shape))
         jets(self.weights, self.columns, T, *found)
         return found * self.scale
@@ -73,7 +74,7 @@ class ChiSquareCurves(WeightedCurves):
     def minimize(self, low, high, slope=None):
         from skstruct.decoding._compiled_chi_square import least_rows
 
-        low, high = (np.array(end) for end in ends(low, high, self.shape))
+        low, high = nonnegative_ends(low, high, self.shape)
         # Where a coordinate has no weight only the slope is left; any scale will do there.
         scale = np.where(self.scale > 0, self.scale, 1.0)
         mu = np.broadcast_to(0.0 if slope is None else slope, self.shape) / scale
@@ -90,7 +91,7 @@ class ChiSquareCurves(WeightedCurves):
 
     def sample(self, low, high, n_cells):
         """Points that crowd towards the lower end, with the slack of tangents and chord."""
-        low, high = ends(low, high, self.shape)
+        low, high = nonnegative_ends(low, high, self.shape)
         alike = bool((low == low[:1]).all() and (high == high[:1]).all())
         if alike:
             low, high = low[:1], high[:1]

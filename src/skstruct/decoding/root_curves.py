@@ -7,7 +7,15 @@ import copy
 
 import numpy as np
 
-from skstruct.decoding.curves import Samples, ends
+from skstruct.decoding.curves import Samples
+from skstruct.decoding.root_grids import (
+    nonnegative_ends,
+    per_unit,
+    root_grid,
+    roots_of,
+    sag_depths,
+    squares,
+)
 
 
 class LinearRootCurves:
@@ -37,13 +45,15 @@ class LinearRootCurves:
         return LinearRootCurves(self.linear[index], self.roots[index], self.constant[index])
 
     def at(self, T):
-        return self.linear * T + self.roots * np.sqrt(T) + self.constant
+        s = roots_of(T, self.shape)
+        return (self.linear * s + self.roots) * s + self.constant
 
     def slopes(self, T):
-        return self.linear + _per_unit(self.roots, np.sqrt(np.broadcast_to(T, self.shape)))
+        return self.linear + per_unit(self.roots, roots_of(T, self.shape))
 
     def minimize(self, low, high, slope=None):
-        low, high = root_ends(low, high, self.shape)
+        limits = nonnegative_ends(low, high, self.shape)
+        low, high = (np.sqrt(limit) for limit in limits)
         a, b = self.linear if slope is None else self.linear + slope, self.roots
         bowl = (a > 0) & (b < 0)
         with np.errstate(over="ignore"):
@@ -51,7 +61,7 @@ class LinearRootCurves:
         lower_end = (a * low + b) * low <= (a * high + b) * high
         s = np.where(bowl, middle, np.where(lower_end, low, high))
         values = (a * s + b) * s + self.constant
-        return np.clip(s**2, low**2, high**2), values, values.copy()
+        return np.clip(s**2, *limits), values, values.copy()
 
     def sample(self, low, high, n_cells):
         """Points evenly spaced in their roots, with exact slack."""
@@ -59,7 +69,7 @@ class LinearRootCurves:
         a, b = self.linear[..., None], self.roots[..., None]
         values = (a * roots + b) * roots + self.constant[..., None]
         slack = np.maximum(-b, 0.0) * sag_depths(roots)
-        return Samples(roots[0] ** 2 if len(roots) == 1 else roots**2, values, slack)
+        return Samples(squares(roots, low, high, self.shape), values, slack)
 
 
 class RootCurves:
@@ -119,9 +129,7 @@ class RootCurves:
             self._place = np.arange(len(self.weights))
             self._heights = np.empty((*self.shape, self.knots.shape[1]))
             first = self._sums_at(self.knots[None, :, 0])
-            heights_at_knots(
-                self.weights, self.knots, self.order, self.scale, first, self._heights
-            )
+            heights_at_knots(self.weights, self.knots, self.order, self.scale, first, self._heights)
         totals = self.weights.sum(axis=1)[:, None] * self.scale
         return self.knots, self._heights, self._place, totals
 
@@ -136,7 +144,7 @@ class RootCurves:
         """Values and slopes in root coordinates, and the roots."""
         from skstruct.decoding._compiled_roots import evaluate
 
-        S = np.sqrt(np.array(np.broadcast_to(T, self.shape), dtype=np.float64))
+        S = roots_of(T, self.shape)
         values, slopes = np.empty(self.shape), np.empty(self.shape)
         evaluate(*self._pieces(), S, values, slopes)
         return values, slopes, S
@@ -145,15 +153,17 @@ class RootCurves:
         return self._evaluate(T)[0]
 
     def slopes(self, T):
-        return _per_unit(*self._evaluate(T)[1:])
+        return per_unit(*self._evaluate(T)[1:])
 
     def minimize(self, low, high, slope=None):
         from skstruct.decoding._compiled_roots import least_rows
 
+        limits = nonnegative_ends(low, high, self.shape)
+        low, high = (np.sqrt(limit) for limit in limits)
         mu = np.array(np.broadcast_to(0.0 if slope is None else slope, self.shape), float)
         at, best = np.empty(self.shape), np.empty(self.shape)
-        least_rows(*self._pieces(), mu, *root_ends(low, high, self.shape), at, best)
-        return at**2, best, best.copy()
+        least_rows(*self._pieces(), mu, low, high, at, best)
+        return np.clip(at**2, *limits), best, best.copy()
 
     def sample(self, low, high, n_cells):
         """All knots, and n_cells more so that long pieces are not left to their chords."""
@@ -172,39 +182,4 @@ class RootCurves:
         owner, depths = np.minimum(owner, n).astype(np.int32), sag_depths(S)
         first = self._sums_at(S[..., 0])
         sample_rows(self.weights, first, S, owner, depths, self.scale, values, slack)
-        return Samples(S[0] ** 2 if len(S) == 1 else S**2, values, slack)
-
-
-def root_ends(low, high, shape):
-    """Roots of both ends as contiguous arrays of the shape of the curves."""
-    low, high = ends(low, high, shape)
-    if (low < 0).any():
-        row, column = np.argwhere(low < 0)[0]
-        raise ValueError(
-            f"Roots need numbers of at least 0; the range of coordinate {column} begins at "
-            f"{low[row, column]:g}."
-        )
-    return np.sqrt(np.ascontiguousarray(low)), np.sqrt(np.ascontiguousarray(high))
-
-
-def root_grid(low, high, n_cells: int, shape) -> np.ndarray:
-    """Roots of points from low to high, evenly spaced: (1, d, m), or (B, d, m) if rows differ."""
-    low, high = root_ends(low, high, shape)
-    if (low == low[:1]).all() and (high == high[:1]).all():
-        low, high = low[:1], high[:1]
-    return np.linspace(low, high, n_cells + 1, axis=-1)
-
-
-def sag_depths(roots: np.ndarray) -> np.ndarray:
-    r"""How far :math:`-\sqrt t` is below its chord at most, on cells given by their roots.
-
-    That is :math:`(s_1 - s_0)^2 / (4 (s_0 + s_1))`, where s is in the middle.
-    """
-    both = roots[..., :-1] + roots[..., 1:]
-    return np.diff(roots, axis=-1) ** 2 / (4.0 * np.where(both > 0, both, 1.0))
-
-
-def _per_unit(slopes, roots):
-    """Slopes in t from slopes in sqrt(t): infinite at zero unless flat."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(slopes == 0, 0.0, slopes / (2.0 * roots))
+        return Samples(squares(S, low, high, self.shape), values, slack)

@@ -20,7 +20,6 @@ class Shares:
     z: Array  # shape: (B, d)
     values: Array  # shape: (B,)
     bounds: Array  # shape: (B,)
-    residual: Array  # shape: (B,); the coordinate that took what was left
     prices: Array  # shape: (B,); mu, minus the slope that coordinates in use have in common
 
 
@@ -91,8 +90,8 @@ def best_prices(curves, start: Shares, total, tolerance) -> Shares:
         active = active[~done[active]]
         if len(active) == 0:
             break
-    z, values, residual = _shares_between(curves, bracket, start, total)
-    return Shares(z, values, best, residual, prices)
+    z, values = _shares_between(curves, bracket, start, total)
+    return Shares(z, values, best, prices)
 
 
 def _common_slopes(curves, start):
@@ -107,48 +106,39 @@ def _common_slopes(curves, start):
 
 def _shares_between(curves, bracket, start, total):
     """The best of a few ways to reach the total from both ends of the bracket."""
-    z, values, residual = start.z.copy(), start.values.copy(), start.residual.copy()
+    z, values = start.z.copy(), start.values.copy()
     rows = np.flatnonzero(bracket.closed())
     if len(rows) == 0:
-        return z, values, residual
+        return z, values
     some = curves.rows(rows)
     more, less = bracket.points[:, rows]
-    for order in _orders(more - less):
-        found, last = _switch(more, less, order, total)
-        _keep_better(some, found, last, rows, z, values, residual)
-    excess = bracket.excess[:, rows, None]
-    share = excess[1] / np.where(excess[1] < excess[0], excess[1] - excess[0], 1.0)
-    mixed = less + share * (more - less)
-    _keep_better(some, mixed, np.argmax(more - less, axis=1), rows, z, values, residual)
-    return z, values, residual
-
-
-def _orders(steps):
-    """Small steps first, and large ones first."""
-    order = np.argsort(steps, axis=1)
-    return order, order[:, ::-1]
+    (too_much, too_little) = bracket.excess[:, rows, None]
+    share = too_little / np.where(too_little < too_much, too_little - too_much, 1.0)
+    order = np.argsort(more - less, axis=1)
+    for found in (
+        _switch(more, less, order, total),
+        _switch(more, less, order[:, ::-1], total),
+        less + share * (more - less),
+    ):
+        _keep_better(some, found, total, rows, z, values)
+    return z, values
 
 
 def _switch(more, less, order, total):
     """From ``less``, coordinates go over to ``more`` in turn; the last one in part."""
     steps = np.take_along_axis(np.maximum(more - less, 0.0), order, axis=1)
     left = np.maximum(total - less.sum(axis=1), 0.0)[:, None]
-    before = np.cumsum(steps, axis=1) - steps
-    taken = np.clip(left - before, 0.0, steps)
-    last = np.maximum((taken > 0).sum(axis=1) - 1, 0)
+    taken = np.clip(left - (np.cumsum(steps, axis=1) - steps), 0.0, steps)
     z = less.copy()
     np.put_along_axis(z, order, np.take_along_axis(less, order, axis=1) + taken, axis=1)
-    return z, np.take_along_axis(order, last[:, None], axis=1)[:, 0]
+    return z
 
 
-def _keep_better(curves, found, last, rows, z, values, residual):
-    """Take over what is feasible and costs less, in place."""
-    total = z[rows].sum(axis=1)
-    found = np.maximum(found, 0.0)
+def _keep_better(curves, found, total, rows, z, values):
+    """Take over what adds up to the total and costs less, in place."""
     used = found.sum(axis=1)
     fits = np.abs(used - total) <= 1e-6 * total
     found = found * (total / np.where(used > 0, used, 1.0))[:, None]
     new = curves.at(found).sum(axis=1)
     better = fits & (new < values[rows])
     z[rows[better]], values[rows[better]] = found[better], new[better]
-    residual[rows[better]] = last[better]

@@ -9,7 +9,9 @@ from skstruct.decoding.simplex import quadratic_on_simplex
 
 N_STEPS = 12  # Newton steps at most
 LENGTHS = (0.5, 0.2, 0.05, 0.01)  # tried of a step that is too long
-N_EXCHANGES = 4  # for one row at most
+N_EXCHANGES = 12  # tried for one row at most
+WORTHWHILE = 2e-3  # of the gap that is left: what an exchange has to gain
+PATIENCE = 3  # coordinates that find no partner before the others are not asked
 
 
 def polish(curves, z, total, tolerance, bounds):
@@ -96,16 +98,16 @@ def _line_search(curves, z, aim, values, rounding):
     return gain
 
 
-def exchange(points, sampled, shares, total):
-    """Move amounts between the residual coordinate and another one, while samples say it helps.
+def exchange(points, sampled, shares, total, tolerance):
+    """Move amounts between two coordinates at a time, while samples say that it helps.
 
     points (B or 1, d, m) and sampled (B, d, m) stand for the curves; between them they
     are taken as straight. Returns shares; whether they are better is for the curves to say.
     """
     from skstruct.decoding._compiled_shares import exchange_rows
 
-    z = shares.z.copy()
-    sampled = np.ascontiguousarray(sampled)
-    exchange_rows(points, sampled, shares.prices, z, shares.residual.copy(), N_EXCHANGES)
+    z, sampled = shares.z.copy(), np.ascontiguousarray(sampled)
+    worth = np.maximum(tolerance, WORTHWHILE * (shares.values - shares.bounds))
+    exchange_rows(points, sampled, shares.prices, z, N_EXCHANGES, PATIENCE, worth)
     z = np.maximum(z, 0.0)
     return z * (total / z.sum(axis=1, keepdims=True))

@@ -65,9 +65,8 @@ def _minimize_block(curves, total, n_cells):
     points = samples.points if samples.points.ndim == 3 else samples.points[None]
     points = np.ascontiguousarray(points)
     n, d, _m = samples.values.shape
-    z, split = np.empty((n, d)), np.empty(n, np.int64)
-    bounds, prices, spans = np.empty(n), np.empty(n), np.empty(n)
-    mix_rows(points, samples.values, samples.slack, total, z, bounds, prices, split, spans)
+    z, bounds, prices, spans = np.empty((n, d)), np.empty(n), np.empty(n), np.empty(n)
+    mix_rows(points, samples.values, samples.slack, total, z, bounds, prices, spans)
     z *= total / z.sum(axis=1, keepdims=True)
     tolerance = PRECISION * spans
 
@@ -77,7 +76,7 @@ def _minimize_block(curves, total, n_cells):
     if len(still):
         some = curves.rows(still)
         near = points if len(points) == 1 else points[still], samples.values[still]
-        start = Shares(z[still], values[still], bounds[still], split[still], -prices[still])
+        start = Shares(z[still], values[still], bounds[still], -prices[still])
         found = _closer(some, near, start, total, tolerance[still])
         z[still], values[still], bounds[still] = found.z, found.values, found.bounds
     # Rounding may put a closed bound above the value by some last bits.
@@ -88,8 +87,8 @@ def _closer(curves, samples, start, total, tolerance):
     """Better bounds by the best price of a unit, then better shares at that price."""
     priced = best_prices(curves, start, total, tolerance)
     points, sampled = samples
-    moved = exchange(points, sampled, priced, total)
+    moved = exchange(points, sampled, priced, total, tolerance)
     z, values, _ = polish(curves, moved, total, tolerance, priced.bounds)
     better = values < priced.values
     z = np.where(better[:, None], z, priced.z)
-    return Shares(z, np.where(better, values, priced.values), priced.bounds, None, None)
+    return Shares(z, np.where(better, values, priced.values), priced.bounds, priced.prices)

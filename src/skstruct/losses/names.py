@@ -3,47 +3,72 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from skstruct.losses.base import BaseLoss
-from skstruct.losses.diffusion import Diffusion
-from skstruct.losses.f_measures import F1, FBeta
-from skstruct.losses.hamming import Hamming
-from skstruct.losses.hierarchical import HierarchicalLoss
-from skstruct.losses.histograms import ChiSquare, RootAbsolute, SquaredHellinger
-from skstruct.losses.kernel_induced import KernelLoss
-from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
-from skstruct.losses.ranking_pairs import Kendall, RankLoss
-from skstruct.losses.ranking_positions import Footrule, Spearman
-from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
-from skstruct.losses.squared import Squared
-from skstruct.losses.zero_one import Listed, ZeroOne
+
+HOMES = {  # the module of every loss, imported when it is asked for
+    "ZeroOne": "zero_one",
+    "Listed": "zero_one",
+    "Hamming": "hamming",
+    "F1": "f_measures",
+    "FBeta": "f_measures",
+    "HierarchicalLoss": "hierarchical",
+    "Kendall": "ranking_pairs",
+    "RankLoss": "ranking_pairs",
+    "Footrule": "ranking_positions",
+    "PositionLoss": "ranking_positions",
+    "Spearman": "ranking_positions",
+    "Squared": "squared",
+    "Absolute": "piecewise",
+    "Pinball": "piecewise",
+    "EpsilonInsensitive": "piecewise",
+    "Huber": "piecewise",
+    "Hinge": "piecewise",
+    "Cauchy": "smooth",
+    "GemanMcClure": "smooth",
+    "Fair": "smooth",
+    "L2L1": "smooth",
+    "Logistic": "smooth",
+    "ChiSquare": "histograms",
+    "SquaredHellinger": "histograms",
+    "RootAbsolute": "histograms",
+    "KernelLoss": "kernel_induced",
+    "Diffusion": "diffusion",
+    "SeparableLoss": "separable",
+}
 
 SHORT_NAMES = {
-    "zero_one": ZeroOne,
-    "hamming": Hamming,
-    "f1": F1,
-    "fbeta": FBeta,
-    "hierarchical": HierarchicalLoss,
-    "kendall": Kendall,
-    "spearman": Spearman,
-    "footrule": Footrule,
-    "rank": RankLoss,
-    "squared": Squared,
-    "absolute": Absolute,
-    "pinball": Pinball,
-    "epsilon_insensitive": EpsilonInsensitive,
-    "huber": Huber,
-    "cauchy": Cauchy,
-    "geman_mcclure": GemanMcClure,
-    "fair": Fair,
-    "l2_l1": L2L1,
-    "logistic": Logistic,
-    "hinge": Hinge,
-    "chi_square": ChiSquare,
-    "squared_hellinger": SquaredHellinger,
-    "root_absolute": RootAbsolute,
-    "kernel": KernelLoss,
-    "diffusion": Diffusion,
+    "zero_one": "ZeroOne",
+    "hamming": "Hamming",
+    "f1": "F1",
+    "fbeta": "FBeta",
+    "hierarchical": "HierarchicalLoss",
+    "kendall": "Kendall",
+    "spearman": "Spearman",
+    "footrule": "Footrule",
+    "rank": "RankLoss",
+    "squared": "Squared",
+    "absolute": "Absolute",
+    "pinball": "Pinball",
+    "epsilon_insensitive": "EpsilonInsensitive",
+    "huber": "Huber",
+    "cauchy": "Cauchy",
+    "geman_mcclure": "GemanMcClure",
+    "fair": "Fair",
+    "l2_l1": "L2L1",
+    "logistic": "Logistic",
+    "hinge": "Hinge",
+    "chi_square": "ChiSquare",
+    "squared_hellinger": "SquaredHellinger",
+    "root_absolute": "RootAbsolute",
+    "kernel": "KernelLoss",
+    "diffusion": "Diffusion",
 }
+
+
+def _class(name: str):
+    return getattr(import_module(f"skstruct.losses.{HOMES[name]}"), name)
 
 
 def resolve_loss(loss):
@@ -55,13 +80,13 @@ def resolve_loss(loss):
     if isinstance(loss, str):
         if loss not in SHORT_NAMES:
             raise ValueError(f"Unknown loss {loss!r}; known are {', '.join(SHORT_NAMES)}.")
-        return SHORT_NAMES[loss]()
+        return _class(SHORT_NAMES[loss])()
     if isinstance(loss, BaseLoss):
         return loss
     if isinstance(loss, type):
         raise TypeError(f"A loss is an object, not a class: give {loss.__name__}().")
     if callable(loss):
-        return Listed(loss)
+        return _class("Listed")(loss)
     raise TypeError(f"A loss is a name, a loss object or a callable; {loss!r} came.")
 
 
