@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.losses import Squared
+from skstruct.losses import Absolute, Cauchy, Fair, Huber, Squared
 from skstruct.spaces import Box, Interval
 from skstruct.testing import check_decisions
 
@@ -64,6 +64,26 @@ def test_the_form_comes_back():
     assert single.dtype == np.float32
 
 
+def test_limits_go_by_name():
+    Y = pd.DataFrame({"b": [1.0, 2.0], "a": [3.0, 9.0]})
+    space = Box(low=pd.Series({"a": -9, "b": -8}), high={"a": 10, "b": 20}).fit(Y)
+    np.testing.assert_array_equal([space.low_, space.high_], [[-8, -9], [20, 10]])
+    narrowed = space.restrict(low=pd.DataFrame({"a": [3.0, 4.0], "b": [1.0, 2.0]}))
+    np.testing.assert_array_equal(narrowed.argmin(np.ones((2, 2))).outputs, [[1, 3], [2, 4]])
+
+
+def test_limits_far_away_cost_no_digits():
+    rng = np.random.default_rng(0)
+    y, W = rng.standard_normal((50, 1)), rng.dirichlet(np.ones(50), 3)
+    for loss in (Absolute(), Huber(), Cauchy(), Fair()):
+        near = loss.minimize(W, y, Interval(-100, 100).fit(y))
+        for limit in (1e6, 1e9):
+            far = loss.minimize(W, y, Interval(-limit, limit).fit(y))
+            np.testing.assert_allclose(far.outputs, near.outputs, atol=1e-6)
+            assert (far.bounds <= near.values + 1e-12).all()
+            assert (far.values - far.bounds <= 1e-14 * limit + 1e-9).all()
+
+
 def test_restrict_row_by_row():
     space = Interval(0.0, 10.0).fit([1.0, 9.0])
     narrowed = space.restrict(low=[3.0, 5.0], high=8.0)
@@ -89,6 +109,10 @@ def test_restrict_row_by_row():
         (lambda: Box([0, 1, 2]).fit([[1.0, 2.0]]), "low is a number or 2 of them"),
         (lambda: Interval().fit([[1.0, 2.0]]), "Use Box for several"),
         (lambda: Interval().fit(["a"]), "expects numbers"),
+        (lambda: Interval().fit(np.array(["2020-01-01"], "datetime64[D]")), "in which unit"),
+        (lambda: Interval("a", 1).fit([1.0]), "low is made of numbers; 'a' came"),
+        (lambda: Interval().fit([1.0, 2.0]).restrict(low=[0, np.nan]), r"low\[1\] is NaN"),
+        (lambda: Box({"a": 1}, labels=["a", "b"]).fit([[1.0, 2.0]]), "no entry for 'b'"),
         (lambda: Interval().fit([]), "no rows"),
         (lambda: Box().fit([[1.0], [1.0, 2.0]]), "differ in length"),
         (lambda: Box().fit([[1.0, 2.0]]).validate([[1.0]]), "expects 2 numbers"),

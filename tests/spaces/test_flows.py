@@ -107,13 +107,14 @@ def test_squared_loss_is_a_projection():
     graph, Y = random_network(6, 12, rng, 10)
     space = Flows(graph, {0: 1, 5: -1}).fit(Y).with_embedding("squares")
     target = Y[:4] + rng.normal(0, 0.5, Y[:4].shape)
+    A, b = space.incidence_[:-1], space.supply_[:-1]
     costs = Squared().cost(space.embed(target), np.ones((4, 1)))
     found = space.argmin(costs).outputs
     for goal, z in zip(target, found):
         answer = minimize(
             lambda y, goal=goal: ((y - goal) ** 2).sum(), Y[0], method="SLSQP",
             bounds=[(0, 1)] * len(goal), options={"ftol": 1e-14, "maxiter": 500},
-            constraints={"type": "eq", "fun": lambda y: (space.incidence_ @ y - space.supply_)[:-1]},
+            constraints={"type": "eq", "fun": lambda y: A @ y - b},
         )  # fmt: skip
         np.testing.assert_allclose(z, answer.x, atol=1e-5)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct.decoding.curves import Samples, WeightedCurves, ends
 
+ROUNDING = 1e-15  # of the terms of a sum, which may be lost
 SAME = 1e-12  # values closer than this, relative to the size of their terms, are a tie
 
 
@@ -51,20 +52,55 @@ class PiecewiseCurves(WeightedCurves):
 
         low, high = ends(low, high, self.shape)
         slope = np.broadcast_to(0.0 if slope is None else np.asarray(slope, float), self.shape)
-        points = np.empty(self.shape)
-        if not points.size:
-            return points, points.copy(), points.copy()
-        start, stop = low.min(axis=0), high.max(axis=0)
+        if not low.size:
+            return np.empty(self.shape), np.empty(self.shape), np.empty(self.shape)
+        # Beyond the first and the last knot F is straight: limits far away cost no digits.
+        first, last = (np.clip(knot, low, high) for knot in self._outer_knots())
+        start, stop = first.min(axis=0), last.max(axis=0)
         slack = SAME * (self.magnitude(start, stop) + np.abs(slope) * (stop - start))
+        points = np.empty(self.shape)
         for j, state in enumerate(self._states(start)):
             state[:, 1] += slope[:, j]
             column = np.empty(len(points))
             knots = _between(self._knots[j], start[j], stop[j])
-            args = (low[:, j].copy(), high[:, j].copy(), slack[:, j].copy())
+            args = (first[:, j].copy(), last[:, j].copy(), slack[:, j].copy())
             lowest_points(self.weights, knots, start[j], state, *args, column)
             points[:, j] = column
         values = self.at(points) + slope * points
-        return points, values, values.copy()
+        return self._or_ends(points, values, low, high, first, last, slope, slack)
+
+    def _outer_knots(self):
+        """The first and the last finite knot of every coordinate; two arrays (d,)."""
+        finite = [knots[0][np.isfinite(knots[0])] for knots in self._knots]
+        outer = [(at[0], at[-1]) if len(at) else (0.0, 0.0) for at in finite]
+        return np.array(outer).reshape(-1, 2).T
+
+    def _or_ends(self, points, values, low, high, first, last, slope, slack):
+        """An end that a straight tail falls towards; of equals the lower end."""
+        bounds = values.copy()
+        for end, inner in ((low, first), (high, last)):
+            away = np.abs(end - inner)
+            if not away.any():
+                continue
+            at_end = self.at(end) + slope * end
+            noise = ROUNDING * (self._absolute_slopes() + np.abs(slope)) * away
+            # Limits so far away that rounding hides which is lower: a gap, not a claim.
+            drowned = (noise > slack) & (slack > 0)
+            unclear = drowned & (away > 0) & (np.abs(at_end - values) <= noise)
+            better = (away > 0) & (at_end < values - np.maximum(noise, slack))
+            if end is low:
+                better |= (away > 0) & (noise <= slack) & (at_end <= values + slack)
+            points, values = np.where(better, end, points), np.where(better, at_end, values)
+            bounds = np.where(better, values, bounds - np.where(unclear, 2 * noise, 0.0))
+        return points, values, bounds
+
+    def _absolute_slopes(self):
+        """sum_i |w_i| times the sum of its slopes' jumps: what a tail's slope is a sum of."""
+        total = np.empty(self.shape)
+        for j, (_, owner, jump, _, _) in enumerate(self._knots):
+            sizes = np.bincount(owner, np.abs(jump), minlength=len(self.outputs))
+            total[:, j] = np.abs(self.weights) @ sizes
+        return total
 
     def sample(self, low, high, n_cells):
         """All knots between the ends; where rho is not linear, also ``n_cells`` cells."""

@@ -8,8 +8,7 @@ import numpy as np
 from skstruct.decoding.cells import Cells, joined
 from skstruct.decoding.curves import blocks_of
 
-ROUNDS = 60  # halvings; more than a double has bits
-ROUNDING = 1e-13  # of the size of the terms, taken off every bound
+ROUNDS = 110  # half of them halve: as many as a double has bits
 MANY = 200  # outputs from which on cells are cut by matrix products
 SEVERAL, PARTS = 4, 8  # rows with the same cell open, and the parts it is cut into
 
@@ -17,13 +16,13 @@ SEVERAL, PARTS = 4, 8  # rows with the same cell open, and the parts it is cut i
 class CellSearch:
     """Best points and bounds of one coordinate j of smooth curves, for a block of rows.
 
-    What is minimized is F(t) + tilt t. ``size`` (n_rows,) is what tolerance and rounding
-    are relative to.
+    What is minimized is F(t) + tilt t, to a gap of ``tolerance`` (n_rows,); ``rounding`` is
+    taken off every bound.
     """
 
-    def __init__(self, curves, j, tilt, size):
+    def __init__(self, curves, j, tilt, tolerance, rounding):
         self.curves, self.j, self.tilt = curves, j, tilt
-        self.tolerance, self.rounding = curves.tolerance * size, ROUNDING * size
+        self.tolerance, self.rounding = tolerance, rounding
 
     def value(self, t, owner=None):
         tilt = self.tilt if owner is None else self.tilt[owner]
@@ -57,7 +56,8 @@ class CellSearch:
             if not len(cells):
                 break
             now = _first_of_each(cells.owner, bounds) if round == 0 else np.full(len(cells), True)
-            halves = self._split(cells.take(now), polish=round == 0)
+            # Every other round in the middle: guesses may hug one end for ever.
+            halves = self._split(cells.take(now), guess=round % 2 == 0, polish=round == 0)
             half_bounds = self._renewed(halves, halves.bounds())
             cells = joined([cells.take(~now), halves])
             bounds = np.concatenate([bounds[~now], half_bounds])
@@ -112,9 +112,9 @@ class CellSearch:
         np.minimum.at(self.lowest, cells.owner[~is_open], bounds[~is_open])
         return cells.take(is_open), bounds[is_open]
 
-    def _split(self, cells, polish):
+    def _split(self, cells, guess, polish):
         """Cut at the bottom of what looks like a valley, otherwise in the middle."""
-        valley = (cells.bend > 0) | polish
+        valley = ((cells.bend > 0) & guess) | polish
         at = 0.5 * (cells.left + cells.right)
         inside = cells.take(valley)
         bottom = inside.bottoms()

@@ -10,6 +10,7 @@ from skstruct.decoding.cell_search import MANY, CellSearch
 from skstruct.decoding.curves import WeightedCurves, blocks_of, ends
 
 TABLE = 1 << 21  # entries of a table of grid values: 16 MB
+NEAR_ROUNDING, FAR_ROUNDING = 1e-13, 1e-15  # of terms where the curves bend, and at the limits
 
 
 class SmoothCurves(WeightedCurves):
@@ -63,12 +64,13 @@ class SmoothCurves(WeightedCurves):
         """Points, values and bounds of the global minima of F(t) + slope t."""
         low, high = ends(low, high, self.shape)
         slope = np.broadcast_to(0.0 if slope is None else np.asarray(slope, float), self.shape)
-        size = self._size(low, high, slope)
+        tolerance, rounding = self._tolerances(low, high, slope)
         found = np.empty((3, *self.shape))
         for j in range(self.shape[1] if len(self.weights) else 0):
             grid = self._grid(j, low[:, j].min(), high[:, j].max())
             for part in blocks_of(len(self.weights), len(grid), TABLE):
-                search = CellSearch(self.rows(part), j, slope[part, j], size[part, j])
+                limits = tolerance[part, j], rounding[part, j]
+                search = CellSearch(self.rows(part), j, slope[part, j], *limits)
                 found[:, part, j] = search.run(grid, low[part, j], high[part, j])
         return tuple(found)
 
@@ -102,22 +104,37 @@ class SmoothCurves(WeightedCurves):
             total -= np.maximum(w, 0) @ np.broadcast_to(most - least, shape)
         return self.scale[j] * total
 
-    def _size(self, low, high, slope):
-        """What tolerance and rounding are relative to; shape (n_rows, d)."""
-        if not low.size:
-            return np.zeros(self.shape)
-        low, high = low.min(axis=0), high.max(axis=0)
-        return self.magnitude(low, high) + np.abs(slope) * (high - low)
+    def _tolerances(self, low, high, slope):
+        """Largest gap and what rounding may take, both (n_rows, d).
 
-    def _grid(self, j, low, high):
-        """Even where the curves bend, in steps that grow from there on."""
+        The gap is relative to the terms where the curves bend: limits far away are no reason
+        to be content with less, but rounding there has to be reckoned with.
+        """
+        if not low.size:
+            return np.zeros(self.shape), np.zeros(self.shape)
+        low, high = low.min(axis=0), high.max(axis=0)
+        regions = [self._bending(j, low[j], high[j])[:2] for j in range(self.shape[1])]
+        near, far = (
+            self.magnitude(left, right) + np.abs(slope) * (right - left)
+            for left, right in (np.array(regions).T, (low, high))
+        )
+        rounding = NEAR_ROUNDING * near + FAR_ROUNDING * far
+        return np.maximum(self.tolerance * near, 2 * rounding), rounding
+
+    def _bending(self, j, low, high):
+        """Where the curves of a coordinate bend, within the limits: left, right, width."""
         y = self.outputs[:, j]
         region = (y.min(), y.max(), np.ptp(y) / 24) if self.region is None else self.region(y)
         left, right, width = (float(number) for number in region)
         left, right = max(low, left - 2 * width), min(high, right + 2 * width)
-        if not left < right:
-            left, right = low, high
-        finer = 4 if len(y) < MANY else 2  # many outputs: cells in doubt are cut later, all at once
+        return (left, right, width) if left < right else (low, high, width)
+
+    def _grid(self, j, low, high):
+        """Even where the curves bend, in steps that grow from there on."""
+        left, right, width = self._bending(j, low, high)
+        finer = (
+            4 if len(self.outputs) < MANY else 2
+        )  # many outputs: cells in doubt are cut later, all at once
         n_cells = 32 if width <= 0 else int(np.clip(finer * (right - left) / width, 24, 256))
         growing = np.cumsum(1.5 ** np.arange(1, 21)) * (right - left) / n_cells
         points = [[low], left - growing, np.linspace(left, right, n_cells + 1), right + growing]

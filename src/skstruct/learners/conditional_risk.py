@@ -224,9 +224,9 @@ class ConditionalRiskMinimizer(BaseEstimator):
     def _fit_ridge(self, X, sample_weight, groups):
         pairs = kernel_grid(self.kernel, self.gamma, X, sample_weight)
         if isinstance(self.alpha, str) or np.ndim(self.alpha) > 0 or len(pairs) > 1:
-            groups = group_numbers(self.leave_out, self.outputs_, groups)
             if X.shape[0] == 1:
                 return self._fit_ridge_single(X)
+            groups = group_numbers(self.leave_out, self.outputs_, groups)
             self.search_, smoother = choose(
                 lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, "spectral"),
                 pairs, self.alpha, self.problem_, X, groups,

@@ -15,6 +15,8 @@ from skstruct._arrays.ties import snap
 from skstruct.losses import pair
 from skstruct.spaces.base import Decoded, KBest
 
+NO_SECOND = "There is no second best among numbers; give candidates: loss=Listed(...)."
+
 
 class RiskProblem:
     """Turns outputs into regression targets, and their conditional means into decisions.
@@ -103,6 +105,8 @@ class RiskProblem:
 
     def kbest(self, means, k, rows=slice(None)) -> Decoded:
         space = self.space.rows(rows)
+        if not self.space.discrete:
+            raise ValueError(NO_SECOND)
         if not isinstance(space, KBest):
             raise ValueError(
                 f"The k best outputs are not known under {self.loss!r}: {type(space).__name__} "
@@ -169,10 +173,7 @@ class WeightProblem(RiskProblem):
         return self.loss.minimize(means, self.outputs, self.space.rows(rows))
 
     def kbest(self, means, k, rows=slice(None)):
-        raise ValueError(
-            f"The k best outputs are not known under {self.loss!r}: there is no second best "
-            "among numbers. Give candidates: loss=Listed(...)."
-        )
+        raise ValueError(NO_SECOND)
 
 
 def risk_problem(space, loss, outputs, *, joint=False, by_weights=False) -> RiskProblem:

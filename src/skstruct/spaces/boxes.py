@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct._arrays.optional import is_pandas
 from skstruct.spaces.base import Decoded, check_feasible
+from skstruct.spaces.forms import match_columns
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.quantities import QuantitySpace
 
@@ -51,7 +53,7 @@ class Box(QuantitySpace):
 
     Parameters
     ----------
-    low, high : float, sequence of d numbers, or None
+    low, high : float, sequence of d numbers, mapping by column, or None
         Limits; None takes the range of the outputs in training.
     labels : sequence, default=None
         Names of the coordinates; columns of a frame, or numbers, when None.
@@ -90,18 +92,36 @@ class Box(QuantitySpace):
         return f" in column {self.labels_[j]!r}" if len(self.labels_) > 1 else ""
 
     def _limit(self, given, learned, name):
+        """One limit per coordinate, (d,)."""
         if given is None:
             return learned
         d = len(self.labels_)
-        limit = np.asarray(given, dtype=np.float64)
+        limit = self._numbers(given, name)
         if limit.ndim > 1 or (limit.ndim == 1 and len(limit) not in (1, d)):
             raise ValueError(
                 f"{type(self).__name__}: {name} is a number or {d} of them; "
                 f"shape {limit.shape} came."
             )
-        if np.isnan(limit).any():
-            raise ValueError(f"{type(self).__name__}: {name} is NaN.")
         return np.array(np.broadcast_to(limit, (d,)))
+
+    def _numbers(self, given, name):
+        """Limits as an array; those with names by the names of the coordinates."""
+        used_by = type(self).__name__
+        if is_pandas(given, "DataFrame"):
+            given = match_columns(given, self.labels_, used_by)[1].to_numpy()
+        elif hasattr(given, "keys") and len(self.labels_) > 1:
+            missing = [label for label in self.labels_ if label not in given]
+            if missing:
+                raise ValueError(f"{used_by}: {name} has no entry for {missing[0]!r}.")
+            given = [given[label] for label in self.labels_]
+        try:
+            limit = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"{used_by}: {name} is made of numbers; {given!r} came.") from None
+        if np.isnan(limit).any():
+            at = "".join(f"[{i}]" for i in np.argwhere(np.isnan(limit))[0])
+            raise ValueError(f"{used_by}: {name}{at} is NaN.")
+        return limit
 
     def _check_outputs(self, Z):
         """Only limits that were given bind: what training has not seen may still be true."""
@@ -137,8 +157,8 @@ class Box(QuantitySpace):
 
         Parameters
         ----------
-        low, high : number, (d,) or one row of limits per sample (n, d)
-            For one coordinate also (n,).
+        low, high : number, (d,), mapping by column, or a row of limits per sample (n, d)
+            For one coordinate also (n,); columns of a frame go by their names.
         """
         check_is_fitted(self)
         lows = np.maximum(self.range_.low, self._given(low, -np.inf, "low"))
@@ -153,12 +173,12 @@ class Box(QuantitySpace):
 
     def _given(self, limit, default, name):
         d = len(self.labels_)
-        limit = np.asarray(default if limit is None else limit, dtype=np.float64)
+        limit = np.asarray(default) if limit is None else self._numbers(limit, name)
         if limit.ndim == 0:
             limit = np.full((1, d), limit)
         elif limit.ndim == 1:
             limit = limit[:, None] if d == 1 else limit[None]
-        if limit.ndim != 2 or limit.shape[1] != d or np.isnan(limit).any():
+        if limit.ndim != 2 or limit.shape[1] != d:
             raise ValueError(
                 f"{type(self).__name__}: {name} is a number, {d} of them, or a row of {d} for "
                 f"each sample; shape {limit.shape} came."

@@ -86,6 +86,8 @@ def _numbers(Y, used_by):
             raise ValueError(
                 f"{used_by} expects numbers; Y holds {np.ravel(values)[0]!r}."
             ) from None
+    if values.dtype.kind in "mM":
+        raise ValueError(f"{used_by} expects numbers; Y holds {values.dtype}: say in which unit.")
     if values.dtype.kind == "c":
         raise ValueError(f"{used_by}: Complex data not supported.")
     if len(np.atleast_1d(values)) == 0:
