@@ -172,8 +172,14 @@ def test_supplies_that_differ_from_row_to_row():
         supplies = pd.DataFrame({"s": [2.0, 7.0], "a": 0.0, "b": 0.0, "t": [-2.0, -7.0]})
         found = model.predict([[0.5, 2.0], [0.5, 4.0]], restrict={"supply": supplies})
         np.testing.assert_allclose(found[:, :2].sum(axis=1), [2.0, 7.0])
-        with pytest.raises(ValueError, match="for 40 rows; 2 came"):
+        with pytest.raises(ValueError, match="give those of the new rows"):
             model.predict([[0.5, 2.0], [0.5, 4.0]])
+        with pytest.raises(ValueError, match="give those of the new rows"):
+            model.predict(np.c_[x, total])  # as many rows as in training, but not those
+        score = model.score(np.c_[x, total], Y, restrict={"supply": model.space_.supply_})
+        assert score > -0.5
+        small = model.predict([[0.5, 2.0]], restrict={"supply": supplies[:1]})
+        np.testing.assert_allclose(small, found[:1], atol=1e-9)
         chosen = ConditionalRiskMinimizer(Flows(ROUTES), loss).fit(np.c_[x, total], Y)
         assert np.isfinite(chosen.alpha_)
 
@@ -230,7 +236,34 @@ def test_clear_errors(make, message):
         make()
 
 
+def test_kernel_losses_where_supplies_differ():
+    rng = np.random.default_rng(5)
+    total, x = rng.uniform(1, 5, 30), rng.uniform(0, 1, 30)
+    model = ConditionalRiskMinimizer(Flows(ROUTES), "absolute", alpha=0.1)
+    model.fit(x[:, None], two_routes(total, x))
+    supply = [{"s": 2.0, "t": -2.0}, {"s": 3.0, "t": -3.0}]
+    found = model.predict([[0.2], [0.8]], loss="kernel", restrict={"supply": supply})
+    np.testing.assert_allclose(found[:, :2].sum(axis=1), [2, 3])
+
+
+def test_what_one_row_may_carry_does_not_depend_on_others():
+    arcs, Y = [("s", "a"), ("a", "t"), ("a", "b"), ("b", "a")], [[1, 1, 0.1, 0.1], [1, 1, 0.2, 0.2]]
+    space, W = Flows(arcs, {"s": 1, "t": -1}).fit(Y), np.array([[-0.5, -0.5], [1.5, -0.5]])
+    small, large = {"s": 1, "t": -1}, {"s": 7, "t": -7}
+    alone, beside = (
+        Absolute().minimize(W, Y, space.restrict(supply=[small, other])).outputs[0]
+        for other in (small, large)
+    )
+    np.testing.assert_allclose(alone, beside)
+
+
 def test_a_network_that_is_too_narrow_says_where():
     arcs = [("s", "a", 0.3), ("s", "b", 0.3), ("a", "t"), ("b", "t")]
     with pytest.raises(InfeasibleError, match=r"'s' must send out 1, .* at most 0.6"):
         Flows(arcs, SUPPLY).fit(two_routes(np.ones(1), np.full(1, 0.5)))
+    fitted = Flows(arcs, {"s": 0.5, "t": -0.5}).fit(two_routes(np.full(1, 0.5), np.full(1, 0.5)))
+    wide = fitted.restrict(supply=[{"s": 0.1, "t": -0.1}, {"s": 1.0, "t": -1.0}])
+    for solve in (lambda: wide.argmin(np.ones((2, 4))),
+                  lambda: Absolute().minimize(np.ones((2, 1)), [[0.2, 0.3, 0.2, 0.3]], wide)):  # fmt: skip
+        with pytest.raises(InfeasibleError, match="row 1: the nodes 's'"):
+            solve()

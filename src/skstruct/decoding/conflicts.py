@@ -10,13 +10,14 @@ from skstruct.decoding.linear_programs import solve_linear_program
 LEAST = 1e-9  # total violation, relative to the right-hand sides, that counts as none
 
 
-def describe_conflict(constraints, low, high) -> str:
+def describe_conflict(constraints, low, high, labels=None) -> str:
     """Constraints that cannot hold together, none of which could be left out; in words.
 
     A linear program finds the least total violation; the constraints with a price there
     prove that it is positive (Farkas), and each of them that can be spared is taken out
-    (deletion filter, Chinneck and Dravnieks 1991).
+    (deletion filter, Chinneck and Dravnieks 1991). ``labels`` are names of the columns.
     """
+    labels = range(constraints.n_columns) if labels is None else labels
     low, high = (
         np.broadcast_to(low, constraints.n_columns),
         np.broadcast_to(high, constraints.n_columns),
@@ -24,17 +25,15 @@ def describe_conflict(constraints, low, high) -> str:
     crossed = np.flatnonzero(low > high)
     if len(crossed):
         j = int(crossed[0])
-        return (
-            f"the lower bound of column {j} is above its upper bound, {low[j]:.6g} > {high[j]:.6g}"
-        )
-    system = _System(constraints, low, high)
+        return f"the lower bound of column {labels[j]!r} is above its upper bound, {low[j]:.6g} > {high[j]:.6g}"
+    system = _System(constraints, low, high, labels)
     keep = system.priced(np.ones(system.size, bool))
     for i in np.flatnonzero(keep):
         without = keep.copy()
         without[i] = False
         if system.violation(without) > LEAST:
             keep = without
-    names = [system.name(i) for i in np.flatnonzero(keep)]
+    names = [system.name(int(i)) for i in np.flatnonzero(keep)]
     if len(names) < 2:
         return f"{''.join(names) or 'the constraints'} cannot hold"
     return f"{', '.join(names[:-1])} and {names[-1]} conflict"
@@ -43,8 +42,10 @@ def describe_conflict(constraints, low, high) -> str:
 class _System:
     """All constraints in one list: equalities, inequalities, lower and upper bounds."""
 
-    def __init__(self, constraints, low, high):
+    def __init__(self, constraints, low, high, labels):
         from scipy import sparse
+
+        self.labels = labels
 
         d = constraints.n_columns
         self.lows, self.highs = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
@@ -66,8 +67,8 @@ class _System:
             return f"A_ub row {i - self.n_eq}"
         i -= self.n_eq + self.n_ub
         if i < len(self.lows):
-            return f"the lower bound of column {self.lows[i]}"
-        return f"the upper bound of column {self.highs[i - len(self.lows)]}"
+            return f"the lower bound of column {self.labels[self.lows[i]]!r}"
+        return f"the upper bound of column {self.labels[self.highs[i - len(self.lows)]]!r}"
 
     def _elastic(self, keep):
         """Least total violation of the constraints kept: min sum s, A x - s <= b, s >= 0."""

@@ -21,6 +21,7 @@ from skstruct.exceptions import InfeasibleError
 
 CUTS = 12  # rounds of narrowing of one box
 WORTH_IT = 0.9  # a round that leaves more than this of the ranges is the last one
+FINEST = 1e-9  # of a coordinate's size: what is narrower is not cut any more
 BOXES = 2000  # halved before the gap that is left is reported
 
 
@@ -60,7 +61,7 @@ class _Box:
         above = heights - hull_heights(points, heights[None])[0]
         above[:, :-1] += self.slack
         width = np.minimum(points - self.low[:, None], self.high[:, None] - points)
-        above[width <= 0] = -np.inf
+        above[width <= FINEST * np.abs(points)] = -np.inf
         j, k = np.unravel_index(above.argmax(), above.shape)
         if above[j, k] == -np.inf:
             return

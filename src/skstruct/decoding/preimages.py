@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 STEEPEST = 2.0 * np.exp(-1.5)  # the curvature of a Gaussian is at most twice gamma times this
+TINY = 1e-290  # weights so far away that they pull nothing
 
 
 def gaussian_sums(weights, Y, points, gamma: float):
@@ -66,13 +67,13 @@ def climb_gaussians(weights, Y, starts, gamma, project: Callable, *, n_steps=200
         w, z, P = weights[active], points[active], terms
         pull = P @ Y - P.sum(axis=1, keepdims=True) * z
         near = np.abs(P).sum(axis=1)
-        length = np.divide(stretch[active], near, out=np.zeros_like(near), where=near > 0)
+        length = np.divide(stretch[active], near, out=np.zeros_like(near), where=near > TINY)
         new, new_terms = _moved(w, Y, z + length[:, None] * pull, gamma, project, active, centre)
         failed = np.flatnonzero(~(new_terms.sum(axis=1) > sums[active]))
         if len(failed):
             rows = active[failed]
             safe = np.maximum(P[failed], 0.0).sum(axis=1) + STEEPEST * negative[rows]
-            safe = np.divide(1.0, safe, out=np.zeros_like(safe), where=safe > 0)
+            safe = np.divide(1.0, safe, out=np.zeros_like(safe), where=safe > TINY)
             goal = z[failed] + safe[:, None] * pull[failed]
             new[failed], new_terms[failed] = _moved(
                 w[failed], Y, goal, gamma, project, rows, centre

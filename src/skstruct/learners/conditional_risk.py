@@ -296,6 +296,11 @@ class ConditionalRiskMinimizer(BaseEstimator):
 
     def _in_blocks(self, X, problem, smoother, decide):
         limits = getattr(problem.space, "limits_", None)
+        if getattr(limits, "of_training", False):
+            raise ValueError(
+                f"{type(self.space_).__name__}: the constraints differ from row to row, and were "
+                "given for training; give those of the new rows: restrict={...}."
+            )
         check_n_rows(limits, X.shape[0], type(self.space_).__name__)
         budget = {"memory": self.memory, "n_jobs": self.n_jobs, "verbose": self.verbose}
         smooth = partial(problem.smooth, smoother)
@@ -357,10 +362,11 @@ class ConditionalRiskMinimizer(BaseEstimator):
         losses = problem.loss.pairwise(decided, self.outputs_)
         return Explanation(self.smoother_.weights(X), losses)
 
-    def score(self, X, y, sample_weight=None):
-        """Minus the mean loss of the predictions for ``X``."""
+    def score(self, X, y, sample_weight=None, *, loss=None, restrict=None):
+        """Minus the mean loss of the predictions for ``X``; loss and limits as in ``predict``."""
         X, _ = self._checked(X)
         check_consistent_length(X, y, sample_weight)
-        decoded = self._in_blocks(X, self.problem_, self.smoother_, self.problem_.decode)
-        losses = self.problem_.loss(decoded.outputs, self.space_.validate(y))
+        problem, smoother = self._prepared(loss, restrict)
+        decoded = self._in_blocks(X, problem, smoother, problem.decode)
+        losses = problem.loss(decoded.outputs, self.space_.validate(y))
         return 0.0 - float(np.average(losses, weights=sample_weight))

@@ -43,15 +43,9 @@ class PreImages:
 
     def project(self, points, rows):
         """The nearest points of the space."""
-        space = self.space.rows(rows)
-        outside = np.flatnonzero(~space.contains(points))
-        if len(outside):
-            view = self.space.rows(rows[outside]).with_embedding("squares")
-            centred = view.embed(points[outside])[:, : points.shape[1]]
-            costs = np.hstack([-2.0 * centred, np.ones_like(centred)])
-            points = points.copy()
-            points[outside] = view.argmin(costs).outputs
-        return points
+        view = self.space.rows(rows).with_embedding("squares")
+        centred = view.embed(points)[:, : points.shape[1]]
+        return view.argmin(np.hstack([-2.0 * centred, np.ones_like(centred)])).outputs
 
     def best(self) -> Decoded:
         at_outputs = self.totals[:, None] * self.diagonal - 2.0 * self.inner

@@ -30,6 +30,11 @@ class Range:
         n = max(len(self.low), len(self.high))
         return None if n == 1 else n
 
+    def size(self) -> np.ndarray:
+        """The largest finite limit of every row, in absolute value; shape (1, 1) or (n, 1)."""
+        sides = [np.where(np.isfinite(s), np.abs(s), 0.0) for s in (self.low, self.high)]
+        return np.maximum(*(side.max(axis=1, keepdims=True) for side in sides))
+
     def rows(self, index) -> Range:
         pick = [side if len(side) == 1 else side[index] for side in (self.low, self.high)]
         return Range(*pick)
@@ -131,7 +136,7 @@ class Box(QuantitySpace):
         ):
             if given is None:
                 continue
-            bad = np.argwhere(over > TOLERANCE * np.maximum(1.0, np.abs(limit)))
+            bad = np.argwhere(over > TOLERANCE * np.maximum(np.abs(Z), self.range_.size()))
             if len(bad):
                 row, j = bad[0]
                 raise ValueError(
@@ -188,7 +193,7 @@ class Box(QuantitySpace):
     def contains(self, Z):
         Z = np.asarray(Z, dtype=np.float64)
         check_n_rows(self.range_, len(Z), type(self).__name__)
-        slack = TOLERANCE * np.maximum(1.0, np.abs(Z))
+        slack = TOLERANCE * np.maximum(np.abs(Z), self.range_.size())
         return ((self.range_.low - slack <= Z) & (self.range_.high + slack >= Z)).all(axis=1)
 
     # ------------------------------------------------------------- decoding

@@ -12,6 +12,7 @@ from skstruct.decoding.constraints import LinearConstraints
 from skstruct.decoding.curves import QuadraticCurves
 from skstruct.decoding.envelopes import minimize_over_polytope
 from skstruct.decoding.projections import minimize_quadratic
+from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.boxes import Range
 from skstruct.spaces.limits import check_n_rows
@@ -26,17 +27,23 @@ class LinearSystem:
 
     constraints: LinearConstraints
     range: Range
+    of_training: bool = False  # one per row of training: says nothing of other rows
 
     @property
     def n_rows(self) -> int | None:
-        return self.constraints.n_rows or self.range.n_rows
+        n = self.constraints.n_rows or self.range.n_rows
+        return None if n == 1 else n
 
     def rows(self, index) -> LinearSystem:
-        return LinearSystem(self.constraints.rows(index), self.range.rows(index))
+        constraints, range_ = self.constraints.rows(index), self.range.rows(index)
+        if constraints.n_rows == 1:  # one row: the same as for all
+            constraints = constraints.row(0)
+        return LinearSystem(constraints, range_, self.of_training)
 
     def violation(self, Z) -> np.ndarray:
         """How far points are from meeting everything, relative to their size; shape (n,)."""
-        size = np.maximum(1.0, np.abs(Z).max(axis=1, initial=0.0))
+        size = np.maximum(np.abs(Z).max(axis=1, initial=0.0), self.range.size()[:, 0])
+        size = np.maximum(size, np.finfo(float).tiny)
         low, high = self.range.low - Z, Z - self.range.high
         outside = np.maximum(low, high).max(axis=1, initial=0.0) / size
         return np.maximum(outside, self.constraints.relative_violation(Z))
@@ -68,9 +75,9 @@ class ConstrainedSpace(QuantitySpace):
         self._check_n_rows(len(Z))
         return self.system_.violation(Z) <= TOLERANCE
 
-    def _check_outputs(self, Z):
+    def _check_outputs(self, Z, training=False):
         """Raise where an output breaks a constraint by more than 1e-6 of its size."""
-        if self.system_.n_rows not in (None, len(Z)):
+        if self.system_.n_rows is not None and not training:
             return  # constraints of other rows say nothing of these
         bad = np.flatnonzero(self.system_.violation(Z) > TOLERANCE)
         if len(bad):
@@ -83,7 +90,7 @@ class ConstrainedSpace(QuantitySpace):
         low, high = part.range.low[0], part.range.high[0]
         over = np.maximum(low - z, z - high)
         j = int(over.argmax())
-        if over[j] > TOLERANCE * max(1.0, np.abs(z).max()):
+        if over[j] > TOLERANCE * max(np.abs(z).max(), part.range.size()[0, 0]):
             word, limit = ("below", low[j]) if z[j] < low[j] else ("above", high[j])
             return f"is {z[j]:g} in column {self.labels_[j]!r}, {word} {limit:g}"
         return "breaks a constraint: " + self._named(part.constraints.row(0), z)
@@ -135,4 +142,24 @@ class ConstrainedSpace(QuantitySpace):
 
     def minimize(self, curves):
         self._check_n_rows(curves.shape[0])
-        return Decoded(*self._separable(self.system_, curves))
+        try:
+            return Decoded(*self._separable(self.system_, curves))
+        except InfeasibleError as error:
+            raise self._explained(error) from None
+
+    def argmin(self, costs):
+        try:
+            return super().argmin(costs)
+        except InfeasibleError as error:
+            raise self._explained(error) from None
+
+    def _explained(self, error) -> InfeasibleError:
+        """The same error in the words of the space."""
+        system = self.system_.rows([error.row or 0])
+        reason = system.constraints.row(0).conflict(
+            system.range.low[0], system.range.high[0], self.labels_
+        )
+        name = type(self).__name__
+        return InfeasibleError(
+            f"{name}: no point meets the constraints in row {error.row}: {reason}.", error.row
+        )

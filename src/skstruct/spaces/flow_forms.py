@@ -36,7 +36,8 @@ class FlowForm:
 
 def read_flows(Y, arcs: tuple, graph, *, used_by: str):
     """Flows (n, d), their arcs, and the form they came in."""
-    rows = None if is_pandas(Y, "DataFrame") or isinstance(Y, np.ndarray) else list(Y)
+    plain = isinstance(Y, np.ndarray) and Y.dtype != object
+    rows = None if plain or is_pandas(Y, "DataFrame") else list(Y)
     if rows and hasattr(rows[0], "is_directed"):
         values = [_from_graph(row, arcs, i, used_by) for i, row in enumerate(rows)]
         template = graph if hasattr(graph, "is_directed") else rows[0]

@@ -86,8 +86,9 @@ class Flows(ConstrainedSpace):
             raise ValueError(
                 f"Flows: supply has {len(self.supply_)} rows for {len(Z)} training outputs."
             )
-        self.system_ = self._system(self.supply_)
-        self._check_outputs(Z)
+        self.system_ = self._system(self.supply_, of_training=self.supply_.ndim == 2)
+        self._check_carried()
+        self._check_outputs(Z, training=True)
 
     def _learned_supply(self, Z):
         if self.supply is not None:
@@ -98,24 +99,29 @@ class Flows(ConstrainedSpace):
         alike = np.ptp(supplies, axis=0).max() <= 1e-9 * max(1.0, np.abs(supplies).max())
         return supplies.mean(axis=0) if alike else supplies
 
-    def _system(self, supply) -> LinearSystem:
-        supplies = np.atleast_2d(supply)
-        through = np.maximum(supplies, 0.0).sum(axis=1).max()
-        open_ = np.isinf(self.network_.capacity)
-        most = np.where(open_, np.maximum(self.most_seen_, through), self.network_.capacity)
-        zero = np.zeros((1, len(most)))
-        system = LinearSystem(read_constraints(self.incidence_, supply), Range(zero, most[None]))
-        self._check_carried(supplies[:1], most)
-        return system
+    def _system(self, supply, of_training=False) -> LinearSystem:
+        through = np.maximum(np.atleast_2d(supply), 0.0).sum(axis=1, keepdims=True)
+        capacity = self.network_.capacity
+        most = np.where(np.isinf(capacity), np.maximum(self.most_seen_, through), capacity)
+        limits = Range(np.zeros((1, len(capacity))), most)
+        return LinearSystem(read_constraints(self.incidence_, supply), limits, of_training)
 
-    def _check_carried(self, supplies, most):
-        """Raise where the network cannot carry a supply, and say where it is too narrow."""
-        for row, supply in enumerate(supplies):
-            cut = tight_cut(self.network_, supply, most)
-            if cut is not None:
-                raise InfeasibleError(
-                    f"Flows: no flow carries the supply of row {row}: {cut}.", row
-                )
+    def _check_carried(self):
+        """Raise where the network cannot carry the (first) supply."""
+        if self._cut(0) is not None:
+            raise self._explained(InfeasibleError("", 0))
+
+    def _cut(self, row) -> str | None:
+        """Where the network is too narrow for the supply of a row."""
+        system = self.system_.rows([row])
+        return tight_cut(self.network_, system.constraints.b_eq, system.range.high[0])
+
+    def _explained(self, error):
+        cut = self._cut(error.row or 0)
+        if cut is None:
+            return super()._explained(error)
+        row = error.row
+        return InfeasibleError(f"Flows: no flow carries the supply of row {row}: {cut}.", row)
 
     def restrict(self, *, supply):
         """The same network with another supply.

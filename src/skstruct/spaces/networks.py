@@ -81,6 +81,7 @@ def _from_networkx(graph, capacity):
 
 def _from_list(arcs):
     nodes, listed, capacities = {}, [], []
+    arcs = arcs.tolist() if isinstance(arcs, np.ndarray) else arcs
     for i, arc in enumerate(arcs):
         if isinstance(arc, str) or not hasattr(arc, "__len__") or len(arc) not in (2, 3):
             raise ValueError(
@@ -112,6 +113,8 @@ def _numbers(capacities, arcs):
 def read_supply(supply, network: Network) -> np.ndarray:
     """What comes in at each node (goes out where negative): (n_nodes,), or one row per sample."""
     n = len(network.nodes)
+    if isinstance(supply, (list, tuple)) and supply and hasattr(supply[0], "keys"):
+        return np.stack([read_supply(row, network) for row in supply])
     if hasattr(supply, "keys") and not is_pandas(supply, "DataFrame"):
         unknown = [node for node in dict(supply) if node not in network.number]
         if unknown:

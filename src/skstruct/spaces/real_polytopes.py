@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct._arrays.optional import is_pandas
 from skstruct.decoding.constraints import columns_of, read_constraints
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.boxes import Range
 from skstruct.spaces.constrained import ConstrainedSpace, LinearSystem
+from skstruct.spaces.forms import match_columns
 
 
 class Polytope(ConstrainedSpace):
@@ -66,24 +70,35 @@ class Polytope(ConstrainedSpace):
                 f"Polytope: right-hand sides are given for {self.system_.n_rows} rows; Y has "
                 f"{len(Z)}."
             )
-        self._check_outputs(Z)
+        if self.system_.n_rows is not None:
+            self.system_ = replace(self.system_, of_training=True)
+        self._check_outputs(Z, training=True)
 
     def _system(self, b_eq, b_ub, bounds) -> LinearSystem:
         d = len(self.labels_)
-        given = self.A_eq, b_eq, self.A_ub, b_ub
-        constraints = read_constraints(*given, n_columns=d, used_by="Polytope")
+        A_eq, b_eq = self._side(self.A_eq, b_eq)
+        A_ub, b_ub = self._side(self.A_ub, b_ub)
+        constraints = read_constraints(A_eq, b_eq, A_ub, b_ub, n_columns=d, used_by="Polytope")
         system = LinearSystem(constraints, _read_bounds(bounds, d))
         self._check_feasible(system)
         return system
+
+    def _side(self, A, b):
+        """Columns of a frame by name, and one number per row for a single constraint."""
+        if is_pandas(A, "DataFrame"):
+            A = match_columns(A, self.labels_, "Polytope")[1].to_numpy(dtype=float)
+        b = b if b is None else np.asarray(b, dtype=np.float64)
+        if A is not None and np.shape(A)[0] == 1 and np.ndim(b) == 1:
+            b = b[:, None]
+        return A, b
 
     def _check_feasible(self, system):
         """Raise where some row has no point, and say which constraints conflict."""
         d, n = len(self.labels_), system.n_rows or 1
         try:
-            low, high = system.range.low, system.range.high
-            system.constraints.minimize_linear(np.zeros((n, d)), low, high)
+            self._flat(system, np.zeros((n, d)), np.zeros((n, d)))
         except InfeasibleError as error:
-            raise InfeasibleError(f"Polytope: {error}", error.row) from None
+            raise self._within(system)._explained(error) from None
 
     def restrict(self, *, b_eq=None, b_ub=None, bounds=None):
         """The same constraints with other right-hand sides, for all rows or one per row.
