@@ -9,6 +9,7 @@ from skstruct.decoding.cells import Cells, joined
 from skstruct.decoding.curves import blocks_of
 
 ROUNDS = 110  # half of them halve: as many as a double has bits
+MOST = 2000  # open cells per row
 MANY = 200  # outputs from which on cells are cut by matrix products
 SEVERAL, PARTS = 4, 8  # rows with the same cell open, and the parts it is cut into
 
@@ -53,8 +54,8 @@ class CellSearch:
         for round in range(ROUNDS):
             # The first round also polishes what is good enough: one cell of each row.
             cells, bounds = self._open(cells, bounds, self.tolerance if round else self.rounding)
-            if not len(cells):
-                break
+            if not len(cells) or len(cells) > MOST * len(self.best):
+                break  # flat to rounding all over: what is left shows as a gap
             now = _first_of_each(cells.owner, bounds) if round == 0 else np.full(len(cells), True)
             # Every other round in the middle: guesses may hug one end for ever.
             halves = self._split(cells.take(now), guess=round % 2 == 0, polish=round == 0)

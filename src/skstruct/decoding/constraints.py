@@ -18,6 +18,7 @@ from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
 
 TOGETHER = 1600  # columns of linear programs that are solved as one, block by block
 TRUSTED = 1e-6  # relative violation at which a solver's answer is not an answer
+NOTHING = 1e-30  # what numbers that should be zero may be
 FLOOR = 1e-3  # coordinates count as at least this share of the largest one
 
 
@@ -94,8 +95,7 @@ class LinearConstraints:
         size = np.abs(np.asarray(points, dtype=np.float64))
         size = np.maximum(size, FLOOR * size.max(axis=1, keepdims=True, initial=0.0))
         parts = zip(self.excess(points), (self.A_eq, self.A_ub), (self.b_eq, self.b_ub))
-        tiny = np.finfo(float).tiny
-        return [part / (np.abs(b) + (abs(A) @ size.T).T + tiny) for part, A, b in parts]
+        return [part / (np.abs(b) + (abs(A) @ size.T).T + NOTHING) for part, A, b in parts]
 
     def worst(self, point) -> str:
         """The constraint that one point breaks most (relatively), in words."""
@@ -125,6 +125,21 @@ class LinearConstraints:
             Where the cost of a row falls for ever.
         """
         costs = np.asarray(costs, dtype=np.float64)
+        points, *prices = self.solve_linear(costs, low, high)
+        broken = self.relative_violation(points)
+        if broken.max(initial=0.0) > TRUSTED:
+            i = int(broken.argmax())
+            raise UnverifiedAnswerError(
+                f"The LP solver's answer for row {i} breaks {self.row(i).worst(points[i])}."
+            )
+        bounds = weak_dual_bounds(
+            costs, self.A_eq, self.b_eq, self.A_ub, self.b_ub, low, high, *prices, points
+        )
+        values = (costs * points).sum(axis=1)
+        return points, values, np.minimum(bounds, values)
+
+    def solve_linear(self, costs, low, high):
+        """The solver's points (n, d) and the prices of equalities and inequalities."""
         n, d = costs.shape
         low, high = np.broadcast_to(low, costs.shape), np.broadcast_to(high, costs.shape)
         answers: list[LinearAnswer] = []
@@ -132,23 +147,10 @@ class LinearConstraints:
         for start in range(0, n, together):
             block = slice(start, min(start + together, n))
             answers += self._solve_together(block, costs[block], low[block], high[block])
-        if not answers:
-            return np.zeros((0, d)), np.zeros(0), np.zeros(0)
-        points = np.clip([answer.point for answer in answers], low, high)
-        broken = self.relative_violation(points)
-        if broken.max() > TRUSTED:
-            i = int(broken.argmax())
-            raise UnverifiedAnswerError(
-                f"The LP solver's answer for row {i} breaks {self.row(i).worst(points[i])}."
-            )
-        prices = [
-            np.stack([getattr(a, f"{kind}_prices") for a in answers]) for kind in ("eq", "ub")
-        ]
-        bounds = weak_dual_bounds(
-            costs, self.A_eq, self.b_eq, self.A_ub, self.b_ub, low, high, *prices, points
-        )
-        values = (costs * points).sum(axis=1)
-        return points, values, np.minimum(bounds, values)
+        points = np.array([answer.point for answer in answers]).reshape(n, d)
+        eq_prices = np.array([answer.eq_prices for answer in answers]).reshape(n, -1)
+        ub_prices = np.array([answer.ub_prices for answer in answers]).reshape(n, -1)
+        return np.clip(points, low, high), eq_prices, ub_prices
 
     def _solve_together(self, rows: slice, costs, low, high) -> list[LinearAnswer]:
         """One program of independent blocks; row by row where that fails, to name the row."""
@@ -181,11 +183,11 @@ class LinearConstraints:
                 f"The cost of row {i} falls for ever as column {j} {way}; give it a finite bound."
             ) from None
 
-    def conflict(self, low, high) -> str:
+    def conflict(self, low, high, labels=None) -> str:
         """A few constraints that no point meets together, in words."""
         from skstruct.decoding.conflicts import describe_conflict
 
-        return describe_conflict(self, low, high)
+        return describe_conflict(self, low, high, labels)
 
 
 def _largest(parts) -> np.ndarray:

@@ -128,11 +128,15 @@ class RiskProblem:
         """What to smooth where rows are left out: left-out means of the identity are weights."""
         return np.eye(len(self.outputs)) if self.by_weights else self.targets()
 
+    def decide(self, means, rows=slice(None)):
+        """Outputs alone, where nobody asks how good they are."""
+        return self.decode(means, rows).outputs
+
     def realized(self, means, memory, sample_weight=None) -> float:
         """Mean loss on the training rows of decisions from left-out means."""
         losses = np.empty(len(means))
         for rows in row_blocks(len(means), self.bytes_per_row(), memory):
-            decided = self.decode(means[rows], rows).outputs
+            decided = self.decide(means[rows], rows)
             losses[rows] = self.loss(decided, self.outputs[rows])
         return float(np.average(losses, weights=sample_weight))
 
@@ -171,6 +175,10 @@ class WeightProblem(RiskProblem):
 
     def decode(self, means, rows=slice(None)):
         return self.loss.minimize(means, self.outputs, self.space.rows(rows))
+
+    def decide(self, means, rows=slice(None)):
+        search = getattr(self.loss, "search", self.loss.minimize)  # some bounds take long
+        return search(means, self.outputs, self.space.rows(rows)).outputs
 
     def kbest(self, means, k, rows=slice(None)):
         raise ValueError(NO_SECOND)

@@ -61,12 +61,20 @@ def matched_rankings(Y_pred, Y_true):
     return Y_pred, Y_true
 
 
+def quantity_rows(*outputs):
+    """Outputs as floats of shape (n, d), all of one width; single numbers may come as (n,)."""
+    rows = [np.asarray(Y, dtype=np.float64) for Y in outputs]
+    rows = [Y[:, None] if Y.ndim == 1 else Y for Y in rows]
+    if any(Y.ndim != 2 or Y.shape[1] != rows[0].shape[1] for Y in rows):
+        shapes = " and ".join(str(Y.shape) for Y in rows)
+        raise ValueError(f"Outputs are rows of as many numbers each; shapes {shapes} came.")
+    return rows
+
+
 def matched_quantities(Y_pred, Y_true):
     """Both as floats of shape (n, d); one number per row may come as (n,)."""
-    Y_pred, Y_true = np.asarray(Y_pred, dtype=np.float64), np.asarray(Y_true, dtype=np.float64)
-    if Y_pred.ndim == Y_true.ndim == 1:
-        Y_pred, Y_true = Y_pred[:, None], Y_true[:, None]
-    if Y_pred.ndim != 2 or Y_pred.shape != Y_true.shape:
+    Y_pred, Y_true = quantity_rows(Y_pred, Y_true)
+    if Y_pred.shape != Y_true.shape:
         raise ValueError(
             "Predictions and truths are compared row by row, number by number; shapes "
             f"{Y_pred.shape} and {Y_true.shape} came."

@@ -172,12 +172,16 @@ class KernelLoss(BaseLoss):
     # ------------------------------------------------------------- decisions
     def minimize(self, weights, outputs, space) -> Decoded:
         """Outputs of least risk sum_i w_i loss(z, y_i); weights (B, n) of any sign."""
+        return self.search(weights, outputs, space, certify=True)
+
+    def search(self, weights, outputs, space, certify=False) -> Decoded:
+        """The same without the effort for good bounds, which may take most of the time."""
         W, Y = np.asarray(weights, dtype=np.float64), np.asarray(outputs, dtype=np.float64)
         if self.kernel == "linear":
             return _as_squared(W, Y, space)
         if self.kernel == "rbf" and Y.shape[1] == 1 and _has_limits(space):
             return space.minimize(self.curves(W, Y))
-        return PreImages(self, W, Y, space).best()
+        return PreImages(self, W, Y, space).best(certify)
 
     def curves(self, weights, outputs):
         """The risk as a function of one number, for a Gaussian kernel."""
@@ -186,7 +190,7 @@ class KernelLoss(BaseLoss):
         gamma = self.width
 
         def rho(t, y):
-            return 2.0 - 2.0 * np.exp(-gamma * (t - y) ** 2)
+            return -2.0 * np.expm1(-gamma * (t - y) ** 2)
 
         def slope(t, y):
             return 4.0 * gamma * (t - y) * np.exp(-gamma * (t - y) ** 2)

@@ -192,7 +192,9 @@ class Huber(_PiecewiseLoss):
     def knots(self, y):
         position = np.stack([y - self.c, y + self.c])
         jump = np.stack([np.ones_like(y), -np.ones_like(y)])
-        return position, np.zeros(position.shape), jump
+        # Where c is below the spacing of numbers near y, the slope jumps by what is missing.
+        missing = 2.0 * self.c - (position[1] - position[0])
+        return position, np.stack([np.zeros_like(y), missing]), jump
 
 
 class Hinge(_PiecewiseLoss):

@@ -47,7 +47,8 @@ class PreImages:
         centred = view.embed(points)[:, : points.shape[1]]
         return view.argmin(np.hstack([-2.0 * centred, np.ones_like(centred)])).outputs
 
-    def best(self) -> Decoded:
+    def best(self, certify=True) -> Decoded:
+        """The best points found; with bounds from a search of all cells only if asked for."""
         at_outputs = self.totals[:, None] * self.diagonal - 2.0 * self.inner
         allowed = np.where(self._allowed(), at_outputs, np.inf)
         first = allowed.argmin(axis=1)
@@ -60,7 +61,7 @@ class PreImages:
             better = new_values < values
             points[better], values[better] = new[better], new_values[better]
         bounds = self._bounds()
-        if self.loss.kernel == "rbf" and self.Y.shape[1] <= 3:
+        if certify and self.loss.kernel == "rbf" and self.Y.shape[1] <= 3:
             points, values, bounds = self._certified(points, values, bounds)
         bounds = np.minimum(bounds, values)
         return Decoded(points, values + self.constants, bounds + self.constants)

@@ -8,7 +8,13 @@ import copy
 import numpy as np
 
 from skstruct._arrays.blocks import row_blocks
-from skstruct.losses.base import BaseLoss, label_weights, matched_quantities, plain_weights
+from skstruct.losses.base import (
+    BaseLoss,
+    label_weights,
+    matched_quantities,
+    plain_weights,
+    quantity_rows,
+)
 
 
 class SeparableLoss(BaseLoss):
@@ -67,7 +73,7 @@ class SeparableLoss(BaseLoss):
     def pairwise(self, Y_pred, Y_true):
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""
         self._check_parameters()
-        Y_pred, Y_true = _quantities(Y_pred), _quantities(Y_true)
+        Y_pred, Y_true = quantity_rows(Y_pred, Y_true)
         losses = np.zeros((len(Y_pred), len(Y_true)))
         weights = plain_weights(self, Y_true.shape[1])
         for part in row_blocks(len(Y_pred), 32 * max(1, Y_true.size), "64MB"):
@@ -77,15 +83,9 @@ class SeparableLoss(BaseLoss):
     def _training(self, weights, outputs):
         """Dense weights (n_rows, n), outputs (n, d) and the weights of the coordinates."""
         self._check_parameters()
-        outputs = _quantities(outputs)
+        (outputs,) = quantity_rows(outputs)
         weights = weights.toarray() if hasattr(weights, "toarray") else np.asarray(weights, float)
         return weights, outputs, plain_weights(self, outputs.shape[1])
-
-
-def _quantities(Y):
-    """Rows of numbers; a single column may come flat."""
-    Y = np.asarray(Y, dtype=np.float64)
-    return Y[:, None] if Y.ndim == 1 else Y
 
 
 def check_positive(loss, name):

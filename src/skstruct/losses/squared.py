@@ -7,7 +7,13 @@ import copy
 
 import numpy as np
 
-from skstruct.losses.base import BaseLoss, label_weights, matched_quantities, plain_weights
+from skstruct.losses.base import (
+    BaseLoss,
+    label_weights,
+    matched_quantities,
+    plain_weights,
+    quantity_rows,
+)
 
 
 class Squared(BaseLoss):
@@ -49,8 +55,9 @@ class Squared(BaseLoss):
         return (Y_pred - Y_true) ** 2 @ plain_weights(self, Y_pred.shape[1])
 
     def pairwise(self, Y_pred, Y_true):
-        scale = np.sqrt(plain_weights(self, np.shape(Y_pred)[1]))
-        P, Q = np.asarray(Y_pred) * scale, np.asarray(Y_true) * scale
+        P, Q = quantity_rows(Y_pred, Y_true)
+        scale = np.sqrt(plain_weights(self, P.shape[1]))
+        P, Q = P * scale, Q * scale
         from sklearn.metrics.pairwise import euclidean_distances
 
         # A common shift changes no distance, and takes away what would cancel.

@@ -128,6 +128,8 @@ class BaseSpace(BaseEstimator):
             from skstruct.spaces.listed import ListedOutputs
 
             return ListedOutputs(self, outputs, candidates)
+        if name in ("weights", "squares"):
+            raise ValueError(f"This is a loss of quantities, which {type(self).__name__} has not.")
         raise ValueError(
             f"{type(self).__name__} embeds its outputs by {self.embedding}; "
             f"the loss asks for {name}."

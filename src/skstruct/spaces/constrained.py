@@ -35,10 +35,8 @@ class LinearSystem:
         return None if n == 1 else n
 
     def rows(self, index) -> LinearSystem:
-        constraints, range_ = self.constraints.rows(index), self.range.rows(index)
-        if constraints.n_rows == 1:  # one row: the same as for all
-            constraints = constraints.row(0)
-        return LinearSystem(constraints, range_, self.of_training)
+        constraints = for_all(self.constraints.rows(index))
+        return LinearSystem(constraints, self.range.rows(index), self.of_training)
 
     def violation(self, Z) -> np.ndarray:
         """How far points are from meeting everything, relative to their size; shape (n,)."""
@@ -47,6 +45,11 @@ class LinearSystem:
         low, high = self.range.low - Z, Z - self.range.high
         outside = np.maximum(low, high).max(axis=1, initial=0.0) / size
         return np.maximum(outside, self.constraints.relative_violation(Z))
+
+
+def for_all(constraints: LinearConstraints) -> LinearConstraints:
+    """Constraints of a single row as constraints for all rows."""
+    return constraints.row(0) if constraints.n_rows == 1 else constraints
 
 
 class ConstrainedSpace(QuantitySpace):

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct.decoding.constraints import read_constraints
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.boxes import Range
-from skstruct.spaces.constrained import ConstrainedSpace, LinearSystem
+from skstruct.spaces.constrained import ConstrainedSpace, LinearSystem, for_all
 from skstruct.spaces.flow_forms import read_flows
 from skstruct.spaces.networks import read_network, read_supply, tight_cut
 
@@ -104,7 +104,8 @@ class Flows(ConstrainedSpace):
         capacity = self.network_.capacity
         most = np.where(np.isinf(capacity), np.maximum(self.most_seen_, through), capacity)
         limits = Range(np.zeros((1, len(capacity))), most)
-        return LinearSystem(read_constraints(self.incidence_, supply), limits, of_training)
+        constraints = for_all(read_constraints(self.incidence_, supply))
+        return LinearSystem(constraints, limits, of_training)
 
     def _check_carried(self):
         """Raise where the network cannot carry the (first) supply."""

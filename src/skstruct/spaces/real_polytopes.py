@@ -12,7 +12,7 @@ from skstruct._arrays.optional import is_pandas
 from skstruct.decoding.constraints import columns_of, read_constraints
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.boxes import Range
-from skstruct.spaces.constrained import ConstrainedSpace, LinearSystem
+from skstruct.spaces.constrained import ConstrainedSpace, LinearSystem, for_all
 from skstruct.spaces.forms import match_columns
 
 
@@ -79,7 +79,7 @@ class Polytope(ConstrainedSpace):
         A_eq, b_eq = self._side(self.A_eq, b_eq)
         A_ub, b_ub = self._side(self.A_ub, b_ub)
         constraints = read_constraints(A_eq, b_eq, A_ub, b_ub, n_columns=d, used_by="Polytope")
-        system = LinearSystem(constraints, _read_bounds(bounds, d))
+        system = LinearSystem(for_all(constraints), _read_bounds(bounds, d))
         self._check_feasible(system)
         return system
 
@@ -88,7 +88,7 @@ class Polytope(ConstrainedSpace):
         if is_pandas(A, "DataFrame"):
             A = match_columns(A, self.labels_, "Polytope")[1].to_numpy(dtype=float)
         b = b if b is None else np.asarray(b, dtype=np.float64)
-        if A is not None and np.shape(A)[0] == 1 and np.ndim(b) == 1:
+        if A is not None and np.shape(A)[0] == 1 and np.ndim(b) == 1 and len(b) > 1:
             b = b[:, None]
         return A, b
 
