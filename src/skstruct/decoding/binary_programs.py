@@ -12,10 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from skstruct.decoding.constraints import LinearConstraints
+from skstruct.decoding.linear_programs import (
+    INFEASIBLE,
+    solve_linear_program,
+    weak_dual_bounds,
+)
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
 
 ROUND = 1e-6  # how far from 0 or 1 a coordinate may be and still count as integral
-INFEASIBLE = 2  # status of linprog and milp
 
 
 @dataclass(frozen=True)
@@ -27,13 +32,13 @@ class BinaryProgram:
     A_eq: sparse.csr_array
     b_eq: np.ndarray
 
+    @property
+    def constraints(self) -> LinearConstraints:
+        return LinearConstraints(self.A_eq, self.b_eq, self.A_ub, self.b_ub)
+
     def violation(self, points: np.ndarray) -> np.ndarray:
         """Largest amount by which each row breaks a constraint; shape (n,)."""
-        points = np.asarray(points, dtype=np.float64)
-        over = (self.A_ub @ points.T).T - self.b_ub
-        off = np.abs((self.A_eq @ points.T).T - self.b_eq)
-        parts = [part.max(axis=1) for part in (over, off) if part.shape[1]]
-        return np.maximum.reduce([np.zeros(len(points)), *parts])
+        return self.constraints.violation(points)
 
     def solve(self, cost: np.ndarray, low=None, high=None) -> tuple[np.ndarray, float]:
         """The best point and a lower bound on its cost, for one finite cost vector."""
@@ -56,30 +61,14 @@ class BinaryProgram:
         return point, bound * scale
 
     def _relax(self, cost, low, high):
-        from scipy.optimize import linprog
-
-        bounds = np.column_stack([low, high])
-        has_eq, has_ub = self.A_eq.shape[0] > 0, self.A_ub.shape[0] > 0
-        answer = linprog(
-            cost,
-            A_ub=self.A_ub if has_ub else None,
-            b_ub=self.b_ub if has_ub else None,
-            A_eq=self.A_eq if has_eq else None,
-            b_eq=self.b_eq if has_eq else None,
-            bounds=bounds,
-            method="highs",
-        )
-        if answer.status == INFEASIBLE:
-            raise InfeasibleError("No 0/1 point meets the constraints.")
-        if answer.x is None:
-            raise UnverifiedAnswerError(f"The LP solver stopped: {answer.message}")
-        # Weak duality holds for any prices p <= 0 of inequalities and any q of equalities:
-        # c'x >= p'b_ub + q'b_eq + sum_j min over x_j in [low_j, high_j] of (c - A'p - A'q)_j x_j.
-        p = np.minimum(answer.ineqlin.marginals, 0.0) if has_ub else np.zeros(0)
-        q = answer.eqlin.marginals if has_eq else np.zeros(0)
-        reduced = cost - self.A_ub.T @ p - self.A_eq.T @ q
-        bound = p @ self.b_ub + q @ self.b_eq + np.minimum(reduced * low, reduced * high).sum()
-        return answer.x, float(bound)
+        system = self.A_eq, self.b_eq, self.A_ub, self.b_ub, low, high
+        try:
+            answer = solve_linear_program(cost, *system)
+        except InfeasibleError:
+            raise InfeasibleError("No 0/1 point meets the constraints.") from None
+        prices = answer.eq_prices[None], answer.ub_prices[None]
+        bound = weak_dual_bounds(cost[None], *system, *prices, answer.point[None])[0]
+        return answer.point, float(bound)
 
     def _branch(self, cost, low, high, lp_bound):
         from scipy.optimize import Bounds, LinearConstraint, milp

@@ -7,6 +7,8 @@ import numpy as np
 
 from skstruct.decoding.linear_programs import solve_linear_program
 
+FILTERED = 100  # constraints that are tried one by one
+NAMED = 10  # constraints that are named
 LEAST = 1e-9  # total violation, relative to the right-hand sides, that counts as none
 
 
@@ -25,15 +27,20 @@ def describe_conflict(constraints, low, high, labels=None) -> str:
     crossed = np.flatnonzero(low > high)
     if len(crossed):
         j = int(crossed[0])
-        return f"the lower bound of column {labels[j]!r} is above its upper bound, {low[j]:.6g} > {high[j]:.6g}"
+        return (
+            f"the lower bound of column {labels[j]!r} is above its upper bound, "
+            f"{low[j]:.6g} > {high[j]:.6g}"
+        )
     system = _System(constraints, low, high, labels)
     keep = system.priced(np.ones(system.size, bool))
-    for i in np.flatnonzero(keep):
+    for i in np.flatnonzero(keep)[:FILTERED]:
         without = keep.copy()
         without[i] = False
         if system.violation(without) > LEAST:
             keep = without
     names = [system.name(int(i)) for i in np.flatnonzero(keep)]
+    if len(names) > NAMED:
+        names = [*names[:NAMED], f"{len(names) - NAMED} more"]
     if len(names) < 2:
         return f"{''.join(names) or 'the constraints'} cannot hold"
     return f"{', '.join(names[:-1])} and {names[-1]} conflict"

@@ -203,7 +203,7 @@ def _scales(constraints, cost, low, high):
 
 
 def _power_of_two(size: float) -> float:
-    return 2.0 ** np.round(np.log2(size)) if size > 0 else 1.0
+    return float(2.0 ** np.round(np.log2(size))) if size > 0 else 1.0
 
 
 def _stacked(parts, costs, low, high, scales):
@@ -217,15 +217,8 @@ def _stacked(parts, costs, low, high, scales):
     b_eq = np.concatenate([part.b_eq / u for part, u in zip(parts, unit)])
     b_ub = np.concatenate([part.b_ub / u for part, u in zip(parts, unit)])
     cost = (costs / price[:, None]).ravel()
-    return (
-        cost,
-        A_eq,
-        b_eq,
-        A_ub,
-        b_ub,
-        (low / unit[:, None]).ravel(),
-        (high / unit[:, None]).ravel(),
-    )
+    limits = [(limit / unit[:, None]).ravel() for limit in (low, high)]
+    return cost, A_eq, b_eq, A_ub, b_ub, *limits
 
 
 def _split(answer: LinearAnswer, scales) -> list[LinearAnswer]:
@@ -241,14 +234,11 @@ def _split(answer: LinearAnswer, scales) -> list[LinearAnswer]:
 
 def _falling(constraints, cost, low, high):
     """A column that goes for ever along a direction of falling cost, and which way."""
-    reach_low, reach_high = (
-        np.where(np.isfinite(low), 0.0, -1.0),
-        np.where(np.isfinite(high), 0.0, 1.0),
-    )
+    down, up = np.where(np.isfinite(low), 0.0, -1.0), np.where(np.isfinite(high), 0.0, 1.0)
     A_eq, A_ub = constraints.A_eq, constraints.A_ub
     scaled = cost / np.abs(cost).max()
     still = np.zeros(A_eq.shape[0]), np.zeros(A_ub.shape[0])
-    answer = solve_linear_program(scaled, A_eq, still[0], A_ub, still[1], reach_low, reach_high)
+    answer = solve_linear_program(scaled, A_eq, still[0], A_ub, still[1], down, up)
     j = int(np.abs(answer.point).argmax())
     return j, "grows" if answer.point[j] > 0 else "falls"
 

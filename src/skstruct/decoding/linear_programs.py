@@ -12,7 +12,7 @@ import numpy as np
 
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
 
-INFEASIBLE, UNBOUNDED, UNDECIDED = 2, 3, 4  # statuses of linprog
+INFEASIBLE, UNBOUNDED, UNDECIDED = 2, 3, 4  # statuses of linprog and milp
 BEYOND = 1e3  # infinite limits count as this many times the largest coordinate of the answer
 
 

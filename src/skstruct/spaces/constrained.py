@@ -11,7 +11,7 @@ import numpy as np
 from skstruct.decoding.constraints import LinearConstraints
 from skstruct.decoding.curves import QuadraticCurves
 from skstruct.decoding.envelopes import minimize_over_polytope
-from skstruct.decoding.projections import minimize_quadratic
+from skstruct.decoding.quadratic_programs import minimize_quadratic
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.boxes import Range

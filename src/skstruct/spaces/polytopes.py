@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.decoding.binary_programs import BinaryProgram
+from skstruct.decoding.constraints import columns_of, read_constraints
 from skstruct.decoding.dag import Dag
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.indicators import IndicatorSpace
@@ -46,14 +47,9 @@ class BinaryPolytope(IndicatorSpace):
         self.limits = limits
 
     def _dimension(self) -> int:
-        for matrix in (self.A_ub, self.A_eq):
-            if matrix is not None:
-                if np.ndim(matrix) != 2 and not sparse.issparse(matrix):
-                    raise ValueError(
-                        "BinaryPolytope: A_ub and A_eq have a row per constraint; "
-                        f"shape {np.shape(matrix)} came."
-                    )
-                return matrix.shape[1] if sparse.issparse(matrix) else np.shape(matrix)[1]
+        d = columns_of(self.A_ub, self.A_eq, used_by="BinaryPolytope")
+        if d is not None:
+            return d
         if self.labels is None:
             raise ValueError("BinaryPolytope: give A_ub, A_eq or labels.")
         return len(self.labels)
@@ -67,9 +63,11 @@ class BinaryPolytope(IndicatorSpace):
         return Dag(len(self.labels_), [], [])
 
     def _program(self, limits=None) -> BinaryProgram:
-        d = len(self.labels_)
-        A_ub, b_ub = _checked(self.A_ub, self.b_ub, d, "ub")
-        A_eq, b_eq = _checked(self.A_eq, self.b_eq, d, "eq")
+        b_eq, b_ub = (None if b is None else np.ravel(b) for b in (self.b_eq, self.b_ub))
+        read = read_constraints(
+            self.A_eq, b_eq, self.A_ub, b_ub, n_columns=len(self.labels_), used_by="BinaryPolytope"
+        )
+        A_ub, b_ub, A_eq, b_eq = read.A_ub, read.b_ub, read.A_eq, read.b_eq
         if limits is not None:
             A, b, _, _ = limit_constraints(self.dag_, limits)
             A_ub, b_ub = sparse.vstack([A_ub, A], format="csr"), np.concatenate([b_ub, b])
@@ -108,22 +106,3 @@ class BinaryPolytope(IndicatorSpace):
         if not len(listed):
             raise InfeasibleError("BinaryPolytope: no 0/1 point meets the constraints.")
         return listed[np.random.default_rng(rng).integers(len(listed), size=n)]
-
-
-def _checked(A, b, d, name):
-    if A is None:
-        if b is not None:
-            raise ValueError(f"BinaryPolytope: b_{name} was given without A_{name}.")
-        return sparse.csr_array((0, d)), np.zeros(0)
-    if b is None:
-        raise ValueError(f"BinaryPolytope: A_{name} was given without b_{name}.")
-    A = sparse.csr_array(A, dtype=np.float64)
-    b = np.asarray(b, dtype=np.float64).reshape(-1)
-    if A.shape != (len(b), d):
-        raise ValueError(
-            f"BinaryPolytope: A_{name} has shape {A.shape} and b_{name} {len(b)} entries "
-            f"for {d} labels."
-        )
-    if not (np.isfinite(A.data).all() and np.isfinite(b).all()):
-        raise ValueError(f"BinaryPolytope: A_{name} and b_{name} must be finite.")
-    return A, b
