@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct.exceptions import InfeasibleError
+
 ROUNDS = 14
 SHRINK = 0.25  # of the spread of new samples from round to round
 PATTERN = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])  # where they lie, in units of the spread
@@ -40,7 +42,10 @@ def refine(curves, polytope, low, high, points, values, outputs, prices, toleran
         new = np.concatenate([_around(at, *box) for at in (wanted, best[todo])], axis=2)
         heights = np.stack([part.at(new[..., i]) for i in range(new.shape[2])], axis=2)
         points, values = _merged(points, values, new, heights)
-        relaxed = here.relax(points, values)
+        try:
+            relaxed = here.relax(points, values)
+        except InfeasibleError:  # samples too close together for the solver: enough is known
+            break
         found = part.at(relaxed.outputs).sum(axis=1)
         better = found < cost[todo]
         progress |= found < cost[todo] - tolerance[todo]

@@ -55,8 +55,11 @@ class PreImages:
         every = np.arange(len(self.W))
         points, values = self.Y[first].copy(), allowed[every, first]
         n_starts = max(self.loss.n_starts, 0 if np.isfinite(values).all() else 1)
-        for start in self._starts(at_outputs, n_starts):
-            new = self._improved(self.project(self.Y[start], every))
+        starts = [self.project(self.Y[start], every) for start in self._starts(at_outputs, n_starts)]
+        if self.loss.n_starts and (self.W < 0).any():
+            starts += self._extremes()
+        for start in starts:
+            new = self._improved(start)
             new_values = self.values(new, every)
             better = new_values < values
             points[better], values[better] = new[better], new_values[better]
@@ -86,6 +89,15 @@ class PreImages:
             left[np.arange(len(left)), start] = np.inf
             if not np.isfinite(left).any():
                 return
+
+    def _extremes(self):
+        """A vertex in the way that the weights pull: negative ones make outputs the worst."""
+        pull = self.W @ (self.Y - self.Y.mean(axis=0))
+        view = self.space.with_embedding("coordinates")
+        try:
+            return [view.argmin(-pull).outputs]
+        except ValueError:  # no limits that way
+            return []
 
     def _improved(self, starts):
         if self.loss.kernel == "rbf":
