@@ -31,7 +31,8 @@ median = model.predict(X_test)
 low, high = (model.predict(X_test, loss=Pinball(tau)) for tau in (0.1, 0.9))
 constant = np.abs(y_test - np.median(y)).mean()
 print(
-    f"mean absolute error {np.abs(median - y_test).mean():.1f}; of one number for all {constant:.1f}"
+    f"mean absolute error {np.abs(median - y_test).mean():.1f}; "
+    f"of one number for all {constant:.1f}"
 )
 inside = (low <= y_test) & (y_test <= high)
 print(f"10 to 90 %: {inside.mean():.0%} of {len(y_test)} patients are inside, as 80 % should be")

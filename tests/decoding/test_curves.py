@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from skstruct.decoding.cells import Cells
-from skstruct.decoding.curves import QuadraticCurves
-from skstruct.decoding.global_search import SmoothCurves
+from skstruct.decoding.curves.base import QuadraticCurves
+from skstruct.decoding.curves.cells import Cells
+from skstruct.decoding.curves.global_search import SmoothCurves
 from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
 from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
 

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linprog
 
-from skstruct.decoding import relaxations
-from skstruct.decoding.breakpoints import PiecewiseCurves
-from skstruct.decoding.constraints import read_constraints
-from skstruct.decoding.curves import QuadraticCurves
-from skstruct.decoding.envelopes import minimize_over_polytope
-from skstruct.decoding.global_search import SmoothCurves
-from skstruct.decoding.propagation import implied_ranges
+from skstruct.decoding.curves.base import QuadraticCurves
+from skstruct.decoding.curves.breakpoints import PiecewiseCurves
+from skstruct.decoding.curves.global_search import SmoothCurves
+from skstruct.decoding.polytopes import relaxations
+from skstruct.decoding.polytopes.constraints import read_constraints
+from skstruct.decoding.polytopes.envelopes import minimize_over_polytope
+from skstruct.decoding.polytopes.propagation import implied_ranges
 from skstruct.exceptions import InfeasibleError
 from skstruct.losses import Huber
 

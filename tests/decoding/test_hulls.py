@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from skstruct.decoding.hulls import hull_heights, lower_hulls
+from skstruct.decoding.curves.hulls import hull_heights, lower_hulls
 
 
 def chord_minimum(points, values, k):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstruct.decoding.constraints import read_constraints
-from skstruct.decoding.quadratic_programs import minimize_quadratic
+from skstruct.decoding.polytopes.constraints import read_constraints
+from skstruct.decoding.polytopes.quadratic_programs import minimize_quadratic
 from skstruct.exceptions import InfeasibleError
 
 seeds = st.integers(0, 10**6)

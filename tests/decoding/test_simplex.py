@@ -8,12 +8,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
 
-from skstruct.decoding.breakpoints import PiecewiseCurves
-from skstruct.decoding.chi_square_curves import ChiSquareCurves
-from skstruct.decoding.curves import QuadraticCurves
-from skstruct.decoding.root_curves import LinearRootCurves, RootCurves
-from skstruct.decoding.shares import separable_on_simplex
-from skstruct.decoding.simplex import best_vertices, quadratic_on_simplex, roots_on_simplex
+from skstruct.decoding.curves.base import QuadraticCurves
+from skstruct.decoding.curves.breakpoints import PiecewiseCurves
+from skstruct.decoding.curves.chi_square import ChiSquareCurves
+from skstruct.decoding.curves.roots import LinearRootCurves, RootCurves
+from skstruct.decoding.histograms.shares import separable_on_simplex
+from skstruct.decoding.histograms.simplex import (
+    best_vertices,
+    quadratic_on_simplex,
+    roots_on_simplex,
+)
 from skstruct.losses import Absolute
 
 STEPS = {1: 1, 2: 600, 3: 60}  # of the grids: 601 and 1891 points

@@ -9,8 +9,8 @@ from scipy.linalg import expm
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.decoding.gaussian_cells import GaussianCells
-from skstruct.decoding.preimages import climb_gaussians, feature_bounds
+from skstruct.decoding.preimages.climbing import climb_gaussians, feature_bounds
+from skstruct.decoding.preimages.gaussian_cells import GaussianCells
 from skstruct.losses import Listed, Squared, pair
 from skstruct.losses import diffusion as diffusion_module
 from skstruct.losses.diffusion import Diffusion, heat_kernel, laplacian

@@ -4,7 +4,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from skstruct.decoding.curves import Curves
+from skstruct.decoding.curves.base import Curves
 from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
 from skstruct.losses.separable import SeparableLoss
 from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic

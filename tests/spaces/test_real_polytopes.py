@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
-from skstruct.decoding.curves import QuadraticCurves
+from skstruct.decoding.curves.base import QuadraticCurves
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.real_polytopes import Polytope
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from skstruct.decoding.constraints import LinearConstraints
-from skstruct.decoding.linear_programs import (
+from skstruct.decoding.polytopes.constraints import LinearConstraints
+from skstruct.decoding.polytopes.linear_programs import (
     INFEASIBLE,
     solve_linear_program,
     weak_dual_bounds,

@@ -97,7 +97,7 @@ class SquaredHellinger(_HistogramLoss):
         )
 
     def curves(self, weights, outputs):
-        from skstruct.decoding.root_curves import LinearRootCurves
+        from skstruct.decoding.curves.roots import LinearRootCurves
 
         weights, outputs, scale = self._training(weights, outputs)
         linear = 0.5 * scale * weights.sum(axis=1)[:, None]
@@ -138,7 +138,7 @@ class RootAbsolute(_HistogramLoss):
             return np.where(np.asarray(t) < y, -0.5, 0.5) / np.sqrt(t)
 
     def curves(self, weights, outputs):
-        from skstruct.decoding.root_curves import RootCurves
+        from skstruct.decoding.curves.roots import RootCurves
 
         return RootCurves(*self._training(weights, outputs))
 
@@ -175,6 +175,6 @@ class ChiSquare(_HistogramLoss):
         return 1.0 - 4.0 * (y / np.where(both > 0, both, 1.0)) ** 2
 
     def curves(self, weights, outputs):
-        from skstruct.decoding.chi_square_curves import ChiSquareCurves
+        from skstruct.decoding.curves.chi_square import ChiSquareCurves
 
         return ChiSquareCurves(*self._training(weights, outputs))

@@ -7,7 +7,7 @@ import copy
 
 import numpy as np
 
-from skstruct.decoding.preimages import gaussian_sums
+from skstruct.decoding.preimages.climbing import gaussian_sums
 from skstruct.losses.base import BaseLoss, matched_quantities
 from skstruct.losses.preimage_search import UNIT, PreImages
 from skstruct.spaces.base import Decoded
@@ -185,7 +185,7 @@ class KernelLoss(BaseLoss):
 
     def curves(self, weights, outputs):
         """The risk as a function of one number, for a Gaussian kernel."""
-        from skstruct.decoding.global_search import SmoothCurves
+        from skstruct.decoding.curves.global_search import SmoothCurves
 
         gamma = self.width
 

@@ -16,7 +16,7 @@ class _PiecewiseLoss(SeparableLoss):
         raise NotImplementedError
 
     def curves(self, weights, outputs):
-        from skstruct.decoding.breakpoints import PiecewiseCurves
+        from skstruct.decoding.curves.breakpoints import PiecewiseCurves
 
         weights, outputs, scale = self._training(weights, outputs)
         return PiecewiseCurves(weights, outputs, self.rho, self.slope, self.knots, scale=scale,

@@ -7,8 +7,8 @@ import contextlib
 
 import numpy as np
 
-from skstruct.decoding.gaussian_cells import GaussianCells
-from skstruct.decoding.preimages import climb_gaussians, descend, feature_bounds
+from skstruct.decoding.preimages.climbing import climb_gaussians, descend, feature_bounds
+from skstruct.decoding.preimages.gaussian_cells import GaussianCells
 from skstruct.spaces.base import Decoded
 
 UNIT = ("rbf", "laplacian")  # h(z, z) = 1 and h >= 0
@@ -55,7 +55,9 @@ class PreImages:
         every = np.arange(len(self.W))
         points, values = self.Y[first].copy(), allowed[every, first]
         n_starts = max(self.loss.n_starts, 0 if np.isfinite(values).all() else 1)
-        starts = [self.project(self.Y[start], every) for start in self._starts(at_outputs, n_starts)]
+        starts = [
+            self.project(self.Y[start], every) for start in self._starts(at_outputs, n_starts)
+        ]
         if self.loss.n_starts and (self.W < 0).any():
             starts += self._extremes()
         for start in starts:

@@ -44,7 +44,7 @@ class _SmoothLoss(SeparableLoss):
         return y.min(), y.max(), self._width()
 
     def curves(self, weights, outputs):
-        from skstruct.decoding.global_search import SmoothCurves
+        from skstruct.decoding.curves.global_search import SmoothCurves
 
         weights, outputs, scale = self._training(weights, outputs)
         return SmoothCurves(weights, outputs, self.rho, self.slope, self.curvature_range,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skstruct.decoding.constraints import LinearConstraints
-from skstruct.decoding.curves import QuadraticCurves
-from skstruct.decoding.envelopes import minimize_over_polytope
-from skstruct.decoding.quadratic_programs import minimize_quadratic
+from skstruct.decoding.curves.base import QuadraticCurves
+from skstruct.decoding.polytopes.constraints import LinearConstraints
+from skstruct.decoding.polytopes.envelopes import minimize_over_polytope
+from skstruct.decoding.polytopes.quadratic_programs import minimize_quadratic
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.boxes import Range

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct.decoding.constraints import read_constraints
+from skstruct.decoding.polytopes.constraints import read_constraints
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.boxes import Range
 from skstruct.spaces.constrained import ConstrainedSpace, LinearSystem, for_all

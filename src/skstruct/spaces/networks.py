@@ -174,7 +174,7 @@ def tight_cut(network: Network, supply, capacity) -> str | None:
     The largest share of the supply that can be carried is a linear program; where it is
     below one, the nodes of high dual price make up such a set (max flow, min cut).
     """
-    from skstruct.decoding.constraints import read_constraints
+    from skstruct.decoding.polytopes.constraints import read_constraints
 
     d = len(network.arcs)
     A = sparse.hstack([network.incidence, sparse.csr_array(-supply[:, None])], format="csr")

@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.decoding.binary_programs import BinaryProgram
-from skstruct.decoding.constraints import columns_of, read_constraints
 from skstruct.decoding.dag import Dag
+from skstruct.decoding.polytopes.constraints import columns_of, read_constraints
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.indicators import IndicatorSpace
 from skstruct.spaces.programs import decode_rows, limit_constraints

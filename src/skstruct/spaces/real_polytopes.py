@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.optional import is_pandas
-from skstruct.decoding.constraints import columns_of, read_constraints
+from skstruct.decoding.polytopes.constraints import columns_of, read_constraints
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.boxes import Range
 from skstruct.spaces.constrained import ConstrainedSpace, LinearSystem, for_all

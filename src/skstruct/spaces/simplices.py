@@ -85,27 +85,27 @@ class Simplex(QuantitySpace):
     def argmin(self, costs) -> Decoded:
         if self.embedding != "roots":
             return super().argmin(costs)
-        from skstruct.decoding.simplex import roots_on_simplex
+        from skstruct.decoding.histograms.simplex import roots_on_simplex
 
         costs = check_costs(costs, len(self.labels_), used_by="Simplex")
         outputs, values = roots_on_simplex(costs, self.total)
         return Decoded(outputs, values, values)
 
     def _linear(self, costs):
-        from skstruct.decoding.simplex import best_vertices
+        from skstruct.decoding.histograms.simplex import best_vertices
 
         outputs, values = best_vertices(costs, self.total)
         return Decoded(outputs, values, values)
 
     def _quadratic(self, a, b):
-        from skstruct.decoding.simplex import quadratic_on_simplex
+        from skstruct.decoding.histograms.simplex import quadratic_on_simplex
 
         outputs, values = quadratic_on_simplex(a, b, self.total)
         return Decoded(outputs, values, values)
 
     def minimize(self, curves):
-        from skstruct.decoding.curves import QuadraticCurves
-        from skstruct.decoding.shares import separable_on_simplex
+        from skstruct.decoding.curves.base import QuadraticCurves
+        from skstruct.decoding.histograms.shares import separable_on_simplex
 
         if isinstance(curves, QuadraticCurves):
             decoded = self._quadratic(curves.a, curves.b)

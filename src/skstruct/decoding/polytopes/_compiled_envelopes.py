@@ -6,9 +6,9 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from skstruct.decoding._compiled_basis import Basis, Curve, locate, settle
-from skstruct.decoding._compiled_pieces import chord_cost, close, hull_curve, local_curve
-from skstruct.decoding._compiled_simplex import descend
+from skstruct.decoding.polytopes._compiled_basis import Basis, Curve, locate, settle
+from skstruct.decoding.polytopes._compiled_pieces import chord_cost, close, hull_curve, local_curve
+from skstruct.decoding.polytopes._compiled_simplex import descend
 
 MAX_PIVOTS = 20000
 LOCAL_STEPS = 20

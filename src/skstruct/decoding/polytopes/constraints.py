@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import sparse
 
-from skstruct.decoding.linear_programs import (
+from skstruct.decoding.polytopes.linear_programs import (
     LinearAnswer,
     UnboundedError,
     solve_linear_program,
@@ -185,7 +185,7 @@ class LinearConstraints:
 
     def conflict(self, low, high, labels=None) -> str:
         """A few constraints that no point meets together, in words."""
-        from skstruct.decoding.conflicts import describe_conflict
+        from skstruct.decoding.polytopes.conflicts import describe_conflict
 
         return describe_conflict(self, low, high, labels)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from skstruct.decoding._compiled_hulls import lower_hull
+from skstruct.decoding.curves._compiled_hulls import lower_hull
 
 
 @nb.njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.decoding.curves import Samples, WeightedCurves, ends
+from skstruct.decoding.curves.base import Samples, WeightedCurves, ends
 
 ROUNDING = 1e-15  # of the terms of a sum, which may be lost
 SAME = 1e-12  # values closer than this, relative to the size of their terms, are a tie
@@ -48,7 +48,7 @@ class PiecewiseCurves(WeightedCurves):
 
     def minimize(self, low, high, slope=None):
         """Points, values and bounds of the minima of F(t) + slope t; exact."""
-        from skstruct.decoding._compiled_breakpoints import lowest_points
+        from skstruct.decoding.curves._compiled_breakpoints import lowest_points
 
         low, high = ends(low, high, self.shape)
         slope = np.broadcast_to(0.0 if slope is None else np.asarray(slope, float), self.shape)
@@ -104,7 +104,7 @@ class PiecewiseCurves(WeightedCurves):
 
     def sample(self, low, high, n_cells):
         """All knots between the ends; where rho is not linear, also ``n_cells`` cells."""
-        from skstruct.decoding._compiled_breakpoints import follow
+        from skstruct.decoding.curves._compiled_breakpoints import follow
 
         low, high = ends(low, high, self.shape)
         start, stop = low.min(axis=0), high.max(axis=0)

@@ -34,7 +34,7 @@ class Corners:
 
 def hull_corners(points: np.ndarray, values: np.ndarray) -> Corners:
     """Corners of the lower hulls of samples (d, m)."""
-    from skstruct.decoding._compiled_hulls import corner_indices
+    from skstruct.decoding.curves._compiled_hulls import corner_indices
 
     points, values = np.ascontiguousarray(points), np.ascontiguousarray(values)
     chosen, size = corner_indices(points, values)
@@ -44,7 +44,7 @@ def hull_corners(points: np.ndarray, values: np.ndarray) -> Corners:
 
 def local_corners(points: np.ndarray, values: np.ndarray, y: np.ndarray) -> Corners:
     """Corners of the convex functions that touch the curves at y from above."""
-    from skstruct.decoding._compiled_pieces import local_corners as fill
+    from skstruct.decoding.polytopes._compiled_pieces import local_corners as fill
 
     return Corners(*fill(np.ascontiguousarray(points), np.ascontiguousarray(values), y))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.decoding.simplex import quadratic_on_simplex
+from skstruct.decoding.histograms.simplex import quadratic_on_simplex
 
 N_STEPS = 12  # Newton steps at most
 LENGTHS = (0.5, 0.2, 0.05, 0.01)  # tried of a step that is too long
@@ -104,7 +104,7 @@ def exchange(points, sampled, shares, total, tolerance):
     points (B or 1, d, m) and sampled (B, d, m) stand for the curves; between them they
     are taken as straight. Returns shares; whether they are better is for the curves to say.
     """
-    from skstruct.decoding._compiled_shares import exchange_rows
+    from skstruct.decoding.histograms._compiled_shares import exchange_rows
 
     z, sampled = shares.z.copy(), np.ascontiguousarray(sampled)
     worth = np.maximum(tolerance, WORTHWHILE * (shares.values - shares.bounds))

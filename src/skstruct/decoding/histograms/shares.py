@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct._arrays.blocks import parse_memory
-from skstruct.decoding.share_prices import Shares, best_prices
-from skstruct.decoding.share_steps import exchange, polish
+from skstruct.decoding.histograms.share_prices import Shares, best_prices
+from skstruct.decoding.histograms.share_steps import exchange, polish
 
 PRECISION = 1e-11  # a gap this small relative to the range of the costs counts as closed
 
@@ -40,7 +40,7 @@ def separable_on_simplex(curves, total: float = 1.0, *, n_cells: int = 64, memor
 
     Examples
     --------
-    >>> from skstruct.decoding.curves import QuadraticCurves
+    >>> from skstruct.decoding.curves.base import QuadraticCurves
     >>> curves = QuadraticCurves([[1.0, 1.0]], [[-1.0, 0.0]])
     >>> outputs, values, bounds = separable_on_simplex(curves)
     >>> outputs.round(6).tolist(), bool(values - bounds < 1e-9)
@@ -59,7 +59,7 @@ def separable_on_simplex(curves, total: float = 1.0, *, n_cells: int = 64, memor
 
 def _minimize_block(curves, total, n_cells):
     """Outputs, values, bounds, and the size of a row's samples in bytes."""
-    from skstruct.decoding._compiled_histograms import mix_rows
+    from skstruct.decoding.histograms._compiled_histograms import mix_rows
 
     samples = curves.sample(0.0, total, n_cells)
     points = samples.points if samples.points.ndim == 3 else samples.points[None]

@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct._arrays.blocks import row_blocks
-from skstruct.decoding.constraints import LinearConstraints
-from skstruct.decoding.curves import Curves, ends
-from skstruct.decoding.propagation import implied_ranges
-from skstruct.decoding.relaxations import Polytope
+from skstruct.decoding.curves.base import Curves, ends
+from skstruct.decoding.polytopes.constraints import LinearConstraints
+from skstruct.decoding.polytopes.propagation import implied_ranges
+from skstruct.decoding.polytopes.relaxations import Polytope
 from skstruct.exceptions import InfeasibleError
 
 MEMORY = "400MB"  # for the samples of the rows that are worked on together
@@ -69,8 +69,8 @@ def minimize_over_polytope(
     --------
     Two numbers with sum one, each curve concave: one of them takes it all.
 
-    >>> from skstruct.decoding.constraints import read_constraints
-    >>> from skstruct.decoding.curves import QuadraticCurves
+    >>> from skstruct.decoding.polytopes.constraints import read_constraints
+    >>> from skstruct.decoding.curves.base import QuadraticCurves
     >>> curves = QuadraticCurves([[-1.0, -2.0]], [[0.0, 0.0]])
     >>> outputs, values, bounds = minimize_over_polytope(
     ...     curves, read_constraints([[1, 1]], [1.0]), 0.0, 1.0)
@@ -103,7 +103,7 @@ def _tighter(constraints, low, high):
 
 
 def _minimize_block(curves, polytope, low, high, prove, n_cells, seconds):
-    from skstruct.decoding.envelope_refinement import refine
+    from skstruct.decoding.polytopes.envelope_refinement import refine
 
     if not len(polytope.equal):
         outputs, least, below = curves.minimize(low, high)
@@ -131,7 +131,7 @@ def _minimize_block(curves, polytope, low, high, prove, n_cells, seconds):
         )
         outputs[rough], values[rough], bounds[rough] = improved
     if prove:
-        from skstruct.decoding.envelope_proofs import prove_row
+        from skstruct.decoding.polytopes.envelope_proofs import prove_row
 
         for i in np.flatnonzero(values - bounds > tolerance):
             row = curves.rows(slice(i, i + 1)), polytope.rows(slice(i, i + 1))

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.decoding.cells import Cells, joined
-from skstruct.decoding.curves import blocks_of
+from skstruct.decoding.curves.base import blocks_of
+from skstruct.decoding.curves.cells import Cells, joined
 
 ROUNDS = 110  # half of them halve: as many as a double has bits
 MOST = 2000  # open cells per row

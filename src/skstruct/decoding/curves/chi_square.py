@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.decoding.curves import Samples, WeightedCurves
-from skstruct.decoding.root_grids import nonnegative_ends
+from skstruct.decoding.curves.base import Samples, WeightedCurves
+from skstruct.decoding.curves.root_grids import nonnegative_ends
 
 PRECISION = 1e-12  # of a certificate, relative to the sum of all |weights| and the upper end
 
@@ -51,7 +51,7 @@ class ChiSquareCurves(WeightedCurves):
         self.columns = np.ascontiguousarray(self.outputs.T)  # (d, n)
 
     def _jets(self, T):
-        from skstruct.decoding._compiled_chi_square import jets
+        from skstruct.decoding.curves._compiled_chi_square import jets
 
         T = np.maximum(np.broadcast_to(np.asarray(T, dtype=np.float64), self.shape), 0.0)
         found = np.empty((3, *self.shape))
@@ -72,7 +72,7 @@ class ChiSquareCurves(WeightedCurves):
         return np.maximum(self.weights, 0.0), np.maximum(-self.weights, 0.0)
 
     def minimize(self, low, high, slope=None):
-        from skstruct.decoding._compiled_chi_square import least_rows
+        from skstruct.decoding.curves._compiled_chi_square import least_rows
 
         low, high = nonnegative_ends(low, high, self.shape)
         # Where a coordinate has no weight only the slope is left; any scale will do there.

@@ -19,7 +19,7 @@ def implied_ranges(constraints, low, high):
 
     Examples
     --------
-    >>> from skstruct.decoding.constraints import read_constraints
+    >>> from skstruct.decoding.polytopes.constraints import read_constraints
     >>> low, high = np.zeros((1, 2)), np.full((1, 2), 9.0)
     >>> implied_ranges(read_constraints([[1, 2]], [4.0]), low, high)[1].round(3).tolist()
     [[4.0, 2.0]]

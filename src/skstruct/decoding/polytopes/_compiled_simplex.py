@@ -11,7 +11,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from skstruct.decoding._compiled_basis import (
+from skstruct.decoding.polytopes._compiled_basis import (
     exchange,
     invert,
     reprice,

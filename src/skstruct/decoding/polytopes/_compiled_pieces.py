@@ -6,8 +6,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from skstruct.decoding._compiled_basis import Curve
-from skstruct.decoding._compiled_hulls import lower_hull
+from skstruct.decoding.curves._compiled_hulls import lower_hull
+from skstruct.decoding.polytopes._compiled_basis import Curve
 
 
 @nb.njit(cache=True, nogil=True)

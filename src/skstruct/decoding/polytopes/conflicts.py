@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.decoding.linear_programs import solve_linear_program
+from skstruct.decoding.polytopes.linear_programs import solve_linear_program
 
 FILTERED = 100  # constraints that are tried one by one
 NAMED = 10  # constraints that are named

@@ -14,9 +14,9 @@ from time import monotonic
 
 import numpy as np
 
-from skstruct.decoding.hulls import hull_heights
-from skstruct.decoding.piecewise_milp import minimize_pieces, pieces_around
-from skstruct.decoding.relaxations import lowered
+from skstruct.decoding.curves.hulls import hull_heights
+from skstruct.decoding.polytopes.piecewise_milp import minimize_pieces, pieces_around
+from skstruct.decoding.polytopes.relaxations import lowered
 from skstruct.exceptions import InfeasibleError
 
 CUTS = 12  # rounds of narrowing of one box

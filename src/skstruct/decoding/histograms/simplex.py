@@ -44,7 +44,7 @@ def quadratic_on_simplex(a: np.ndarray, b: np.ndarray, total: float = 1.0):
     >>> outputs.tolist(), values.tolist()
     ([[0.75, 0.25]], [-0.125])
     """
-    from skstruct.decoding._compiled_histograms import quadratic_rows
+    from skstruct.decoding.histograms._compiled_histograms import quadratic_rows
 
     a, b = (np.ascontiguousarray(part, dtype=np.float64) for part in (a, b))
     size = total * np.abs(a).max(axis=1, keepdims=True, initial=0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.decoding.curves import ends
+from skstruct.decoding.curves.base import ends
 
 
 def nonnegative_ends(low, high, shape):

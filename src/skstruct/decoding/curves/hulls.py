@@ -41,7 +41,7 @@ def hull_heights(points: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _hulls(points, values):
-    from skstruct.decoding._compiled_hulls import hull_heights as fill
+    from skstruct.decoding.curves._compiled_hulls import hull_heights as fill
 
     values = np.ascontiguousarray(values, dtype=np.float64)
     points = np.ascontiguousarray(points, dtype=np.float64)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.decoding.breakpoints import clipped
-from skstruct.decoding.cell_search import MANY, CellSearch
-from skstruct.decoding.curves import WeightedCurves, blocks_of, ends
+from skstruct.decoding.curves.base import WeightedCurves, blocks_of, ends
+from skstruct.decoding.curves.breakpoints import clipped
+from skstruct.decoding.curves.cell_search import MANY, CellSearch
 
 TABLE = 1 << 21  # entries of a table of grid values: 16 MB
 NEAR_ROUNDING, FAR_ROUNDING = 1e-13, 1e-15  # of terms where the curves bend, and at the limits

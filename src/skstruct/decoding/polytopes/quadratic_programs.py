@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from skstruct.decoding.constraints import LinearConstraints
-from skstruct.decoding.large_quadratic import order_of_little_fill, project_large_rows
-from skstruct.decoding.least_distance import least_distance_point
-from skstruct.decoding.linear_programs import solve_linear_program
+from skstruct.decoding.polytopes.constraints import LinearConstraints
+from skstruct.decoding.polytopes.large_quadratic import order_of_little_fill, project_large_rows
+from skstruct.decoding.polytopes.least_distance import least_distance_point
+from skstruct.decoding.polytopes.linear_programs import solve_linear_program
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
 
 FEASIBLE = 1e-9  # relative violation up to which a point counts as one of the polytope
@@ -43,7 +43,7 @@ def minimize_quadratic(a, b, constraints: LinearConstraints, low, high):
 
     Examples
     --------
-    >>> from skstruct.decoding.constraints import read_constraints
+    >>> from skstruct.decoding.polytopes.constraints import read_constraints
     >>> shares = read_constraints([[1, 1, 1]], [1.0])
     >>> target = np.array([[1.0, 0.5, -1.0]])
     >>> points, _, _ = minimize_quadratic(np.ones(3), -2 * target, shares, np.zeros(3), np.ones(3))
@@ -94,7 +94,7 @@ def _newton(a, b, constraints, low, high):
     points, prices = np.empty(b.shape), np.empty((len(b), len(order)))
     steps = np.empty(len(b), np.int64)
     if len(order) < LARGE:
-        from skstruct.decoding._compiled_quadratic import project_rows
+        from skstruct.decoding.polytopes._compiled_quadratic import project_rows
 
         columns = A.tocsc()
         columns.sort_indices()

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from skstruct.decoding.constraints import LinearConstraints
-from skstruct.decoding.curves import Samples
+from skstruct.decoding.curves.base import Samples
+from skstruct.decoding.polytopes.constraints import LinearConstraints
 from skstruct.exceptions import InfeasibleError
 
 DENSE = 500  # constraints up to which the own simplex, with its dense inverse, is the faster one
@@ -69,7 +69,7 @@ class Polytope:
         outputs, prices, bounds = np.empty((n, d)), np.zeros((n, m)), np.full(n, -np.inf)
         done = np.zeros(n, dtype=bool)
         if m <= DENSE:
-            from skstruct.decoding._compiled_envelopes import minimize_rows
+            from skstruct.decoding.polytopes._compiled_envelopes import minimize_rows
 
             columns = self._columns()
             sides = np.ascontiguousarray(self.sides)
@@ -84,7 +84,7 @@ class Polytope:
         return Relaxed(outputs, prices, bounds)
 
     def _columns(self):
-        from skstruct.decoding._compiled_basis import Columns
+        from skstruct.decoding.polytopes._compiled_basis import Columns
 
         m = len(self.equal)
         padded = sparse.hstack([self.matrix, sparse.eye_array(m)]).tocsc()
@@ -92,7 +92,7 @@ class Polytope:
 
     def _relax_row(self, i, points, values, row):
         """The same for one row by linear programs: slower, but for any size and any numbers."""
-        from skstruct.decoding.piecewise_programs import (
+        from skstruct.decoding.polytopes.piecewise_programs import (
             hull_corners,
             local_corners,
             minimize_corners,

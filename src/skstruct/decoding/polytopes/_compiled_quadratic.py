@@ -134,10 +134,8 @@ def fill(A, of_row, z, slope, play, system, way):
         way[k] = slope[k] if play[k] else 0.0
         system[k, k] += shift
         if not play[k]:
-            for l in range(k):
-                system[k, l] = 0.0
-            for l in range(k + 1, m):
-                system[l, k] = 0.0
+            system[k, :k] = 0.0
+            system[k + 1 :, k] = 0.0
             system[k, k] = 1.0
 
 
@@ -146,11 +144,11 @@ def factor_and_solve(M, first, x):
     """Solve M s = x in place by Cholesky; row k of M is zero before column first[k]."""
     m = len(x)
     for k in range(m):
-        for l in range(first[k], k + 1):
-            total = M[k, l]
-            for q in range(max(first[k], first[l]), l):
-                total -= M[k, q] * M[l, q]
-            M[k, l] = np.sqrt(max(total, 1e-300)) if l == k else total / M[l, l]
+        for j in range(first[k], k + 1):
+            total = M[k, j]
+            for q in range(max(first[k], first[j]), j):
+                total -= M[k, q] * M[j, q]
+            M[k, j] = np.sqrt(max(total, 1e-300)) if j == k else total / M[j, j]
         total = x[k]
         for q in range(first[k], k):
             total -= M[k, q] * x[q]

@@ -7,8 +7,8 @@ import copy
 
 import numpy as np
 
-from skstruct.decoding.curves import Samples
-from skstruct.decoding.root_grids import (
+from skstruct.decoding.curves.base import Samples
+from skstruct.decoding.curves.root_grids import (
     nonnegative_ends,
     per_unit,
     root_grid,
@@ -124,7 +124,7 @@ class RootCurves:
         ``_place`` says where theirs are.
         """
         if self._place is None:
-            from skstruct.decoding._compiled_roots import heights_at_knots
+            from skstruct.decoding.curves._compiled_roots import heights_at_knots
 
             self._place = np.arange(len(self.weights))
             self._heights = np.empty((*self.shape, self.knots.shape[1]))
@@ -142,7 +142,7 @@ class RootCurves:
 
     def _evaluate(self, T):
         """Values and slopes in root coordinates, and the roots."""
-        from skstruct.decoding._compiled_roots import evaluate
+        from skstruct.decoding.curves._compiled_roots import evaluate
 
         S = roots_of(T, self.shape)
         values, slopes = np.empty(self.shape), np.empty(self.shape)
@@ -156,7 +156,7 @@ class RootCurves:
         return per_unit(*self._evaluate(T)[1:])
 
     def minimize(self, low, high, slope=None):
-        from skstruct.decoding._compiled_roots import least_rows
+        from skstruct.decoding.curves._compiled_roots import least_rows
 
         limits = nonnegative_ends(low, high, self.shape)
         low, high = (np.sqrt(limit) for limit in limits)
@@ -167,7 +167,7 @@ class RootCurves:
 
     def sample(self, low, high, n_cells):
         """All knots, and n_cells more so that long pieces are not left to their chords."""
-        from skstruct.decoding._compiled_roots import sample_rows
+        from skstruct.decoding.curves._compiled_roots import sample_rows
 
         grid = root_grid(low, high, n_cells, self.shape)
         n, m = self.roots.shape[1], self.roots.shape[1] + grid.shape[-1]

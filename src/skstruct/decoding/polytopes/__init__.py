@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear, quadratic and separable costs over linear constraints."""
