@@ -324,6 +324,6 @@ def test_polytopes_that_are_single_points_have_an_answer():
         constraints = read_constraints(A, A @ point)
         curves = Huber(0.2).curves([[0.9]], point[None])
         high = np.array([a + b, b + 0.1, a + b, a + b])
-        outputs, values, bounds = minimize_over_polytope(curves, constraints, 0.0, high)
+        outputs, _, bounds = minimize_over_polytope(curves, constraints, 0.0, high)
         np.testing.assert_allclose(outputs[0], point, atol=1e-5)
         assert bounds[0] <= 1e-9

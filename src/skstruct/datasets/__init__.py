@@ -13,21 +13,34 @@ from skstruct.datasets.hierarchical import load_hierarchical
 from skstruct.datasets.home import data_file, data_home, open_text
 from skstruct.datasets.label_ranking import load_label_ranking
 from skstruct.datasets.multilabel import load_multilabel
+from skstruct.datasets.quantities import (
+    RegressionData,
+    make_network_flows,
+    make_outlier_regression,
+)
 from skstruct.datasets.ranked_classes import rank_classes
+from skstruct.datasets.streets import StreetNetwork
+from skstruct.datasets.usps import DigitImages, load_usps
 
 __all__ = [
     "ArffError",
     "ArffTable",
+    "DigitImages",
     "HierarchicalData",
     "LabelRankingData",
     "MultilabelData",
+    "RegressionData",
+    "StreetNetwork",
     "data_file",
     "data_home",
     "load_digit_shapes",
     "load_hierarchical",
     "load_label_ranking",
     "load_multilabel",
+    "load_usps",
     "make_hierarchical",
+    "make_network_flows",
+    "make_outlier_regression",
     "open_text",
     "random_dag_arcs",
     "random_forest_parents",

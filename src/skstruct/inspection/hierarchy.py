@@ -50,7 +50,7 @@ class HierarchyDisplay:
         """
         X, space = one_input(estimator, x), estimator.space_
         problem, smoother = estimator._prepared("hamming", None)
-        shares = problem.mean_embedding(np.asarray(smoother.predict(np.asarray(X))))[0][0]
+        shares = problem.mean_embedding(problem.smooth(smoother, np.asarray(X)))[0][0]
         predicted = estimator.predict(X, loss=loss, restrict=restrict)
         predicted = space.validate(predicted)[0]
         truth = None if y is None else one_output(space, y)

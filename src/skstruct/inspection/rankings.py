@@ -48,7 +48,7 @@ class RankingDisplay:
         if not hasattr(space, "items_"):
             raise ValueError(f"RankingDisplay draws rankings, not {type(space).__name__}.")
         problem, smoother = estimator._prepared("kendall", None)
-        costs, _ = problem.costs(np.asarray(smoother.predict(np.asarray(X))))
+        costs, _ = problem.costs(problem.smooth(smoother, np.asarray(X)))
         d = len(space.items_)
         chances = 0.5 - pair_matrix(costs, d)[0]  # costs are minus half the mean signs
         ranks = space.validate(estimator.predict(X, loss=loss, restrict=restrict))[0]

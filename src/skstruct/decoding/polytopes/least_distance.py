@@ -29,9 +29,11 @@ def least_distance_point(target, half, constraints, low, high):
         [constraints.b_eq, -constraints.b_eq, -constraints.b_ub, low[below], -high[above]]
     )
     C, e = rows * root, sides - rows @ target
+    lengths = np.sqrt((C * C).sum(axis=1))
+    lengths[lengths == 0] = np.inf  # a row of zeros says nothing of z
+    C, e = C / lengths[:, None], e / lengths
     scale = max(np.abs(e).max(initial=0.0), np.finfo(float).tiny)
-    lengths = np.maximum(np.sqrt((C * C).sum(axis=1)), np.finfo(float).tiny)
-    C, e = C / lengths[:, None], e / lengths / scale
+    e = e / scale
     try:
         y, _ = nnls(np.vstack([C.T, e]), np.append(np.zeros(len(target)), 1.0), maxiter=50 * len(e))
     except RuntimeError:  # too many steps
