@@ -74,7 +74,7 @@ def bench_numbers():
             table.add(f"{name}: ours, largest gap {gap:.1e}", median(times, "ours"))
             table.add(f"{name}: grid of {GRID}, polished", median(times, "grid"),
                       ratio(times, "grid", "ours"), at_least(100))  # fmt: skip
-            table.add(f"{name}: Brent (not global: {missed} of {FEW} rows missed)",
+            table.add(f"{name}: Brent, local ({missed} of {FEW} missed)",
                       median(times, "brent"), ratio(times, "brent", "ours"))  # fmt: skip
             table.add(f"{name}: sorting as many numbers", median(times, "sort"),
                       ratio(times, "sort", "ours"))  # fmt: skip

@@ -18,6 +18,7 @@ from skstruct.spaces.boxes import Range
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.quantities import QuantitySpace
 
+LARGE = 400  # constraints from which on one linear program per row is faster
 TOLERANCE = 1e-6  # relative violation up to which a given output counts as one of the space
 
 
@@ -126,7 +127,8 @@ class ConstrainedSpace(QuantitySpace):
     @staticmethod
     def _flat(system, a, b):
         constraints, low, high = system.constraints, system.range.low, system.range.high
-        if np.isfinite(low).all() and np.isfinite(high).all():
+        m = constraints.A_eq.shape[0] + constraints.A_ub.shape[0]
+        if m < LARGE and np.isfinite(low).all() and np.isfinite(high).all():
             # One straight piece per coordinate: the simplex method, warm from row to row.
             return minimize_over_polytope(QuadraticCurves(a, b), constraints, low, high, n_cells=1)
         return constraints.minimize_linear(b, low, high)
