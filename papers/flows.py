@@ -41,8 +41,7 @@ from sklearn.kernel_ridge import KernelRidge as PlainKernelRidge
 from threadpoolctl import threadpool_limits
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import make_network_flows
-from skstruct.datasets import StreetNetwork
+from skstruct.datasets import StreetNetwork, make_network_flows
 from skstruct.losses import Absolute, Squared
 from skstruct.smoothing import Neighbors
 from skstruct.spaces import Flows
