@@ -55,3 +55,25 @@ def test_missing_packages_say_how_to_get_them():
         ImportError, match=r'Plot needs nothing_here: pip install "skstruct\[plot\]"'
     ):
         require("nothing_here", used_by="Plot", extra="plot")
+
+
+def test_compiling_is_announced_to_terminals_only(monkeypatch, capsys):
+    from types import SimpleNamespace
+
+    from skstruct._arrays.compiling import MESSAGE, CompileNotice
+
+    def ours():
+        """Stands for a kernel."""
+
+    ours.__module__ = "skstruct.decoding.somewhere"
+    started = SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=ours)})
+    notice = CompileNotice()
+    notice.on_start(started)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    notice.on_start(started)
+    notice.on_start(started)
+    assert capsys.readouterr().err == MESSAGE + "\n"
+    ours.__module__ = "elsewhere"
+    CompileNotice().on_start(started)
+    assert capsys.readouterr().err == ""

@@ -6,7 +6,6 @@ from sklearn.base import clone
 
 from skstruct.decoding.curves.base import Curves
 from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
-from skstruct.losses.separable import SeparableLoss
 from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
 from skstruct.spaces.base import Decoded
 
@@ -174,8 +173,6 @@ def test_shapes():
     with pytest.raises(ValueError, match=r"shapes \(1, 2\) and \(1, 3\)"):
         Absolute()([[1.0, 2.0]], [[1.0, 2.0, 3.0]])
     assert Huber().pairwise(np.zeros((0, 2)), np.zeros((3, 2))).shape == (0, 3)
-    with pytest.raises(NotImplementedError, match="SeparableLoss has no rho"):
-        SeparableLoss()([[1.0]], [[1.0]])
 
 
 def test_curves_keep_the_contract():

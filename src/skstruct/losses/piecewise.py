@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 
 from skstruct.losses.separable import SeparableLoss, check_positive
@@ -11,9 +13,9 @@ from skstruct.losses.separable import SeparableLoss, check_positive
 class _PiecewiseLoss(SeparableLoss):
     """A loss that brings its knots: where slope and second derivative of rho(., y) jump."""
 
+    @abstractmethod
     def knots(self, y):
         """Positions, jumps of the slope, jumps of the second derivative; each (k, *y.shape)."""
-        raise NotImplementedError
 
     def curves(self, weights, outputs):
         from skstruct.decoding.curves.breakpoints import PiecewiseCurves

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 
 import numpy as np
 
@@ -39,17 +40,17 @@ class SeparableLoss(BaseLoss):
     def __init__(self, *, weights=None):
         self.weights = weights
 
+    @abstractmethod
     def rho(self, t, y):
         """The loss of predicting t where y is true, elementwise."""
-        raise NotImplementedError(f"{type(self).__name__} has no rho(t, y).")
 
+    @abstractmethod
     def slope(self, t, y):
         """The derivative of rho in t, from the right where there are two."""
-        raise NotImplementedError(f"{type(self).__name__} has no slope(t, y).")
 
+    @abstractmethod
     def curves(self, weights, outputs):
         """The estimated risk as curves (see ``decoding.curves``), one per row and coordinate."""
-        raise NotImplementedError(f"{type(self).__name__} has no curves(weights, outputs).")
 
     def _check_parameters(self):
         """Raise where a parameter has no meaning."""

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 
 from skstruct.losses.separable import SeparableLoss, check_positive
@@ -17,9 +19,9 @@ class _SmoothLoss(SeparableLoss):
 
     _valley = np.inf
 
+    @abstractmethod
     def _bend(self, size):
         """rho'' at residuals of this size."""
-        raise NotImplementedError
 
     def curvature_range(self, low, high, y):
         """Least and largest rho''(t, y) over t in [low, high], elementwise."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+import skstruct._arrays.compiling  # noqa: F401 (tells who waits)
 from skstruct.decoding.polytopes._compiled_basis import Basis, Curve, locate, settle
 from skstruct.decoding.polytopes._compiled_pieces import chord_cost, close, hull_curve, local_curve
 from skstruct.decoding.polytopes._compiled_simplex import descend

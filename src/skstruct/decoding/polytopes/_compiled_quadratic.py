@@ -6,6 +6,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+import skstruct._arrays.compiling  # noqa: F401 (tells who waits)
+
 STEPS = 300  # Newton steps of one row
 SEARCHES = 60  # evaluations of one line search
 SHIFT = 1e-11  # of the largest diagonal entry, added to it: redundant constraints are usual

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-STEPS, SEARCHES, SHIFT, CLOSE, ROUNDED = 300, 60, 1e-11, 1e-13, 100.0  # as compiled
+STEPS, SHIFT, CLOSE, ROUNDED = 300, 1e-11, 1e-13, 100.0  # as in _compiled_quadratic
 
 
 def project_large_rows(A, n_eq, targets, half, right, low, high, points, prices, steps):
@@ -22,6 +22,8 @@ def project_large_rows(A, n_eq, targets, half, right, low, high, points, prices,
 
 
 def _settle(A, n_eq, target, half, right, low, high, p):
+    from skstruct.decoding.polytopes._compiled_quadratic import line_search
+
     equal, least = np.arange(len(p)) < n_eq, np.inf
     for step in range(STEPS):
         priced = A.T @ p
@@ -43,7 +45,8 @@ def _settle(A, n_eq, target, half, right, low, high, p):
             if not falling.any():
                 break
             in_play &= ~falling
-        length = _line_search(target, half, right, low, high, p, way, priced, A.T @ way, equal)
+        of_row = target, half, right, low, high
+        length = line_search(n_eq, of_row, p, way, priced, A.T @ way)
         if not length > 0:
             break
         p = np.where(equal, p + length * way, np.maximum(p + length * way, 0.0))
@@ -67,32 +70,3 @@ def order_of_little_fill(linked):
     system = sparse.csc_array(linked) + (m + 1.0) * sparse.eye_array(m, format="csc")
     factors = splu(system, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
     return np.argsort(factors.perm_c)
-
-
-def _line_search(target, half, right, low, high, p, way, priced, along, equal):
-    falling = ~equal & (way < 0)
-    most = (-p[falling] / way[falling]).min(initial=np.inf)
-    constant, left, upper, at = way @ right, 0.0, most, min(1.0, most)
-    for _ in range(SEARCHES):
-        z = target - half * (priced + at * along)
-        free = (low < z) & (z < high)
-        rise = along @ np.clip(z, low, high) - constant
-        fall = half[free] @ along[free] ** 2
-        if rise >= 0:
-            left = at
-            if at >= most:
-                return at
-        else:
-            upper = at
-        new = at + rise / fall if fall > 0 else (4 * at if rise > 0 else at)
-        if abs(new - at) <= 1e-13 * at:
-            return at
-        if not left < new < upper:
-            if np.isinf(upper):
-                new = 4 * left if left > 0 else 1.0
-                if new > 1e30:
-                    return 0.0
-            else:
-                new = 0.5 * (left + upper) if rise < 0 or new < upper else upper
-        at = new
-    return at
