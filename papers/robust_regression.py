@@ -5,7 +5,7 @@ Protocol: y = sin(6 pi x) + noise + outliers, x uniform on [-1, 1], Gaussian noi
 0.1, with probability 0.1 an outlier uniform on [-3, 3]; 100 training sets of each size and
 1,000 test points. All choices are made on the training set of the run, by its left-out rows
 in closed form and under the loss that the method minimises (the paper: five-fold
-cross-validation).
+cross-validation). The values to choose from, and c, were settled on other draws.
 
 * ours: kernel ridge weights, Gaussian kernel, Cauchy loss with c = 1, global minimum with a
   certificate; gamma and alpha chosen (the paper names no c and minimises locally);

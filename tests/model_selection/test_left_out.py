@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from skstruct import ConditionalRiskMinimizer
 from skstruct.model_selection import left_out_risk, loss_scorer
 from skstruct.smoothing import NadarayaWatson, Neighbors
-from skstruct.spaces import LabelSets
+from skstruct.spaces import Interval, LabelSets, Rankings
 
 X, Y = make_multilabel_classification(60, 6, n_classes=4, random_state=0)
 SPACE = LabelSets(range(4))
@@ -38,6 +38,32 @@ def test_one_fit_serves_every_alpha_and_loss():
             for alpha in alphas
         ]
         np.testing.assert_allclose(path, single, atol=1e-9)
+
+
+@pytest.mark.parametrize("smoother", [None, Neighbors(5), NadarayaWatson(gamma=0.02)])
+def test_losses_that_work_with_weights(smoother):
+    inputs = X + np.random.default_rng(1).normal(0, 0.1, X.shape)  # no two neighbors as near
+    y = inputs @ np.linspace(-1, 1, 6)
+    space = Interval(y.min(), y.max())
+    model = ConditionalRiskMinimizer(space, "absolute", alpha=0.3, gamma=0.02, smoother=smoother)
+    folds = KFold(6)
+    scores = cross_val_score(model, inputs, y, cv=folds)
+    left = left_out_risk(model.fit(inputs, y), leave_out=folds)
+    assert left == pytest.approx(-scores.mean(), abs=1e-9)
+    squared = left_out_risk(model, loss="squared", leave_out=folds)
+    scores = cross_val_score(model.set_params(loss="squared"), inputs, y, cv=folds)
+    assert squared == pytest.approx(-scores.mean(), abs=1e-6)
+
+
+def test_wide_embeddings():
+    orders = np.argsort(
+        np.argsort(X @ np.random.default_rng(0).normal(size=(6, 14)), axis=1), axis=1
+    )
+    model = ConditionalRiskMinimizer(Rankings(), "kendall", alpha=0.3, gamma=0.02)
+    scores = cross_val_score(model, X, orders + 1, cv=KFold(6))
+    left = left_out_risk(model.fit(X, orders + 1), leave_out=KFold(6))
+    assert model.problem_.by_weights
+    assert left == pytest.approx(-scores.mean(), abs=1e-9)
 
 
 def test_sample_weights_weigh_the_risk():
