@@ -15,7 +15,7 @@ class _PiecewiseLoss(SeparableLoss):
 
     @abstractmethod
     def knots(self, y):
-        """Positions, jumps of the slope, jumps of the second derivative; each (k, *y.shape)."""
+        """Positions, jumps of the slope, jumps of the second derivative; k of each per y."""
 
     def curves(self, weights, outputs):
         from skstruct.decoding.curves.breakpoints import PiecewiseCurves
@@ -203,7 +203,7 @@ class Hinge(_PiecewiseLoss):
     r"""Hinge loss of a score, :math:`\sum_j c_j \max(0, 1 - z_j y_j)`.
 
     z is a score, y a label -1 or +1, or any other number (at 0 the loss is always one).
-    The slope is within [-|y|, |y|]; the knot is 1 / y.
+    The slope is within :math:`[-|y|, |y|]`; the knot is 1 / y.
 
     Parameters
     ----------

@@ -237,7 +237,7 @@ class Logistic(_SmoothLoss):
     r"""Logistic loss of a score, :math:`\sum_j c_j \ln(1 + \exp(-z_j y_j))`.
 
     z is a score, y a label -1 or +1, or any other number. The slope in z is within
-    [-|y|, |y|], the second derivative within :math:`[0, y^2 / 4]`. With conditional
+    :math:`[-|y|, |y|]`, the second derivative within :math:`[0, y^2 / 4]`. With conditional
     probability p of +1, the best score is the log-odds ln(p / (1 - p)).
 
     Parameters
