@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws images/risk_curve.png: what each output would cost, under three losses."""
+"""Draws docs/images/risk_curve.png: what each output would cost, under three losses.
+
+Usage: python docs/scripts/risk_curve.py
+"""
 
 from pathlib import Path
 

@@ -6,10 +6,15 @@ import pytest
 from scipy import sparse
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.inspection import AlphaPathDisplay, HierarchyDisplay, RankingDisplay
+from skstruct.inspection import (
+    AlphaPathDisplay,
+    HierarchyDisplay,
+    RankingDisplay,
+    RiskCurveDisplay,
+)
 from skstruct.learners import NeighborLabelRanker
-from skstruct.losses import Kendall
-from skstruct.spaces import Hierarchy, Rankings
+from skstruct.losses import Cauchy, Kendall, Pinball
+from skstruct.spaces import Box, Hierarchy, Interval, Rankings
 
 matplotlib.use("Agg")
 RNG = np.random.default_rng(0)
@@ -84,3 +89,36 @@ def test_rows_in_any_form_are_drawn():
         np.testing.assert_array_equal(display.truth, expected.truth)
     with pytest.raises(ValueError, match="not of NeighborLabelRanker"):
         RankingDisplay.from_estimator(NeighborLabelRanker(), X[0])
+
+
+def test_risk_curves_are_the_risk_and_touch_it_where_it_is_least():
+    y = X[:, 0] + RNG.normal(0, 0.3, 30)
+    model = ConditionalRiskMinimizer(Interval(), "absolute", alpha=0.1).fit(X, y)
+    losses = ["squared", Pinball(0.9), Cauchy(0.5)]
+    display = RiskCurveDisplay.from_estimator(model, X[0], loss=losses, y=y[0])
+    weights = model.smoother_.weights(X[:1])[0]
+    for curve, loss in zip(display.curves, losses):
+        decoded = model.decode(X[:1], loss=loss)
+        assert (curve.point, curve.value) == (decoded.outputs[0], decoded.values[0])
+        assert curve.bound <= curve.risks.min() + 1e-9
+        assert curve.risks.min() <= curve.value + 0.05
+    np.testing.assert_allclose(
+        display.curves[0].risks, (display.points[:, None] - y) ** 2 @ weights, atol=1e-9
+    )
+    assert display.truth == pytest.approx(y[0])
+    assert len(display.ax_.get_legend().get_texts()) == 4
+
+
+def test_risk_curves_of_one_coordinate_of_several():
+    Y = pd.DataFrame({"a": X[:, 0], "b": -X[:, 1]})
+    model = ConditionalRiskMinimizer(Box(), "huber", alpha=0.1).fit(X, Y)
+    display = RiskCurveDisplay.from_estimator(model, X[3], column="b")
+    (curve,) = display.curves
+    assert curve.point == pytest.approx(model.predict(X[3:4])["b"][0])
+    assert display.ax_.get_xlabel() == "b"
+    with pytest.raises(ValueError, match="one of 'a', 'b'; 'c' came"):
+        RiskCurveDisplay.from_estimator(model, X[3], column="c")
+    with pytest.raises(ValueError, match="not quantities"):
+        RiskCurveDisplay.from_estimator(
+            ConditionalRiskMinimizer(alpha=1.0).fit(X, [0, 1] * 15), X[0]
+        )

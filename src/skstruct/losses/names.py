@@ -74,13 +74,16 @@ def _class(name: str):
 def resolve_loss(loss):
     """A loss object from a short name, a loss, or any callable of two outputs.
 
+    Underscores do not matter: ``"l2_l1"`` is ``"l2l1"``.
+
     >>> resolve_loss("hamming")
     Hamming()
     """
     if isinstance(loss, str):
-        if loss not in SHORT_NAMES:
+        plain = {short.replace("_", ""): name for short, name in SHORT_NAMES.items()}
+        if loss.replace("_", "") not in plain:
             raise ValueError(f"Unknown loss {loss!r}; known are {', '.join(SHORT_NAMES)}.")
-        return _class(SHORT_NAMES[loss])()
+        return _class(plain[loss.replace("_", "")])()
     if isinstance(loss, BaseLoss):
         return loss
     if isinstance(loss, type):
