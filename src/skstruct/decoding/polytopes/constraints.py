@@ -59,6 +59,13 @@ class LinearConstraints:
         counts = [len(b) for b in (self.b_eq, self.b_ub) if b.ndim == 2]
         return counts[0] if counts else None
 
+    @property
+    def sides(self) -> np.ndarray:
+        """Right-hand sides of equations, then inequalities; (1, m) or (n, m)."""
+        n = self.n_rows or 1
+        parts = (self.b_eq, self.b_ub)
+        return np.hstack([np.broadcast_to(part, (n, part.shape[-1])) for part in parts])
+
     def rows(self, index) -> LinearConstraints:
         """The constraints of some rows."""
         if self.n_rows is None:

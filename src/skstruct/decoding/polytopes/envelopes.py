@@ -17,7 +17,7 @@ from skstruct._arrays.blocks import row_blocks
 from skstruct.decoding.curves.base import Curves, ends
 from skstruct.decoding.polytopes.constraints import LinearConstraints
 from skstruct.decoding.polytopes.propagation import implied_ranges
-from skstruct.decoding.polytopes.relaxations import Polytope
+from skstruct.decoding.polytopes.relaxations import HullProblem
 from skstruct.exceptions import InfeasibleError
 
 MEMORY = "400MB"  # for the samples of the rows that are worked on together
@@ -84,7 +84,7 @@ def minimize_over_polytope(
         return outputs, values, bounds
     probe = curves.rows(slice(0, 1)).sample(low[:1], high[:1], n_cells)
     for part in row_blocks(n, 40 * probe.values.size, MEMORY):
-        block = curves.rows(part), Polytope(constraints.rows(part)), low[part], high[part]
+        block = curves.rows(part), HullProblem(constraints.rows(part)), low[part], high[part]
         try:
             outputs[part], values[part], bounds[part] = _minimize_block(
                 *block, prove, n_cells, seconds

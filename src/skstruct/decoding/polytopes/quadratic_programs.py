@@ -89,7 +89,7 @@ def _newton(a, b, constraints, low, high):
     A, order, norm, n_eq, first = _prepared(constraints)
     half = 1.0 / (2.0 * a)
     unit = half.max(axis=1, keepdims=True)  # a cost times a constant has the same minimum
-    right = np.ascontiguousarray(_right_sides(constraints)[:, order] / norm)
+    right = np.ascontiguousarray(constraints.sides[:, order] / norm)
     arrays = [np.ascontiguousarray(x) for x in (-b * half, half / unit, right, low, high)]
     points, prices = np.empty(b.shape), np.empty((len(b), len(order)))
     steps = np.empty(len(b), np.int64)
@@ -115,13 +115,6 @@ def _degenerate(a, b, constraints, low, high, prices, row):
     if found is not None and constraints.relative_violation(found[0][None])[0] <= FEASIBLE:
         return found
     return _nearby_point(constraints, low, high, -b / (2 * a), row), prices
-
-
-def _right_sides(constraints):
-    """Those of equations and inequalities side by side; (1, m) or (n, m)."""
-    n = constraints.n_rows or 1
-    sides = (constraints.b_eq, constraints.b_ub)
-    return np.hstack([np.broadcast_to(side, (n, side.shape[-1])) for side in sides])
 
 
 def _prepared(constraints):

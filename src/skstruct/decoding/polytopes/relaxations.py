@@ -28,7 +28,7 @@ class Relaxed:
 
 
 @dataclass(frozen=True)
-class Polytope:
+class HullProblem:
     """Linear constraints in the form that the compiled simplex takes."""
 
     constraints: LinearConstraints
@@ -45,12 +45,10 @@ class Polytope:
     @cached_property
     def sides(self) -> np.ndarray:
         """Right-hand sides, (1, m) or (B, m)."""
-        parts = [np.atleast_2d(b) for b in (self.constraints.b_eq, self.constraints.b_ub)]
-        n = max(len(part) for part in parts)
-        return np.hstack([np.broadcast_to(part, (n, part.shape[1])) for part in parts])
+        return self.constraints.sides
 
-    def rows(self, index) -> Polytope:
-        return Polytope(self.constraints.rows(index))
+    def rows(self, index) -> HullProblem:
+        return HullProblem(self.constraints.rows(index))
 
     def worth(self, prices: np.ndarray) -> np.ndarray:
         """What a unit of every coordinate is worth, A'p; prices (B, m), answer (B, d)."""
