@@ -17,17 +17,17 @@ from skstruct.spaces.base import (
     Restrictable,
     Samplable,
 )
-from skstruct.spaces.boxes import Box, Interval
 from skstruct.spaces.candidates import Candidates
 from skstruct.spaces.classes import Classes
 from skstruct.spaces.hierarchies import Hierarchy
 from skstruct.spaces.label_graph import LabelGraph
 from skstruct.spaces.label_sets import LabelSets
-from skstruct.spaces.polytopes import BinaryPolytope
 
 if TYPE_CHECKING:
+    from skstruct.spaces.boxes import Box, Interval
     from skstruct.spaces.flows import Flows
     from skstruct.spaces.graph_nodes import GraphNodes
+    from skstruct.spaces.polytopes import BinaryPolytope
     from skstruct.spaces.rankings import Rankings
     from skstruct.spaces.real_polytopes import Polytope
     from skstruct.spaces.simplices import Simplex
@@ -36,8 +36,11 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "BinaryPolytope": "polytopes",
+        "Box": "boxes",
         "Flows": "flows",
         "GraphNodes": "graph_nodes",
+        "Interval": "boxes",
         "Polytope": "real_polytopes",
         "Rankings": "rankings",
         "Simplex": "simplices",

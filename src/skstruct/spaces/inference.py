@@ -8,7 +8,6 @@ from scipy import sparse
 
 from skstruct._arrays.optional import is_pandas
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.boxes import Box, Interval
 from skstruct.spaces.classes import Classes
 from skstruct.spaces.label_sets import LabelSets
 
@@ -23,6 +22,8 @@ def infer_space(y, quantities=False) -> BaseSpace:
     (Classes(), LabelSets(), Interval())
     """
     if quantities or _are_fractions(y):
+        from skstruct.spaces.boxes import Box, Interval
+
         return Interval() if np.ndim(y) == 1 or np.shape(y)[1] == 1 else Box()
     if is_pandas(y, "DataFrame") or sparse.issparse(y):
         return LabelSets()
