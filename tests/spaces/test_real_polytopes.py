@@ -1,5 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Polytopes of quantities against independent solvers, and what users may get wrong."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -167,3 +169,15 @@ def test_constraints_are_checked_in_fit(changes, error, message):
 def test_a_restriction_without_points_is_refused():
     with pytest.raises(InfeasibleError, match="row 1"):
         shares().fit([[0.3, 0.3, 0.4]]).restrict(b_eq=[[1.0], [9.0]])
+
+
+def test_the_row_that_has_no_point_is_named_among_rows_of_both_signs():
+    Y = np.array([[0.5, 0.5], [0.2, 0.8]])
+    space = Polytope(A_eq=[[1, 1]], b_eq=[1.0], bounds=(0, 1)).fit(Y)
+    wide = space.restrict(b_eq=np.array([[1.0], [1.0], [1.0]])).with_embedding("squares")
+    sides = np.array([[1.0], [1.0], [5.0]])
+    wide.limits_ = replace(wide.limits_, constraints=replace(wide.limits_.constraints, b_eq=sides))
+    costs = np.array([[-1.0, -1, -1, -1], [0, 0, 1, 1], [0, 0, 1, 1]])
+    with pytest.raises(InfeasibleError, match="row 2") as caught:
+        wide.argmin(costs)
+    assert caught.value.row == 2

@@ -15,8 +15,6 @@ from skstruct._arrays.ties import snap
 from skstruct.losses import pair
 from skstruct.spaces.base import Decoded, KBest
 
-NO_SECOND = "There is no second best among numbers; give candidates: loss=Listed(...)."
-
 
 class RiskProblem:
     """Turns outputs into regression targets, and their conditional means into decisions.
@@ -106,7 +104,9 @@ class RiskProblem:
     def kbest(self, means, k, rows=slice(None)) -> Decoded:
         space = self.space.rows(rows)
         if not self.space.discrete:
-            raise ValueError(NO_SECOND)
+            raise ValueError(
+                "There is no second best among numbers; give candidates: loss=Listed(...)."
+            )
         if not isinstance(space, KBest):
             raise ValueError(
                 f"The k best outputs are not known under {self.loss!r}: {type(space).__name__} "
@@ -179,9 +179,6 @@ class WeightProblem(RiskProblem):
     def decide(self, means, rows=slice(None)):
         search = getattr(self.loss, "search", self.loss.minimize)  # some bounds take long
         return search(means, self.outputs, self.space.rows(rows)).outputs
-
-    def kbest(self, means, k, rows=slice(None)):
-        raise ValueError(NO_SECOND)
 
 
 def risk_problem(space, loss, outputs, *, joint=False, by_weights=False) -> RiskProblem:

@@ -10,6 +10,7 @@ import numpy as np
 from skstruct.decoding.preimages.climbing import gaussian_sums
 from skstruct.losses.base import BaseLoss, matched_quantities
 from skstruct.losses.preimage_search import UNIT, PreImages
+from skstruct.losses.squared import Squared
 from skstruct.spaces.base import Decoded
 
 KERNELS = ("rbf", "laplacian", "linear", "poly", "polynomial", "cosine")
@@ -237,7 +238,6 @@ def _has_limits(space) -> bool:
 def _as_squared(W, Y, space):
     """h(z, y) = <z, y>: the squared distance."""
     view = space.with_embedding("squares")
-    g, total, d = W @ view.embed(Y), W.sum(axis=1, keepdims=True), Y.shape[1]
-    costs = np.hstack([-2.0 * g[:, :d], np.broadcast_to(total, (len(W), d))])
-    decoded, offset = view.argmin(costs), g[:, d:].sum(axis=1)
+    g, total, squared = W @ view.embed(Y), W.sum(axis=1, keepdims=True), Squared()
+    decoded, offset = view.argmin(squared.cost(g, total)), squared.offset(g, total)
     return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)

@@ -9,7 +9,9 @@ import numpy as np
 
 from skstruct.decoding.preimages.climbing import climb_gaussians, descend, feature_bounds
 from skstruct.decoding.preimages.gaussian_cells import GaussianCells
+from skstruct.losses.squared import Squared
 from skstruct.spaces.base import Decoded
+from skstruct.spaces.limits import held_by
 
 UNIT = ("rbf", "laplacian")  # h(z, z) = 1 and h >= 0
 BLOCK = 1024  # columns of the kernel of all pairs that are held at a time
@@ -44,13 +46,12 @@ class PreImages:
     def project(self, points, rows):
         """The nearest points of the space."""
         view = self.space.rows(rows).with_embedding("squares")
-        centred = view.embed(points)[:, : points.shape[1]]
-        return view.argmin(np.hstack([-2.0 * centred, np.ones_like(centred)])).outputs
+        return view.argmin(Squared().cost(view.embed(points), np.ones((len(points), 1)))).outputs
 
     def best(self, certify=True) -> Decoded:
         """The best points found; with bounds from a search of all cells only if asked for."""
         at_outputs = self.totals[:, None] * self.diagonal - 2.0 * self.inner
-        allowed = np.where(self._allowed(), at_outputs, np.inf)
+        allowed = np.where(held_by(self.space, self.Y), at_outputs, np.inf)
         first = allowed.argmin(axis=1)
         every = np.arange(len(self.W))
         points, values = self.Y[first].copy(), allowed[every, first]
@@ -70,14 +71,6 @@ class PreImages:
             points, values, bounds = self._certified(points, values, bounds)
         bounds = np.minimum(bounds, values)
         return Decoded(points, values + self.constants, bounds + self.constants)
-
-    def _allowed(self):
-        """Which training outputs lie in the space of each row; shape (1 or B, n)."""
-        limits = getattr(self.space, "limits_", None)
-        if getattr(limits, "n_rows", None) is None:
-            return self.space.contains(self.Y)[None]
-        each = (self.space.rows([i]) for i in range(len(self.W)))
-        return np.array([row.contains(self.Y) for row in each])
 
     def _starts(self, at_outputs, n_starts):
         """Numbers of good training outputs that are not all near each other; each (B,)."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.optional import is_pandas
 from skstruct.spaces.base import Decoded, check_feasible
 from skstruct.spaces.forms import match_columns
-from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.quantities import QuantitySpace
 
 TOLERANCE = 1e-9  # of the size of a limit, by which outputs may be beyond it
@@ -90,7 +88,7 @@ class Box(QuantitySpace):
                 f"{type(self).__name__}: low is {self.low_[j]:g} and high {self.high_[j]:g}"
                 f"{self._column(j)}."
             )
-        self.range_ = Range(self.low_[None], self.high_[None])
+        self.limits_ = Range(self.low_[None], self.high_[None])
         self._check_outputs(Z)
 
     def _column(self, j):
@@ -136,7 +134,7 @@ class Box(QuantitySpace):
         ):
             if given is None:
                 continue
-            bad = np.argwhere(over > TOLERANCE * np.maximum(np.abs(Z), self.range_.size()))
+            bad = np.argwhere(over > TOLERANCE * np.maximum(np.abs(Z), self.limits_.size()))
             if len(bad):
                 row, j = bad[0]
                 raise ValueError(
@@ -145,18 +143,6 @@ class Box(QuantitySpace):
                 )
 
     # ------------------------------------------------------------- limits at prediction
-    @property
-    def limits_(self) -> Range:
-        return self.range_
-
-    def rows(self, index):
-        return self if self.range_.n_rows is None else self._within(self.range_.rows(index))
-
-    def _within(self, range_):
-        other = copy.copy(self)
-        other.range_ = range_
-        return other
-
     def restrict(self, *, low=None, high=None):
         """The same space, narrowed.
 
@@ -166,8 +152,8 @@ class Box(QuantitySpace):
             For one coordinate also (n,); columns of a frame go by their names.
         """
         check_is_fitted(self)
-        lows = np.maximum(self.range_.low, self._given(low, -np.inf, "low"))
-        highs = np.minimum(self.range_.high, self._given(high, np.inf, "high"))
+        lows = np.maximum(self.limits_.low, self._given(low, -np.inf, "low"))
+        highs = np.minimum(self.limits_.high, self._given(high, np.inf, "high"))
         if 1 < len(lows) != len(highs) > 1:
             raise ValueError(
                 f"{type(self).__name__}: low is given for {len(lows)} rows and high for "
@@ -192,9 +178,9 @@ class Box(QuantitySpace):
 
     def contains(self, Z):
         Z = np.asarray(Z, dtype=np.float64)
-        check_n_rows(self.range_, len(Z), type(self).__name__)
-        slack = TOLERANCE * np.maximum(np.abs(Z), self.range_.size())
-        return ((self.range_.low - slack <= Z) & (self.range_.high + slack >= Z)).all(axis=1)
+        self._check_n_rows(len(Z))
+        slack = TOLERANCE * np.maximum(np.abs(Z), self.limits_.size())
+        return ((self.limits_.low - slack <= Z) & (self.limits_.high + slack >= Z)).all(axis=1)
 
     # ------------------------------------------------------------- decoding
     def _linear(self, costs):
@@ -202,8 +188,10 @@ class Box(QuantitySpace):
 
     def _quadratic(self, a, b):
         name = type(self).__name__
-        check_n_rows(self.range_, len(b), name)
-        low, high = (np.broadcast_to(side, b.shape) for side in (self.range_.low, self.range_.high))
+        self._check_n_rows(len(b))
+        low, high = (
+            np.broadcast_to(side, b.shape) for side in (self.limits_.low, self.limits_.high)
+        )
         bowl = a > 0
         # Where a is tiny the quotient may overflow; it is clipped to the limits all the same.
         with np.errstate(over="ignore"):
@@ -211,7 +199,7 @@ class Box(QuantitySpace):
         endless = ~bowl & ((a < 0) | (b != 0)) & ~(np.isfinite(low) & np.isfinite(high))
         if endless.any():
             row = int(np.argwhere(endless)[0, 0])
-            self.range_.finite(name, f"row {row}, where the weights do not sum to more than zero,")
+            self.limits_.finite(name, f"row {row}, where the weights do not sum to more than zero,")
         # F(high) - F(low) = (high - low) (a (low + high) + b), which cancels less than the two.
         with np.errstate(invalid="ignore"):
             ends = a * (low + high) + b < 0
@@ -223,8 +211,8 @@ class Box(QuantitySpace):
 
     def minimize(self, curves):
         name = type(self).__name__
-        check_n_rows(self.range_, curves.shape[0], name)
-        low, high = self.range_.finite(name, "this loss")
+        self._check_n_rows(curves.shape[0])
+        low, high = self.limits_.finite(name, "this loss")
         points, values, bounds = curves.minimize(low, high)
         return Decoded(points, values.sum(axis=1), bounds.sum(axis=1))
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,6 @@ from skstruct.decoding.polytopes.quadratic_programs import minimize_quadratic
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.boxes import Range
-from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.quantities import QuantitySpace
 
 LARGE = 400  # constraints from which on one linear program per row is faster
@@ -54,43 +52,28 @@ def for_all(constraints: LinearConstraints) -> LinearConstraints:
 
 
 class ConstrainedSpace(QuantitySpace):
-    """Rows of numbers that meet ``system_``, a LinearSystem."""
+    """Rows of numbers that meet ``limits_``, a LinearSystem."""
 
-    system_: LinearSystem
+    limits_: LinearSystem
     prove = False
-
-    @property
-    def limits_(self) -> LinearSystem:
-        return self.system_
-
-    def rows(self, index):
-        return self if self.system_.n_rows is None else self._within(self.system_.rows(index))
-
-    def _within(self, system):
-        other = copy.copy(self)
-        other.system_ = system
-        return other
-
-    def _check_n_rows(self, n):
-        check_n_rows(self.system_, n, type(self).__name__)
 
     def contains(self, Z):
         Z = np.asarray(Z, dtype=np.float64)
         self._check_n_rows(len(Z))
-        return self.system_.violation(Z) <= TOLERANCE
+        return self.limits_.violation(Z) <= TOLERANCE
 
     def _check_outputs(self, Z, training=False):
         """Raise where an output breaks a constraint by more than 1e-6 of its size."""
-        if self.system_.n_rows is not None and not training:
+        if self.limits_.n_rows is not None and not training:
             return  # constraints of other rows say nothing of these
-        bad = np.flatnonzero(self.system_.violation(Z) > TOLERANCE)
+        bad = np.flatnonzero(self.limits_.violation(Z) > TOLERANCE)
         if len(bad):
             i = int(bad[0])
             raise ValueError(f"{type(self).__name__}: Y[{i}] {self._fault(i, Z[i])}.")
 
     def _fault(self, i, z) -> str:
         """What is wrong with an output, in words."""
-        part = self.system_.rows([i]) if self.system_.n_rows else self.system_
+        part = self.limits_.rows([i]) if self.limits_.n_rows else self.limits_
         low, high = part.range.low[0], part.range.high[0]
         over = np.maximum(low - z, z - high)
         j = int(over.argmax())
@@ -105,7 +88,7 @@ class ConstrainedSpace(QuantitySpace):
     # ------------------------------------------------------------- decoding
     def _linear(self, costs):
         self._check_n_rows(len(costs))
-        return Decoded(*self._flat(self.system_, np.zeros_like(costs), costs))
+        return Decoded(*self._flat(self.limits_, np.zeros_like(costs), costs))
 
     def _quadratic(self, a, b):
         self._check_n_rows(len(b))
@@ -116,7 +99,10 @@ class ConstrainedSpace(QuantitySpace):
         ):  # fmt: skip
             index = np.flatnonzero(rows)
             if len(index):
-                found = solve(self.rows(index).system_, a[index], b[index])
+                try:
+                    found = solve(self.rows(index).limits_, a[index], b[index])
+                except InfeasibleError as error:
+                    raise InfeasibleError(str(error), int(index[error.row])) from None
                 outputs[index], values[index], bounds[index] = found
         return Decoded(outputs, values, bounds)
 
@@ -148,7 +134,7 @@ class ConstrainedSpace(QuantitySpace):
     def minimize(self, curves):
         self._check_n_rows(curves.shape[0])
         try:
-            return Decoded(*self._separable(self.system_, curves))
+            return Decoded(*self._separable(self.limits_, curves))
         except InfeasibleError as error:
             raise self._explained(error) from None
 
@@ -160,7 +146,7 @@ class ConstrainedSpace(QuantitySpace):
 
     def _explained(self, error) -> InfeasibleError:
         """The same error in the words of the space."""
-        system = self.system_.rows([error.row or 0])
+        system = self.limits_.rows([error.row or 0])
         reason = system.constraints.row(0).conflict(
             system.range.low[0], system.range.high[0], self.labels_
         )

@@ -71,8 +71,12 @@ class Flows(ConstrainedSpace):
         self.prove = prove
 
     # ------------------------------------------------------------- learning
-    def _given_labels(self):
+    def fit(self, Y):
+        """Learn the form of the flows, and supplies that were left open."""
         self.network_ = read_network(self.graph, self.capacity)
+        return super().fit(Y)
+
+    def _given_labels(self):
         return self.network_.arcs
 
     def _read(self, Y, labels):
@@ -86,7 +90,7 @@ class Flows(ConstrainedSpace):
             raise ValueError(
                 f"Flows: supply has {len(self.supply_)} rows for {len(Z)} training outputs."
             )
-        self.system_ = self._system(self.supply_, of_training=self.supply_.ndim == 2)
+        self.limits_ = self._system(self.supply_, of_training=self.supply_.ndim == 2)
         self._check_carried()
         self._check_outputs(Z, training=True)
 
@@ -114,7 +118,7 @@ class Flows(ConstrainedSpace):
 
     def _cut(self, row) -> str | None:
         """Where the network is too narrow for the supply of a row."""
-        system = self.system_.rows([row])
+        system = self.limits_.rows([row])
         return tight_cut(self.network_, system.constraints.b_eq, system.range.high[0])
 
     def _explained(self, error):

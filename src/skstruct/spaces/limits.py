@@ -112,6 +112,14 @@ def check_n_rows(limits: Limits | None, n: int, used_by: str):
         raise ValueError(f"{used_by} is restricted row by row for {expected} rows; {n} came.")
 
 
+def held_by(space, outputs) -> np.ndarray:
+    """Which outputs a space holds, where its rows may be restricted differently; (1 or n, m)."""
+    limits = getattr(space, "limits_", None)
+    if limits is None or limits.n_rows is None:
+        return space.contains(outputs)[None]
+    return np.array([space.rows([i]).contains(outputs) for i in range(limits.n_rows)])
+
+
 def label_mask(names, labels: tuple, argument: str, used_by: str) -> np.ndarray:
     """Marks the named labels: shape (1, d), or (n, d) when given row by row.
 

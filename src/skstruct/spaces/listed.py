@@ -11,7 +11,7 @@ from scipy import sparse
 from skstruct._arrays.checks import check_costs
 from skstruct.decoding.lists import cheapest, k_cheapest
 from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
-from skstruct.spaces.limits import check_n_rows
+from skstruct.spaces.limits import check_n_rows, held_by
 from skstruct.spaces.views import EmbeddingView
 
 
@@ -61,12 +61,7 @@ class ListedOutputs(EmbeddingView):
 
     def allowed(self) -> np.ndarray:
         """Which listed outputs the restricted space still holds; shape (1 or n, m)."""
-        limits = self.limits_
-        if limits is None or limits.n_rows is None:
-            allowed = self.space.contains(self.listed_)[None]
-        else:
-            rows = (self.space.rows([i]) for i in range(limits.n_rows))
-            allowed = np.array([row.contains(self.listed_) for row in rows])
+        allowed = held_by(self.space, self.listed_)
         allowed[:, self.n_candidates_ :] = False
         return allowed
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.checks import check_costs
 from skstruct.spaces.base import BaseSpace, Decoded
 from skstruct.spaces.forms import check_distinct
+from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.quantity_forms import read_quantities
 
 
@@ -36,6 +38,7 @@ class QuantitySpace(BaseSpace):
     discrete = False  # nothing to break ties between: costs are taken as they are
     separable = True  # whether ``minimize`` is known
     labels = None
+    limits_: Any = None  # limits that may differ from row to row, with ``n_rows`` and ``rows``
 
     # ------------------------------------------------------------- the user's form
     def fit(self, Y):
@@ -70,6 +73,21 @@ class QuantitySpace(BaseSpace):
     def restore(self, Z, index=None):
         """Canonical outputs in the form that was seen in ``fit``."""
         return self.form_.write(Z, self.labels_, index)
+
+    # ------------------------------------------------------------- limits row by row
+    def rows(self, index):
+        if self.limits_ is None or self.limits_.n_rows is None:
+            return self
+        return self._within(self.limits_.rows(index))
+
+    def _within(self, limits):
+        """The same space within other limits."""
+        other = copy.copy(self)
+        other.limits_ = limits
+        return other
+
+    def _check_n_rows(self, n):
+        check_n_rows(self.limits_, n, type(self).__name__)
 
     # ------------------------------------------------------------- embeddings
     def with_embedding(self, name, outputs=None, candidates=None):
