@@ -11,12 +11,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skstruct.learners import ConditionalRiskMinimizer
+    from skstruct.learners import ConditionalRiskMinimizer, OutputKernelRegressor
 
 __version__ = "0.1.0.dev0"
 
-_PUBLIC = {"ConditionalRiskMinimizer": "skstruct.learners"}
+_PUBLIC = {
+    "ConditionalRiskMinimizer": "skstruct.learners",
+    "OutputKernelRegressor": "skstruct.learners",
+}
 _ROOMS = (
+    "bounds",
     "datasets",
     "inspection",
     "kernels",
@@ -29,7 +33,7 @@ _ROOMS = (
     "testing",
 )
 
-__all__ = ["ConditionalRiskMinimizer", "__version__", *_ROOMS]
+__all__ = ["ConditionalRiskMinimizer", "OutputKernelRegressor", "__version__", *_ROOMS]
 
 
 def __getattr__(name):

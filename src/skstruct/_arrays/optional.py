@@ -17,10 +17,10 @@ def require(package: str, *, used_by: str, extra: str) -> ModuleType:
         raise ImportError(f'{used_by} needs {package}: pip install "skstruct[{extra}]".') from error
 
 
-def is_pandas(value: Any, kind: str) -> bool:
+def is_pandas(value: Any, *kinds: str) -> bool:
     """Whether ``value`` is a pandas ``DataFrame`` or ``Series``, without importing pandas.
 
     Whoever passes a frame has imported pandas already.
     """
     pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(value, getattr(pandas, kind))
+    return pandas is not None and isinstance(value, tuple(getattr(pandas, k) for k in kinds))

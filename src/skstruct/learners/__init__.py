@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from skstruct.learners.label_ranking_svm import LabelRankingSVM
     from skstruct.learners.neighbor_label_ranker import NeighborLabelRanker
     from skstruct.learners.online_label_ranker import OnlineLabelRanker
+    from skstruct.learners.output_kernel import OutputKernelRegressor
     from skstruct.learners.pairwise_comparison import PairwiseComparison
     from skstruct.learners.reductions import Reduction
 
@@ -24,6 +25,7 @@ __getattr__ = lazy_names(
         "LabelRankingSVM": "label_ranking_svm",
         "NeighborLabelRanker": "neighbor_label_ranker",
         "OnlineLabelRanker": "online_label_ranker",
+        "OutputKernelRegressor": "output_kernel",
         "PairwiseComparison": "pairwise_comparison",
         "Reduction": "reductions",
     },
@@ -37,6 +39,7 @@ __all__ = [
     "LabelRankingSVM",
     "NeighborLabelRanker",
     "OnlineLabelRanker",
+    "OutputKernelRegressor",
     "PairwiseComparison",
     "Reduction",
 ]

@@ -3,35 +3,28 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    has_fit_parameter,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
 from skstruct._arrays.blocks import parse_memory
-from skstruct._arrays.optional import is_pandas
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.kernels.labels import label_kernel_matrix
-from skstruct.learners.batches import decide_in_blocks
+from skstruct.learners.base import BlockPredictor
 from skstruct.learners.explanation import Explanation
+from skstruct.learners.inputs import plain_kernel, read_inputs
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
 from skstruct.learners.problem import risk_problem
+from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import AdditiveKernelRidge, KernelRidge, LinearSmoother
 from skstruct.smoothing.kernel_ridge import check_system_name
 from skstruct.spaces import Decoded
 from skstruct.spaces.inference import infer_space
-from skstruct.spaces.limits import check_n_rows
 
 
-class ConditionalRiskMinimizer(BaseEstimator):
+class ConditionalRiskMinimizer(BlockPredictor):
     r"""Predict the output of least estimated conditional risk.
 
     .. math:: \hat z(x) = \arg\min_{z \in \mathcal{Y}} \sum_i w_i(x)\, \ell(z, y_i)
@@ -155,7 +148,7 @@ class ConditionalRiskMinimizer(BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.target_tags.required = True
         return tags
 
@@ -176,16 +169,21 @@ class ConditionalRiskMinimizer(BaseEstimator):
             )
         y = y if hasattr(y, "__len__") else np.asarray(y)
         parse_memory(self.memory)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        X = read_inputs(self, X, kernel=self.kernel, reset=True)
         check_consistent_length(X, y)
         check_groups(groups, X.shape[0])
         check_system_name(self.system)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            rows = np.empty((X.shape[0], 0))
+            sample_weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        self.starts_ = X.starts if isinstance(X, TokenBatch) else None
         self.space_ = (self._inferred(y) if self.space is None else clone(self.space)).fit(y)
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
         self.outputs_ = self.space_.validate(y)
         self.problem_ = self._problem(self.loss_)
+        if self.starts_ is not None:  # from here on, every token is a row
+            sample_weight = None if sample_weight is None else sample_weight[X.sequence]
+            X = X.tokens
         self.alpha_ = self.gamma_ = self.kernel_ = self.search_ = None
         if self.smoother is not None:
             if groups is not None:
@@ -196,11 +194,17 @@ class ConditionalRiskMinimizer(BaseEstimator):
         return self
 
     def _inferred(self, y):
+        if self.starts_ is not None:
+            from skstruct.spaces.sequences import Sequences
+
+            return Sequences()
         needs = None if self.loss is None else resolve_loss(self.loss).embedding
         return infer_space(y, quantities=needs in ("weights", "squares"))
 
     def _problem(self, loss):
         joint = self.label_kernel is not None
+        if self.starts_ is not None:
+            return self._token_problem(loss)
         linear = self.smoother is None  # kernel ridge regression: weights need no targets
         problem = risk_problem(self.space_, loss, self.outputs_, joint=joint, by_weights=linear)
         if joint and problem.key[0] != "indicators":
@@ -208,6 +212,16 @@ class ConditionalRiskMinimizer(BaseEstimator):
                 f"A label kernel joins indicators; {type(loss).__name__} needs {problem.key[0]}."
             )
         return problem
+
+    def _token_problem(self, loss):
+        from skstruct.learners.token_problem import TokenProblem
+
+        if not hasattr(self.space_, "argmin_chains") or self.label_kernel is not None:
+            raise ValueError(
+                "X has features for every position of a sequence: the space is Sequences, without "
+                f"a label kernel; {type(self.space_).__name__} came."
+            )
+        return TokenProblem(self.space_, loss, self.outputs_, self.starts_)
 
     def _fit_given(self, X, sample_weight):
         smoother = clone(self.smoother)
@@ -222,11 +236,12 @@ class ConditionalRiskMinimizer(BaseEstimator):
         return smoother.fit(X, self.problem_.targets(), sample_weight=sample_weight)
 
     def _fit_ridge(self, X, sample_weight, groups):
-        pairs = kernel_grid(self.kernel, self.gamma, X, sample_weight)
+        pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, sample_weight)
         if isinstance(self.alpha, str) or np.ndim(self.alpha) > 0 or len(pairs) > 1:
-            if X.shape[0] == 1:
+            if len(self.outputs_) == 1:
                 return self._fit_ridge_single(X)
             groups = group_numbers(self.leave_out, self.outputs_, groups)
+            groups = self.problem_.groups_of_rows(groups)
             self.search_, smoother = choose(
                 lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, "spectral"),
                 pairs, self.alpha, self.problem_, X, groups,
@@ -239,7 +254,7 @@ class ConditionalRiskMinimizer(BaseEstimator):
 
     def _fit_ridge_single(self, X):
         """One row: nothing can be left out, and any penalty predicts that row's output."""
-        pairs = kernel_grid(self.kernel, None, X, None)
+        pairs = kernel_grid(plain_kernel(self, self.kernel), None, X, None)
         smoother = self._ridge(*pairs[0], 1.0, "cholesky")
         return self._settled(smoother.fit(X, self.problem_.targets()))
 
@@ -263,14 +278,9 @@ class ConditionalRiskMinimizer(BaseEstimator):
         return AdditiveKernelRidge(S, kernel=kernel, alpha=alpha, **shared)
 
     # ------------------------------------------------------------------ predicting
-    def _checked(self, X):
-        check_is_fitted(self)
-        index = X.index if is_pandas(X, "DataFrame") else None
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return X, index
-
     def _prepared(self, loss, restrict):
         """The problem of a loss and its constraints, and a smoother of its targets."""
+        check_is_fitted(self)
         problem = self.problem_ if loss is None else self._problem(resolve_loss(loss))
         smoother = self.smoother_
         self._check_linear(problem, smoother)
@@ -294,18 +304,6 @@ class ConditionalRiskMinimizer(BaseEstimator):
                 f"loss=Listed({loss}()) to choose among outputs seen in training."
             )
 
-    def _in_blocks(self, X, problem, smoother, decide):
-        limits = getattr(problem.space, "limits_", None)
-        if getattr(limits, "of_training", False):
-            raise ValueError(
-                f"{type(self.space_).__name__}: the constraints differ from row to row, and were "
-                "given for training; give those of the new rows: restrict={...}."
-            )
-        check_n_rows(limits, X.shape[0], type(self.space_).__name__)
-        budget = {"memory": self.memory, "n_jobs": self.n_jobs, "verbose": self.verbose}
-        smooth = partial(problem.smooth, smoother)
-        return decide_in_blocks(X, smooth, decide, problem.bytes_per_row(), **budget)
-
     def decode(self, X, *, loss=None, restrict=None) -> Decoded:
         """Predictions with their estimated conditional risks and lower bounds on these.
 
@@ -316,11 +314,7 @@ class ConditionalRiskMinimizer(BaseEstimator):
         restrict : dict, default=None
             Arguments of the space's ``restrict``, such as ``{"max_size": 3}``.
         """
-        X, index = self._checked(X)
-        problem, smoother = self._prepared(loss, restrict)
-        decoded = self._in_blocks(X, problem, smoother, problem.decode)
-        outputs = self.space_.restore(decoded.outputs, index)
-        return Decoded(outputs, decoded.values, decoded.bounds)
+        return self._decode(X, *self._prepared(loss, restrict))
 
     def predict(self, X, *, loss=None, restrict=None):
         """Outputs of least estimated risk, in the form in which ``y`` was given."""
@@ -338,20 +332,13 @@ class ConditionalRiskMinimizer(BaseEstimator):
         ``predict``. ``values`` and ``bounds`` are (n, k), infinite where a row has fewer
         outputs; ranks that no row has are left off.
         """
-        if not isinstance(k, (int, np.integer)) or k < 1:
-            raise ValueError(f"k is a whole number, at least 1; {k!r} came.")
-        X, index = self._checked(X)
-        problem, smoother = self._prepared(loss, restrict)
-        best = self._in_blocks(
-            X, problem, smoother, lambda means, rows: problem.kbest(means, k, rows)
-        )
-        ranks = range(best.outputs.shape[1])
-        outputs = [self.space_.restore(best.outputs[:, rank], index) for rank in ranks]
-        return Decoded(outputs, best.values, best.bounds)
+        return self._kbest(X, k, *self._prepared(loss, restrict))
 
     def explain(self, X, *, loss=None, restrict=None) -> Explanation:
         """The weights of the training examples for each row, and how far each one is."""
         X, _ = self._checked(X)
+        if self.starts_ is not None:
+            raise ValueError("Weights are of positions, not of sequences: see smoother_.weights.")
         if not isinstance(self.smoother_, LinearSmoother):
             raise ValueError(
                 f"{type(self.smoother_).__name__} has no weights of training examples; use "
@@ -364,9 +351,4 @@ class ConditionalRiskMinimizer(BaseEstimator):
 
     def score(self, X, y, sample_weight=None, *, loss=None, restrict=None):
         """Minus the mean loss of the predictions for ``X``; loss and limits as in ``predict``."""
-        X, _ = self._checked(X)
-        check_consistent_length(X, y, sample_weight)
-        problem, smoother = self._prepared(loss, restrict)
-        decoded = self._in_blocks(X, problem, smoother, problem.decode)
-        losses = problem.loss(decoded.outputs, self.space_.validate(y))
-        return 0.0 - float(np.average(losses, weights=sample_weight))
+        return self._score(X, y, sample_weight, *self._prepared(loss, restrict))

@@ -47,18 +47,21 @@ class RiskProblem:
         n_columns = self.width if self.used is None else len(self.used)
         self.by_weights = by_weights and not joint and n_columns > len(outputs)
         self._psi = psi if self.by_weights else None
-        few = max(1, min(50, 10**7 // max(1, self.width)))
-        some = psi[:few].toarray() if sparse.issparse(psi) else psi[:few]
-        # Size of a cost where all weight is on one output, and of the numbers it comes from.
-        self.unit = float(np.abs(self.loss.cost(some, np.ones((len(some), 1)))).max(initial=0.0))
-        size = float(np.abs(some).max(initial=0.0))
-        self.size = size if size > 0 else 1.0
+        self._measure(psi)
         listed = getattr(self.space, "listed_", None)
         self.key: tuple = (
             self.space.embedding, joint, None if listed is None else listed.tobytes()
         )  # fmt: skip
         if self.by_weights:
             self.key = ("weights",)
+
+    def _measure(self, psi):
+        """Size of a cost where all weight is on one output, and of the numbers it comes from."""
+        few = max(1, min(50, 10**7 // max(1, self.width)))
+        some = psi[:few].toarray() if sparse.issparse(psi) else psi[:few]
+        self.unit = float(np.abs(self.loss.cost(some, np.ones((len(some), 1)))).max(initial=0.0))
+        size = float(np.abs(some).max(initial=0.0))
+        self.size = size if size > 0 else 1.0
 
     def targets(self) -> np.ndarray:
         """psi(y_i) and a column of ones, which learns the total weight; (n, q + 1)."""
@@ -127,6 +130,10 @@ class RiskProblem:
     def search_targets(self) -> np.ndarray:
         """What to smooth where rows are left out: left-out means of the identity are weights."""
         return np.eye(len(self.outputs)) if self.by_weights else self.targets()
+
+    def groups_of_rows(self, groups):
+        """The groups that are left out together, for every row that is smoothed."""
+        return groups
 
     def decide(self, means, rows=slice(None)):
         """Outputs alone, where nobody asks how good they are."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skstruct.losses.ranking_pairs import Kendall, RankLoss
     from skstruct.losses.ranking_positions import Footrule, PositionLoss, Spearman
     from skstruct.losses.separable import SeparableLoss
+    from skstruct.losses.sequences import SequenceHamming
     from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
     from skstruct.losses.squared import Squared
     from skstruct.losses.zero_one import Listed, ZeroOne
@@ -51,6 +52,7 @@ __all__ = [
     "RankLoss",
     "RootAbsolute",
     "SeparableLoss",
+    "SequenceHamming",
     "Spearman",
     "Squared",
     "SquaredHellinger",

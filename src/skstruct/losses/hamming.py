@@ -8,12 +8,14 @@ import copy
 import numpy as np
 
 from skstruct.losses.base import BaseLoss, label_weights
+from skstruct.losses.sequences import SequenceHamming
 
 
 class Hamming(BaseLoss):
     r"""Weighted number of labels that differ, :math:`\sum_j c_j 1[z_j \ne y_j]`.
 
-    On indicators it is :math:`\langle c (1 - 2y), z \rangle + \langle c, y \rangle`.
+    On indicators it is :math:`\langle c (1 - 2y), z \rangle + \langle c, y \rangle`. On
+    sequences it is the number of positions that differ, :class:`SequenceHamming`.
 
     Parameters
     ----------
@@ -36,13 +38,23 @@ class Hamming(BaseLoss):
         self.weights = weights
         self.normalize = normalize
 
+    def embedding_on(self, space):
+        return "positions" if hasattr(space, "symbols_") else self.embedding
+
     def bind(self, space):
+        if hasattr(space, "symbols_"):
+            return self._of_sequences().bind(space)
         bound = copy.copy(self)
         weights = label_weights(self.weights, space, "Hamming")
         if self.normalize and weights.sum() <= 0:
             raise ValueError("Hamming: all weights are zero, nothing to normalize by.")
         bound.weights_ = weights / weights.sum() if self.normalize else weights
         return bound
+
+    def _of_sequences(self):
+        if self.weights is not None or self.normalize:
+            raise ValueError("Hamming: on sequences every position counts one; give Hamming().")
+        return SequenceHamming()
 
     def _weights(self, d):
         if hasattr(self, "weights_"):

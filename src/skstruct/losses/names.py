@@ -11,6 +11,7 @@ HOMES = {  # the module of every loss, imported when it is asked for
     "ZeroOne": "zero_one",
     "Listed": "zero_one",
     "Hamming": "hamming",
+    "SequenceHamming": "sequences",
     "F1": "f_measures",
     "FBeta": "f_measures",
     "HierarchicalLoss": "hierarchical",

@@ -54,7 +54,7 @@ def left_out_risk(model, *, loss=None, groups=None, leave_out="one", alphas=None
         raise ValueError("The model was fitted to one row: leaving it out leaves nothing.")
     if problem.by_weights:  # left-out means of the identity are the weights
         smoother = smoother.with_targets(problem.search_targets())
-    groups = group_numbers(leave_out, model.outputs_, groups)
+    groups = problem.groups_of_rows(group_numbers(leave_out, model.outputs_, groups))
     weight = getattr(smoother, "sample_weight_", None)
     if alphas is None:
         return problem.realized(smoother.loo(groups), model.memory, weight)

@@ -7,6 +7,7 @@ from skstruct.smoothing.forest import Forest
 from skstruct.smoothing.kernel_ridge import KernelRidge
 from skstruct.smoothing.nadaraya_watson import NadarayaWatson
 from skstruct.smoothing.neighbors import Neighbors
+from skstruct.smoothing.sample_compression import SampleCompression
 
 __all__ = [
     "AdditiveKernelRidge",
@@ -15,5 +16,6 @@ __all__ = [
     "LinearSmoother",
     "NadarayaWatson",
     "Neighbors",
+    "SampleCompression",
     "WeightedMean",
 ]

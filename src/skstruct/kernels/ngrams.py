@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The n-grams of strings as numbered columns, exact for any length and any alphabet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.kernels.stacked import Stacked
+
+LARGEST = 2**63 - 1
+
+
+def use_table(span: int, codes: np.ndarray) -> bool:
+    """Whether a table of all codes is smaller than sorting is slow."""
+    return span <= min(8 * len(codes), 2**30)
+
+
+@dataclass(frozen=True)
+class Level:
+    """The codes that occur after reading symbols ``start``, ..., ``stop - 1`` of the n-grams.
+
+    A code is (rank of what was read before) * base**(stop - start) + (the symbols as digits).
+    """
+
+    start: int
+    stop: int
+    span: int  # all codes are below it
+    codes: np.ndarray  # sorted
+
+    def rank(self, codes: np.ndarray) -> np.ndarray:
+        """Places among the known codes; their number where a code is not known."""
+        known = self.codes
+        if use_table(self.span, codes):
+            table = np.full(self.span, len(known), dtype=np.int32)
+            table[known] = np.arange(len(known))
+            return table[codes]
+        if not len(known):
+            return np.zeros(len(codes), dtype=np.int64)
+        # Looked up in sorted order: at random, a million of them miss the cache each time.
+        order = np.argsort(codes)
+        ordered = codes[order]
+        found = np.searchsorted(known, ordered)
+        # Past the last one, the first is compared: it is another one.
+        found[known.take(found, mode="wrap") != ordered] = len(known)
+        ranks = np.empty_like(found)
+        ranks[order] = found
+        return ranks
+
+
+def distinct(codes: np.ndarray, span: int) -> np.ndarray:
+    """The codes that occur, sorted; all are below ``span``."""
+    if use_table(span, codes):
+        present = np.zeros(span, dtype=bool)
+        present[codes] = True
+        return np.flatnonzero(present)
+    codes = np.sort(codes)  # np.unique, which sorts last, takes twenty times as long
+    return codes[np.concatenate([[True], codes[1:] != codes[:-1]])] if len(codes) else codes
+
+
+class NGrams:
+    """A column for each n-gram of some strings; with ``n_offsets``, for n-grams at places.
+
+    An n-gram is read as a number in base q + 1: q symbols, and one for all unknown ones. Where
+    (q + 1)^n needs more than 63 bits, as many symbols as fit are read and replaced by their rank
+    among those that occur, and reading goes on from there. So no two n-grams ever share a
+    number. With ``n_offsets`` = s + 1, an n-gram at place p of its string has a column for each
+    of the pairs (n-gram, p), ..., (n-gram, p + s).
+
+    The strings need at least one symbol of ``tokens``, whose numbers the symbols are.
+    """
+
+    def __init__(self, n: int, strings: Stacked, n_offsets: int = 0):
+        self.n, self.n_offsets, self.base = n, n_offsets, len(strings.tokens) + 1
+        self.levels: list[Level] = []
+        done, known = 0, 1
+        while done < n:
+            stop = done + 1
+            while stop < n and known * self.base ** (stop + 1 - done) <= LARGEST:
+                stop += 1
+            span = known * self.base ** (stop - done)
+            codes = self._distinct(strings, partial(self._read, start=done, stop=stop), span)
+            self.levels.append(Level(done, stop, span, codes))
+            done, known = stop, len(codes) + 1
+        self.places: Level | None = None
+        if n_offsets:
+            # Places where the strings have something, and one for all beyond.
+            self.n_places = max(int(np.diff(strings.starts).max()) - n + n_offsets, 0) + 1
+            span = known * self.n_places
+            self.places = Level(n, n, span, self._distinct(strings, self._placed, span))
+
+    @property
+    def n_ngrams(self) -> int:
+        return len(self.levels[-1].codes)
+
+    @property
+    def n_columns(self) -> int:
+        return self.n_ngrams if self.places is None else len(self.places.codes)
+
+    def counts(self, strings: Stacked, values=(1.0,)) -> sparse.csr_array:
+        """Sums of ``values`` in each column, and a last column for n-grams that have none.
+
+        Parameters
+        ----------
+        strings : Stacked
+            Its symbols are numbers of the tokens learned from; their number where unknown.
+        values : sequence of n_offsets floats
+        """
+        blocks = []
+        for counts, begins, places in strings.blocks(self.n, max(self.n_offsets, 1)):
+            ids = self._ranks(strings.symbols, begins)
+            if self.places is not None:
+                ids = self.places.rank(self._placed(ids, strings.symbols, begins, places))
+            starts = len(values) * np.concatenate([[0], np.cumsum(counts)])
+            if max(starts[-1], self.n_columns) < 2**31 - 1:
+                starts, ids = starts.astype(np.int32), ids.astype(np.int32)
+            data = np.tile(np.asarray(values, dtype=np.float64), len(begins))
+            block = sparse.csr_array((data, ids, starts), shape=(len(counts), self.n_columns + 1))
+            block.sum_duplicates()
+            blocks.append(block)
+        return blocks[0] if len(blocks) == 1 else sparse.vstack(blocks, format="csr")
+
+    def names(self, tokens: list) -> list[str]:
+        """What each column counts, in words."""
+        ids, places = np.arange(self.n_ngrams), None
+        if self.places is not None:
+            ids, places = np.divmod(self.places.codes, self.n_places)
+        symbols = np.empty((len(ids), self.n), dtype=np.int64)
+        for level in reversed(self.levels):
+            codes = level.codes[ids]
+            for j in range(level.stop - 1, level.start - 1, -1):
+                codes, symbols[:, j] = np.divmod(codes, self.base)
+            ids = codes
+        words = [str(token) for token in tokens]
+        between = "" if all(isinstance(token, str) and len(token) == 1 for token in tokens) else " "
+        names = [between.join([words[i] for i in row]) for row in symbols.tolist()]
+        return names if places is None else [f"{name}@{p}" for name, p in zip(names, places)]
+
+    def _distinct(self, strings: Stacked, continued: Callable, span: int) -> np.ndarray:
+        """The codes that occur, sorted; ``continued`` makes them of what was read before."""
+        found = []
+        for _, begins, places in strings.blocks(self.n, max(self.n_offsets, 1)):
+            codes = continued(self._ranks(strings.symbols, begins), strings.symbols, begins, places)
+            found.append(distinct(codes, span))
+        return found[0] if len(found) == 1 else distinct(np.concatenate(found), span)
+
+    def _ranks(self, symbols, begins) -> np.ndarray:
+        """Ranks of the n-grams that begin there, as far as they are read."""
+        ranks = np.zeros(len(begins), dtype=np.int64)
+        for level in self.levels:
+            codes = self._read(ranks, symbols, begins, start=level.start, stop=level.stop)
+            ranks = level.rank(codes)
+        return ranks
+
+    def _read(self, ranks, symbols, begins, places=None, *, start, stop) -> np.ndarray:
+        codes = ranks.astype(np.int64)
+        for j in range(start, stop):
+            codes *= self.base
+            codes += symbols[begins + j]
+        return codes
+
+    def _placed(self, ranks, symbols, begins, places) -> np.ndarray:
+        """Codes of the pairs (n-gram, place), n_offsets of them for each n-gram."""
+        codes = np.add.outer(places, np.arange(self.n_offsets))
+        np.minimum(codes, self.n_places - 1, out=codes)
+        codes += self.n_places * ranks.astype(np.int64)[:, None]
+        return codes.ravel()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A matrix of kernel values in the place of outputs."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from skstruct.kernels.definite import check_definite
+from skstruct.kernels.inputs import check_gram
+from skstruct.kernels.outputs import OutputKernel
+
+
+class PrecomputedKernel(OutputKernel):
+    """A matrix of kernel values, in the place of the outputs themselves.
+
+    ``fit`` takes the matrix (m, m), symmetric and positive semidefinite (of more than 1000
+    rows the leading 1000 are checked). Outputs are then row numbers 0, ..., m - 1; the
+    matrix itself stands for all of them.
+
+    Examples
+    --------
+    >>> kernel = PrecomputedKernel().fit([[2.0, 1.0], [1.0, 1.0]])
+    >>> kernel([1], [0, 1])
+    array([[1., 1.]])
+    >>> kernel.loss([0], [1])
+    array([0.5])
+    """
+
+    def fit(self, Y):
+        self.matrix_ = check_definite(check_gram(Y), "The precomputed kernel between outputs")
+        return self
+
+    def _numbers(self, Y) -> np.ndarray:
+        if not hasattr(self, "matrix_"):
+            raise NotFittedError("A precomputed kernel between outputs is given to fit.")
+        m, numbers = len(self.matrix_), np.asarray(Y)
+        if numbers.shape == (m, m) and np.array_equal(numbers, self.matrix_):
+            return np.arange(m)
+        whole = numbers.ndim == 1 and numbers.size and numbers.dtype.kind in "iu"
+        if not whole or numbers.min() < 0 or numbers.max() >= m:
+            raise ValueError(
+                "Outputs of a precomputed kernel are row numbers of the matrix given to fit, "
+                f"from 0 to {m - 1}, or that matrix; an array of shape {numbers.shape} and type "
+                f"{numbers.dtype} came."
+            )
+        return numbers
+
+    def __call__(self, A, B=None) -> np.ndarray:
+        a = self._numbers(A)
+        return self.matrix_[np.ix_(a, a if B is None else self._numbers(B))]
+
+    def diagonal(self, A) -> np.ndarray:
+        return self.matrix_.diagonal()[self._numbers(A)].copy()
+
+    def paired(self, A, B) -> np.ndarray:
+        a, b = self._numbers(A), self._numbers(B)
+        if len(a) != len(b):
+            raise ValueError(f"{len(a)} outputs cannot be compared with {len(b)} row by row.")
+        return self.matrix_[a, b]
+
+    def largest_loss(self) -> float:
+        """Over the outputs of the matrix."""
+        half = self.matrix_[self._numbers(self.matrix_)].diagonal() / 2
+        return max(float((half - row).max() + own) for own, row in zip(half, self.matrix_))

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What learners that smooth and then decide have in common."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct._arrays.optional import is_pandas
+from skstruct.learners.batches import decide_in_blocks
+from skstruct.learners.inputs import read_inputs
+from skstruct.spaces import Decoded
+from skstruct.spaces.limits import check_n_rows
+
+
+class BlockPredictor(BaseEstimator):
+    """Predictions from a fitted ``space_``, in blocks of rows.
+
+    A child has the parameters ``memory``, ``n_jobs`` and ``verbose``, and asks with a
+    problem and a smoother of its targets.
+    """
+
+    def _checked(self, X):
+        """Inputs as the smoother reads them, and the index of their rows, if they have one."""
+        check_is_fitted(self)
+        index = X.index if is_pandas(X, "DataFrame", "Series") else None
+        return read_inputs(self, X, reset=False), index
+
+    def _in_blocks(self, X, problem, smoother, decide):
+        limits = getattr(problem.space, "limits_", None)
+        if getattr(limits, "of_training", False):
+            raise ValueError(
+                f"{type(self.space_).__name__}: the constraints differ from row to row, and were "
+                "given for training; give those of the new rows: restrict={...}."
+            )
+        check_n_rows(limits, X.shape[0], type(self.space_).__name__)
+        budget = {"memory": self.memory, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        smooth = partial(problem.smooth, smoother)
+        return decide_in_blocks(X, smooth, decide, problem.bytes_per_row(), **budget)
+
+    def _decode(self, X, problem, smoother) -> Decoded:
+        X, index = self._checked(X)
+        decoded = self._in_blocks(X, problem, smoother, problem.decode)
+        outputs = self.space_.restore(decoded.outputs, index)
+        return Decoded(outputs, decoded.values, decoded.bounds)
+
+    def _kbest(self, X, k, problem, smoother) -> Decoded:
+        if not isinstance(k, (int, np.integer)) or k < 1:
+            raise ValueError(f"k is a whole number, at least 1; {k!r} came.")
+        X, index = self._checked(X)
+        best = self._in_blocks(
+            X, problem, smoother, lambda means, rows: problem.kbest(means, k, rows)
+        )
+        ranks = range(best.outputs.shape[1])
+        outputs = [self.space_.restore(best.outputs[:, rank], index) for rank in ranks]
+        return Decoded(outputs, best.values, best.bounds)
+
+    def _score(self, X, y, sample_weight, problem, smoother) -> float:
+        X, _ = self._checked(X)
+        check_consistent_length(X, y, sample_weight)
+        decoded = self._in_blocks(X, problem, smoother, problem.decode)
+        losses = problem.loss(decoded.outputs, self.space_.validate(y))
+        return 0.0 - float(np.average(losses, weights=sample_weight))

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inputs of any kind as what a smoother reads: arrays, strings, sequences of tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import validate_data
+
+from skstruct.learners.tokens import TokenBatch, TokenReader, are_tokens
+
+
+def read_inputs(model, X, *, kernel=None, reset):
+    """X as an array or CSR of floats; as a :class:`TokenBatch` where rows are sequences.
+
+    With ``reset``, keeps on the model what new inputs need: ``features_`` of a kernel that is
+    the inner product of features, ``tokens_`` of sequences.
+    """
+    if reset:
+        model.features_ = clone(kernel).fit(X) if has_features(kernel) else None
+        model.tokens_ = None
+        if model.features_ is None and are_tokens(X):
+            model.tokens_ = TokenReader().fit(X)
+    if model.features_ is not None:
+        X = model.features_.transform(X)
+    if model.tokens_ is None:
+        return checked(model, X, reset)
+    batch = model.tokens_.read(X)
+    return TokenBatch(checked(model, batch.tokens, reset), batch.starts)
+
+
+def checked(model, X, reset):
+    """An array or CSR of finite floats, with the features that the model knows."""
+    return validate_data(model, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+
+
+def has_features(kernel) -> bool:
+    """Whether a kernel is the inner product of features that it can write down."""
+    return hasattr(kernel, "transform") and hasattr(kernel, "fit")
+
+
+def plain_kernel(model, kernel):
+    """The kernel between what ``read_inputs`` gave."""
+    return "linear" if model.features_ is not None else kernel

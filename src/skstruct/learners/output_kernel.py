@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regression in the feature space of an output kernel, and the nearest output there."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.whole import all_or_nothing
+from skstruct.kernels.definite import check_definite
+from skstruct.kernels.outputs import resolve_output_kernel
+from skstruct.learners.base import BlockPredictor
+from skstruct.learners.explanation import Explanation
+from skstruct.learners.inputs import plain_kernel, read_inputs
+from skstruct.learners.kernel_problem import KernelProblem
+from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
+from skstruct.learners.output_forms import output_space
+from skstruct.learners.radius import choose_radius
+from skstruct.smoothing import KernelRidge, SampleCompression
+from skstruct.spaces import Decoded
+
+UNIT_KERNELS = ("rbf", "laplacian", "cosine")  # k(x, x) = 1 for all x
+
+
+class OutputKernelRegressor(BlockPredictor):
+    r"""Ridge regression between an input and an output kernel, and the pre-image of its answer.
+
+    .. math:: \hat y(x) = \arg\min_y k_Y(y, y) - 2 \sum_i b_i(x)\, k_Y(y, y_i), \quad
+              b(x) = A\, (k_X(x_j, x))_j
+
+    ``method="ridge"`` (SORR [1]_) takes :math:`A = (K_X + I/C)^{-1}`. ``"sample_compression"``
+    (SOSC) takes the A of least squared error with :math:`\sum_{ij} A_{ij}^2 \le R^2`; see
+    :class:`~skstruct.smoothing.systems.CompressionSystem`.
+
+    The answer is a point in the feature space of the output kernel; the prediction is the
+    output nearest to it. Where that kernel is the inner product of an embedding of the space
+    (Hamming kernel on ``Sequences``, common path in a ``Hierarchy``, spectrum kernel on
+    ``Strings``, linear kernel on most), the whole space is searched by its own decoder;
+    otherwise all candidates are compared.
+
+    Parameters
+    ----------
+    input_kernel : str, callable or kernel, default="rbf"
+        Kernel between inputs by scikit-learn's names, ``"precomputed"`` too; or a string
+        kernel such as :class:`~skstruct.kernels.SpectrumKernel`, for inputs that are strings.
+        A list is searched like C.
+    output_kernel : str, kernel or callable, default="dirac"
+        Kernel between outputs: ``"dirac"``, ``"hamming"``, ``"path"``, ``"linear"``,
+        ``"rbf"``, ``"polynomial"``, ``"precomputed"`` (then ``y`` is the kernel matrix and
+        predictions are row numbers), a kernel of :mod:`skstruct.kernels`, or a function
+        k(y, y') of two outputs.
+    method : "ridge" or "sample_compression"
+    C : float, several or "auto", default="auto"
+        Inverse penalty of ridge regression. ``"auto"`` and several values are chosen by the
+        loss on left-out rows, in closed form, from one eigendecomposition.
+    radius : float, several or None, default=None
+        R of sample compression; None tries 20 values, several are tried, by ``cv`` folds.
+    candidates : list of outputs, default=None
+        What may be predicted; the outputs of training when None, unless a space can be
+        searched whole.
+    space : space, default=None
+        What may be predicted, as a space: gives outputs their form, and perhaps a decoder.
+    loss : str or loss, default=None
+        What C and radius are chosen by, and ``score`` measures. None is the kernel's own,
+        :math:`(k(y, y) + k(y', y'))/2 - k(y, y')`.
+    gamma, degree, coef0 : float
+        Parameters of the input kernel; ``gamma="auto"`` is searched like C.
+    leave_out : "one", "output", int or splitter, default="one"
+        What is left out together when C is chosen; see
+        :class:`~skstruct.ConditionalRiskMinimizer`.
+    cv : int, default=5
+        Folds, at random, by which a radius is chosen.
+    memory, n_jobs, verbose
+        As in :class:`~skstruct.ConditionalRiskMinimizer`.
+    random_state : int or RandomState, default=0
+        Of the folds.
+
+    Attributes
+    ----------
+    coef_ : array of shape (m, m)
+        A; computed when asked for.
+    C_, radius_, gamma_, input_kernel_ : what was chosen; None where it has no part
+    output_kernel_ : the fitted kernel between outputs
+    space_, smoother_ : the fitted parts
+    search_ : LeaveOutSearch or None; all trials with their left-out risks
+
+    References
+    ----------
+    .. [1] S. Giguère, F. Laviolette, M. Marchand, K. Sylla, "Risk bounds and learning
+       algorithms for the regression approach to structured output prediction", 2013, (8) and
+       Theorem 6. Ridge regression: C. Cortes, M. Mohri, J. Weston, "A general regression
+       framework for learning string-to-string mappings", 2007.
+
+    Examples
+    --------
+    >>> X, words = [[0.0], [0.2], [1.0], [1.1], [2.0]], ["cat", "cat", "dog", "dig", "bird"]
+    >>> model = OutputKernelRegressor(output_kernel="hamming", gamma=2.0, C=10.0).fit(X, words)
+    >>> model.predict([[0.1], [2.1]]).tolist()
+    ['cat', 'bird']
+    >>> model.decode([[0.1]]).values.shape, model.coef_.shape
+    ((1,), (5, 5))
+    """
+
+    def __init__(
+        self,
+        input_kernel="rbf",
+        output_kernel="dirac",
+        *,
+        method="ridge",
+        C="auto",
+        radius=None,
+        candidates=None,
+        space=None,
+        loss=None,
+        gamma=None,
+        degree=3,
+        coef0=1,
+        leave_out="one",
+        cv=5,
+        memory="1GB",
+        n_jobs=None,
+        verbose=0,
+        random_state=0,
+    ):
+        self.input_kernel = input_kernel
+        self.output_kernel = output_kernel
+        self.method = method
+        self.C = C
+        self.radius = radius
+        self.candidates = candidates
+        self.space = space
+        self.loss = loss
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.leave_out = leave_out
+        self.cv = cv
+        self.memory = memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.input_kernel, str) and (
+            self.input_kernel == "precomputed"
+        )
+        tags.target_tags.required = True
+        return tags
+
+    # ------------------------------------------------------------------ fitting
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Learn from inputs ``X`` and outputs ``y`` in any form that the kernel reads.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (m,), default=None
+            For ridge regression.
+        groups : array of shape (m,), default=None
+            Rows of the same group are left out together when C or radius is chosen.
+        """
+        if y is None:
+            raise ValueError(
+                "OutputKernelRegressor requires y to be passed, but the target y is None."
+            )
+        self._check_method(sample_weight)
+        parse_memory(self.memory)
+        X = read_inputs(self, X, kernel=self.input_kernel, reset=True)
+        if self.tokens_ is not None:
+            raise ValueError("OutputKernelRegressor takes one input per output, not one per token.")
+        y = y if hasattr(y, "__len__") else np.asarray(y)
+        check_consistent_length(X, y)
+        check_groups(groups, X.shape[0])
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        kernel = clone(resolve_output_kernel(self.output_kernel))
+        self.space_, self.outputs_, candidates = output_space(
+            y, self.space, self.candidates, kernel
+        )
+        self.problem_ = KernelProblem(
+            self.space_, kernel, self.outputs_, y, loss=self.loss, candidates=candidates,
+            whole=self.space is not None,
+        )  # fmt: skip
+        self.output_kernel_ = self.problem_.kernel
+        if not self.problem_.by_embedding:
+            check_definite(self.problem_.output_gram()[0])
+        self.C_ = self.radius_ = self.search_ = None
+        fit = self._fit_ridge if self.method == "ridge" else self._fit_compression
+        self.smoother_ = fit(X, sample_weight, groups)
+        self.input_kernel_ = self.smoother_.kernel
+        self.gamma_ = self.smoother_.kernel_.gamma_
+        return self
+
+    def _check_method(self, sample_weight):
+        if self.method not in ("ridge", "sample_compression"):
+            raise ValueError(f'method is "ridge" or "sample_compression"; {self.method!r} came.')
+        if self.method == "ridge" and self.radius is not None:
+            raise ValueError('A radius goes with method="sample_compression".')
+        if self.method == "sample_compression" and sample_weight is not None:
+            raise ValueError("Sample compression takes no sample_weight.")
+
+    def _kernels(self, X, sample_weight=None):
+        kernel = plain_kernel(self, self.input_kernel)
+        return kernel_grid(kernel, self.gamma, X, sample_weight)
+
+    @property
+    def _shape(self):
+        return {"degree": self.degree, "coef0": self.coef0, "memory": self.memory}
+
+    def _ridge(self, kernel, gamma, alpha, system):
+        return KernelRidge(
+            kernel, alpha, gamma=gamma, fit_intercept=False, system=system, **self._shape
+        )
+
+    def _fit_ridge(self, X, sample_weight, groups):
+        pairs = self._kernels(X, sample_weight)
+        search = isinstance(self.C, str) or np.ndim(self.C) > 0 or len(pairs) > 1
+        if search and len(self.outputs_) > 1:
+            groups = group_numbers(self.leave_out, self.outputs_, groups)
+            self.search_, smoother = choose(
+                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, "spectral"),
+                pairs, _penalties(self.C), self.problem_, X, groups,
+                sample_weight=sample_weight, memory=self.memory, verbose=self.verbose,
+            )  # fmt: skip
+        else:
+            C = 1.0 if search else self.C  # one row: nothing can be left out
+            smoother = self._ridge(*pairs[0], _penalties(C), "auto")
+            smoother.fit(X, self.problem_.targets(), sample_weight)
+        self.C_ = 1.0 / smoother.alpha
+        return smoother
+
+    def _fit_compression(self, X, sample_weight, groups):
+        pairs = self._kernels(X)
+        makers = [SampleCompression(kernel, gamma=gamma, **self._shape) for kernel, gamma in pairs]
+        self.search_, smoother = choose_radius(
+            makers, self.radius, self.problem_, X,
+            groups=groups, cv=self.cv, memory=self.memory, verbose=self.verbose,
+            random_state=self.random_state,
+        )  # fmt: skip
+        self.radius_ = smoother.radius
+        return smoother
+
+    # ------------------------------------------------------------------ what was fitted
+    @property
+    def coef_(self) -> np.ndarray:
+        """A of shape (m, m): the weights of training outputs are A times kernel values."""
+        check_is_fitted(self, "smoother_")
+        if self.method == "sample_compression":
+            return self.smoother_.coef_
+        root = self.smoother_.root_
+        return root[:, None] * self.smoother_.system_.solve(np.diag(root))
+
+    @property
+    def unit_inputs_(self) -> bool:
+        """Whether k(x, x) = 1 is known for all inputs."""
+        if self.features_ is not None:
+            return bool(getattr(self.features_, "normalize", False))
+        return isinstance(self.input_kernel_, str) and self.input_kernel_ in UNIT_KERNELS
+
+    def gram_inputs(self, X=None) -> np.ndarray:
+        """Kernel matrix of the training inputs, (m, m); of a precomputed kernel, give it."""
+        check_is_fitted(self, "smoother_")
+        if self.smoother_.X_fit_ is not None:
+            return self.smoother_.kernel_.gram(self.smoother_.X_fit_)
+        if X is None:
+            raise ValueError("A precomputed kernel is not kept: give the training X.")
+        return self.smoother_.kernel_.gram(read_inputs(self, X, reset=False))
+
+    def gram_outputs(self) -> np.ndarray:
+        """Kernel matrix of the training outputs, (m, m)."""
+        check_is_fitted(self, "smoother_")
+        gram, number = self.problem_.output_gram()
+        return gram[np.ix_(number, number)]
+
+    # ------------------------------------------------------------------ predicting
+    def _prepared(self, restrict):
+        check_is_fitted(self, "smoother_")
+        return self.problem_.restricted(restrict), self.smoother_
+
+    def decode(self, X, *, restrict=None) -> Decoded:
+        """Predictions, with k(y, y) - 2 sum_i b_i k(y, y_i) as values and bounds on these.
+
+        Bounds are over what may be predicted: candidates, or the space if one was given.
+
+        Parameters
+        ----------
+        restrict : dict, default=None
+            Arguments of the space's ``restrict``.
+        """
+        return self._decode(X, *self._prepared(restrict))
+
+    def predict(self, X, *, restrict=None):
+        """The outputs nearest to the answers in feature space, in the form of ``y``."""
+        return self.decode(X, restrict=restrict).outputs
+
+    def kbest(self, X, k=3, *, restrict=None) -> Decoded:
+        """The ``k`` nearest outputs of each row; a list of outputs, rank by rank."""
+        return self._kbest(X, k, *self._prepared(restrict))
+
+    def explain(self, X, *, restrict=None) -> Explanation:
+        """The weights b(x) of the training examples for each row, and how far each one is."""
+        problem, smoother = self._prepared(restrict)
+        X, _ = self._checked(X)
+        decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
+        return Explanation(smoother.weights(X), problem.loss.pairwise(decided, self.outputs_))
+
+    def score(self, X, y, sample_weight=None, *, restrict=None) -> float:
+        """Minus the mean loss of the predictions for ``X``; see the parameter ``loss``."""
+        problem, smoother = self._prepared(restrict)
+        if self.loss is not None:
+            return self._score(X, y, sample_weight, problem, smoother)
+        check_consistent_length(y, sample_weight)
+        losses = self.output_kernel_.loss(self._decode(X, problem, smoother).outputs, y)
+        return 0.0 - float(np.average(losses, weights=sample_weight))
+
+
+def _penalties(C):
+    """Ridge penalties 1 / C."""
+    if isinstance(C, str):
+        if C != "auto":
+            raise ValueError(f'C is a positive number, several, or "auto"; {C!r} came.')
+        return C
+    values = np.asarray(C, dtype=np.float64)
+    if not values.size or not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError(f"C must be positive; {C!r} came.")
+    return 1.0 / values if values.ndim else float(1.0 / values)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Choosing the radius of sample compression by cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold
+
+from skstruct._arrays.progress import track
+from skstruct.learners.leave_out import LeaveOutSearch
+
+N_RADII = 20
+
+
+def choose_radius(smoothers, radius, problem, X, *, groups, cv, memory, verbose, random_state):
+    """Fit the smoother and radius of least loss on held-out rows.
+
+    The bound is on the sum of squares of m^2 entries, R^2 = (m rho)^2, so that rho is what is
+    kept from folds to all rows.
+
+    Parameters
+    ----------
+    smoothers : list of SampleCompression
+        One for each kernel and gamma.
+    radius : float, several or None
+
+    Returns
+    -------
+    LeaveOutSearch or None, fitted SampleCompression
+    """
+    gram, number = problem.output_gram()
+    targets, m = problem.targets(), len(number)
+    if radius is not None and np.ndim(radius) == 0 and len(smoothers) == 1:
+        smoother = smoothers[0].set_params(radius=radius)
+        return None, smoother.fit(X, targets, output_gram=gram, number=number)
+    if m < 2:
+        return None, smoothers[0].set_params(radius=1.0).fit(X, targets, gram, number)
+    whole = [smoother.fit(X, targets, gram, number) for smoother in smoothers]
+    radii = [_grid(radius, smoother) for smoother in whole]
+    splits = list(_splitter(cv, groups, m, random_state).split(np.zeros((m, 1)), None, groups))
+    left = [[np.empty(targets.shape) for _ in tried] for tried in radii]
+    for train, test in track(splits, "folds", verbose):
+        for smoother, tried, means in zip(smoothers, radii, left):
+            fold = clone(smoother).fit(
+                _part(X, train, train, smoother), targets[train], gram, number[train]
+            )
+            for value, held_out in zip(tried, means):
+                part = fold.with_radius(value * len(train) / m)
+                held_out[test] = part.predict(_part(X, test, train, smoother))
+    search = LeaveOutSearch()
+    for smoother, tried, means in zip(whole, radii, left):
+        for value, held_out in zip(tried.tolist(), means):
+            trial = {"kernel": smoother.kernel, "gamma": smoother.gamma, "radius": value}
+            if search.add({**trial, "risk": problem.realized(held_out, memory)}):
+                winner = smoother
+    assert search.best is not None
+    return search, winner.with_radius(search.best["radius"])
+
+
+def _splitter(cv, groups, m, random_state):
+    if not isinstance(cv, (int, np.integer)) or cv < 2:
+        raise ValueError(f"cv is a whole number of folds, at least 2; {cv!r} came.")
+    if groups is not None:
+        return GroupKFold(min(cv, len(np.unique(groups))))
+    return KFold(min(cv, m), shuffle=True, random_state=random_state)
+
+
+def _part(X, rows, columns, smoother):
+    return X[rows][:, columns] if smoother.kernel == "precomputed" else X[rows]
+
+
+def _grid(radius, smoother) -> np.ndarray:
+    """The radii to try: from almost nothing to where the bound no longer binds."""
+    if radius is not None:
+        radii = np.unique(np.asarray(radius, dtype=np.float64))
+        if not len(radii) or not (np.isfinite(radii) & (radii >= 0)).all():
+            raise ValueError(f"radius is a number of at least 0, or several; {radius!r} came.")
+        return radii
+    system = smoother.system_
+    if not len(system.e_) or not len(system.k_):
+        return np.array([1.0])
+    top = float(system.e_.max() * system.k_.max() ** 2) / len(system.U_)
+    betas = top * np.logspace(2, -10, N_RADII)
+    return np.sqrt([system.square_norm(beta)[0] for beta in betas])

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A loss on sequences whose inputs have features for every position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skstruct._arrays.blocks import row_blocks
+from skstruct._arrays.ties import snap
+from skstruct.learners.problem import RiskProblem
+from skstruct.losses.sequences import SequenceHamming
+from skstruct.spaces.base import Decoded
+
+
+@dataclass(frozen=True, eq=False)
+class TokenMeans:
+    """Conditional means of every position, sequence after sequence."""
+
+    values: np.ndarray  # shape: (n_tokens, n_targets)
+    starts: np.ndarray  # shape: (n_sequences + 1,)
+
+
+class TokenProblem(RiskProblem):
+    r"""Symbols and bigrams are regressed position by position, and decided as chains.
+
+    The estimated risk of a sequence of the length of its input is
+
+    .. math:: \sum_t \bigl(1 - \hat P(z_t \mid x_t)\bigr)
+              + w \sum_{t > 1} \bigl(1 - \hat P(z_{t-1} z_t \mid x_t)\bigr)
+
+    Parameters
+    ----------
+    space : fitted Sequences
+    loss : SequenceHamming, or Hamming
+    outputs : array of shape (n, width)
+        Outputs of training in canonical form.
+    starts : array of shape (n + 1,)
+        Where the tokens of each training sequence begin.
+    """
+
+    by_weights = False
+    joint = False
+
+    def __init__(self, space, loss, outputs, starts):
+        loss = loss.bind(space)
+        if not isinstance(loss, SequenceHamming):
+            raise ValueError(
+                f"With features for every position the loss is 'hamming' or SequenceHamming; "
+                f"{type(loss).__name__} needs one input per sequence."
+            )
+        self.space, self.loss, self.outputs, self.starts = space, loss, outputs, starts
+        lengths = (outputs >= 0).sum(axis=1)
+        wrong = np.flatnonzero(lengths != np.diff(starts))
+        if len(wrong):
+            i = int(wrong[0])
+            raise ValueError(
+                f"X[{i}] has {np.diff(starts)[i]} positions and y[{i}] {lengths[i]} symbols."
+            )
+        self.q = len(space.symbols_)
+        self.symbols = outputs[outputs >= 0]  # one after the other; shape (n_tokens,)
+        self.pairs = np.zeros(len(self.symbols), np.int64)
+        self.pairs[1:] = self.symbols[:-1] * self.q + self.symbols[1:]
+        self.inner = np.ones(len(self.symbols), bool)  # positions that have one before them
+        self.inner[starts[:-1][lengths > 0]] = False
+        self.used = np.unique(self.pairs[self.inner]) if loss.bigrams else np.zeros(0, np.int64)
+        self.key = ("tokens", bool(loss.bigrams))
+        self.width = self.q + len(self.used)
+
+    def targets(self):
+        """Indicators of symbol and bigram, and a one; shape (n_tokens, q + used + 1)."""
+        T = np.zeros((len(self.symbols), self.width + 1))
+        T[np.arange(len(T)), self.symbols] = 1.0
+        if len(self.used):
+            at = np.flatnonzero(self.inner)
+            T[at, self.q + np.searchsorted(self.used, self.pairs[at])] = 1.0
+        T[:, -1] = 1.0
+        return T
+
+    search_targets = targets
+
+    def groups_of_rows(self, groups):
+        """Tokens of a sequence are left out together."""
+        sequence = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return sequence if groups is None else np.asarray(groups)[sequence]
+
+    def smooth(self, smoother, X) -> TokenMeans:
+        means = np.asarray(smoother.predict(X.tokens), dtype=np.float64)
+        return TokenMeans(means.reshape(X.tokens.shape[0], -1), X.starts)
+
+    def decode(self, means, rows=slice(None)) -> Decoded:
+        unary, transitions, offset = self._chains(means)
+        space = self.space.rows(rows)
+        decoded = space.argmin_chains(unary, means.starts, transitions)
+        return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
+
+    def kbest(self, means, k, rows=slice(None)) -> Decoded:
+        unary, transitions, offset = self._chains(means)
+        best = self.space.rows(rows).kbest_chains(unary, means.starts, k, transitions)
+        offset = offset[:, None]
+        return Decoded(best.outputs, best.values + offset, best.bounds + offset)
+
+    def _chains(self, means):
+        """Costs of symbols (N, q), of bigrams (N, q, q) or None, and the rest of the risk (n,)."""
+        q, values, weight = self.q, means.values, self.loss.bigrams
+        total = values[:, -1]
+        scale = np.maximum(np.abs(total), np.abs(values[:, :-1]).max(axis=1, initial=0.0))
+        unary = snap(-values[:, :q], scale)
+        inner = np.ones(len(total), bool)
+        inner[means.starts[:-1][np.diff(means.starts) > 0]] = False
+        offset = _sums(total + weight * total * inner, means.starts)
+        if not len(self.used):
+            return unary, None, offset
+        transitions = np.zeros((len(total), q * q))
+        transitions[:, self.used] = snap(-weight * values[:, q:-1], scale)
+        return unary, transitions.reshape(-1, q, q), offset
+
+    def realized(self, means, memory, sample_weight=None) -> float:
+        losses = np.empty(len(self.outputs))
+        for rows in row_blocks(len(losses), self.bytes_per_row(), memory):
+            starts = self.starts[rows.start : rows.stop + 1]
+            block = TokenMeans(means[starts[0] : starts[-1]], starts - starts[0])
+            losses[rows] = self.loss(self.decide(block, rows), self.outputs[rows])
+        if sample_weight is not None:  # of tokens, all those of a sequence the same
+            weighted = np.zeros(len(losses))
+            full = np.diff(self.starts) > 0
+            weighted[full] = np.asarray(sample_weight)[self.starts[:-1][full]]
+            sample_weight = weighted
+        return float(np.average(losses, weights=sample_weight))
+
+    def bytes_per_row(self) -> int:
+        """Of a sequence twice as long as the mean of training."""
+        tokens = 2 * len(self.symbols) // max(1, len(self.outputs)) + 1
+        table = self.q**2 if len(self.used) else self.q
+        return 8 * tokens * (2 * self.width + 3 * table)
+
+
+def _sums(values, starts) -> np.ndarray:
+    """Sums over the tokens of each sequence; shape (n,)."""
+    running = np.concatenate([[0.0], np.cumsum(values)])
+    return running[starts[1:]] - running[starts[:-1]]

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inputs with one row of features per position: arrays, or dictionaries per token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.optional import is_pandas
+
+
+@dataclass(frozen=True, eq=False)
+class TokenBatch:
+    """The positions of several sequences, one after the other.
+
+    Attributes
+    ----------
+    tokens : array or CSR of shape (n_tokens, n_features)
+    starts : int array of shape (n_sequences + 1,)
+        Sequence i owns the rows starts[i] to starts[i + 1].
+    """
+
+    tokens: Any
+    starts: np.ndarray
+
+    @property
+    def shape(self):
+        return (len(self.starts) - 1, self.tokens.shape[1])
+
+    def __len__(self):
+        return len(self.starts) - 1
+
+    def __getitem__(self, rows):
+        first, last, step = rows.indices(len(self))
+        assert step == 1
+        starts = self.starts[first : last + 1]
+        return TokenBatch(self.tokens[starts[0] : starts[-1]], starts - starts[0])
+
+    @property
+    def sequence(self) -> np.ndarray:
+        """The sequence of every token; shape (n_tokens,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+
+def are_tokens(X) -> bool:
+    """Whether every row of X is itself a list of rows: a sequence of tokens."""
+    if isinstance(X, np.ndarray) and X.ndim != 1:
+        return X.ndim == 3 and X.dtype != object
+    if sparse.issparse(X) or is_pandas(X, "DataFrame") or not hasattr(X, "__len__"):
+        return False
+    first = next((x for x in X if not hasattr(x, "__len__") or len_of(x)), None)
+    if isinstance(first, np.ndarray) and first.dtype != object:
+        return first.ndim == 2
+    if sparse.issparse(first) or is_pandas(first, "DataFrame"):
+        return True
+    if not isinstance(first, (list, tuple, np.ndarray)):
+        return False
+    return isinstance(first[0], (Mapping, list, tuple, set, frozenset, np.ndarray))
+
+
+def len_of(x) -> int:
+    """Number of positions of a sequence."""
+    return x.shape[0] if hasattr(x, "shape") else len(x)
+
+
+class TokenReader:
+    """Stacks sequences of tokens; learns the names of features that are given by name."""
+
+    def fit(self, X):
+        self.names_ = None
+        if any(_by_name(x) for x in X):
+            from sklearn.feature_extraction import DictVectorizer
+
+            self.names_ = DictVectorizer(sort=False)
+            self.names_.fit(_dictionaries(X))
+        return self
+
+    def read(self, X) -> TokenBatch:
+        if not are_tokens(X):
+            raise ValueError(
+                "The model was fitted to sequences of tokens: every row of X is an array with a "
+                f"row per position, or a list of dictionaries. {_described(X)} came."
+            )
+        starts = np.concatenate([[0], np.cumsum([len_of(x) for x in X])]).astype(np.int64)
+        if self.names_ is not None:
+            return TokenBatch(self.names_.transform(_dictionaries(X)), starts)
+        return TokenBatch(_stacked(X), starts)
+
+
+def _stacked(X):
+    """All rows of all sequences below each other."""
+    arrays = [x if sparse.issparse(x) else _matrix(i, x) for i, x in enumerate(X)]
+    widths = [x.shape[1] for x in arrays if x.shape[0]]
+    for i, x in enumerate(arrays):
+        if x.shape[0] and x.shape[1] != widths[0]:
+            raise ValueError(
+                f"X[{i}] has {x.shape[1]} features per position; the first sequence has "
+                f"{widths[0]}."
+            )
+    arrays = [x for x in arrays if x.shape[0]]
+    if not arrays:
+        raise ValueError("All sequences of X are empty.")
+    if any(sparse.issparse(x) for x in arrays):
+        return sparse.vstack(arrays, format="csr")
+    return np.vstack(arrays)
+
+
+def _matrix(i, x):
+    array = np.asarray(x, dtype=np.float64) if len_of(x) else np.zeros((0, 0))
+    if array.ndim != 2:
+        raise ValueError(
+            f"X[{i}] has shape {array.shape}; a sequence is an array (n_positions, n_features)."
+        )
+    return array
+
+
+def _by_name(x) -> bool:
+    """Whether the tokens of a sequence are dictionaries or collections of feature names."""
+    if sparse.issparse(x) or is_pandas(x, "DataFrame") or not len_of(x):
+        return False
+    token = x[0]
+    if isinstance(token, Mapping):
+        return True
+    return isinstance(token, (list, tuple, set, frozenset)) and any(
+        isinstance(name, str) for name in token
+    )
+
+
+def _dictionaries(X):
+    for i, x in enumerate(X):
+        for t, token in enumerate(x):
+            if isinstance(token, Mapping):
+                yield token
+            elif isinstance(token, (list, tuple, set, frozenset)):
+                yield dict.fromkeys(token, 1.0)
+            else:
+                raise ValueError(
+                    f"X[{i}][{t}] is {token!r}; a token is a dictionary of features, or a list "
+                    "of the names of those it has."
+                )
+
+
+def _described(X):
+    return f"An array of shape {X.shape}" if hasattr(X, "shape") else f"A {type(X).__name__}"

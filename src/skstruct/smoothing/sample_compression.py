@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regression in an output kernel's space with a bounded coefficient matrix, as a smoother."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skstruct._arrays.blocks import row_blocks
+from skstruct.kernels.inputs import InputKernel
+from skstruct.smoothing.systems.compression import CompressionSystem
+
+
+class SampleCompression(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    r"""Weights :math:`b(x) = A v(x)` with :math:`\sum A_{ij}^2 \le R^2`.
+
+    See :class:`~skstruct.smoothing.systems.CompressionSystem` for A, which depends on the
+    kernel between the outputs. The prediction is :math:`\sum_i b_i(x) t_i` for any targets.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        Kernel between inputs, as in :class:`KernelRidge`.
+    radius : float, default=1.0
+        R. Zero predicts zero; a large one does not bind.
+    memory : str or int, default="1GB"
+        Budget of one block of kernel rows at prediction.
+
+    Attributes
+    ----------
+    beta_ : float
+        Lagrange multiplier of the bound; zero where it does not bind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, T = np.array([[0.0], [1.0], [3.0]]), np.eye(3)
+    >>> model = SampleCompression(radius=2.0).fit(X, T, output_gram=np.eye(3))
+    >>> bool(abs((model.coef_**2).sum() - 4.0) < 1e-9)
+    True
+    """
+
+    def __init__(self, kernel="rbf", radius=1.0, *, gamma=None, degree=3, coef0=1, memory="1GB"):
+        self.kernel = kernel
+        self.radius = radius
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.memory = memory
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def fit(self, X, y, output_gram=None, number=None):
+        """Fit to targets ``y`` of shape (n, n_targets).
+
+        Parameters
+        ----------
+        output_gram : array of shape (u, u), default=None
+            Kernel between the distinct outputs; the inner products of the targets when None.
+        number : int array of shape (n,), default=None
+            Which of these each row has; its own when None.
+        """
+        X, targets = validate_data(
+            self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
+        )
+        self._check_radius(self.radius)
+        T = targets.reshape(len(targets), -1)
+        gram = T @ T.T if output_gram is None else np.asarray(output_gram, dtype=np.float64)
+        number = np.arange(len(T)) if number is None else np.asarray(number)
+        self.kernel_ = InputKernel(
+            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        ).fit(X)
+        self.X_fit_ = None if self.kernel == "precomputed" else X
+        self.system_ = CompressionSystem().fit(self.kernel_.gram(X), gram, number)
+        self.targets_ = targets
+        return self._solve()
+
+    @staticmethod
+    def _check_radius(radius):
+        if not isinstance(radius, (int, float, np.number)) or not radius >= 0:
+            raise ValueError(f"radius is a number of at least 0; {radius!r} came.")
+
+    def _solve(self):
+        self.beta_ = self.system_.beta(float(self.radius))
+        T = self.targets_.reshape(len(self.targets_), -1)
+        self.dual_coef_ = self.system_.coefficients(self.beta_, T)
+        return self
+
+    def with_radius(self, radius):
+        """The same smoother with another radius: nothing is decomposed again."""
+        self._check_radius(radius)
+        other = copy.copy(self)
+        other.radius = radius
+        return other._solve()
+
+    def with_targets(self, targets):
+        """The same weights, applied to other targets."""
+        other = copy.copy(self)
+        other.targets_ = np.asarray(targets, dtype=np.float64)
+        return other._solve()
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """A of shape (n_fitted, n_fitted)."""
+        check_is_fitted(self, "system_")
+        return self.system_.coefficients(self.beta_)
+
+    def _checked(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+
+    def predict(self, X):
+        X = self._checked(X)
+        out = np.empty((X.shape[0], self.dual_coef_.shape[1]))
+        for rows in row_blocks(X.shape[0], 8 * len(self.dual_coef_), self.memory):
+            out[rows] = self.kernel_(X[rows], self.X_fit_) @ self.dual_coef_
+        return out if self.targets_.ndim == 2 else out[:, 0]
+
+    def weights(self, X):
+        """Weights b(x) of the training rows for each row of ``X``; shape (n, n_fitted)."""
+        return self.kernel_(self._checked(X), self.X_fit_) @ self.coef_.T
