@@ -13,18 +13,10 @@ import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
 LAYERS = ["exceptions", "_arrays", "decoding", "spaces", "losses", "rankings", "kernels"]
-LAYERS += [
-    "smoothing",
-    "learners",
-    "model_selection",
-    "bounds",
-    "inspection",
-    "datasets",
-    "testing",
-    "cli",
-]
-ROOMS = ["datasets", "inspection", "kernels", "learners", "losses", "model_selection", "rankings",
-         "smoothing", "spaces", "testing"]  # fmt: skip
+LAYERS += ["smoothing", "bounds", "learners", "model_selection", "inspection", "datasets"]
+LAYERS += ["testing", "cli"]
+ROOMS = ["bounds", "datasets", "inspection", "kernels", "learners", "losses", "model_selection",
+         "rankings", "smoothing", "spaces", "testing"]  # fmt: skip
 
 
 def upward_imports(package):

@@ -78,7 +78,11 @@ def test_equal_outputs_share_their_rows():
 
 def test_predictions_are_weights_times_targets():
     rng = np.random.default_rng(0)
-    X, T, new = rng.standard_normal((9, 3)), rng.standard_normal((9, 2)), rng.standard_normal((4, 3))
+    X, T, new = (
+        rng.standard_normal((9, 3)),
+        rng.standard_normal((9, 2)),
+        rng.standard_normal((4, 3)),
+    )
     model = SampleCompression(radius=1.5, gamma=0.3).fit(X, T)
     assert_allclose(model.weights(new) @ T, model.predict(new), atol=1e-12)
     other = rng.standard_normal((9, 4))
@@ -97,7 +101,11 @@ def test_radius_zero_predicts_zero_and_a_large_one_interpolates():
 def test_a_free_solution_is_least_squares():
     """With more rows than features, no bound and a linear kernel."""
     rng = np.random.default_rng(1)
-    X, T, new = rng.standard_normal((30, 2)), rng.standard_normal((30, 1)), rng.standard_normal((5, 2))
+    X, T, new = (
+        rng.standard_normal((30, 2)),
+        rng.standard_normal((30, 1)),
+        rng.standard_normal((5, 2)),
+    )
     free = SampleCompression("linear", radius=1e12).fit(X, T)
     expected = Ridge(alpha=1e-12, fit_intercept=False).fit(X, T)
     assert_allclose(free.predict(new).ravel(), expected.predict(new).ravel(), atol=1e-8)
@@ -111,7 +119,7 @@ def test_a_radius_is_a_number_from_zero_on(radius):
 
 def test_an_indefinite_kernel_is_named_with_its_eigenvalue():
     K = np.array([[1.0, 2.0], [2.0, 1.0]])
-    with pytest.raises(ValueError, match="output kernel is not positive semidefinite.*-1"):
+    with pytest.raises(ValueError, match=r"output kernel is not positive semidefinite.*-1"):
         SampleCompression().fit([[0.0], [1.0]], np.eye(2), output_gram=K)
-    with pytest.raises(ValueError, match="input kernel is not positive semidefinite.*-1"):
+    with pytest.raises(ValueError, match=r"input kernel is not positive semidefinite.*-1"):
         SampleCompression("precomputed").fit(K, np.eye(2))

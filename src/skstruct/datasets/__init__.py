@@ -3,7 +3,10 @@
 
 from skstruct.datasets.arff import ArffError, ArffTable, read_arff
 from skstruct.datasets.base import HierarchicalData, LabelRankingData, MultilabelData
+from skstruct.datasets.chunking import TaggedSentences, load_conll2000
+from skstruct.datasets.digit_chains import TokenData, make_digit_chains
 from skstruct.datasets.digits import load_digit_shapes
+from skstruct.datasets.enzymes import EnzymeData, load_enzymes
 from skstruct.datasets.generators import (
     make_hierarchical,
     random_dag_arcs,
@@ -13,6 +16,7 @@ from skstruct.datasets.hierarchical import load_hierarchical
 from skstruct.datasets.home import data_file, data_home, open_text
 from skstruct.datasets.label_ranking import load_label_ranking
 from skstruct.datasets.multilabel import load_multilabel
+from skstruct.datasets.ocr_words import WordImages, load_ocr_words
 from skstruct.datasets.quantities import (
     RegressionData,
     make_network_flows,
@@ -26,18 +30,26 @@ __all__ = [
     "ArffError",
     "ArffTable",
     "DigitImages",
+    "EnzymeData",
     "HierarchicalData",
     "LabelRankingData",
     "MultilabelData",
     "RegressionData",
     "StreetNetwork",
+    "TaggedSentences",
+    "TokenData",
+    "WordImages",
     "data_file",
     "data_home",
+    "load_conll2000",
     "load_digit_shapes",
+    "load_enzymes",
     "load_hierarchical",
     "load_label_ranking",
     "load_multilabel",
+    "load_ocr_words",
     "load_usps",
+    "make_digit_chains",
     "make_hierarchical",
     "make_network_flows",
     "make_outlier_regression",

@@ -8,33 +8,33 @@ from skstruct.kernels.inputs import InputKernel
 from skstruct.kernels.labels import label_kernel_matrix
 
 if TYPE_CHECKING:
-    from skstruct.kernels.combined import ProductKernel, SumKernel
-    from skstruct.kernels.dirac import Dirac
     from skstruct.kernels.extensions import ExtensionKernel
     from skstruct.kernels.orders import EdgeKernel, PositionKernel, SignedEdgeKernel
-    from skstruct.kernels.output_paths import PathKernel
-    from skstruct.kernels.output_strings import HammingKernel
-    from skstruct.kernels.outputs import OutputKernel, resolve_output_kernel
-    from skstruct.kernels.strings import BlendedSpectrumKernel, SpectrumKernel
-    from skstruct.kernels.weighted_degree import WeightedDegreeKernel
+    from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
+    from skstruct.kernels.outputs.combined import ProductKernel, SumKernel
+    from skstruct.kernels.outputs.dirac import Dirac
+    from skstruct.kernels.outputs.hamming import HammingKernel
+    from skstruct.kernels.outputs.paths import PathKernel
+    from skstruct.kernels.strings.spectrum import BlendedSpectrumKernel, SpectrumKernel
+    from skstruct.kernels.strings.weighted_degree import WeightedDegreeKernel
 
 __getattr__ = lazy_names(
     __name__,
     {
-        "BlendedSpectrumKernel": "strings",
-        "Dirac": "dirac",
+        "BlendedSpectrumKernel": "strings.spectrum",
+        "Dirac": "outputs.dirac",
         "EdgeKernel": "orders",
         "ExtensionKernel": "extensions",
-        "HammingKernel": "output_strings",
-        "OutputKernel": "outputs",
-        "PathKernel": "output_paths",
+        "HammingKernel": "outputs.hamming",
+        "OutputKernel": "outputs.base",
+        "PathKernel": "outputs.paths",
         "PositionKernel": "orders",
-        "ProductKernel": "combined",
+        "ProductKernel": "outputs.combined",
         "SignedEdgeKernel": "orders",
-        "SpectrumKernel": "strings",
-        "SumKernel": "combined",
-        "WeightedDegreeKernel": "weighted_degree",
-        "resolve_output_kernel": "outputs",
+        "SpectrumKernel": "strings.spectrum",
+        "SumKernel": "outputs.combined",
+        "WeightedDegreeKernel": "strings.weighted_degree",
+        "resolve_output_kernel": "outputs.base",
     },
 )
 

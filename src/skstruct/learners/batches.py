@@ -44,8 +44,18 @@ def _joined(parts: list[Decoded]) -> Decoded:
     if parts[0].values.ndim == 2:  # the k best: a block may have fewer ranks than another
         width = max(part.values.shape[1] for part in parts)
         parts = [_padded(part, width) for part in parts]
-    fields = ("outputs", "values", "bounds")
-    return Decoded(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
+    widths = {part.outputs.shape[-1] for part in parts if part.outputs.ndim > 1}
+    outputs = [part.outputs for part in parts]
+    if len(widths) > 1:  # sequences, as wide as the longest of their block
+        outputs = [_widened(Z, max(widths)) for Z in outputs]
+    values, bounds = ([getattr(part, name) for part in parts] for name in ("values", "bounds"))
+    return Decoded(*map(np.concatenate, (outputs, values, bounds)))
+
+
+def _widened(Z, width: int):
+    """Sequences padded with -1."""
+    missing = [(0, 0)] * (Z.ndim - 1) + [(0, width - Z.shape[-1])]
+    return np.pad(Z, missing, constant_values=-1)
 
 
 def _padded(part: Decoded, width: int) -> Decoded:

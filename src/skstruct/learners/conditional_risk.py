@@ -10,6 +10,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.whole import all_or_nothing
+from skstruct.bounds import Certificate, stability_bound
 from skstruct.kernels.labels import label_kernel_matrix
 from skstruct.learners.base import BlockPredictor
 from skstruct.learners.explanation import Explanation
@@ -352,3 +353,15 @@ class ConditionalRiskMinimizer(BlockPredictor):
     def score(self, X, y, sample_weight=None, *, loss=None, restrict=None):
         """Minus the mean loss of the predictions for ``X``; loss and limits as in ``predict``."""
         return self._score(X, y, sample_weight, *self._prepared(loss, restrict))
+
+    def certify(self, X, y, *, delta=0.05, **options) -> Certificate:
+        """A bound on the risk of this model, right with probability 1 - delta over its training.
+
+        Parameters
+        ----------
+        X, y : the data of training
+        **options
+            Of :func:`skstruct.bounds.stability_bound`, such as ``rho`` and ``loss_bound``.
+        """
+        check_is_fitted(self)
+        return stability_bound(self, X, y, delta=delta, **options)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skstruct._arrays.optional import is_pandas
-from skstruct.kernels.output_precomputed import PrecomputedKernel
+from skstruct.kernels.outputs.precomputed import PrecomputedKernel
 from skstruct.spaces import Candidates, Classes
 from skstruct.spaces.inference import infer_space
 

@@ -10,8 +10,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.whole import all_or_nothing
-from skstruct.kernels.definite import check_definite
-from skstruct.kernels.outputs import resolve_output_kernel
+from skstruct.bounds import Certificate, compression_bound, pac_bayes_bound
+from skstruct.kernels.outputs.base import resolve_output_kernel
+from skstruct.kernels.outputs.definite import check_definite
 from skstruct.learners.base import BlockPredictor
 from skstruct.learners.explanation import Explanation
 from skstruct.learners.inputs import plain_kernel, read_inputs
@@ -317,6 +318,26 @@ class OutputKernelRegressor(BlockPredictor):
         check_consistent_length(y, sample_weight)
         losses = self.output_kernel_.loss(self._decode(X, problem, smoother).outputs, y)
         return 0.0 - float(np.average(losses, weights=sample_weight))
+
+    def certify(self, X, y, *, delta=0.05, bound=None, **options) -> Certificate:
+        """A bound on the risk of this model, right with probability 1 - delta over its training.
+
+        Parameters
+        ----------
+        X, y : the data of training
+        bound : "pac_bayes" or "compression", default=None
+            None takes the one that the method of training minimizes.
+        **options
+            Of :func:`skstruct.bounds.pac_bayes_bound` or
+            :func:`skstruct.bounds.compression_bound`.
+        """
+        check_is_fitted(self, "smoother_")
+        if bound is None:
+            bound = "pac_bayes" if self.method == "ridge" else "compression"
+        if bound not in ("pac_bayes", "compression"):
+            raise ValueError(f'bound is "pac_bayes" or "compression"; {bound!r} came.')
+        certified = pac_bayes_bound if bound == "pac_bayes" else compression_bound
+        return certified(self, X, y, delta=delta, **options)
 
 
 def _penalties(C):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from inspect import signature
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -120,7 +121,7 @@ class RiskProblem:
         offset = offset[:, None]
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)
 
-    def smooth(self, smoother, X) -> np.ndarray:
+    def smooth(self, smoother, X) -> Any:
         """Means of the targets at the rows of X, or the weights of the training rows."""
         if not self.by_weights:
             return np.asarray(smoother.predict(X), dtype=np.float64).reshape(X.shape[0], -1)

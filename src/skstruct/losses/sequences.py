@@ -89,6 +89,4 @@ def same_width(A, B):
     """Sequences of symbol numbers as arrays of one width, padded with -1."""
     A, B = np.asarray(A), np.asarray(B)
     width = max(A.shape[1], B.shape[1])
-    return tuple(
-        np.pad(Z, [(0, 0), (0, width - Z.shape[1])], constant_values=-1) for Z in (A, B)
-    )
+    return tuple(np.pad(Z, [(0, 0), (0, width - Z.shape[1])], constant_values=-1) for Z in (A, B))

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from skstruct.spaces.polytopes import BinaryPolytope
     from skstruct.spaces.rankings import Rankings
     from skstruct.spaces.real_polytopes import Polytope
+    from skstruct.spaces.sequences import Sequences
     from skstruct.spaces.simplices import Simplex
     from skstruct.spaces.spheres import Sphere
+    from skstruct.spaces.strings import Strings
 
 __getattr__ = lazy_names(
     __name__,
@@ -43,8 +45,10 @@ __getattr__ = lazy_names(
         "Interval": "boxes",
         "Polytope": "real_polytopes",
         "Rankings": "rankings",
+        "Sequences": "sequences",
         "Simplex": "simplices",
         "Sphere": "spheres",
+        "Strings": "strings",
     },
 )
 
@@ -71,7 +75,9 @@ __all__ = [
     "Rankings",
     "Restrictable",
     "Samplable",
+    "Sequences",
     "Simplex",
     "Sphere",
+    "Strings",
     "check_costs",
 ]

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 from sklearn.base import clone
 
-from skstruct.kernels.output_forms import hashable, listed
-from skstruct.kernels.outputs import OutputKernel
+from skstruct.kernels.outputs.base import OutputKernel
+from skstruct.kernels.outputs.forms import hashable, listed
 
 TRIED = 32  # distinct outputs whose pairs are asked for both ways round
 
@@ -136,14 +136,14 @@ class MatrixKernel(OutputKernel):
         return super().diagonal(A)
 
     def largest_loss(self) -> float | None:
-        from skstruct.kernels.ngram_kernel import NGramKernel
+        from skstruct.kernels.strings.ngram_kernel import NGramKernel
 
         # Features of strings are counts, none below zero: (1 + 1) / 2 - 0 is the worst.
         normalized = isinstance(self.kernel, NGramKernel) and self.kernel.normalize
         return 1.0 if normalized else None
 
     def embedding_on(self, space) -> str | None:
-        from skstruct.kernels.strings import SpectrumKernel
+        from skstruct.kernels.strings.spectrum import SpectrumKernel
 
         counted = isinstance(self.kernel, SpectrumKernel) and not self.kernel.normalize
         if counted and space.embedding == "ngrams" and space.n == self.kernel.n:
@@ -151,7 +151,7 @@ class MatrixKernel(OutputKernel):
         return None
 
     def cost(self, g, total):
-        raise NotImplementedError(
+        raise ValueError(
             "Squared counts of n-grams are no linear cost; use nearest(space, g, total)."
         )
 

@@ -9,8 +9,8 @@ from numbers import Integral
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from skstruct.kernels.output_forms import count_matches, symbol_codes
-from skstruct.kernels.outputs import OutputKernel
+from skstruct.kernels.outputs.base import OutputKernel
+from skstruct.kernels.outputs.forms import count_matches, symbol_codes
 
 
 class HammingKernel(OutputKernel):

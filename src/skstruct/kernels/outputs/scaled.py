@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from skstruct.kernels.inputs import gaussian
-from skstruct.kernels.output_rows import RowKernel, inner_products
+from skstruct.kernels.outputs.rows import RowKernel, inner_products
 
 
 class ScaledRowKernel(RowKernel):

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from skstruct.kernels.stacked import Stacked
+from skstruct.kernels.strings.stacked import Stacked
 
 LARGEST = 2**63 - 1
 
@@ -42,14 +42,24 @@ class Level:
         if not len(known):
             return np.zeros(len(codes), dtype=np.int64)
         # Looked up in sorted order: at random, a million of them miss the cache each time.
-        order = np.argsort(codes)
-        ordered = codes[order]
+        ordered, order = sorted_with_places(codes, self.span)
         found = np.searchsorted(known, ordered)
         # Past the last one, the first is compared: it is another one.
         found[known.take(found, mode="wrap") != ordered] = len(known)
         ranks = np.empty_like(found)
         ranks[order] = found
         return ranks
+
+
+def sorted_with_places(codes: np.ndarray, span: int) -> tuple[np.ndarray, np.ndarray]:
+    """The codes sorted, and where each of them was."""
+    bits = len(codes).bit_length()
+    if span << bits > LARGEST:
+        order = np.argsort(codes)
+        return codes[order], order
+    # Code and place in one number: numpy sorts numbers three times as fast as their places.
+    both = np.sort((codes << bits) | np.arange(len(codes)))
+    return both >> bits, both & ((1 << bits) - 1)
 
 
 def distinct(codes: np.ndarray, span: int) -> np.ndarray:

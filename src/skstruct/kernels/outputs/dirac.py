@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.kernels.output_forms import listed, output_codes
-from skstruct.kernels.outputs import OutputKernel
+from skstruct.kernels.outputs.base import OutputKernel
+from skstruct.kernels.outputs.forms import listed, output_codes
 
 
 class Dirac(OutputKernel):

@@ -87,7 +87,7 @@ class OutputKernel(BaseEstimator):
 
     def cost(self, g: Array, total: Array) -> np.ndarray:
         """Costs of the coordinates of psi, shape (n, d), for g (n, d) and total (n, 1)."""
-        raise NotImplementedError(
+        raise ValueError(
             f"{type(self).__name__} is no linear cost in an embedding; list the candidates."
         )
 
@@ -102,19 +102,19 @@ class OutputKernel(BaseEstimator):
 
     # ------------------------------------------------------------- combined
     def __add__(self, other):
-        from skstruct.kernels.combined import added
+        from skstruct.kernels.outputs.combined import added
 
         return added(self, resolve_output_kernel(other)) if _is_kernel(other) else NotImplemented
 
     def __radd__(self, other):
-        from skstruct.kernels.combined import added
+        from skstruct.kernels.outputs.combined import added
 
         if isinstance(other, Real) and other == 0:  # where sum([...]) begins
             return self
         return added(resolve_output_kernel(other), self) if _is_kernel(other) else NotImplemented
 
     def __mul__(self, other):
-        from skstruct.kernels.combined import multiplied, scaled
+        from skstruct.kernels.outputs.combined import multiplied, scaled
 
         if isinstance(other, Real):
             return scaled(self, other)
@@ -163,7 +163,7 @@ def resolve_output_kernel(kernel, **parameters) -> OutputKernel:
         raise ValueError(f"Parameters {sorted(parameters)} go with the name of a kernel only.")
     if isinstance(kernel, OutputKernel):
         return kernel
-    from skstruct.kernels.output_functions import FunctionKernel, MatrixKernel
+    from skstruct.kernels.outputs.functions import FunctionKernel, MatrixKernel
 
     if isinstance(kernel, type) or not callable(kernel):
         raise ValueError(
@@ -173,12 +173,12 @@ def resolve_output_kernel(kernel, **parameters) -> OutputKernel:
 
 
 def _by_name(name: str):
-    from skstruct.kernels.dirac import Dirac
-    from skstruct.kernels.output_paths import PathKernel
-    from skstruct.kernels.output_precomputed import PrecomputedKernel
-    from skstruct.kernels.output_rows import LinearKernel
-    from skstruct.kernels.output_scaled import GaussianKernel, PolynomialKernel
-    from skstruct.kernels.output_strings import HammingKernel
+    from skstruct.kernels.outputs.dirac import Dirac
+    from skstruct.kernels.outputs.hamming import HammingKernel
+    from skstruct.kernels.outputs.paths import PathKernel
+    from skstruct.kernels.outputs.precomputed import PrecomputedKernel
+    from skstruct.kernels.outputs.rows import LinearKernel
+    from skstruct.kernels.outputs.scaled import GaussianKernel, PolynomialKernel
 
     kernels = {
         "dirac": Dirac,

@@ -8,7 +8,7 @@ from numbers import Integral
 
 import numpy as np
 
-from skstruct.kernels.ngram_kernel import NGramKernel, check_weights
+from skstruct.kernels.strings.ngram_kernel import NGramKernel, check_weights
 
 
 class WeightedDegreeKernel(NGramKernel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.kernels.ngram_kernel import NGramKernel, check_weights
+from skstruct.kernels.strings.ngram_kernel import NGramKernel, check_weights
 
 
 class SpectrumKernel(NGramKernel):

@@ -9,7 +9,7 @@ from abc import abstractmethod
 import numpy as np
 from scipy import sparse
 
-from skstruct.kernels.outputs import OutputKernel
+from skstruct.kernels.outputs.base import OutputKernel
 from skstruct.spaces.quantity_forms import read_quantities
 
 BINARY = ("outputs", "indicators", "positions", "bigrams")  # embeddings psi(z) of 0 and 1

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from skstruct.kernels.definite import check_definite
 from skstruct.kernels.inputs import check_gram
-from skstruct.kernels.outputs import OutputKernel
+from skstruct.kernels.outputs.base import OutputKernel
+from skstruct.kernels.outputs.definite import check_definite
 
 
 class PrecomputedKernel(OutputKernel):

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from skstruct.kernels.outputs import OutputKernel, resolve_output_kernel
+from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
 
 
 class SumKernel(OutputKernel):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from numbers import Integral
 
 import numpy as np
@@ -12,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.whole import all_or_nothing
-from skstruct.kernels.ngrams import NGrams
-from skstruct.kernels.stacked import Stacked, joined, stack
+from skstruct.kernels.strings.ngrams import NGrams
+from skstruct.kernels.strings.stacked import Stacked, joined, stack
 
 MEMORY = "64MB"  # of intermediate results
 DENSE_GAIN = 64.0  # how many times as many multiplications a dense product does per second
@@ -106,8 +107,9 @@ class NGramKernel(TransformerMixin, BaseEstimator):
             squares += weight * _squares(counts)
         return squares
 
+    @abstractmethod
     def _parts(self) -> list[tuple[int, float, tuple[float, ...]]]:
-        raise NotImplementedError
+        """Length, weight and values at shifts of the n-grams that are counted."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Risk certificates: what can be promised of a fitted model on new rows, one file per theorem."""
+
+from skstruct.bounds.certificate import Certificate
+from skstruct.bounds.compression import compression_bound, compression_slack
+from skstruct.bounds.largest import largest_loss
+from skstruct.bounds.pac_bayes import pac_bayes_bound, pac_bayes_value
+from skstruct.bounds.stability import stability_bound, stability_slack
+
+__all__ = [
+    "Certificate",
+    "compression_bound",
+    "compression_slack",
+    "largest_loss",
+    "pac_bayes_bound",
+    "pac_bayes_value",
+    "stability_bound",
+    "stability_slack",
+]

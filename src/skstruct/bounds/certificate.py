@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a risk bound promises, in words and numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from textwrap import fill
+
+LARGEST = "largest loss"  # the term that a bound has to stay below to say anything
+WIDTH = (  # an assumption that several theorems share
+    "the width of the input kernel, taken from the training inputs, would have been the same "
+    "for other rows (give gamma a number to be free of this)"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """An upper bound on the expected loss of one fitted model.
+
+    Over training sets drawn like the one at hand, the bound fails with probability at most
+    ``delta``. It is not clipped: a value beyond the largest loss says nothing, and
+    ``vacuous`` says so.
+
+    Attributes
+    ----------
+    value : float
+        The expected loss on new rows is at most this.
+    terms : dict from str to float
+        What the value is made of.
+    vacuous : bool
+        Whether the value is no better than the largest loss there is.
+    delta : float
+        Probability that the promise is broken.
+    assumptions : tuple of str
+        What must hold and cannot be seen from the data.
+
+    Examples
+    --------
+    >>> Certificate(0.3, {"mean loss": 0.1, "slack": 0.2, "largest loss": 1.0}, False, 0.05)
+    With probability at least 95 % over the draw of the training rows, the expected loss of
+    this model on new rows is at most 0.3. No loss exceeds 1.
+      mean loss     0.1
+      slack         0.2
+      largest loss  1
+    """
+
+    value: float
+    terms: dict[str, float]
+    vacuous: bool
+    delta: float
+    assumptions: tuple[str, ...] = field(default=())
+
+    def __float__(self):
+        return float(self.value)
+
+    def __str__(self):
+        lines = [fill(self._promise(), 92)]
+        width = max((len(name) for name in self.terms), default=0)
+        lines += [f"  {name:<{width}}  {term:.4g}" for name, term in self.terms.items()]
+        if self.assumptions:
+            lines.append("Provided that")
+            lines += [
+                fill(line, 92, initial_indent="- ", subsequent_indent="  ")
+                for line in self.assumptions
+            ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _promise(self) -> str:
+        promise = (
+            f"With probability at least {100 * (1 - self.delta):.6g} % over the draw of the "
+            f"training rows, the expected loss of this model on new rows is at most "
+            f"{self.value:.4g}."
+        )
+        largest = self.terms.get(LARGEST)
+        if self.vacuous:
+            beyond = "" if largest is None else f": no loss exceeds {largest:.4g}"
+            return f"{promise} This says nothing{beyond}."
+        return promise if largest is None else f"{promise} No loss exceeds {largest:.4g}."
+
+
+def check_delta(delta) -> float:
+    """A probability strictly between 0 and 1."""
+    if not isinstance(delta, (int, float)) or not 0 < delta < 1:
+        raise ValueError(f"delta is a probability between 0 and 1; {delta!r} came.")
+    return float(delta)
+
+
+def check_positive(value, name: str, used_by: str) -> float:
+    """A finite number above zero."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not 0 < number < float("inf"):
+        raise ValueError(f"{used_by}: {name} is a positive number; {value!r} came.")
+    return number

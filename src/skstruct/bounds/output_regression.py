@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the bounds of output kernel regression read off a fitted model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct.bounds.certificate import WIDTH, check_positive
+from skstruct.kernels.inputs import SCALED
+
+LARGEST_VALUES = {  # sup k(y, y), where the kind of kernel tells
+    "Dirac": lambda kernel: 1.0,
+    "GaussianKernel": lambda kernel: 1.0,
+    "HammingKernel": lambda kernel: kernel.largest_loss(),
+}
+
+
+def training_matrices(model, X, y, used_by: str):
+    """A, K_X and K_Y of W = sum_ij Y(y_i) A_ij X(x_j)', each of shape (m, m)."""
+    for name in ("coef_", "gram_inputs", "gram_outputs", "output_kernel_"):
+        if not hasattr(model, name):
+            raise ValueError(
+                f"{used_by} needs a fitted OutputKernelRegressor; {type(model).__name__} has no "
+                f"{name}."
+            )
+    A = np.asarray(model.coef_, dtype=np.float64)
+    m = len(A)
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n_rows != m or len(y) != m:
+        raise ValueError(
+            f"{used_by} needs the very rows that the model was fitted to: {m}; {n_rows} inputs "
+            f"and {len(y)} outputs came."
+        )
+    return A, np.asarray(model.gram_inputs(X)), np.asarray(model.gram_outputs())
+
+
+def squared_error_and_norm(A, K_X, K_Y) -> tuple[float, float]:
+    """Sum_i |Y(y_i) - W X(x_i)|² and |W|², by products of (m, m) matrices.
+
+    The first is tr[(I - A K_X)' K_Y (I - A K_X)], the second tr(A' K_Y A K_X).
+    """
+    fitted = A @ K_X
+    squared_norm = float(np.sum((K_Y @ A) * fitted))
+    residual = -fitted
+    residual.flat[:: len(A) + 1] += 1.0
+    squared_error = float(np.sum((K_Y @ residual) * residual))
+    return max(squared_error, 0.0), max(squared_norm, 0.0)
+
+
+def kernel_trials(model) -> int:
+    """How many input kernels were tried on the training rows; penalties do not count."""
+    search = getattr(model, "search_", None)
+    if search is None:
+        return 1
+    return len({(str(trial.get("kernel")), trial.get("gamma")) for trial in search.trials})
+
+
+def output_dimension_of(model) -> int | None:
+    """Dimension of the span of all output features, or a bound on it; None if unknown.
+
+    A kernel that is bilinear in an embedding psi, up to terms of one output alone, has
+    features in the span of psi and the constant; a list of outputs has no more than its length.
+    """
+    problem = getattr(model, "problem_", None)
+    if problem is None:
+        return None
+    if problem.by_embedding:
+        return problem.width + (problem.space.embedding != "outputs")
+    return len(problem.space.listed_)
+
+
+def largest_output_loss(model, given, used_by: str) -> float:
+    """The largest loss of the output kernel: given, known, or that of all listed outputs."""
+    if given is not None:
+        return check_positive(given, "loss_bound", used_by)
+    known = model.output_kernel_.largest_loss()
+    K = _kernel_of_list(model) if known is None else None
+    if K is not None:
+        diagonal = np.diagonal(K)
+        known = float((0.5 * (diagonal[:, None] + diagonal) - K).max())
+    if known is None or not known > 0:
+        raise ValueError(
+            f"{used_by}: the largest loss of {type(model.output_kernel_).__name__} is not known; "
+            "give loss_bound."
+        )
+    return float(known)
+
+
+def _kernel_of_list(model):
+    """Kernel matrix of all outputs, where the model chooses from a list; else None."""
+    problem = getattr(model, "problem_", None)
+    if problem is None or problem.by_embedding:
+        return None
+    return np.asarray(model.output_kernel_(model.space_.restore(problem.space.listed_)))
+
+
+def input_bound_of(model, given) -> float:
+    """sup |k(x, x')| over inputs."""
+    if given is not None:
+        return check_positive(given, "input_bound", "compression_bound")
+    if getattr(model, "unit_inputs_", False):
+        return 1.0
+    raise ValueError(
+        "compression_bound: the largest k(x, x) is not known for this input kernel; give "
+        "input_bound, for all inputs that may come."
+    )
+
+
+def output_bound_of(model, given, K_Y) -> float:
+    """sup k(y, y) over outputs; what is given must hold on the training rows."""
+    kernel = model.output_kernel_
+    known = LARGEST_VALUES.get(type(kernel).__name__, lambda _: None)(kernel)
+    known = known if given is None else given
+    if known is None:
+        K = _kernel_of_list(model)
+        known = None if K is None else float(np.diagonal(K).max())
+    if known is None:
+        raise ValueError(
+            f"compression_bound: the largest k(y, y) of {type(kernel).__name__} is not known; "
+            "give output_bound."
+        )
+    known = check_positive(known, "output_bound", "compression_bound")
+    seen = float(np.diagonal(K_Y).max())
+    if seen > known * (1 + 1e-9):
+        raise ValueError(f"output_bound is {known:g}, but k(y, y) = {seen:g} for a training row.")
+    return known
+
+
+def output_assumptions(model, *extra: str) -> tuple[str, ...]:
+    """What the theorems need and no computation can see."""
+    lines = [
+        "training rows and new rows are independent draws from one distribution",
+        "both kernels were fixed before seeing the rows; the penalty or radius may have been "
+        "chosen on them",
+        "every output that may come is one that may be predicted, and predictions are exact "
+        "pre-images (to rounding): no output is nearer to W X(x)",
+        "the loss that matters is at most that of the output kernel",
+    ]
+    if kernel_trials(model) > 1:
+        lines.append("the input kernels tried were listed without looking at the rows")
+    kernel = getattr(model, "input_kernel_", None)
+    if isinstance(kernel, str) and kernel in SCALED and isinstance(model.gamma, str | None):
+        lines.append(WIDTH)
+    return (*lines, *extra)

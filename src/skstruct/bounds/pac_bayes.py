@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A certificate from PAC-Bayes theory, for regression in an output kernel's space."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from skstruct.bounds.certificate import LARGEST, Certificate, check_delta, check_positive
+from skstruct.bounds.output_regression import (
+    kernel_trials,
+    largest_output_loss,
+    output_assumptions,
+    output_dimension_of,
+    squared_error_and_norm,
+    training_matrices,
+)
+
+SIGMAS = tuple(2.0**power for power in range(-18, 4))  # values of sigma² tried; all in advance
+
+
+def pac_bayes_value(m, squared_error, squared_norm, dimension, sigma2, delta) -> float:
+    r"""Bound on the expected loss of every linear W at once [1]_.
+
+    .. math:: \frac{a e}{e - 1} \Big[1 - \exp\Big(-N \big(2s - \tfrac12 \ln(1 + 4s)\big)
+              - \frac{1}{m} \big(2 \textstyle\sum_i |Y_i - W X_i|^2 + \tfrac{1}{2s} |W|^2 +
+              \ln \tfrac1\delta\big)\Big)\Big], \quad a = 1 + 4s
+
+    for losses of at most a, inputs of unit norm and s fixed in advance.
+
+    Parameters
+    ----------
+    m : int
+        Number of training rows.
+    squared_error : float
+        Sum over the training rows of the squared distances from W X to Y.
+    squared_norm : float
+        Squared Frobenius norm of W.
+    dimension : int
+        N, the dimension of the outputs' features.
+    sigma2 : float
+        s, the variance of prior and posterior.
+    delta : float
+        Probability of failure.
+
+    References
+    ----------
+    .. [1] S. Giguère, F. Laviolette, M. Marchand, K. Sylla, "Risk bounds and learning
+       algorithms for the regression approach to structured output prediction", 2013,
+       Theorem 4, corrected: the Gaussian integral (6) has a factor too many, so the noise
+       of the prior does not cancel and the bound depends on N.
+
+    Examples
+    --------
+    >>> round(pac_bayes_value(10_000, 0.0, 2.0, dimension=2, sigma2=0.02, delta=0.05), 4)
+    0.0142
+    """
+    a = 1.0 + 4.0 * sigma2
+    noise = dimension * (2.0 * sigma2 - 0.5 * math.log(a))
+    fit = (2.0 * squared_error + squared_norm / (2.0 * sigma2) + math.log(1.0 / delta)) / m
+    return a * math.e / (math.e - 1.0) * -math.expm1(-noise - fit)
+
+
+def pac_bayes_bound(
+    model, X, y, *, delta=0.05, sigma2=None, loss_bound=None, output_dimension=None
+):
+    r"""Bound the expected kernel loss of an output kernel regression by PAC-Bayes theory.
+
+    The loss is that of the output kernel, :math:`\tfrac12 |Y(z) - Y(y)|^2`, or any smaller
+    one. The theorem of :func:`pac_bayes_value` asks for a loss of at most
+    :math:`a = 1 + 4 \sigma^2`: the output kernel is scaled so that its largest loss is just
+    that, and the bound scaled back. It holds for all matrices W at once, so the penalty may
+    be chosen on the same rows; the input kernel may not.
+
+    Parameters
+    ----------
+    model : fitted OutputKernelRegressor
+        With k(x, x) = 1 for all inputs.
+    X, y : the rows the model was fitted to
+    delta : float, default=0.05
+        Probability that the bound fails.
+    sigma2 : float, default=None
+        Variance of the prior, chosen in advance; None takes the best of a fixed grid, each
+        value with its share of delta.
+    loss_bound : float, default=None
+        Largest kernel loss; None where the output kernel tells.
+    output_dimension : int, default=None
+        Dimension of the output kernel's features; None where kernel and space tell.
+
+    Returns
+    -------
+    Certificate
+    """
+    delta = check_delta(delta)
+    if not getattr(model, "unit_inputs_", False):
+        raise ValueError(
+            "pac_bayes_bound needs k(x, x) = 1 for all inputs; use the rbf or laplacian kernel, "
+            "or a normalized one."
+        )
+    A, K_X, K_Y = training_matrices(model, X, y, "pac_bayes_bound")
+    squared_error, squared_norm = squared_error_and_norm(A, K_X, K_Y)
+    _check_unit(K_X)
+    largest = largest_output_loss(model, loss_bound, "pac_bayes_bound")
+    dimension = _dimension(model, output_dimension)
+    n_trials = kernel_trials(model)
+    sigmas = SIGMAS
+    if sigma2 is not None:
+        sigmas = (check_positive(sigma2, "sigma2", "pac_bayes_bound"),)
+    share = delta / (n_trials * len(sigmas))
+
+    scales = [(1.0 + 4.0 * s) / largest for s in sigmas]  # the largest loss becomes 1 + 4s
+    values = [
+        pac_bayes_value(len(A), c * squared_error, c * squared_norm, dimension, s, share) / c
+        for s, c in zip(sigmas, scales)
+    ]
+    best = int(np.argmin(values))
+    s, c, m = sigmas[best], scales[best], len(A)
+    terms = {
+        "squared error": 2.0 * c * squared_error / m,
+        "norm": c * squared_norm / (2.0 * s * m),
+        "dimension": dimension * (2.0 * s - 0.5 * math.log(1.0 + 4.0 * s)),
+        "confidence": math.log(1.0 / share) / m,
+        "factor": largest * math.e / (math.e - 1.0),
+        "sigma2": s,
+        "variances tried": len(sigmas),
+        "kernels tried": n_trials,
+        LARGEST: largest,
+    }
+    terms = {name: float(term) for name, term in terms.items()}
+    value = float(values[best])
+    lines = ["k(x, x) = 1 for every input, so that none is empty or zero"]
+    if sigma2 is not None:
+        lines.append("sigma2 was chosen before seeing the rows")
+    assumptions = output_assumptions(model, *lines)
+    return Certificate(value, terms, value >= largest, delta, assumptions)
+
+
+def _check_unit(K_X):
+    off = np.flatnonzero(np.abs(np.diagonal(K_X) - 1.0) > 1e-9)
+    if len(off):
+        raise ValueError(
+            f"pac_bayes_bound needs k(x, x) = 1 for all inputs; it is {K_X[off[0], off[0]]:g} for "
+            f"training row {off[0]}, which may be empty or zero."
+        )
+
+
+def _dimension(model, given) -> int:
+    dimension = output_dimension_of(model) if given is None else given
+    if dimension is None:
+        raise ValueError(
+            "pac_bayes_bound: the dimension of the features of "
+            f"{type(model.output_kernel_).__name__} is not known; give output_dimension."
+        )
+    if not float(dimension).is_integer() or dimension < 1:
+        raise ValueError(f"output_dimension is a whole number, at least 1; {given!r} came.")
+    return int(dimension)

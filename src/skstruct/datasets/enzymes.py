@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Enzymes: sequences of amino acids and their places in the hierarchy of EC numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skstruct.datasets.home import data_file, open_text
+
+_SOURCE = (
+    "the repository tttianhao/CLEAN (its folder app/data): sequences and EC numbers from Swiss-Prot"
+)
+_PARTS = ("split10", "new")
+_HEADER = ["Entry", "EC number", "Sequence"]
+
+
+@dataclass(frozen=True)
+class EnzymeData:
+    """Enzymes with the reactions they catalyse.
+
+    Attributes
+    ----------
+    entries : list of str
+        Swiss-Prot names.
+    sequences : list of str
+        Amino acids, one capital letter each.
+    numbers : list of tuples of str
+        The EC numbers of each enzyme, ``("3.5.2.6",)``: class, subclass, sub-subclass and
+        serial number, which may be preliminary, ``"n1"``.
+    """
+
+    entries: list
+    sequences: list
+    numbers: list
+
+    @property
+    def paths(self) -> list:
+        """The path of each enzyme from the root, ``("3", "5", "2", "6")``.
+
+        Only where each has a single EC number, as after ``load_enzymes(part, single=True)``.
+
+        Examples
+        --------
+        >>> EnzymeData(["C7C422"], ["MELPNI"], [("3.5.2.6",)]).paths
+        [('3', '5', '2', '6')]
+        """
+        for entry, numbers in zip(self.entries, self.numbers):
+            if len(numbers) != 1:
+                raise ValueError(
+                    f"Enzyme {entry!r} has {len(numbers)} EC numbers, hence no single path; "
+                    "leave such enzymes out by load_enzymes(..., single=True)."
+                )
+        return [tuple(number.split(".")) for (number,) in self.numbers]
+
+
+def load_enzymes(part: str = "split10", *, single: bool = False) -> EnzymeData:
+    """Load enzymes of Swiss-Prot as chosen by the authors of [1]_.
+
+    Reads ``enzyme_ec/split10.csv`` or ``enzyme_ec/new.csv``: a line of names, then entry, EC
+    numbers joined by semicolons, and sequence, separated by tabs.
+
+    Parameters
+    ----------
+    part : {"split10", "new"}, default="split10"
+        ``"split10"`` has 7,757 enzymes no two of which are more than 10 % alike; ``"new"``
+        has 392 that entered Swiss-Prot later.
+    single : bool, default=False
+        Leave out enzymes of several EC numbers; 7,247 and 334 remain.
+
+    Returns
+    -------
+    EnzymeData
+
+    Raises
+    ------
+    MissingDataError
+        If the file is not on this machine; the message says where to get it.
+    ValueError
+        If the file is not as expected; tells file and line.
+
+    References
+    ----------
+    .. [1] T. Yu et al., "Enzyme function prediction using contrastive learning", Science, 2023.
+
+    Examples
+    --------
+    >>> data = load_enzymes(single=True)  # doctest: +SKIP
+    >>> data.entries[0], data.paths[0]  # doctest: +SKIP
+    ('C7C422', ('3', '5', '2', '6'))
+    """
+    if part not in _PARTS:
+        raise ValueError(f"part is one of {', '.join(map(repr, _PARTS))}, got {part!r}.")
+    path = data_file("enzyme_ec", f"{part}.csv", source=_SOURCE)
+    with open_text(path) as file:
+        header = file.readline().rstrip("\n").split("\t")
+        if header != _HEADER:
+            raise ValueError(f"{path.name}, line 1: expected the names {_HEADER}, got {header}.")
+        rows = [_enzyme(path, number, line) for number, line in enumerate(file, 2)]
+    if single:
+        rows = [row for row in rows if len(row[1]) == 1]
+    return EnzymeData(
+        [entry for entry, _, _ in rows],
+        [sequence for _, _, sequence in rows],
+        [numbers for _, numbers, _ in rows],
+    )
+
+
+def _enzyme(path, number, line):
+    """Entry, EC numbers, and sequence of one line."""
+    fields = line.rstrip("\n").split("\t")
+    if len(fields) != len(_HEADER):
+        raise ValueError(
+            f"{path.name}, line {number}: expected {len(_HEADER)} fields separated by tabs, got "
+            f"{len(fields)}."
+        )
+    entry, joined, sequence = fields
+    numbers = tuple(joined.split(";"))
+    for name in numbers:
+        parts = name.split(".")
+        if len(parts) != 4 or not all(parts):
+            raise ValueError(
+                f"{path.name}, line {number}: {name!r} is not an EC number of four parts."
+            )
+    if not (sequence.isascii() and sequence.isalpha() and sequence.isupper()):
+        raise ValueError(
+            f"{path.name}, line {number}: {sequence!r} is not a sequence of capital letters."
+        )
+    return entry, numbers, sequence

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sets of sequences over an alphabet: symbols, lengths, limits, the user's forms."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct.spaces.limits import check_n_rows
+from skstruct.spaces.sequence_forms import (
+    SequenceForm,
+    read_alphabet,
+    read_sequences,
+    sequence_lengths,
+    widened,
+)
+from skstruct.spaces.sequence_limit_forms import read_forbidden, read_known, read_length
+from skstruct.spaces.sequence_limits import SequenceLimits
+from skstruct.spaces.sequence_uniform import UniformSequences
+
+
+class SequenceSet(UniformSequences):
+    """All sequences of symbols, of one length or of several, whatever their embedding.
+
+    A space of sequences has the parameters ``alphabet``, ``length`` and ``limits``, and adds
+    its embedding and decoder. Canonical outputs are int64 arrays (n, T) of symbol numbers,
+    padded at the end with -1; T is the longest length, or more where an output is longer.
+    """
+
+    default_loss = "hamming"
+    alphabet: object
+    length: object
+    limits: SequenceLimits | None
+
+    # ------------------------------------------------------------- symbols and lengths
+    @property
+    def symbols_(self) -> tuple:
+        """The alphabet, in the order of the symbol numbers."""
+        if "learned_symbols_" in self.__dict__:
+            return self.learned_symbols_
+        if self.alphabet is None:
+            check_is_fitted(self, "learned_symbols_")
+        return read_alphabet(self.alphabet, type(self).__name__)
+
+    @property
+    def labels_(self) -> tuple:
+        return self.symbols_
+
+    def _given_lengths(self) -> tuple[int | None, int | None]:
+        low, high = read_length(self.length, type(self).__name__)
+        if len(low) > 1:
+            raise ValueError(
+                f"{type(self).__name__}: length is a number or a pair (shortest, longest); "
+                f"{self.length!r} came. Lengths row by row are for restrict(length=...)."
+            )
+        if high[0] == 0:
+            raise ValueError(f"{type(self).__name__}: the longest length is at least 1; 0 came.")
+        shortest, longest = (int(bound[0]) if bound[0] >= 0 else None for bound in (low, high))
+        return shortest, longest
+
+    @property
+    def lengths_(self) -> tuple[int, int]:
+        """The shortest and the longest length, as given or as seen."""
+        low, high = self._given_lengths()
+        if low is not None and high is not None:
+            return low, high
+        check_is_fitted(self, "learned_lengths_")
+        low = self.learned_lengths_[0] if low is None else low
+        high = self.learned_lengths_[1] if high is None else high
+        return low, max(low, high, 1)
+
+    @property
+    def length_(self) -> int:
+        """The longest length, T."""
+        return self.lengths_[1]
+
+    # ------------------------------------------------------------- the user's form
+    def fit(self, Y):
+        """Learn what was left open: the alphabet, the lengths, and how outputs are written."""
+        used_by, (low, high) = type(self).__name__, self._given_lengths()
+        symbols = None if self.alphabet is None else read_alphabet(self.alphabet, used_by)
+        Z, symbols, form = read_sequences(Y, symbols, used_by=used_by)
+        lengths = sequence_lengths(Z)
+        self._check_lengths(lengths, low, high)
+        self.learned_symbols_, self.form_ = symbols, form
+        self.learned_lengths_ = int(lengths.min()), int(lengths.max())
+        return self
+
+    def _check_lengths(self, lengths, low, high):
+        used_by = type(self).__name__
+        empty = np.flatnonzero(lengths == 0)
+        if len(empty) and low != 0:
+            raise ValueError(
+                f"{used_by}: Y[{empty[0]}] is empty. Where sequences may be empty, say so: "
+                "length=(0, None)."
+            )
+        if low is not None and low == high:
+            other = np.flatnonzero(lengths != low)
+            if len(other):
+                raise ValueError(
+                    f"{used_by} expects sequences of {low} symbols; Y[{other[0]}] has "
+                    f"{lengths[other[0]]}."
+                )
+
+    def validate(self, Y):
+        """Canonical outputs, an int array of shape (n, T), wider where one is longer."""
+        Z, _, _ = read_sequences(Y, self.symbols_, used_by=type(self).__name__)
+        low, high = self._given_lengths()
+        self._check_lengths(sequence_lengths(Z), self.lengths_[0] if low is None else low, high)
+        return widened(Z, self.length_)
+
+    def restore(self, Z, index=None):
+        """Canonical outputs in the form that was seen in ``fit``."""
+        form = SequenceForm("text" if isinstance(self.alphabet, str) else "list")
+        return getattr(self, "form_", form).write(np.asarray(Z), self.symbols_, index)
+
+    # ------------------------------------------------------------- limits
+    @property
+    def limits_(self) -> SequenceLimits:
+        """What predicted sequences must obey."""
+        q = len(self.symbols_)
+        limits = SequenceLimits.none(q) if self.limits is None else self.limits
+        if limits.n_symbols != q:
+            raise ValueError(
+                f"{type(self).__name__}: the limits are those of {limits.n_symbols} symbols; "
+                f"there are {q}."
+            )
+        return limits.within(*self.lengths_, given=self._given_lengths()[0] is not None)
+
+    def _limited(self, limits):
+        narrowed = copy.copy(self)
+        narrowed.limits = limits
+        return narrowed
+
+    def rows(self, index):
+        if self.limits is None or self.limits.n_rows is None:
+            return self
+        return self._limited(self.limits.rows(index))
+
+    def restrict(self, *, length=None, known=None, forbidden=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        length : int, pair (shortest, longest), or array with one int per row
+            How long sequences are. May be shorter than any seen in ``fit``.
+        known : {position: symbol}, one such mapping per row, or rows of symbols
+            Known symbols, which are then there; positions count from 0. Rows of symbols
+            have None where nothing is known.
+        forbidden : list of pairs (a, b), or one such list per row
+            Transitions that may not occur: b right after a. (None, a) is a sequence that
+            begins with a, (a, None) one that ends with it.
+        """
+        used_by, symbols = type(self).__name__, self.symbols_
+        low, high = read_length(length, used_by)
+        if (np.maximum(low, high) > self.length_).any():
+            raise ValueError(
+                f"{used_by}: length is at most {self.length_}; {max(low.max(), high.max())} came."
+            )
+        limits = SequenceLimits.none(len(symbols)) if self.limits is None else self.limits
+        known = read_known(known, symbols, used_by)
+        forbidden = read_forbidden(forbidden, symbols, used_by)
+        return self._limited(limits.narrow(low, high, known, forbidden))
+
+    def contains(self, Z):
+        """Whether each row is a sequence of this space, limits included; shape (n,)."""
+        Z = np.asarray(Z)
+        if Z.ndim != 2 or Z.dtype.kind not in "iu":
+            raise ValueError(
+                f"contains() takes outputs in canonical form, symbol numbers of shape (n, T); "
+                f"an array of {Z.dtype} of shape {Z.shape} came. validate() makes them."
+            )
+        limits, size = self.limits_, sequence_lengths(Z)
+        check_n_rows(limits, len(Z), type(self).__name__)
+        inside = np.arange(Z.shape[1]) < size[:, None]
+        good = np.where(inside, len(self.symbols_) > Z, Z == -1).all(axis=1)
+        good[good] = (limits if limits.n_rows is None else limits.rows(good)).allow(Z[good])
+        return good

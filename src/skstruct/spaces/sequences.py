@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sequences of symbols, embedded by what stands where."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.checks import check_costs
+from skstruct.decoding.chains.kbest import k_best_chains
+from skstruct.decoding.chains.viterbi import best_chains
+from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
+from skstruct.spaces.limits import check_n_rows
+from skstruct.spaces.listed_sequences import ListedSequences
+from skstruct.spaces.sequence_forms import sequence_lengths
+from skstruct.spaces.sequence_moments import mean_of_chains, second_moment_of_chains
+from skstruct.spaces.sequence_sets import SequenceSet
+from skstruct.spaces.stacked import check_stacked, unstacked
+
+EMBEDDINGS = ("positions", "bigrams")
+
+
+class Sequences(SequenceSet):
+    r"""Sequences over an alphabet, of one length or of several.
+
+    Outputs are strings, or lists, tuples or arrays of symbols, and come back as such. Any
+    cost of symbols at positions, and of symbols next to each other, is minimized exactly.
+    Where lengths are open, the length is chosen too.
+
+    Canonical outputs are int64 arrays (n, T): symbol numbers, padded at the end with -1; T
+    is the longest length.
+
+    Parameters
+    ----------
+    alphabet : sequence of hashables, default=None
+        The symbols; a string is a list of characters. The sorted distinct symbols of ``Y``
+        when None.
+    length : int or pair (shortest, longest), default=None
+        How long predicted sequences are. A bound of None is what is seen in ``fit``.
+    embedding : "positions" or "bigrams", default="positions"
+        :math:`\psi(z)`, for q symbols: an indicator 1[z_t = a] at t q + a for every position
+        and symbol, and with bigrams an indicator 1[z_t = a, z_{t+1} = b] at
+        T q + (t q + a) q + b besides. A loss asks for the one it needs.
+    limits : SequenceLimits, default=None
+        What ``restrict`` sets.
+
+    Examples
+    --------
+    >>> space = Sequences().fit(["add", "bad", "dad"])
+    >>> space.symbols_, space.length_, space.size()
+    (('a', 'b', 'd'), 3, 27)
+    >>> costs = np.array([[0.0, 0.2, 0.1, 0.3, 0.0, 0.0, 0.5, 0.5, 0.0]])
+    >>> space.restore(space.argmin(costs).outputs)
+    array(['abd'], dtype=object)
+    >>> sure = space.restrict(known={0: "b"}, forbidden=[("b", "b")])
+    >>> sure.restore(sure.argmin(costs).outputs), sure.size()
+    (array(['bdd'], dtype=object), 6)
+    """
+
+    def __init__(self, alphabet=None, length=None, embedding="positions", *, limits=None):
+        self.alphabet = alphabet
+        self.length = length
+        self.embedding = embedding
+        self.limits = limits
+
+    # ------------------------------------------------------------- embedding
+    @property
+    def _has_bigrams(self) -> bool:
+        if self.embedding not in EMBEDDINGS:
+            raise ValueError(
+                f"Sequences: embedding is 'positions' or 'bigrams'; {self.embedding!r} came."
+            )
+        return self.embedding == "bigrams"
+
+    def _width(self) -> int:
+        """Number of coordinates, d."""
+        q, T = len(self.symbols_), self.length_
+        return T * q + (T - 1) * q * q if self._has_bigrams else T * q
+
+    def embed(self, Z):
+        """Indicators of symbols at positions, and of bigrams; CSR of shape (n, d)."""
+        Z, T, q = np.asarray(Z), self.length_, len(self.symbols_)
+        long = np.flatnonzero(sequence_lengths(Z) > T)
+        if len(long):
+            raise ValueError(
+                f"Sequences of up to {T} symbols have an embedding; row {long[0]} has "
+                f"{sequence_lengths(Z[long[:1]])[0]}. Give length=(shortest, longest)."
+            )
+        row, t = np.nonzero(Z >= 0)
+        column = t * q + Z[row, t]
+        if self._has_bigrams:
+            first, s = np.nonzero(Z[:, 1:] >= 0)
+            pair = T * q + (s * q + Z[first, s]) * q + Z[first, s + 1]
+            row, column = np.concatenate([row, first]), np.concatenate([column, pair])
+        shape = len(Z), self._width()
+        return sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name == "outputs" and np.ndim(outputs) == 2:
+            return ListedSequences.of(self, outputs, candidates)
+        if name not in EMBEDDINGS:
+            return super().with_embedding(name, outputs, candidates)
+        view = copy.copy(self)
+        view.embedding = name
+        return view
+
+    # ------------------------------------------------------------- decoding
+    def _chains(self, costs):
+        """Costs of the embedding's coordinates as costs of chains, limits included."""
+        costs = check_costs(costs, self._width(), used_by="Sequences")
+        limits, n = self.limits_, len(costs)
+        check_n_rows(limits, n, "Sequences")
+        T, q = self.length_, len(self.symbols_)
+        starts = T * np.arange(n + 1)
+        unary = costs[:, : T * q].reshape(n * T, q)
+        transitions, which = None, None
+        if self._has_bigrams and T > 1:
+            transitions = costs[:, T * q :].reshape(n * (T - 1), q, q)
+            position = np.arange(n * T)
+            # The step into position t of row i is matrix t - 1 of that row.
+            which = np.maximum(position - position // T - 1, 0)
+            row_of = np.repeat(np.arange(n), T - 1)
+        else:
+            row_of = np.repeat(np.arange(n), T)
+        transitions, served = limits.hold_apart(transitions, row_of)
+        return {
+            "unary": limits.hold_known(unary, starts, np.full(n, T)),
+            "starts": starts,
+            "transitions": transitions,
+            "which": which if served is None else served,
+            "shortest": limits.least_lengths(),
+            "longest": limits.longest,
+            **limits.ends(),
+        }
+
+    def argmin(self, costs):
+        """For every row the sequence of least cost; of equal ones the shortest."""
+        symbols, values = best_chains(**self._chains(costs))
+        outputs = symbols.reshape(len(values), self.length_)
+        return decoded_or_infeasible(outputs, values, values, self)
+
+    def kbest(self, costs, k):
+        """The ``k`` cheapest sequences of every row: outputs (n, k, T), values (n, k)."""
+        symbols, values = k_best_chains(**self._chains(costs), k=k)
+        check_feasible(np.isfinite(values).any(axis=1), self)
+        outputs = symbols.reshape(len(values), self.length_, -1).swapaxes(1, 2)
+        return Decoded(outputs, values, values)
+
+    def argmin_chains(self, unary, starts, transitions=None):
+        """For every row the cheapest sequence as long as the row has positions.
+
+        Costs come in stacked form, the positions of all rows one after the other, as a
+        model of tokens makes them. Known symbols and forbidden transitions are obeyed; rows
+        may be of any length, longer than T too.
+
+        Parameters
+        ----------
+        unary : array of shape (N, q)
+            Cost of each symbol at each position; infinity forbids.
+        starts : int array of shape (n + 1,)
+            Row i owns the positions starts[i]:starts[i + 1].
+        transitions : array of shape (1, q, q) or (N, q, q), default=None
+            Cost of (symbol before, symbol here), the same everywhere or by position.
+
+        Returns
+        -------
+        decoded : Decoded
+            Outputs as wide as the longest row.
+        """
+        chains, lengths = self._stacked(unary, starts, transitions)
+        symbols, values = best_chains(**chains)
+        return decoded_or_infeasible(unstacked(symbols, lengths), values, values, self)
+
+    def kbest_chains(self, unary, starts, k, transitions=None):
+        """The ``k`` cheapest of every row, with costs as in ``argmin_chains``."""
+        chains, lengths = self._stacked(unary, starts, transitions)
+        symbols, values = k_best_chains(**chains, k=k)
+        check_feasible(np.isfinite(values).any(axis=1), self)
+        ranks = [unstacked(column, lengths) for column in symbols.T]
+        return Decoded(np.stack(ranks, axis=1), values, values)
+
+    def _stacked(self, unary, starts, transitions):
+        """Costs in stacked form with the limits in them, and the lengths of the rows."""
+        limits, q = self.limits_, len(self.symbols_)
+        unary, starts, transitions = check_stacked(unary, starts, transitions, q)
+        lengths = np.diff(starts)
+        check_n_rows(limits, len(lengths), "Sequences")
+        row_of = np.repeat(np.arange(len(lengths)), lengths)
+        priced, which = limits.hold_apart(transitions, row_of)
+        reached = limits.anywhere().least_lengths()  # a known position must be there
+        chains = {
+            "unary": limits.hold_known(unary, starts, lengths),
+            "starts": starts,
+            "transitions": priced,
+            "which": which,
+            "shortest": np.maximum(lengths, reached),
+            **limits.ends(),
+        }
+        return chains, lengths
+
+    # ------------------------------------------------------------- moments
+    def mean_embedding(self):
+        """Mean of psi over all sequences; shape (d,)."""
+        return mean_of_chains(self._some(), self.length_, self._has_bigrams)
+
+    def second_moment(self):
+        """Mean of psi psi' over all sequences; shape (d, d)."""
+        return second_moment_of_chains(self._some(), self.length_, self._has_bigrams)

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regression between kernels: coefficients, pre-images and choices against the obvious way."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
+
+from skstruct import OutputKernelRegressor
+from skstruct.kernels import Dirac, HammingKernel, PathKernel, SpectrumKernel
+from skstruct.spaces import Box, Hierarchy, LabelSets, Sequences, Strings
+
+WORDS = ["cat", "dog", "cow", "cat", "bird", "do", "dog", "cart", "rat"]
+
+
+def inputs(n, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, 2))
+
+
+def distances(kernel, model, X, new, Y, outputs):
+    """k(z, z) - 2 sum_i b_i k(z, y_i) of every new row and output, typed from the formula."""
+    K = rbf_kernel(X, X, gamma=0.5)
+    A = model.coef_ if model.method != "ridge" else np.linalg.inv(K + np.eye(len(X)) / model.C)
+    b = rbf_kernel(new, X, gamma=0.5) @ A.T
+    return kernel.diagonal(outputs) - 2.0 * b @ kernel(Y, outputs)
+
+
+@pytest.mark.parametrize("method", ["ridge", "sample_compression"])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Dirac(),
+        HammingKernel(length=6),
+        SpectrumKernel(2),
+        SpectrumKernel(1, normalize=False),
+        Dirac() + 0.5 * HammingKernel(length=6),
+    ],
+    ids=["dirac", "hamming", "spectrum", "counts", "sum"],
+)
+def test_the_nearest_candidate_is_found(kernel, method):
+    X, new = inputs(len(WORDS)), inputs(20, 1)
+    settings = {"C": 5.0} if method == "ridge" else {"radius": 1.2}
+    model = OutputKernelRegressor("rbf", kernel, method=method, gamma=0.5, **settings)
+    model.fit(X, WORDS)
+    candidates = sorted(set(WORDS))
+    values = distances(kernel, model, X, new, WORDS, candidates)
+    decoded = model.decode(new)
+    assert_allclose(decoded.values, values.min(axis=1), atol=1e-8)
+    assert_allclose(decoded.bounds, decoded.values)
+    at = [candidates.index(word) for word in decoded.outputs]
+    assert_allclose(values[np.arange(len(new)), at], values.min(axis=1), atol=1e-8)
+    ranked = model.kbest(new, 3).values
+    assert_allclose(ranked, np.sort(values, axis=1)[:, :3], atol=1e-8)
+
+
+def test_candidates_of_the_users_own():
+    X, new = inputs(len(WORDS)), inputs(20, 1)
+    candidates = ["cab", "dig", "cat", "cat"]
+    kernel = HammingKernel(length=4)
+    model = OutputKernelRegressor(output_kernel=kernel, gamma=0.5, C=5.0, candidates=candidates)
+    model.fit(X, WORDS)
+    values = distances(kernel, model, X, new, WORDS, candidates)
+    decoded = model.decode(new)
+    assert set(decoded.outputs) <= set(candidates)
+    assert_allclose(decoded.values, values.min(axis=1), atol=1e-8)
+
+
+def test_coefficients_are_those_of_the_formula():
+    X = inputs(len(WORDS))
+    model = OutputKernelRegressor(gamma=0.5, C=3.0).fit(X, WORDS)
+    K = rbf_kernel(X, gamma=0.5)
+    assert_allclose(model.coef_, np.linalg.inv(K + np.eye(9) / 3.0), atol=1e-10)
+    assert_allclose(model.gram_inputs(), K, atol=1e-12)
+    assert_array_equal(model.gram_outputs(), Dirac()(WORDS))
+    bounded = OutputKernelRegressor(gamma=0.5, method="sample_compression", radius=0.7).fit(
+        X, WORDS
+    )
+    assert_allclose((bounded.coef_**2).sum(), 0.49, rtol=1e-9)
+    assert bounded.radius_ == 0.7
+    assert bounded.C_ is None
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=15)
+def test_the_whole_space_of_label_sets_is_searched(seed):
+    rng = np.random.default_rng(seed)
+    X, Y, new = inputs(8, seed), rng.integers(0, 2, (8, 4)), inputs(5, seed + 1)
+    model = OutputKernelRegressor(output_kernel="linear", gamma=0.5, C=2.0, space=LabelSets())
+    model.fit(X, Y)
+    every = np.array(list(product((0, 1), repeat=4)))
+    b = rbf_kernel(new, X, gamma=0.5) @ np.linalg.inv(rbf_kernel(X, gamma=0.5) + np.eye(8) / 2)
+    values = every.sum(axis=1) - 2.0 * b @ Y @ every.T
+    decoded = model.decode(new)
+    assert_allclose(decoded.values, values.min(axis=1), atol=1e-8)
+    assert_allclose(decoded.bounds, decoded.values, atol=1e-8)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=10)
+def test_the_whole_space_of_strings_is_searched(seed):
+    """Hamming and spectrum kernels over all strings of up to four letters out of two."""
+    rng = np.random.default_rng(seed)
+    Y = ["".join(rng.choice(["a", "b"], rng.integers(2, 5))) for _ in range(7)]
+    X, new = inputs(7, seed), inputs(5, seed + 1)
+    low, high = min(map(len, Y)), max(map(len, Y))
+    every = ["".join(z) for k in range(low, high + 1) for z in product("ab", repeat=k)]
+    cases = [
+        (HammingKernel(), HammingKernel(length=high), Sequences("ab")),
+        (SpectrumKernel(2, normalize=False),) * 2 + (Strings("ab", n=2),),
+    ]
+    for kernel, plain, space in cases:
+        model = OutputKernelRegressor(output_kernel=kernel, gamma=0.5, C=4.0, space=space)
+        decoded = model.fit(X, Y).decode(new)
+        values = distances(plain, model, X, new, Y, every)
+        assert_allclose(decoded.values, values.min(axis=1), atol=1e-7)
+        at = [every.index(z) for z in decoded.outputs]
+        assert_allclose(values[np.arange(5), at], values.min(axis=1), atol=1e-7)
+
+
+def test_paths_in_a_hierarchy():
+    space = Hierarchy([("a", "b"), ("a", "c"), ("c", "d")])
+    Y = [{"a", "b"}, {"a", "c"}, {"a", "c", "d"}, {"a"}, {"a", "b"}]
+    X = inputs(5)
+    model = OutputKernelRegressor(output_kernel=PathKernel(), space=space, gamma=0.5, C=1e4)
+    model.fit(X, Y)
+    assert list(model.predict(X)) == Y
+    assert model.score(X, Y) == 0.0
+    narrowed = model.predict(X, restrict={"exclude": ["d"]})
+    assert all("d" not in z for z in narrowed)
+
+
+def test_a_gap_is_reported_where_the_space_is_larger_than_the_candidates():
+    X, Y = inputs(len(WORDS)), WORDS
+    model = OutputKernelRegressor(output_kernel=SpectrumKernel(2), gamma=0.5, C=5.0,
+                                  space=Sequences())  # fmt: skip
+    new = inputs(6, 1)
+    decoded = model.fit(X, Y).decode(new)
+    assert set(decoded.outputs) <= set(WORDS)
+    b = rbf_kernel(new, X, gamma=0.5) @ model.coef_.T
+    expected = -np.einsum("ni,ij,nj->n", b, SpectrumKernel(2)(WORDS), b)
+    assert_allclose(decoded.bounds, expected, atol=1e-8)
+    assert (decoded.bounds <= decoded.values).all()
+
+
+def test_c_is_chosen_as_by_refitting_without_each_row():
+    X, Cs = inputs(len(WORDS)), [0.1, 1.0, 10.0, 100.0]
+    kernel = HammingKernel(length=5)
+    model = OutputKernelRegressor(
+        output_kernel=kernel, gamma=0.5, C=Cs, candidates=sorted(set(WORDS))
+    )
+    model.fit(X, WORDS)
+    for trial in model.search_.trials:
+        losses = []
+        for i in range(len(X)):
+            rest = np.arange(len(X)) != i
+            one = clone(model).set_params(C=1 / trial["alpha"])
+            one.fit(X[rest], [w for j, w in enumerate(WORDS) if j != i])
+            losses.append(kernel.loss(one.predict(X[[i]]), [WORDS[i]])[0])
+        assert_allclose(trial["risk"], np.mean(losses))
+    assert_allclose(model.C_, 1 / model.search_.best["alpha"])
+
+
+def test_a_radius_is_chosen_among_several():
+    X = inputs(30)
+    y = np.where(X[:, 0] > 0, "right", "left")
+    model = OutputKernelRegressor(method="sample_compression").fit(X, y)
+    assert len(model.search_.trials) == 20
+    assert model.radius_ == model.search_.best["radius"]
+    assert model.score(X, y) > -0.2
+    three = OutputKernelRegressor(method="sample_compression", radius=[0.1, 1.0, 3.0], gamma="auto")
+    assert len(three.fit(X, y).search_.trials) == 21
+    groups = np.repeat(np.arange(6), 5)
+    assert three.fit(X, y, groups=groups).radius_ in (0.1, 1.0, 3.0)
+
+
+def test_outputs_come_back_in_their_form():
+    X = inputs(4)
+    assert OutputKernelRegressor(C=1.0).fit(X, [3, 1, 3, 1]).predict(X).dtype.kind == "i"
+    series = pd.Series(["a", "b", "a", "c"], name="letter", index=[4, 5, 6, 7])
+    frame = pd.DataFrame(X, index=[4, 5, 6, 7], columns=["u", "v"])
+    predicted = OutputKernelRegressor(C=1e6).fit(frame, series).predict(frame)
+    pd.testing.assert_series_equal(predicted, series)
+    paths = [("1", "2"), ("1", "3"), ("2",), ("1", "2")]
+    model = OutputKernelRegressor(output_kernel="path", C=1e6).fit(X, paths)
+    assert list(model.predict(X)) == paths
+    vectors = np.array([[0.5, 1.0], [2.0, 0.25], [0.5, 0.5], [1.0, 1.5]])
+    near = OutputKernelRegressor(output_kernel="rbf", C=1e6).fit(X, vectors)
+    assert_allclose(near.predict(X), vectors)
+    box = OutputKernelRegressor(output_kernel="linear", C=1e6, space=Box()).fit(X, vectors)
+    assert_allclose(box.predict(X), vectors, atol=1e-4)
+
+
+def test_a_precomputed_output_kernel_predicts_row_numbers():
+    X, K = inputs(len(WORDS)), SpectrumKernel(1)(WORDS)
+    model = OutputKernelRegressor(output_kernel="precomputed", gamma=0.5, C=5.0).fit(X, K)
+    plain = OutputKernelRegressor(output_kernel=SpectrumKernel(1), gamma=0.5, C=5.0).fit(X, WORDS)
+    new = inputs(10, 1)
+    assert_allclose(model.decode(new).values, plain.decode(new).values, atol=1e-10)
+    assert model.predict(new).dtype.kind == "i"
+
+
+def test_a_function_of_two_outputs():
+    X = inputs(len(WORDS))
+    model = OutputKernelRegressor(output_kernel=lambda y, z: float(y == z), gamma=0.5, C=5.0)
+    same = OutputKernelRegressor(gamma=0.5, C=5.0).fit(X, WORDS)
+    assert_array_equal(model.fit(X, WORDS).predict(X), same.predict(X))
+
+
+def test_inputs_that_are_strings():
+    inputs_ = ["abab", "abba", "baba", "ccc", "cccc", "ccca"]
+    y = ["x", "x", "x", "z", "z", "z"]
+    model = OutputKernelRegressor(SpectrumKernel(2), C=10.0).fit(inputs_, y)
+    assert model.predict(["ab", "cc", ""]).tolist()[:2] == ["x", "z"]
+    K = SpectrumKernel(2)(inputs_)
+    assert_allclose(model.gram_inputs(), K, atol=1e-12)
+    explicit = OutputKernelRegressor("precomputed", C=10.0).fit(K, y)
+    values = explicit.decode(SpectrumKernel(2)(["ab", "cac"], inputs_)).values
+    assert_allclose(model.decode(["ab", "cac"]).values, values, atol=1e-10)
+    assert model.unit_inputs_
+
+
+def test_explanations_say_who_speaks_for_an_output():
+    X = inputs(len(WORDS))
+    model = OutputKernelRegressor(gamma=0.5, C=50.0).fit(X, WORDS)
+    told = model.explain(X[:3])
+    assert_array_equal(told.supporters(1)[:, 0], [0, 1, 2])
+    assert told.losses.shape == (3, 9)
+
+
+def test_radius_zero_answers_with_the_shortest_feature_vector():
+    X = inputs(5)
+    model = OutputKernelRegressor(output_kernel=SpectrumKernel(1, normalize=False), radius=0,
+                                  method="sample_compression")  # fmt: skip
+    assert set(model.fit(X, ["aaa", "ab", "abcd", "aa", "ab"]).predict(X)) == {"ab"}
+
+
+def test_one_row_is_learned():
+    assert OutputKernelRegressor().fit([[1.0]], ["a"]).predict([[2.0]]).tolist() == ["a"]
+    model = OutputKernelRegressor(method="sample_compression").fit([[1.0]], ["a"])
+    assert model.predict([[2.0]]).tolist() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"method": "magic"}, 'method is "ridge" or "sample_compression"'),
+        ({"C": 0.0}, "C must be positive"),
+        ({"C": "large"}, 'C is a positive number, several, or "auto"'),
+        ({"radius": 1.0}, "radius goes with"),
+        ({"candidates": []}, "candidates is empty"),
+        ({"output_kernel": "nonsense"}, "Unknown kernel between outputs 'nonsense'"),
+        ({"method": "sample_compression", "radius": -1.0}, "radius is a number of at least 0"),
+        ({"method": "sample_compression", "cv": 1}, "cv is a whole number of folds"),
+        ({"output_kernel": lambda y, z: -float(y == z)}, "not positive semidefinite.*-1"),
+        ({"memory": "much"}, "memory is a size"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        OutputKernelRegressor(**settings).fit(inputs(4), ["a", "b", "a", "b"])
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    X = inputs(4)
+    model = OutputKernelRegressor(C=1.0).fit(X, ["a", "b", "a", "b"])
+    before = model.predict(X).tolist()
+    with pytest.raises(ValueError, match="inconsistent"):
+        model.fit(X, ["a", "b"])
+    assert model.predict(X).tolist() == before
+
+
+def test_predicting_needs_a_fit():
+    with pytest.raises(NotFittedError):
+        OutputKernelRegressor().predict([[0.0]])
+    with pytest.raises(ValueError, match="one input per output"):
+        OutputKernelRegressor().fit([np.zeros((2, 3)), np.zeros((1, 3))], ["ab", "a"])
+
+
+def test_memory_and_threads_do_not_matter():
+    X, new = inputs(len(WORDS)), inputs(50, 1)
+    model = OutputKernelRegressor(output_kernel="hamming", gamma=0.5, C=5.0).fit(X, WORDS)
+    small = clone(model).set_params(memory=1000, n_jobs=2).fit(X, WORDS)
+    assert_array_equal(small.predict(new), model.predict(new))

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Ridge
+from sklearn.utils.estimator_checks import check_estimator
+
+from skstruct import ConditionalRiskMinimizer
+from skstruct.smoothing import KernelRidge
+from skstruct.smoothing.linear import TARGETS_AT_ONCE, LinearRidge
+
+
+def case(seed, n=40, p=60, q=3):
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, p), density=0.1, rng=rng, format="csr")
+    return X, rng.standard_normal((n, q)) + rng.standard_normal(q), rng.random(n) + 0.1
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 10**6), st.sampled_from([0.01, 1.0, 30.0]), st.booleans(), st.booleans(),
+    st.booleans(),
+)  # fmt: skip
+def test_is_the_ridge_regression_of_scikit_learn(seed, alpha, intercept, dense, weighted):
+    X, T, weight = case(seed)
+    X, weight = X.toarray() if dense else X, weight if weighted else None
+    model = LinearRidge(alpha, fit_intercept=intercept, tol=1e-10).fit(X, T, weight)
+    reference = Ridge(alpha, fit_intercept=intercept, solver="cholesky")
+    reference.fit(X.toarray() if sparse.issparse(X) else X, T, weight)
+    np.testing.assert_allclose(model.coef_, reference.coef_, atol=1e-7)
+    np.testing.assert_allclose(model.intercept_, reference.intercept_, atol=1e-7)
+
+
+def test_whole_weights_are_repetitions():
+    X, T, _ = case(0)
+    times = np.arange(len(T)) % 4
+    weighted = LinearRidge(tol=1e-10).fit(X, T, times).predict(X)
+    repeated = LinearRidge(tol=1e-10).fit(X[np.repeat(np.arange(len(T)), times)],
+                                          np.repeat(T, times, axis=0))  # fmt: skip
+    np.testing.assert_allclose(weighted, repeated.predict(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_targets_do_not_know_of_each_other(n_jobs):
+    X, T, _ = case(1, q=2 * TARGETS_AT_ONCE + 5)
+    T[:, 1], T[:, -1] = 0.0, 1.0  # solved before the first step
+    together = LinearRidge(tol=1e-10, n_jobs=n_jobs).fit(X, T).predict(X)
+    for j in (0, 1, TARGETS_AT_ONCE, T.shape[1] - 1):
+        alone = LinearRidge(tol=1e-10).fit(X, T[:, j]).predict(X)
+        assert alone.shape == (X.shape[0],)
+        np.testing.assert_allclose(together[:, j], alone, atol=1e-7)
+    np.testing.assert_allclose(together[:, -1], 1.0, atol=1e-12)
+
+
+def test_single_precision_is_close():
+    X, T, _ = case(2, n=300)
+    single = LinearRidge(dtype=np.float32).fit(X, T)
+    assert single.coef_.dtype == single.predict(X).dtype == np.float32
+    np.testing.assert_allclose(single.predict(X), LinearRidge().fit(X, T).predict(X), atol=1e-3)
+
+
+def test_a_looser_tolerance_ends_earlier_and_too_few_steps_are_told():
+    X, T, _ = case(3)
+    assert LinearRidge(0.1, tol=0.1).fit(X, T).n_iter_ < LinearRidge(0.1).fit(X, T).n_iter_
+    with pytest.warns(ConvergenceWarning, match="after 2 steps"):
+        assert LinearRidge(0.1, max_iter=2).fit(X, T).n_iter_ == 2
+
+
+@pytest.mark.parametrize("alpha", [0.0, -1.0, np.nan, np.inf])
+def test_penalties_that_are_none(alpha):
+    with pytest.raises(ValueError, match="alpha must be positive"):
+        LinearRidge(alpha).fit([[0.0], [1.0]], [0.0, 1.0])
+
+
+def test_weights_that_are_all_zero():
+    with pytest.raises(ValueError, match="ample weights"):
+        LinearRidge().fit([[0.0], [1.0]], [0.0, 1.0], [0.0, 0.0])
+
+
+def test_is_an_estimator_of_scikit_learn():
+    check_estimator(LinearRidge())
+
+
+def test_decides_as_kernel_ridge_regression_with_a_linear_kernel():
+    X, T, _ = case(4, n=60, p=20)
+    Y = (T > 0.5).astype(int)
+    smoothers = LinearRidge(0.5, tol=1e-10), KernelRidge("linear", 0.5)
+    first, second = (ConditionalRiskMinimizer(smoother=s).fit(X, Y).predict(X) for s in smoothers)
+    np.testing.assert_array_equal(first, second)
