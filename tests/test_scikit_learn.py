@@ -12,7 +12,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct import ConditionalRiskMinimizer
+from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
 from skstruct.learners import (
     ConstraintClassification,
     LabelRankingBoosting,
@@ -21,7 +21,7 @@ from skstruct.learners import (
     OnlineLabelRanker,
     PairwiseComparison,
 )
-from skstruct.smoothing import KernelRidge
+from skstruct.smoothing import KernelRidge, SampleCompression
 from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings
 
 
@@ -101,6 +101,8 @@ ESTIMATORS = {
     "classes": ConditionalRiskMinimizer(),
     "fixed alpha": ConditionalRiskMinimizer(alpha=1.0, kernel="linear"),
     "ridge": KernelRidge(),
+    "compression": SampleCompression(),
+    "output kernel": OutputKernelRegressor(),
     "mean": ConditionalRiskMinimizer(Interval(), alpha=1.0),
     "median": ConditionalRiskMinimizer(Interval(), "absolute", alpha=1.0),
     "robust": ConditionalRiskMinimizer(Interval(), "cauchy", alpha=1.0),

@@ -203,7 +203,10 @@ class OutputKernelRegressor(BlockPredictor):
         if self.method == "ridge" and self.radius is not None:
             raise ValueError('A radius goes with method="sample_compression".')
         if self.method == "sample_compression" and sample_weight is not None:
-            raise ValueError("Sample compression takes no sample_weight.")
+            raise ValueError(
+                "Sample compression bounds the coefficients of single rows: it takes no "
+                "sample_weight."
+            )
 
     def _kernels(self, X, sample_weight=None):
         kernel = plain_kernel(self, self.input_kernel)
