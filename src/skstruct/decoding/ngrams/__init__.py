@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strings under counts of their n-grams: cheapest paths, pre-images, uniform distributions."""

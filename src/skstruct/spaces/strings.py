@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strings, embedded by how often each n-gram occurs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.checks import check_costs
+from skstruct.decoding.chains.viterbi import best_chains
+from skstruct.decoding.ngrams.limits import GramLimits
+from skstruct.decoding.ngrams.paths import cheapest_strings
+from skstruct.decoding.ngrams.preimages import MAX_NODES, nearest_strings
+from skstruct.spaces.base import Decoded, decoded_or_infeasible
+from skstruct.spaces.limits import check_n_rows
+from skstruct.spaces.sequence_sets import SequenceSet
+from skstruct.spaces.sequences import EMBEDDINGS, ListedSequences, Sequences
+from skstruct.spaces.string_moments import mean_counts, second_counts
+
+MOST_GRAMS = 2**24  # coordinates of the embedding: 128 MiB for a row of costs
+MOST_MOMENTS = 2**12  # coordinates whose second moments fit into memory
+
+
+class Strings(SequenceSet):
+    r"""Strings over an alphabet with :math:`\psi(z)` = how often each n-gram occurs in z.
+
+    The same sets as :class:`~skstruct.spaces.Sequences`, under the spectrum kernel
+    :math:`k(z, y) = \langle \psi(z), \psi(y) \rangle`. Linear costs are minimized exactly, by
+    cheapest walks in the graph of n-grams. The nearest string to any g, the kernel's
+    pre-image, is found by branch and bound, with a bound where that was cut short.
+
+    Parameters
+    ----------
+    alphabet : sequence of hashables, default=None
+        The symbols; a string is a list of characters. The sorted distinct symbols of ``Y``
+        when None.
+    length : int or pair (shortest, longest), default=None
+        How long predicted strings are. A bound of None is what is seen in ``fit``.
+    n : int, default=2
+        Number of symbols in an n-gram. The embedding has q**n numbers for q symbols, that of
+        an n-gram in the place of its symbol numbers read in base q. Strings of fewer than n
+        symbols have no n-gram.
+    max_nodes : int, default=150_000
+        Work that ``nearest`` may spend on a row: about a tenth of a second.
+    limits : SequenceLimits, default=None
+        What ``restrict`` sets.
+
+    Examples
+    --------
+    >>> space = Strings(n=2).fit(["abab", "abba", "baab"])
+    >>> psi = space.embed(space.validate(["abab"])).toarray()  # aa, ab, ba, bb
+    >>> psi
+    array([[0., 2., 1., 0.]])
+    >>> best = space.nearest(0.9 * psi)
+    >>> space.restore(best.outputs), (best.values - best.bounds).tolist()
+    (array(['abab'], dtype=object), [0.0])
+    >>> ends_in_b = space.restrict(known={3: "b"}, forbidden=[("b", "a")])
+    >>> ends_in_b.restore(ends_in_b.argmin(np.array([[-1.0, 0.0, 0.0, 0.5]])).outputs)
+    array(['aaab'], dtype=object)
+    """
+
+    embedding = "ngrams"
+
+    def __init__(self, alphabet=None, length=None, n=2, *, max_nodes=MAX_NODES, limits=None):
+        self.alphabet = alphabet
+        self.length = length
+        self.n = n
+        self.max_nodes = max_nodes
+        self.limits = limits
+
+    # ------------------------------------------------------------- embedding
+    def fit(self, Y):
+        super().fit(Y)
+        self._width()
+        return self
+
+    def _width(self) -> int:
+        """Number of coordinates, q**n, where that is possible."""
+        if not isinstance(self.n, (int, np.integer)) or isinstance(self.n, bool) or self.n < 1:
+            raise ValueError(f"Strings: n is a whole number of at least 1; {self.n!r} came.")
+        q = len(self.symbols_)
+        width = q ** int(self.n)
+        if width > MOST_GRAMS:
+            raise ValueError(
+                f"Strings: {q} symbols make {width:,} different {self.n}-grams, more than "
+                f"{MOST_GRAMS:,}. Take a smaller n or an alphabet of fewer symbols, or predict "
+                "one of the training outputs with Candidates."
+            )
+        return width
+
+    def embed(self, Z):
+        """Number of occurrences of each n-gram; CSR of shape (n_samples, q**n)."""
+        Z, q, width = np.asarray(Z), len(self.symbols_), self._width()
+        n_places = max(Z.shape[1] - self.n + 1, 0)
+        code = np.zeros((len(Z), n_places), np.int64)
+        for k in range(self.n):
+            code = code * q + Z[:, k : k + n_places]
+        row, t = np.nonzero(Z[:, self.n - 1 : self.n - 1 + n_places] >= 0)
+        psi = sparse.coo_array((np.ones(len(row)), (row, code[row, t])), shape=(len(Z), width))
+        return psi.tocsr()
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name == "outputs" and np.ndim(outputs) == 2:
+            return ListedSequences.of(self, outputs, candidates)
+        if name not in EMBEDDINGS:
+            return super().with_embedding(name, outputs, candidates)
+        view = Sequences(self.alphabet, self.length, name, limits=self.limits)
+        learned = {key: value for key, value in vars(self).items() if key.endswith("_")}
+        view.__dict__.update(learned)
+        return view
+
+    # ------------------------------------------------------------- decoding
+    def restrict(self, *, length=None, known=None, forbidden=None):
+        if forbidden is not None and self.n == 1:
+            raise ValueError("Strings: forbidden transitions need n of at least 2; n is 1.")
+        return super().restrict(length=length, known=known, forbidden=forbidden)
+
+    restrict.__doc__ = SequenceSet.restrict.__doc__
+
+    def _checked(self, prices):
+        """Prices of n-grams as an array, and the limits as the decoders take them."""
+        prices = check_costs(prices, self._width(), used_by="Strings")
+        limits, q = self.limits_, len(self.symbols_)
+        check_n_rows(limits, len(prices), "Strings")
+        shortest = limits.least_lengths()
+        parts = {} if not limits.forbidden.any() else self._barred(limits, shortest)
+        return prices, GramLimits(q, self.n, shortest, limits.longest, limits.known, **parts)
+
+    def _barred(self, limits, shortest) -> dict[str, np.ndarray]:
+        """Forbidden transitions as n-grams and as states to begin and to end with."""
+        q, barred = limits.n_symbols, limits.forbidden
+        grams, states = _digits(q, self.n), _digits(q, self.n - 1)
+        inside = _has_pair(barred, states)
+        return {
+            "forbidden": _has_pair(barred, grams),
+            "begins": ~inside & ~barred[:, q, states[0]],
+            "ends": ~barred[:, states[-1], q],
+            "short": _short_strings(limits, shortest, self.n - 1),
+        }
+
+    def _decoded(self, symbols, values, bounds) -> Decoded:
+        outputs = np.full((len(symbols), self.length_), -1, np.int64)
+        outputs[:, : symbols.shape[1]] = symbols
+        return decoded_or_infeasible(outputs, values, bounds, self)
+
+    def argmin(self, costs):
+        """For every row the string of least <costs, psi>; of equal ones the shortest."""
+        symbols, values = cheapest_strings(*self._checked(costs))
+        return self._decoded(symbols, values, values)
+
+    def nearest(self, g) -> Decoded:
+        r"""For every row a string of least :math:`|\psi(z)|^2 - 2 \langle \psi(z), g \rangle`.
+
+        Where a row's value and bound are equal, no string is nearer; else none is nearer by
+        more than their difference. ``max_nodes`` is the work allowed.
+        """
+        prices, limits = self._checked(g)
+        return self._decoded(*nearest_strings(prices, limits, max_nodes=self.max_nodes))
+
+    # ------------------------------------------------------------- moments
+    def mean_embedding(self):
+        """Mean of psi over all strings; shape (q**n,)."""
+        self._width()
+        return mean_counts(self._some(), self.n)
+
+    def second_moment(self):
+        """Mean of psi psi' over all strings; shape (q**n, q**n)."""
+        if self._width() > MOST_MOMENTS:
+            raise ValueError(
+                f"Strings: second moments are for up to {MOST_MOMENTS:,} n-grams; there are "
+                f"{self._width():,}."
+            )
+        return second_counts(self._some(), self.n)
+
+
+def _digits(q: int, n: int) -> np.ndarray:
+    """Symbols of all q**n n-grams; shape (n, q**n)."""
+    return np.arange(q**n) // q ** np.arange(n - 1, -1, -1)[:, None] % q
+
+
+def _has_pair(barred, digits) -> np.ndarray:
+    """Which n-grams hold a forbidden transition; shape (1 or n, number of n-grams)."""
+    found = np.zeros((len(barred), digits.shape[1]), bool)
+    for a, b in pairwise(digits):
+        found |= barred[:, a, b]
+    return found
+
+
+def _short_strings(limits, shortest, size) -> np.ndarray:
+    """For each row a string of up to ``size`` symbols within limits, -2 where there is none."""
+    n = limits.n_rows or 1
+    starts = size * np.arange(n + 1)
+    unary = limits.hold_known(np.zeros((n * size, limits.n_symbols)), starts, np.full(n, size))
+    transitions, which = limits.hold_apart(None, np.repeat(np.arange(n), size))
+    symbols, values = best_chains(
+        unary, starts, transitions, which=which, shortest=np.minimum(shortest, size),
+        longest=np.minimum(limits.longest, size), **limits.ends(),
+    )  # fmt: skip
+    strings = symbols.reshape(n, size)
+    strings[np.isinf(values) | (shortest > size), 0] = -2
+    return strings
