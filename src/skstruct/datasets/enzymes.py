@@ -62,8 +62,8 @@ def load_enzymes(part: str = "split10", *, single: bool = False) -> EnzymeData:
     Parameters
     ----------
     part : {"split10", "new"}, default="split10"
-        ``"split10"`` has 7,757 enzymes no two of which are more than 10 % alike; ``"new"``
-        has 392 that entered Swiss-Prot later.
+        ``"split10"`` has 7,757 enzymes, clustered at 10 % identity; ``"new"`` has 392 that
+        entered Swiss-Prot later.
     single : bool, default=False
         Leave out enzymes of several EC numbers; 7,247 and 334 remain.
 
