@@ -12,10 +12,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import cross_val_score
 
 from skstruct import OutputKernelRegressor
-from skstruct.kernels import Dirac, HammingKernel, PathKernel, SpectrumKernel
-from skstruct.spaces import Box, Hierarchy, LabelSets, Sequences, Strings
+from skstruct.kernels import (
+    Dirac,
+    HammingKernel,
+    PathKernel,
+    SpectrumKernel,
+    resolve_output_kernel,
+)
+from skstruct.spaces import Box, Candidates, Hierarchy, LabelSets, Sequences, Strings
 
 WORDS = ["cat", "dog", "cow", "cat", "bird", "do", "dog", "cart", "rat"]
 
@@ -288,3 +295,108 @@ def test_memory_and_threads_do_not_matter():
     model = OutputKernelRegressor(output_kernel="hamming", gamma=0.5, C=5.0).fit(X, WORDS)
     small = clone(model).set_params(memory=1000, n_jobs=2).fit(X, WORDS)
     assert_array_equal(small.predict(new), model.predict(new))
+
+
+def test_a_space_that_is_a_list_is_obeyed():
+    """Outputs of training that are no candidates count, and are never predicted."""
+    X, y = inputs(6), ["cat", "cot", "dog", "zzz", "cat", "cog"]
+    space = Candidates(["cat", "cot", "dot"])
+    model = OutputKernelRegressor(output_kernel="hamming", space=space, C=1.0).fit(X, y)
+    listed = OutputKernelRegressor(
+        output_kernel="hamming", candidates=["cat", "cot", "dot"], C=1.0
+    ).fit(X, y)
+    assert list(model.predict(X)) == list(listed.predict(X))
+    decoded = model.decode(X)
+    assert_allclose(decoded.bounds, decoded.values)
+
+
+def test_numbers_under_kernels_of_numbers():
+    X = inputs(8)
+    y = X[:, 0] + 0.5
+    squared = (y[:, None] - y) ** 2
+    model = OutputKernelRegressor(output_kernel="rbf", C=1.0).fit(X, y)
+    gamma = 1.0 / y.var()
+    assert_allclose(model.gram_outputs(), np.exp(-gamma * squared), atol=1e-10)
+    as_lists = OutputKernelRegressor(output_kernel="rbf", C=1.0).fit(X, X.tolist())
+    as_array = OutputKernelRegressor(output_kernel="rbf", C=1.0).fit(X, X)
+    assert_allclose(as_lists.gram_outputs(), as_array.gram_outputs())
+    scores = cross_val_score(OutputKernelRegressor(output_kernel="linear", C=1e3), X, y, cv=2)
+    assert np.isfinite(scores).all()
+
+
+def test_candidates_of_a_precomputed_kernel_are_row_numbers():
+    X = inputs(6)
+    K = X @ X.T
+    model = OutputKernelRegressor("precomputed", "precomputed", C=1.0, candidates=[0, 3])
+    assert set(model.fit(K, K).predict(K)) <= {0, 3}
+    with pytest.raises(ValueError, match="y is that kernel's matrix"):
+        OutputKernelRegressor(output_kernel="precomputed", C=1.0).fit(X, ["a"] * 6)
+
+
+def test_multiples_of_a_spectrum_kernel_compare_candidates():
+    X = inputs(len(WORDS))
+    doubled = 2.0 * resolve_output_kernel(SpectrumKernel(2, normalize=False))
+    model = OutputKernelRegressor(output_kernel=doubled, space=Strings(n=2), C=1.0).fit(X, WORDS)
+    assert set(model.predict(X)) <= set(WORDS)
+
+
+def test_longer_outputs_than_in_training_are_scored():
+    X = inputs(12)
+    y = ["cat", "cot", "dog"] * 3 + ["dog", "cat", "catalogue"]
+    model = OutputKernelRegressor(output_kernel="hamming", C=1.0).fit(X[:11], y[:11])
+    predicted = model.predict(X[11:])[0]
+    assert -model.score(X[11:], y[11:]) == sum(a != b for a, b in zip(predicted, "cat")) + 6
+    assert np.isfinite(cross_val_score(model, X, y, cv=4)).all()
+    long = OutputKernelRegressor(output_kernel="hamming", C=1.0, candidates=["cccccc", "ccc"])
+    assert set(long.fit(X, y).predict(X)) <= {"cccccc", "ccc"}
+
+
+def test_outputs_without_a_hash():
+    class Thing:
+        __hash__ = None
+
+        def __init__(self, value):
+            self.value = value
+
+        def __eq__(self, other):
+            return self.value == other.value
+
+    things = [Thing(i % 2) for i in range(6)]
+    kernel = lambda a, b: float(a == b)  # noqa: E731
+    model = OutputKernelRegressor(output_kernel=kernel, C=1e6).fit(inputs(6), things)
+    assert [z.value for z in model.predict(inputs(6))] == [0, 1, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "X", "message"),
+    [
+        ({"candidates": "cat"}, None, "candidates is a list; 'cat' came"),
+        ({"candidates": 3}, None, "candidates is a list; 3 came"),
+        ({}, ["ab", "cd", "ef", "gh"], r"X\[0\] is the text 'ab'. Give a kernel between strings"),
+        ({"input_kernel": [SpectrumKernel(1), SpectrumKernel(2)]}, ["ab"] * 4, "one at a time"),
+        ({"input_kernel": SpectrumKernel(3)}, ["ab", "c", "", "a"], "long enough"),
+        ({"input_kernel": "precomputed", "C": 1.0}, -3.0 * np.eye(4), "alpha is 1 / C"),
+        ({"C": [1.0, 2.0], "leave_out": 1}, None, "at least 2 blocks"),
+    ],
+)
+def test_bad_inputs_are_named(settings, X, message):
+    X = inputs(4) if X is None else X
+    with pytest.raises(ValueError, match=message):
+        OutputKernelRegressor(**settings).fit(X, ["a", "b", "a", "b"])
+
+
+def test_lists_cannot_be_restricted():
+    model = OutputKernelRegressor(output_kernel="hamming", C=1.0).fit(inputs(9), WORDS)
+    with pytest.raises(ValueError, match="Classes cannot be restricted"):
+        model.predict(inputs(9), restrict={"length": 3})
+
+
+def test_certificates_of_both_methods():
+    X = np.repeat(np.eye(3) * 3.0, 40, axis=0)
+    y = np.repeat(["ash", "elm", "oak"], 40)
+    model = OutputKernelRegressor(gamma=1.0, C=10.0, candidates=["ash", "elm", "oak"]).fit(X, y)
+    assert 0 < model.certify(X, y).value < model.certify(X, y, bound="compression").value
+    bounded = clone(model).set_params(method="sample_compression", radius=1.0).fit(X, y)
+    assert bounded.certify(X, y, input_bound=1.0, output_bound=1.0).vacuous
+    with pytest.raises(ValueError, match='bound is "pac_bayes" or "compression"'):
+        model.certify(X, y, bound="hope")

@@ -16,6 +16,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct.exceptions import InfeasibleError
 from skstruct.learners.tokens import TokenReader, are_tokens
 from skstruct.losses import SequenceHamming
 from skstruct.model_selection import left_out_risk
@@ -226,3 +227,55 @@ def test_empty_sequences_among_others():
     model = ConditionalRiskMinimizer(space, SequenceHamming(1.0), alpha=0.5)
     model.fit([*X, np.zeros((0, 2))], [*Y, ""])
     assert model.predict([np.zeros((0, 2)), X[0]])[0] == ""
+
+
+def test_the_length_is_that_of_the_input():
+    X, Y = chains(11)
+    model = ConditionalRiskMinimizer(Sequences(), alpha=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match="restrict no length"):
+        model.predict(X, restrict={"length": 2})
+    with pytest.raises(ValueError, match=r"X\[0\] has \d positions and y\[0\] 9 symbols"):
+        model.score(X, ["a" * 9] * len(X))
+    fixed = ConditionalRiskMinimizer(Sequences(length=2), alpha=1.0)
+    fixed.fit([x[:2] for x in X if len(x) > 1], [y[:2] for y in Y if len(y) > 1])
+    with pytest.raises(InfeasibleError, match="row 1 has 3 positions"):
+        fixed.predict([np.zeros((2, 2)), np.zeros((3, 2))])
+
+
+def test_tokens_without_features():
+    X = [[[], ["w=a"]], [[], ["w=b", "x"]]]
+    model = ConditionalRiskMinimizer(kernel="linear", alpha=0.01).fit(X, ["ab", "ba"])
+    assert all(len(z) == 2 for z in model.predict(X))
+
+
+def test_a_batch_of_empty_sequences():
+    X, Y = chains(12)
+    model = ConditionalRiskMinimizer(Sequences("abc", (0, None)), alpha=1.0).fit(X, Y)
+    assert list(model.predict([np.zeros((0, 2))])) == [""]
+    assert list(model.predict([[], []])) == ["", ""]
+
+
+def test_columns_of_frames_are_found_by_name():
+    X, Y = chains(13)
+    frames = [pd.DataFrame(x, columns=["u", "v"]) for x in X]
+    model = ConditionalRiskMinimizer(alpha=0.1).fit(frames, Y)
+    turned = [frame[["v", "u"]] for frame in frames]
+    assert list(model.predict(turned)) == list(model.predict(frames))
+    with pytest.raises(ValueError, match=r"X\[0\] has the columns \['u', 'w'\]"):
+        model.predict([frames[0].rename(columns={"v": "w"})])
+
+
+def test_what_is_no_sequence_is_named():
+    X, Y = chains(14)
+    model = ConditionalRiskMinimizer(alpha=0.1)
+    with pytest.raises(ValueError, match=r"X\[1\] is None"):
+        model.fit([X[0], None, *X[2:]], Y)
+    with pytest.raises(ValueError, match="needs one input per sequence"):
+        ConditionalRiskMinimizer(Sequences(), lambda a, b: 1.0, alpha=0.1).fit(X, Y)
+
+
+def test_whole_sequences_of_other_widths_are_scored():
+    X = np.random.default_rng(0).standard_normal((4, 2))
+    model = ConditionalRiskMinimizer(Sequences("ab"), "zero_one", alpha=1.0)
+    assert model.fit(X, ["a", "b", "a", "b"]).score(X, ["aaaa"] * 4) == -1.0
+    assert model.fit(X, ["ab", "bb", "ab", "ba"]).score(X, ["aaaaa"] * 4) == -1.0

@@ -62,6 +62,8 @@ class BlockPredictor(BaseEstimator):
     def _score(self, X, y, sample_weight, problem, smoother) -> float:
         X, _ = self._checked(X)
         check_consistent_length(X, y, sample_weight)
+        truth = self.space_.validate(y)
+        problem.check_truth(X, truth)
         decoded = self._in_blocks(X, problem, smoother, problem.decode)
-        losses = problem.loss(decoded.outputs, self.space_.validate(y))
+        losses = problem.loss(decoded.outputs, truth)
         return 0.0 - float(np.average(losses, weights=sample_weight))

@@ -17,16 +17,36 @@ def read_inputs(model, X, *, kernel=None, reset):
     the inner product of features, ``tokens_`` of sequences.
     """
     if reset:
+        _check_kernel_of_strings(X, kernel)
         model.features_ = clone(kernel).fit(X) if has_features(kernel) else None
         model.tokens_ = None
         if model.features_ is None and are_tokens(X):
             model.tokens_ = TokenReader().fit(X)
     if model.features_ is not None:
         X = model.features_.transform(X)
+        if X.shape[1] == 0:
+            raise ValueError(
+                f"{type(model.features_).__name__}: no string of the training X is long enough to "
+                "have an n-gram."
+            )
     if model.tokens_ is None:
         return checked(model, X, reset)
     batch = model.tokens_.read(X)
+    if not reset and batch.tokens.shape[0] == 0:  # empty sequences only
+        return batch
     return TokenBatch(checked(model, batch.tokens, reset), batch.starts)
+
+
+def _check_kernel_of_strings(X, kernel):
+    """A text is no row of numbers, and a list of kernels is tried on numbers only."""
+    if isinstance(kernel, (list, tuple)) and any(map(has_features, kernel)):
+        raise ValueError("String kernels are tried one at a time: give a single one.")
+    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
+    if isinstance(first, str) and not has_features(kernel):
+        raise ValueError(
+            f"X[0] is the text {first[:30]!r}. Give a kernel between strings, such as "
+            "SpectrumKernel(3), or turn texts into numbers first."
+        )
 
 
 def checked(model, X, reset):

@@ -118,7 +118,12 @@ class KernelProblem(RiskProblem):
             self.kernel = kernel.bind(view).fit(y)
         else:
             self.kernel = kernel.bind(space).fit(y)
-            candidates = outputs if candidates is None else candidates
+            if candidates is not None:
+                self.kernel.admit(space.restore(candidates))
+            elif space.embedding == "outputs":  # a list itself
+                candidates, whole = space.enumerate(), False
+            else:
+                candidates = outputs
             view = KernelCandidates(space, outputs, candidates, self.kernel)
         loss = None if loss is None else pair(resolve_loss(loss), space, outputs)[1]
         self.whole = whole and not self.by_embedding

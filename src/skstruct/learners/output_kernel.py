@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import LinAlgError
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -192,7 +193,10 @@ class OutputKernelRegressor(BlockPredictor):
             check_definite(self.problem_.output_gram()[0])
         self.C_ = self.radius_ = self.search_ = None
         fit = self._fit_ridge if self.method == "ridge" else self._fit_compression
-        self.smoother_ = fit(X, sample_weight, groups)
+        try:
+            self.smoother_ = fit(X, sample_weight, groups)
+        except LinAlgError as error:  # speaks of alpha
+            raise ValueError(f"{error} Here alpha is 1 / C.") from None
         self.input_kernel_ = self.smoother_.kernel
         self.gamma_ = self.smoother_.kernel_.gamma_
         return self

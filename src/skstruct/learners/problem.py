@@ -136,6 +136,9 @@ class RiskProblem:
         """The groups that are left out together, for every row that is smoothed."""
         return groups
 
+    def check_truth(self, X, outputs) -> None:
+        """Raise where outputs cannot be the truth of these inputs."""
+
     def decide(self, means, rows=slice(None)):
         """Outputs alone, where nobody asks how good they are."""
         return self.decode(means, rows).outputs
@@ -156,9 +159,9 @@ class RiskProblem:
         """The same problem over a narrower space."""
         if not restrict:
             return self
-        if not hasattr(self.space, "restrict"):
-            raise ValueError(f"{type(self.space).__name__} cannot be restricted.")
         whole = getattr(self.space, "space", self.space)  # what a view is a view of
+        if not hasattr(whole, "restrict"):
+            raise ValueError(f"{type(whole).__name__} cannot be restricted.")
         known = list(signature(whole.restrict).parameters)
         if not isinstance(restrict, Mapping) or not set(restrict) <= set(known):
             raise ValueError(

@@ -61,6 +61,8 @@ def choose_radius(smoothers, radius, problem, X, *, groups, cv, memory, verbose,
 def _splitter(cv, groups, m, random_state):
     if not isinstance(cv, (int, np.integer)) or cv < 2:
         raise ValueError(f"cv is a whole number of folds, at least 2; {cv!r} came.")
+    if groups is not None and len(np.unique(groups)) < 2:
+        raise ValueError("All rows are in one group: leaving it out leaves nothing to learn from.")
     if groups is not None:
         return GroupKFold(min(cv, len(np.unique(groups))))
     return KFold(min(cv, m), shuffle=True, random_state=random_state)

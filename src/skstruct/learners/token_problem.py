@@ -10,6 +10,7 @@ import numpy as np
 from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.ties import snap
 from skstruct.learners.problem import RiskProblem
+from skstruct.losses.hamming import Hamming
 from skstruct.losses.sequences import SequenceHamming
 from skstruct.spaces.base import Decoded
 
@@ -44,20 +45,15 @@ class TokenProblem(RiskProblem):
     joint = False
 
     def __init__(self, space, loss, outputs, starts):
-        loss = loss.bind(space)
-        if not isinstance(loss, SequenceHamming):
+        if not isinstance(loss, (Hamming, SequenceHamming)):
             raise ValueError(
                 f"With features for every position the loss is 'hamming' or SequenceHamming; "
                 f"{type(loss).__name__} needs one input per sequence."
             )
+        loss.embedding_on(space)  # checks its parameters
+        loss = loss.bind(space)
         self.space, self.loss, self.outputs, self.starts = space, loss, outputs, starts
-        lengths = (outputs >= 0).sum(axis=1)
-        wrong = np.flatnonzero(lengths != np.diff(starts))
-        if len(wrong):
-            i = int(wrong[0])
-            raise ValueError(
-                f"X[{i}] has {np.diff(starts)[i]} positions and y[{i}] {lengths[i]} symbols."
-            )
+        lengths = _check_lengths(outputs, starts)
         self.q = len(space.symbols_)
         self.symbols = outputs[outputs >= 0]  # one after the other; shape (n_tokens,)
         self.pairs = np.zeros(len(self.symbols), np.int64)
@@ -85,7 +81,20 @@ class TokenProblem(RiskProblem):
         sequence = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         return sequence if groups is None else np.asarray(groups)[sequence]
 
+    def check_truth(self, X, outputs):
+        _check_lengths(outputs, X.starts)
+
+    def restricted(self, restrict):
+        if restrict and "length" in restrict:
+            raise ValueError(
+                "The length of a sequence is that of its input, which has a row per position; "
+                "restrict no length."
+            )
+        return super().restricted(restrict)
+
     def smooth(self, smoother, X) -> TokenMeans:
+        if X.tokens.shape[0] == 0:  # empty sequences only
+            return TokenMeans(np.zeros((0, self.width + 1)), X.starts)
         means = np.asarray(smoother.predict(X.tokens), dtype=np.float64)
         return TokenMeans(means.reshape(X.tokens.shape[0], -1), X.starts)
 
@@ -134,6 +143,18 @@ class TokenProblem(RiskProblem):
         tokens = 2 * len(self.symbols) // max(1, len(self.outputs)) + 1
         table = self.q**2 if len(self.used) else self.q
         return 8 * tokens * (2 * self.width + 3 * table)
+
+
+def _check_lengths(outputs, starts) -> np.ndarray:
+    """Number of symbols of every output, if there are as many positions; shape (n,)."""
+    lengths = (outputs >= 0).sum(axis=1)
+    wrong = np.flatnonzero(lengths != np.diff(starts))
+    if len(wrong):
+        i = int(wrong[0])
+        raise ValueError(
+            f"X[{i}] has {np.diff(starts)[i]} positions and y[{i}] {lengths[i]} symbols."
+        )
+    return lengths
 
 
 def _sums(values, starts) -> np.ndarray:

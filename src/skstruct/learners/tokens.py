@@ -71,7 +71,12 @@ class TokenReader:
     """Stacks sequences of tokens; learns the names of features that are given by name."""
 
     def fit(self, X):
-        self.names_ = None
+        for i, x in enumerate(X):
+            _check_sequence(i, x)
+        self.names_ = self.columns_ = None
+        frames = [x for x in X if is_pandas(x, "DataFrame")]
+        if frames:
+            self.columns_ = list(frames[0].columns)
         if any(_by_name(x) for x in X):
             from sklearn.feature_extraction import DictVectorizer
 
@@ -80,15 +85,42 @@ class TokenReader:
         return self
 
     def read(self, X) -> TokenBatch:
-        if not are_tokens(X):
+        empty = hasattr(X, "__len__") and all(hasattr(x, "__len__") and not len_of(x) for x in X)
+        if not are_tokens(X) and not empty:
             raise ValueError(
                 "The model was fitted to sequences of tokens: every row of X is an array with a "
                 f"row per position, or a list of dictionaries. {_described(X)} came."
             )
+        for i, x in enumerate(X):
+            _check_sequence(i, x)
         starts = np.concatenate([[0], np.cumsum([len_of(x) for x in X])]).astype(np.int64)
+        if starts[-1] == 0 and hasattr(self, "n_features_"):
+            return TokenBatch(np.zeros((0, self.n_features_)), starts)
         if self.names_ is not None:
-            return TokenBatch(self.names_.transform(_dictionaries(X)), starts)
-        return TokenBatch(_stacked(X), starts)
+            tokens = self.names_.transform(_dictionaries(X))
+        else:
+            tokens = _stacked([self._ordered(i, x) for i, x in enumerate(X)])
+        if not hasattr(self, "n_features_"):
+            self.n_features_ = tokens.shape[1]
+        return TokenBatch(tokens, starts)
+
+    def _ordered(self, i, x):
+        """The columns of a frame in the order of training."""
+        if self.columns_ is None or not is_pandas(x, "DataFrame"):
+            return x
+        if list(x.columns) == self.columns_:
+            return x
+        if set(x.columns) != set(self.columns_) or len(x.columns) != len(self.columns_):
+            raise ValueError(
+                f"X[{i}] has the columns {list(x.columns)[:5]}; those of training are "
+                f"{self.columns_[:5]}."
+            )
+        return x[self.columns_]
+
+
+def _check_sequence(i, x):
+    if isinstance(x, str) or not (hasattr(x, "__len__") or sparse.issparse(x)):
+        raise ValueError(f"X[{i}] is {x!r}; a sequence has a row of features per position.")
 
 
 def _stacked(X):
@@ -120,13 +152,17 @@ def _matrix(i, x):
 
 def _by_name(x) -> bool:
     """Whether the tokens of a sequence are dictionaries or collections of feature names."""
-    if sparse.issparse(x) or is_pandas(x, "DataFrame") or not len_of(x):
+    if sparse.issparse(x) or is_pandas(x, "DataFrame"):
         return False
-    token = x[0]
-    if isinstance(token, Mapping):
-        return True
-    return isinstance(token, (list, tuple, set, frozenset)) and any(
-        isinstance(name, str) for name in token
+    if isinstance(x, np.ndarray) and x.dtype != object:
+        return False
+    return any(
+        isinstance(token, Mapping)
+        or (
+            isinstance(token, (list, tuple, set, frozenset))
+            and any(isinstance(name, str) for name in token)
+        )
+        for token in x
     )
 
 

@@ -45,9 +45,19 @@ class BaseLoss(BaseEstimator):
 
     def pairwise(self, Y_pred, Y_true):
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""
-        Y_pred, Y_true = np.asarray(Y_pred), np.asarray(Y_true)
+        Y_pred, Y_true = same_width(Y_pred, Y_true)
         columns = [self(Y_pred, np.broadcast_to(y, Y_pred.shape)) for y in Y_true]
         return np.column_stack(columns) if columns else np.zeros((len(Y_pred), 0))
+
+
+def same_width(A, B) -> tuple[np.ndarray, np.ndarray]:
+    """Outputs as arrays of one width: sequences are padded with -1 at their end."""
+    A, B = np.asarray(A), np.asarray(B)
+    if A.ndim != 2 or B.ndim != 2 or A.shape[1] == B.shape[1]:
+        return A, B
+    width = max(A.shape[1], B.shape[1])
+    A, B = (np.pad(Z, [(0, 0), (0, width - Z.shape[1])], constant_values=-1) for Z in (A, B))
+    return A, B
 
 
 def matched_rankings(Y_pred, Y_true):

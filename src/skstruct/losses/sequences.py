@@ -7,7 +7,7 @@ import copy
 
 import numpy as np
 
-from skstruct.losses.base import BaseLoss
+from skstruct.losses.base import BaseLoss, same_width
 
 
 class SequenceHamming(BaseLoss):
@@ -83,10 +83,3 @@ class SequenceHamming(BaseLoss):
     def offset(self, g, total):
         places = self.length_ * self.n_symbols_
         return g[:, :places].sum(axis=1) + 0.5 * self.bigrams * g[:, places:].sum(axis=1)
-
-
-def same_width(A, B):
-    """Sequences of symbol numbers as arrays of one width, padded with -1."""
-    A, B = np.asarray(A), np.asarray(B)
-    width = max(A.shape[1], B.shape[1])
-    return tuple(np.pad(Z, [(0, 0), (0, width - Z.shape[1])], constant_values=-1) for Z in (A, B))

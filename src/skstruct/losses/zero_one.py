@@ -7,7 +7,7 @@ import copy
 
 import numpy as np
 
-from skstruct.losses.base import BaseLoss
+from skstruct.losses.base import BaseLoss, same_width
 
 
 class ZeroOne(BaseLoss):
@@ -35,7 +35,8 @@ class ZeroOne(BaseLoss):
         self.candidates = candidates
 
     def __call__(self, Y_pred, Y_true):
-        differ = np.asarray(Y_pred) != np.asarray(Y_true)
+        Y_pred, Y_true = same_width(Y_pred, Y_true)
+        differ = Y_pred != Y_true
         return differ.reshape(len(differ), -1).any(axis=1).astype(np.float64)
 
     def cost(self, g, total):

@@ -70,7 +70,8 @@ class LinearRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """
 
     def __init__(
-        self, alpha=1.0, *, fit_intercept=True, tol=1e-4, max_iter=1000, dtype=np.float64, n_jobs=None
+        self, alpha=1.0, *, fit_intercept=True, tol=1e-4, max_iter=1000, dtype=np.float64,
+        n_jobs=None,
     ):  # fmt: skip
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -141,7 +142,9 @@ class _NormalEquations:
     def solve(self, T, tol, max_iter):
         """Coefficients (p, q), intercepts (q,), number of steps, and whether tol was reached."""
         T = np.ascontiguousarray(T, dtype=self.X.dtype)
-        middle = (self.weight * T).sum(axis=0) / self.total if self.centered else np.zeros_like(T[0])
+        middle = (
+            (self.weight * T).sum(axis=0) / self.total if self.centered else np.zeros_like(T[0])
+        )
         R = self.XT @ (self.weight * (T - middle))  # residuals; shape (p, q)
         W = np.zeros_like(R)
         scaled = R / self.diagonal

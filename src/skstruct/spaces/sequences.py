@@ -11,6 +11,7 @@ from scipy import sparse
 from skstruct._arrays.checks import check_costs
 from skstruct.decoding.chains.kbest import k_best_chains
 from skstruct.decoding.chains.viterbi import best_chains
+from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.listed_sequences import ListedSequences
@@ -187,6 +188,7 @@ class Sequences(SequenceSet):
         unary, starts, transitions = check_stacked(unary, starts, transitions, q)
         lengths = np.diff(starts)
         check_n_rows(limits, len(lengths), "Sequences")
+        self._check_given(lengths)
         row_of = np.repeat(np.arange(len(lengths)), lengths)
         priced, which = limits.hold_apart(transitions, row_of)
         reached = limits.anywhere().least_lengths()  # a known position must be there
@@ -199,6 +201,18 @@ class Sequences(SequenceSet):
             **limits.ends(),
         }
         return chains, lengths
+
+    def _check_given(self, lengths):
+        """Rows are of a length that was given to the space, if any was."""
+        low, high = self._given_lengths()
+        low, high = 0 if low is None else low, np.inf if high is None else high
+        wrong = np.flatnonzero((lengths < low) | (lengths > high))
+        if len(wrong):
+            row = int(wrong[0])
+            raise InfeasibleError(
+                f"Sequences: length={self.length!r} was given, and row {row} has {lengths[row]} "
+                "positions.", row,
+            )  # fmt: skip
 
     # ------------------------------------------------------------- moments
     def mean_embedding(self):

@@ -41,13 +41,13 @@ def second_counts(counts: ChainCounts, order: int) -> np.ndarray:
     adds k e' + e k' + e e' to k k', with e the indicator of c.
     """
     q, d = counts.n_symbols, counts.n_symbols**order
+    if counts.length < order:
+        return np.zeros((d, d))
     if order == 1:
         by_place = second_moment_of_chains(counts, counts.length, bigrams=False)
         return by_place.reshape(counts.length, q, counts.length, q).sum(axis=(0, 2))
     n_states = d // q
     moment, carried = np.zeros((d, d)), np.zeros((d, n_states))
-    if counts.length < order:
-        return moment
     first, steps = counts.as_markov_chain()
     state = _extended(first, steps[: order - 2])
     for step in steps[order - 2 :]:

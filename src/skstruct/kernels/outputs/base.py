@@ -48,6 +48,9 @@ class OutputKernel(BaseEstimator):
         """Learn what is left open from outputs in the user's form."""
         return self
 
+    def admit(self, Y) -> None:
+        """After ``fit``, make room for outputs that may be predicted but were not seen."""
+
     @abstractmethod
     def __call__(self, A, B=None) -> np.ndarray:
         """k(a, b) for all pairs, shape (n_a, n_b); B=None stands for A."""

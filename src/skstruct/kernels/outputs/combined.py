@@ -65,6 +65,10 @@ class SumKernel(OutputKernel):
     def paired(self, A, B) -> np.ndarray:
         return self._sum("paired", A, B)
 
+    def admit(self, Y) -> None:
+        for kernel in _parts(self, "SumKernel"):
+            kernel.admit(Y)
+
     def largest_loss(self) -> float | None:
         largest = [kernel.largest_loss() for kernel in _parts(self, "SumKernel")]
         if None in largest:
@@ -74,7 +78,9 @@ class SumKernel(OutputKernel):
     # ------------------------------------------------------------- on a space
     def embedding_on(self, space) -> str | None:
         names = {kernel.embedding_on(space) for kernel in _parts(self, "SumKernel")}
-        return names.pop() if len(names) == 1 else None
+        if len(names) > 1 or "ngrams" in names:  # squares of counts are no linear cost
+            return None
+        return names.pop()
 
     def bind(self, space):
         bound = copy.copy(self)
@@ -124,6 +130,10 @@ class ProductKernel(OutputKernel):
 
     def paired(self, A, B) -> np.ndarray:
         return self._product("paired", A, B)
+
+    def admit(self, Y) -> None:
+        for kernel in _parts(self, "ProductKernel"):
+            kernel.admit(Y)
 
     def bind(self, space):
         bound = copy.copy(self)

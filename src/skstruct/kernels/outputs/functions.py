@@ -80,12 +80,19 @@ class FunctionKernel(OutputKernel):
 
 
 def _distinct(Y) -> tuple[np.ndarray, list]:
-    """Numbers of the outputs, and the distinct ones in order of appearance."""
+    """Numbers of the outputs, and the distinct ones in order of appearance.
+
+    Outputs that cannot be hashed are all taken for different.
+    """
     number: dict = {}
     rows: list[int] = []
     outputs: list = []
-    for y in listed(Y, "A kernel between outputs"):
-        rows.append(number.setdefault(hashable(y, "A kernel between outputs"), len(number)))
+    for i, y in enumerate(listed(Y, "A kernel between outputs")):
+        try:
+            key = hashable(y, "A kernel between outputs")
+        except ValueError:
+            key = ("not hashable", i)
+        rows.append(number.setdefault(key, len(number)))
         if len(number) > len(outputs):
             outputs.append(y)
     return np.array(rows, dtype=np.int64), outputs

@@ -68,6 +68,18 @@ class HammingKernel(OutputKernel):
         self.length_ = self._given(max(seen, getattr(self, "n_positions_", 0)))
         return self
 
+    def admit(self, Y) -> None:
+        if self.length is None:
+            longest = symbol_codes(Y, None, "HammingKernel")[0].shape[1]
+            self.length_ = max(self.length_, longest)
+
+    def loss(self, A, B) -> np.ndarray:
+        """Hamming distances row by row, of strings of any length: N has no part in them."""
+        a, b = symbol_codes(A, B, "HammingKernel")
+        if len(a) != len(b):
+            raise ValueError(f"HammingKernel: {len(a)} strings against {len(b)}, row by row.")
+        return (a != b).sum(axis=1).astype(np.float64)
+
     def _given(self, otherwise):
         """The length that was given, if it is one."""
         length = otherwise if self.length is None else self.length

@@ -28,7 +28,13 @@ class PrecomputedKernel(OutputKernel):
     """
 
     def fit(self, Y):
-        self.matrix_ = check_definite(check_gram(Y), "The precomputed kernel between outputs")
+        try:
+            matrix = check_gram(Y)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"With a precomputed kernel between outputs, y is that kernel's matrix: {error}"
+            ) from None
+        self.matrix_ = check_definite(matrix, "The precomputed kernel between outputs")
         return self
 
     def _numbers(self, Y) -> np.ndarray:
