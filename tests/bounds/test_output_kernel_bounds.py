@@ -20,7 +20,7 @@ from skstruct.bounds.output_regression import output_dimension_of, squared_error
 from skstruct.bounds.pac_bayes import SIGMAS
 from skstruct.kernels import Dirac
 from skstruct.learners import OutputKernelRegressor
-from skstruct.spaces import Classes, LabelSets
+from skstruct.spaces import Candidates, Classes, LabelSets
 from strategies import subsets
 
 LIKE = math.e / (math.e - 1.0)
@@ -378,3 +378,30 @@ def test_kernels_tried_have_their_price():
     assert certificate.terms["kernels tried"] == 2
     assert certificate.terms["confidence"] == pytest.approx(math.log(2 / 0.05) / 20)
     assert compression_bound(model, x[:, None], y).terms["kernels tried"] == 2
+
+
+@pytest.mark.parametrize("settings", [
+    {"candidates": ["a", "c"]},
+    {"space": Candidates(["a", "c"])},
+    {"output_kernel": "hamming", "candidates": ["a", "c"]},
+])  # fmt: skip
+def test_outputs_that_cannot_be_predicted_have_no_certificate(settings):
+    """The nearest candidate says nothing of an output that is none."""
+    X, y = np.zeros((20, 1)), ["b"] * 20
+    model = OutputKernelRegressor(gamma=1.0, C=10.0, **settings).fit(X, y)
+    assert model.score(X, y) == -1.0
+    for bound in ("pac_bayes", "compression"):
+        with pytest.raises(ValueError, match="training row 0 is not among those"):
+            model.certify(X, y, bound=bound)
+
+
+def test_given_bounds_are_compared_with_the_rows():
+    X, y = np.array([[1.0], [2.0], [3.0], [4.0]] * 3), ["ab", "ba", "aa", "bb"] * 3
+    model = OutputKernelRegressor("linear", "hamming", C=1.0, candidates=y[:4]).fit(X, y)
+    with pytest.raises(ValueError, match="input_bound is 1, but .* = 16"):
+        model.certify(X, y, bound="compression", input_bound=1.0)
+    unit = OutputKernelRegressor("rbf", "hamming", gamma=1.0, C=1.0, candidates=y[:4]).fit(X, y)
+    with pytest.raises(ValueError, match="loss_bound is 0.5, but two training outputs are 2"):
+        unit.certify(X, y, loss_bound=0.5)
+    with pytest.raises(ValueError, match="0 outputs came"):
+        unit.certify(X, None)

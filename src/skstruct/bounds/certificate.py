@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from textwrap import fill
 
 LARGEST = "largest loss"  # the term that a bound has to stay below to say anything
@@ -82,7 +83,7 @@ class Certificate:
 
 def check_delta(delta) -> float:
     """A probability strictly between 0 and 1."""
-    if not isinstance(delta, (int, float)) or not 0 < delta < 1:
+    if not isinstance(delta, Real) or not 0 < float(delta) < 1:
         raise ValueError(f"delta is a probability between 0 and 1; {delta!r} came.")
     return float(delta)
 

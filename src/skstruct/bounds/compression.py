@@ -116,7 +116,7 @@ def compression_bound(model, X, y, *, delta=0.05, input_bound=None, output_bound
     delta = check_delta(delta)
     A, K_X, K_Y = training_matrices(model, X, y, "compression_bound")
     m = len(A)
-    B_X, B_Y = input_bound_of(model, input_bound), output_bound_of(model, output_bound, K_Y)
+    B_X, B_Y = input_bound_of(model, input_bound, K_X), output_bound_of(model, output_bound, K_Y)
     squared_error, _ = squared_error_and_norm(A, K_X, K_Y)
     n_trials = kernel_trials(model)
     A = spread_evenly(A, K_X, K_Y)

@@ -25,13 +25,31 @@ def training_matrices(model, X, y, used_by: str):
             )
     A = np.asarray(model.coef_, dtype=np.float64)
     m = len(A)
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    if n_rows != m or len(y) != m:
+    counts = [_n_rows(rows) for rows in (X, y)]
+    if counts != [m, m]:
         raise ValueError(
-            f"{used_by} needs the very rows that the model was fitted to: {m}; {n_rows} inputs "
-            f"and {len(y)} outputs came."
+            f"{used_by} needs the very rows that the model was fitted to: {m}; {counts[0]} inputs "
+            f"and {counts[1]} outputs came."
         )
+    _check_predictable(model, used_by)
     return A, np.asarray(model.gram_inputs(X)), np.asarray(model.gram_outputs())
+
+
+def _n_rows(rows) -> int:
+    return 0 if rows is None else rows.shape[0] if hasattr(rows, "shape") else len(rows)
+
+
+def _check_predictable(model, used_by: str):
+    """The theorems rest on the true output being one of those that are compared."""
+    problem = getattr(model, "problem_", None)
+    if problem is None:
+        return
+    never = np.flatnonzero(~problem.predictable())
+    if len(never):
+        raise ValueError(
+            f"{used_by}: the output of training row {never[0]} is not among those that may be "
+            "predicted, so that its loss has no bound; give candidates that hold it."
+        )
 
 
 def squared_error_and_norm(A, K_X, K_Y) -> tuple[float, float]:
@@ -72,18 +90,29 @@ def output_dimension_of(model) -> int | None:
 def largest_output_loss(model, given, used_by: str) -> float:
     """The largest loss of the output kernel: given, known, or that of all listed outputs."""
     if given is not None:
-        return check_positive(given, "loss_bound", used_by)
+        given = check_positive(given, "loss_bound", used_by)
+        seen = _largest_loss_of(np.asarray(model.gram_outputs()))
+        if seen > given * (1 + 1e-9):
+            raise ValueError(
+                f"{used_by}: loss_bound is {given:g}, but two training outputs are {seen:g} apart."
+            )
+        return given
     known = model.output_kernel_.largest_loss()
     K = _kernel_of_list(model) if known is None else None
     if K is not None:
-        diagonal = np.diagonal(K)
-        known = float((0.5 * (diagonal[:, None] + diagonal) - K).max())
+        known = _largest_loss_of(K)
     if known is None or not known > 0:
         raise ValueError(
             f"{used_by}: the largest loss of {type(model.output_kernel_).__name__} is not known; "
             "give loss_bound."
         )
     return float(known)
+
+
+def _largest_loss_of(K) -> float:
+    """Of any two outputs of a kernel matrix, row by row: no second matrix."""
+    half = 0.5 * np.diagonal(K)
+    return max(float((half - row).max() + own) for own, row in zip(half, K))
 
 
 def _kernel_of_list(model):
@@ -94,10 +123,16 @@ def _kernel_of_list(model):
     return np.asarray(model.output_kernel_(model.space_.restore(problem.space.listed_)))
 
 
-def input_bound_of(model, given) -> float:
-    """sup |k(x, x')| over inputs."""
+def input_bound_of(model, given, K_X) -> float:
+    """sup |k(x, x')| over inputs; what is given must hold on the training rows."""
     if given is not None:
-        return check_positive(given, "input_bound", "compression_bound")
+        given = check_positive(given, "input_bound", "compression_bound")
+        seen = float(np.diagonal(K_X).max())
+        if seen > given * (1 + 1e-9):
+            raise ValueError(
+                f"input_bound is {given:g}, but k(x, x) = {seen:g} for a training row."
+            )
+        return given
     if getattr(model, "unit_inputs_", False):
         return 1.0
     raise ValueError(

@@ -32,8 +32,8 @@ def checked_ridge(model, X, y) -> KernelRidge:
         )
     if not np.isfinite(smoother.alpha):
         raise ValueError("stability_bound needs a finite alpha.")
-    if not (smoother.sample_weight_ == 1.0).all():
-        raise ValueError("stability_bound is about rows of equal weight; fit without weights.")
+    if (smoother.sample_weight_ != 1.0).any():
+        raise ValueError("stability_bound is about rows of weight one; fit without sample_weight.")
     _check_training_rows(model, X, y)
     _check_fixed_outputs(model.problem_)
     return smoother
@@ -41,6 +41,8 @@ def checked_ridge(model, X, y) -> KernelRidge:
 
 def _check_training_rows(model, X, y):
     outputs = model.problem_.outputs
+    if X is None or y is None:
+        raise ValueError("stability_bound needs the rows that the model was fitted to.")
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if getattr(model, "starts_", None) is not None:
         raise ValueError(

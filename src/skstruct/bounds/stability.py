@@ -13,6 +13,7 @@ from skstruct.bounds.ridge_checks import checked_ridge, largest_kernel_value, ri
 from skstruct.bounds.surrogate import mean_surrogates, rounding_of_risk
 
 RATIO = math.sqrt(2.0)  # between neighbours of the grid of rho
+SEEN = 200  # training outputs that a largest loss is compared with
 
 
 def stability_constant(m: int, alpha: float, kappa: float) -> float:
@@ -164,7 +165,15 @@ def stability_bound(model, X, y, *, delta=0.05, rho=None, loss_bound=None, kappa
 
 def _largest(problem, loss_bound) -> float:
     if loss_bound is not None:
-        return check_positive(loss_bound, "loss_bound", "stability_bound")
+        loss_bound = check_positive(loss_bound, "loss_bound", "stability_bound")
+        some = problem.outputs[:SEEN]
+        seen = float(problem.loss.pairwise(some, some).max())
+        if seen > loss_bound * (1 + 1e-9):
+            raise ValueError(
+                f"stability_bound: loss_bound is {loss_bound:g}, but a training output costs "
+                f"{seen:g} against another."
+            )
+        return loss_bound
     known = largest_loss(problem.loss, problem.space)
     if known is None or not known > 0:
         raise ValueError(

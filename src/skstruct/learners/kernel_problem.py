@@ -141,6 +141,16 @@ class KernelProblem(RiskProblem):
         shown = self.loss.space.restore(self.outputs[first])
         return self.kernel(shown), number
 
+    def predictable(self) -> np.ndarray:
+        """Which training outputs may be predicted; shape (m,)."""
+        if not self.by_embedding:
+            both = np.concatenate([self.space.listed_, self.outputs])
+            first, number = distinct(both)
+            return first[number[len(self.space.listed_) :]] < len(self.space.listed_)
+        allowed = getattr(self.space, "allowed_", None)  # of a list that was narrowed
+        held = self.space.contains(self.outputs)
+        return held if allowed is None else held & _allows(allowed, self.outputs)
+
     def _means(self, means):
         g, total = self.mean_embedding(means)
         scale = np.maximum(np.abs(g).max(axis=1, initial=0.0), np.abs(total).max(axis=1))
@@ -173,6 +183,12 @@ class KernelProblem(RiskProblem):
         best = space.kbest(self.kernel.cost(g, total), k)
         offset = self.kernel.offset(g, total)[:, None]
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)
+
+
+def _allows(allowed, numbers) -> np.ndarray:
+    """Whether outputs by number are among those allowed; those beyond the list are not."""
+    inside = numbers < len(allowed)
+    return inside & np.asarray(allowed)[np.where(inside, numbers, 0)]
 
 
 def distinct(outputs):

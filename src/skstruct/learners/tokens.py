@@ -70,6 +70,8 @@ def len_of(x) -> int:
 class TokenReader:
     """Stacks sequences of tokens; learns the names of features that are given by name."""
 
+    n_features_: int
+
     def fit(self, X):
         for i, x in enumerate(X):
             _check_sequence(i, x)

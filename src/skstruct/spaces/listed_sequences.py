@@ -12,6 +12,14 @@ from skstruct.spaces.sequence_forms import sequence_lengths, widened
 class ListedSequences(ListedOutputs):
     """Listed sequences, whatever the width of the arrays they come in."""
 
+    @property
+    def symbols_(self):
+        return self.space.symbols_
+
+    @property
+    def length_(self):
+        return self.space.length_
+
     @classmethod
     def of(cls, space, outputs, candidates):
         """The view of ``BaseSpace.with_embedding``, all outputs equally wide."""

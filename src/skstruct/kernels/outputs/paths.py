@@ -62,6 +62,9 @@ class PathKernel(OutputKernel):
         self.largest_loss_ = codes.shape[1] / (1.0 if paths else 2.0)
         return self
 
+    def admit(self, Y) -> None:
+        self.largest_loss_ = max(self.largest_loss_, copy.copy(self).fit(Y).largest_loss_)
+
     def __call__(self, A, B=None) -> np.ndarray:
         a, b = self._codes(A, B)
         return _common_labels(a, b) if a.dtype == bool else count_matches(a, _apart(a, b))
