@@ -398,10 +398,10 @@ def test_outputs_that_cannot_be_predicted_have_no_certificate(settings):
 def test_given_bounds_are_compared_with_the_rows():
     X, y = np.array([[1.0], [2.0], [3.0], [4.0]] * 3), ["ab", "ba", "aa", "bb"] * 3
     model = OutputKernelRegressor("linear", "hamming", C=1.0, candidates=y[:4]).fit(X, y)
-    with pytest.raises(ValueError, match="input_bound is 1, but .* = 16"):
+    with pytest.raises(ValueError, match=r"input_bound is 1, but .* = 16"):
         model.certify(X, y, bound="compression", input_bound=1.0)
     unit = OutputKernelRegressor("rbf", "hamming", gamma=1.0, C=1.0, candidates=y[:4]).fit(X, y)
-    with pytest.raises(ValueError, match="loss_bound is 0.5, but two training outputs are 2"):
+    with pytest.raises(ValueError, match=r"loss_bound is 0\.5, but two training outputs are 2"):
         unit.certify(X, y, loss_bound=0.5)
     with pytest.raises(ValueError, match="0 outputs came"):
         unit.certify(X, None)

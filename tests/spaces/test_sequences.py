@@ -117,7 +117,7 @@ def test_argmin_chains_against_enumeration(data):
     forbidden = data.draw(st.lists(st.tuples(st.integers(0, q - 1), st.integers(0, q - 1)),
                                    max_size=2))  # fmt: skip
     known = [{} if not size else {data.draw(st.integers(0, size - 1)): 0} for size in lengths]
-    space = Sequences(range(q), 2).restrict(forbidden=forbidden)
+    space = Sequences(range(q), (0, 4)).restrict(forbidden=forbidden)
     if len(lengths) > 1 and data.draw(st.booleans()):
         space = space.restrict(known=known)
     else:
@@ -176,7 +176,7 @@ def test_bad_chains(unary, starts, transitions, message):
 
 
 def test_forbidden_in_every_symbol_is_infeasible():
-    space = Sequences("ab", 2)
+    space = Sequences("ab", (1, 2))
     with pytest.raises(InfeasibleError, match="row 1"):
         space.argmin_chains([[0.0, 1.0], [np.inf, np.inf]], [0, 1, 2])
     with pytest.raises(InfeasibleError, match="row 1"):
@@ -384,7 +384,7 @@ def test_only_the_empty_sequence(embedding):
 
 
 def test_kbest_chains_against_enumeration():
-    space = Sequences("abc", 2).restrict(forbidden=[("a", "b"), (None, "c")])
+    space = Sequences("abc", (1, 4)).restrict(forbidden=[("a", "b"), (None, "c")])
     rng = np.random.default_rng(0)
     starts, unary, C = np.array([0, 3, 4, 8]), rng.standard_normal((8, 3)), rng.random((1, 3, 3))
     best = space.kbest_chains(unary, starts, 7, C)

@@ -31,12 +31,24 @@ def training_matrices(model, X, y, used_by: str):
             f"{used_by} needs the very rows that the model was fitted to: {m}; {counts[0]} inputs "
             f"and {counts[1]} outputs came."
         )
+    _check_same_outputs(model, y, used_by)
     _check_predictable(model, used_by)
     return A, np.asarray(model.gram_inputs(X)), np.asarray(model.gram_outputs())
 
 
 def _n_rows(rows) -> int:
     return 0 if rows is None else rows.shape[0] if hasattr(rows, "shape") else len(rows)
+
+
+def _check_same_outputs(model, y, used_by: str):
+    """The outputs are those of training; a precomputed kernel matrix cannot tell."""
+    space = getattr(model, "space_", None)
+    if space is None or getattr(model, "output_kernel", None) == "precomputed":
+        return
+    if not np.array_equal(space.validate(y), model.outputs_):
+        raise ValueError(
+            f"{used_by} needs the very rows that the model was fitted to; y has other outputs."
+        )
 
 
 def _check_predictable(model, used_by: str):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from numbers import Real
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class SequenceHamming(BaseLoss):
         self.bigrams = bigrams
 
     def _check(self):
-        if not (np.isfinite(self.bigrams) and self.bigrams >= 0):
+        if not isinstance(self.bigrams, Real) or not 0 <= self.bigrams < np.inf:
             raise ValueError(
                 f"SequenceHamming: bigrams is a number of at least 0; {self.bigrams!r} came."
             )

@@ -72,6 +72,10 @@ class Listed(BaseLoss):
         self.candidates = candidates
 
     def bind(self, space):
+        if not callable(self.loss):
+            raise ValueError(
+                f"Listed takes a loss or a function of two outputs; {self.loss!r} came."
+            )
         bound = copy.copy(self)
         bound.space_ = space
         if isinstance(self.loss, BaseLoss):

@@ -81,6 +81,8 @@ def widened(Z: np.ndarray, width: int) -> np.ndarray:
 
 def read_alphabet(alphabet, used_by: str) -> tuple:
     """Symbols as a tuple; a text is a list of characters."""
+    if not hasattr(alphabet, "__iter__"):
+        raise ValueError(f"{used_by}: the alphabet is a list of symbols; {alphabet!r} came.")
     symbols = check_distinct(
         alphabet.tolist() if isinstance(alphabet, np.ndarray) else alphabet, used_by
     )

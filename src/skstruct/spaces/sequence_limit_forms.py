@@ -49,6 +49,8 @@ def read_known(known, symbols: tuple, used_by: str) -> np.ndarray:
             f"{used_by}: known maps positions to symbols, one mapping for all rows or one per "
             f"row, or is a list of rows of symbols, None where free; {known!r} came."
         )
+    if len(known) == 0:
+        raise ValueError(f"{used_by}: known is an empty list, which has no row to speak of.")
     number = {symbol: j for j, symbol in enumerate(symbols)}
     rows = [_known_pairs(row, i, used_by) for i, row in enumerate(known)]
     width = max((t + 1 for row in rows for t, _ in row), default=0)

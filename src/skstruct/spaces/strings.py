@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from numbers import Integral
 
 import numpy as np
 from scipy import sparse
@@ -157,7 +158,11 @@ class Strings(SequenceSet):
         more than their difference. ``max_nodes`` is the work allowed.
         """
         prices, limits = self._checked(g)
-        return self._decoded(*nearest_strings(prices, limits, max_nodes=self.max_nodes))
+        if not isinstance(self.max_nodes, Integral) or self.max_nodes < 0:
+            raise ValueError(
+                f"Strings: max_nodes is a whole number of at least 0; {self.max_nodes!r} came."
+            )
+        return self._decoded(*nearest_strings(prices, limits, max_nodes=int(self.max_nodes)))
 
     # ------------------------------------------------------------- moments
     def mean_embedding(self):
