@@ -20,7 +20,7 @@ from skstruct.decoding.linear_ordering import (
 from skstruct.decoding.orders import cheapest_orders
 from skstruct.decoding.precedence import cheapest_by_program
 from skstruct.decoding.triangles import solve_triangles, triangle_order
-from skstruct.spaces.partial_ranks import tied_behind
+from skstruct.spaces.rankings.partial import tied_behind
 from strategies import total_orders
 
 

@@ -108,7 +108,7 @@ def test_hamming_on_longer_and_shorter_spaces():
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2), st.integers(1, 3), SEEDS)
 def test_kernels_on_sequences(shortest, longest, seed):
-    spaces = pytest.importorskip("skstruct.spaces.sequences")
+    spaces = pytest.importorskip("skstruct.spaces.sequences.space")
     shortest = min(shortest, longest)
     outputs = Positions("ab", longest).strings(shortest)
     space = spaces.Sequences("ab", (shortest, longest)).fit(outputs)
@@ -121,7 +121,7 @@ def test_kernels_on_sequences(shortest, longest, seed):
 
 
 def test_spectrum_on_strings():
-    strings = pytest.importorskip("skstruct.spaces.strings")
+    strings = pytest.importorskip("skstruct.spaces.sequences.strings")
     outputs = Positions("ab", 4).strings(1)
     space = strings.Strings("ab", (1, 4), n=2).fit(outputs)
     kernel = resolve_output_kernel(SpectrumKernel(2, normalize=False))

@@ -16,9 +16,9 @@ from skstruct.losses import diffusion as diffusion_module
 from skstruct.losses.diffusion import Diffusion, heat_kernel, laplacian
 from skstruct.losses.kernel_induced import KernelLoss
 from skstruct.spaces import Classes, LabelSets
-from skstruct.spaces.boxes import Box, Interval
 from skstruct.spaces.graph_nodes import GraphNodes
-from skstruct.spaces.spheres import Sphere
+from skstruct.spaces.quantities.boxes import Box, Interval
+from skstruct.spaces.quantities.spheres import Sphere
 from skstruct.testing import check_loss
 
 SIDE = np.linspace(-1, 1, 101)

@@ -15,7 +15,7 @@ from skstruct.losses import (
     resolve_loss,
 )
 from skstruct.spaces import Rankings
-from skstruct.spaces.partial_ranks import average_ranks
+from skstruct.spaces.rankings.partial import average_ranks
 from skstruct.testing import check_loss
 from strategies import extensions, partial_rankings, total_orders
 

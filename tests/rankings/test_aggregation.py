@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from skstruct.losses import Footrule, Kendall, RankLoss, Spearman, resolve_loss
 from skstruct.rankings import aggregate
 from skstruct.spaces import Rankings
-from skstruct.spaces.partial_ranks import average_ranks
+from skstruct.spaces.rankings.partial import average_ranks
 from strategies import partial_rankings, total_orders
 
 pytestmark = pytest.mark.filterwarnings("ignore:Rankings.*ranked in no row")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skstruct.spaces.networks import read_network, read_supply, tight_cut
+from skstruct.spaces.quantities.networks import read_network, read_supply, tight_cut
 
 DIAMOND = [("s", "a", 1.0), ("s", "b"), ("a", "t"), ("b", "t", 0.5)]
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import Rankings
-from skstruct.spaces.partial_ranks import average_ranks, expected_ranks, position_shares
+from skstruct.spaces.rankings.partial import average_ranks, expected_ranks, position_shares
 from skstruct.testing import check_space
 from strategies import extensions, partial_rankings, total_orders
 

@@ -12,7 +12,7 @@ from scipy.optimize import linprog, minimize
 
 from skstruct.decoding.curves.base import QuadraticCurves
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.real_polytopes import Polytope
+from skstruct.spaces.quantities.polytopes import Polytope
 
 seeds = st.integers(0, 10**6)
 

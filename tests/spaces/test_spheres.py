@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct.decoding.spheres import sphere_quadratic
 from skstruct.losses import Listed, Squared, pair
-from skstruct.spaces.spheres import Sphere
+from skstruct.spaces.quantities.spheres import Sphere
 
 ANGLES = np.linspace(0, 2 * np.pi, 40001)
 CIRCLE = np.column_stack([np.cos(ANGLES), np.sin(ANGLES)])

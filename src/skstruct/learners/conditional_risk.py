@@ -196,7 +196,7 @@ class ConditionalRiskMinimizer(BlockPredictor):
 
     def _inferred(self, y):
         if self.starts_ is not None:
-            from skstruct.spaces.sequences import Sequences
+            from skstruct.spaces.sequences.space import Sequences
 
             return Sequences()
         needs = None if self.loss is None else resolve_loss(self.loss).embedding

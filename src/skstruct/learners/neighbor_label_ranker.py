@@ -17,7 +17,7 @@ from skstruct.learners.reductions import PreferenceReduction
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import Neighbors
 from skstruct.spaces import Rankings
-from skstruct.spaces.partial_ranks import expected_ranks
+from skstruct.spaces.rankings.partial import expected_ranks
 
 NUMBERS = (64, 32, 16, 8, 4, 2, 1)  # of neighbors: "auto"
 

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from skstruct.losses.base import BaseLoss, label_weights, matched_rankings
-from skstruct.spaces.partial_ranks import expected_ranks, is_total, position_shares
+from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares
 
 
 class PositionLoss(BaseLoss):

@@ -15,7 +15,7 @@ from skstruct.decoding.linear_ordering import packed_bound
 from skstruct.losses import ZeroOne, pair, resolve_loss
 from skstruct.rankings.pivoting import kwik_sort, linear_program_order
 from skstruct.spaces import Rankings
-from skstruct.spaces.partial_ranks import expected_ranks, is_total, tied_behind
+from skstruct.spaces.rankings.partial import expected_ranks, is_total, tied_behind
 
 # Rankings that are tried one by one: a callable is called for all pairs of them.
 MOST_LISTED = {True: 10**4, False: 150}

@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct.decoding.linear_ordering import pair_blocks, pair_signs
 from skstruct.losses import Footrule, Kendall, Spearman
-from skstruct.spaces.partial_ranks import average_ranks, is_total
+from skstruct.spaces.rankings.partial import average_ranks, is_total
 
 
 def distance(A, B, metric="kendall"):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.spaces.forms import check_distinct
-from skstruct.spaces.ranking_forms import read_orders, read_rankings
+from skstruct.spaces.rankings.forms import read_orders, read_rankings
 
 
 def ranks_from_orders(orders, items=None, *, unlisted="last"):

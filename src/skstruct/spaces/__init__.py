@@ -24,31 +24,31 @@ from skstruct.spaces.label_graph import LabelGraph
 from skstruct.spaces.label_sets import LabelSets
 
 if TYPE_CHECKING:
-    from skstruct.spaces.boxes import Box, Interval
-    from skstruct.spaces.flows import Flows
     from skstruct.spaces.graph_nodes import GraphNodes
     from skstruct.spaces.polytopes import BinaryPolytope
-    from skstruct.spaces.rankings import Rankings
-    from skstruct.spaces.real_polytopes import Polytope
-    from skstruct.spaces.sequences import Sequences
-    from skstruct.spaces.simplices import Simplex
-    from skstruct.spaces.spheres import Sphere
-    from skstruct.spaces.strings import Strings
+    from skstruct.spaces.quantities.boxes import Box, Interval
+    from skstruct.spaces.quantities.flows import Flows
+    from skstruct.spaces.quantities.polytopes import Polytope
+    from skstruct.spaces.quantities.simplices import Simplex
+    from skstruct.spaces.quantities.spheres import Sphere
+    from skstruct.spaces.rankings.space import Rankings
+    from skstruct.spaces.sequences.space import Sequences
+    from skstruct.spaces.sequences.strings import Strings
 
 __getattr__ = lazy_names(
     __name__,
     {
         "BinaryPolytope": "polytopes",
-        "Box": "boxes",
-        "Flows": "flows",
+        "Box": "quantities.boxes",
+        "Flows": "quantities.flows",
         "GraphNodes": "graph_nodes",
-        "Interval": "boxes",
-        "Polytope": "real_polytopes",
-        "Rankings": "rankings",
-        "Sequences": "sequences",
-        "Simplex": "simplices",
-        "Sphere": "spheres",
-        "Strings": "strings",
+        "Interval": "quantities.boxes",
+        "Polytope": "quantities.polytopes",
+        "Rankings": "rankings.space",
+        "Sequences": "sequences.space",
+        "Simplex": "quantities.simplices",
+        "Sphere": "quantities.spheres",
+        "Strings": "sequences.strings",
     },
 )
 

@@ -22,7 +22,7 @@ def infer_space(y, quantities=False) -> BaseSpace:
     (Classes(), LabelSets(), Interval())
     """
     if quantities or _are_fractions(y):
-        from skstruct.spaces.boxes import Box, Interval
+        from skstruct.spaces.quantities.boxes import Box, Interval
 
         return Interval() if np.ndim(y) == 1 or np.shape(y)[1] == 1 else Box()
     if is_pandas(y, "DataFrame") or sparse.issparse(y):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.kernels.outputs.base import OutputKernel
-from skstruct.spaces.quantity_forms import read_quantities
+from skstruct.spaces.quantities.forms import read_quantities
 
 BINARY = ("outputs", "indicators", "positions", "bigrams")  # embeddings psi(z) of 0 and 1
 QUANTITIES = ("coordinates", "squares")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from skstruct.spaces.forms import unknown_label
-from skstruct.spaces.sequence_limits import FREE
+from skstruct.spaces.sequences.limits import FREE
 
 
 def read_length(length, used_by: str) -> tuple[np.ndarray, np.ndarray]:

@@ -13,8 +13,8 @@ from skstruct.decoding.polytopes.envelopes import minimize_over_polytope
 from skstruct.decoding.polytopes.quadratic_programs import minimize_quadratic
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import Decoded
-from skstruct.spaces.boxes import Range
-from skstruct.spaces.quantities import QuantitySpace
+from skstruct.spaces.quantities.base import QuantitySpace
+from skstruct.spaces.quantities.boxes import Range
 
 LARGE = 400  # constraints from which on one linear program per row is faster
 TOLERANCE = 1e-6  # relative violation up to which a given output counts as one of the space

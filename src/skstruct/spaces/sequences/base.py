@@ -9,16 +9,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct.spaces.limits import check_n_rows
-from skstruct.spaces.sequence_forms import (
+from skstruct.spaces.sequences.forms import (
     SequenceForm,
     read_alphabet,
     read_sequences,
     sequence_lengths,
     widened,
 )
-from skstruct.spaces.sequence_limit_forms import read_forbidden, read_known, read_length
-from skstruct.spaces.sequence_limits import SequenceLimits
-from skstruct.spaces.sequence_uniform import UniformSequences
+from skstruct.spaces.sequences.limit_forms import read_forbidden, read_known, read_length
+from skstruct.spaces.sequences.limits import SequenceLimits
+from skstruct.spaces.sequences.uniform import UniformSequences
 
 
 class SequenceSet(UniformSequences):

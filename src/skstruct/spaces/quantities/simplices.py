@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.spaces.base import Decoded
-from skstruct.spaces.quantities import QuantitySpace
+from skstruct.spaces.quantities.base import QuantitySpace
 
 TOLERANCE = 1e-6  # of the total, by which the sum of a row may be off
 ROUNDING = 1e-9  # of the total, by which an entry may be below zero

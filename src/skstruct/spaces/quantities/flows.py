@@ -8,10 +8,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct.decoding.polytopes.constraints import read_constraints
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.boxes import Range
-from skstruct.spaces.constrained import ConstrainedSpace, LinearSystem, for_all
-from skstruct.spaces.flow_forms import read_flows
-from skstruct.spaces.networks import read_network, read_supply, tight_cut
+from skstruct.spaces.quantities.boxes import Range
+from skstruct.spaces.quantities.constrained import ConstrainedSpace, LinearSystem, for_all
+from skstruct.spaces.quantities.flow_forms import read_flows
+from skstruct.spaces.quantities.networks import read_network, read_supply, tight_cut
 
 
 class Flows(ConstrainedSpace):

@@ -16,9 +16,9 @@ from skstruct.decoding.ngrams.paths import cheapest_strings
 from skstruct.decoding.ngrams.preimages import MAX_NODES, nearest_strings
 from skstruct.spaces.base import Decoded, decoded_or_infeasible
 from skstruct.spaces.limits import check_n_rows
-from skstruct.spaces.sequence_sets import SequenceSet
-from skstruct.spaces.sequences import EMBEDDINGS, ListedSequences, Sequences
-from skstruct.spaces.string_moments import mean_counts, second_counts
+from skstruct.spaces.sequences.base import SequenceSet
+from skstruct.spaces.sequences.space import EMBEDDINGS, ListedSequences, Sequences
+from skstruct.spaces.sequences.string_moments import mean_counts, second_counts
 
 MOST_GRAMS = 2**24  # coordinates of the embedding: 128 MiB for a row of costs
 MOST_MOMENTS = 2**12  # coordinates whose second moments fit into memory

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.sequence_forms import sequence_lengths, widened
+from skstruct.spaces.sequences.forms import sequence_lengths, widened
 
 FREE = -1  # a position whose symbol is not known
 

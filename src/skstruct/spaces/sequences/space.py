@@ -14,11 +14,11 @@ from skstruct.decoding.chains.viterbi import best_chains
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
 from skstruct.spaces.limits import check_n_rows
-from skstruct.spaces.listed_sequences import ListedSequences
-from skstruct.spaces.sequence_forms import sequence_lengths
-from skstruct.spaces.sequence_moments import mean_of_chains, second_moment_of_chains
-from skstruct.spaces.sequence_sets import SequenceSet
-from skstruct.spaces.stacked import check_stacked, unstacked
+from skstruct.spaces.sequences.base import SequenceSet
+from skstruct.spaces.sequences.forms import sequence_lengths
+from skstruct.spaces.sequences.listed import ListedSequences
+from skstruct.spaces.sequences.moments import mean_of_chains, second_moment_of_chains
+from skstruct.spaces.sequences.stacked import check_stacked, unstacked
 
 EMBEDDINGS = ("positions", "bigrams")
 

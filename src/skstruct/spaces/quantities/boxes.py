@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.optional import is_pandas
 from skstruct.spaces.base import Decoded, check_feasible
 from skstruct.spaces.forms import match_columns
-from skstruct.spaces.quantities import QuantitySpace
+from skstruct.spaces.quantities.base import QuantitySpace
 
 TOLERANCE = 1e-9  # of the size of a limit, by which outputs may be beyond it
 

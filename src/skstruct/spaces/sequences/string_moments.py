@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.decoding.chains.counting import ChainCounts
-from skstruct.spaces.sequence_moments import second_moment_of_chains
+from skstruct.spaces.sequences.moments import second_moment_of_chains
 
 
 def mean_counts(counts: ChainCounts, order: int) -> np.ndarray:

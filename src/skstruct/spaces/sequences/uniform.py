@@ -11,8 +11,8 @@ import numpy as np
 from skstruct.decoding.chains.counting import ChainCounts
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.sequence_forms import widened
-from skstruct.spaces.sequence_limits import SequenceLimits
+from skstruct.spaces.sequences.forms import widened
+from skstruct.spaces.sequences.limits import SequenceLimits
 
 LIMIT = 10**6  # sequences that are listed at most, unless asked otherwise
 

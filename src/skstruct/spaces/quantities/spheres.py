@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct.decoding.spheres import sphere_quadratic
 from skstruct.spaces.base import Decoded
-from skstruct.spaces.quantities import QuantitySpace
+from skstruct.spaces.quantities.base import QuantitySpace
 
 TOLERANCE = 1e-6  # by which the length of an output may differ from one
 

@@ -14,7 +14,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct.spaces.base import BaseSpace, Decoded
 from skstruct.spaces.forms import check_distinct
 from skstruct.spaces.limits import check_n_rows
-from skstruct.spaces.quantity_forms import read_quantities
+from skstruct.spaces.quantities.forms import read_quantities
 
 
 class QuantitySpace(BaseSpace):

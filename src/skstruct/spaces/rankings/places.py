@@ -13,13 +13,13 @@ from skstruct.decoding.assignment import cheapest_assignments
 from skstruct.decoding.linear_ordering import ranks_of
 from skstruct.decoding.orders import MOST_ITEMS, cheapest_orders
 from skstruct.decoding.precedence import cheapest_by_program
-from skstruct.spaces.partial_ranks import (
+from skstruct.spaces.rankings.limits import RankLimits
+from skstruct.spaces.rankings.partial import (
     expected_ranks,
     is_total,
     position_shares,
     tied_behind,
 )
-from skstruct.spaces.ranking_limits import RankLimits
 
 
 class PlacedEmbedding:

@@ -21,12 +21,12 @@ from skstruct.spaces.base import (
 )
 from skstruct.spaces.forms import check_distinct
 from skstruct.spaces.limits import check_n_rows
-from skstruct.spaces.pair_embeddings import Pairs, WeightedPairs
-from skstruct.spaces.partial_ranks import is_total, tied_behind
-from skstruct.spaces.place_embeddings import Positions, Ranks, RatedRanks
-from skstruct.spaces.ranking_forms import RankingForm, read_rankings
-from skstruct.spaces.ranking_limits import RankLimits, read_before, read_fixed, read_top
-from skstruct.spaces.ranking_uniform import UniformRankings
+from skstruct.spaces.rankings.forms import RankingForm, read_rankings
+from skstruct.spaces.rankings.limits import RankLimits, read_before, read_fixed, read_top
+from skstruct.spaces.rankings.pairs import Pairs, WeightedPairs
+from skstruct.spaces.rankings.partial import is_total, tied_behind
+from skstruct.spaces.rankings.places import Positions, Ranks, RatedRanks
+from skstruct.spaces.rankings.uniform import UniformRankings
 
 EMBEDDINGS = {
     "positions": Positions(),

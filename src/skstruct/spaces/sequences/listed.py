@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.spaces.listed import ListedOutputs
-from skstruct.spaces.sequence_forms import sequence_lengths, widened
+from skstruct.spaces.sequences.forms import sequence_lengths, widened
 
 
 class ListedSequences(ListedOutputs):

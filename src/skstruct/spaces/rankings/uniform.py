@@ -11,8 +11,8 @@ import numpy as np
 from skstruct.decoding.orders import MOST_ITEMS, count_orders, sample_orders
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.partial_ranks import tied_behind
-from skstruct.spaces.ranking_limits import RankLimits
+from skstruct.spaces.rankings.limits import RankLimits
+from skstruct.spaces.rankings.partial import tied_behind
 
 LIMIT = 10**6  # rankings that are listed at most, unless asked otherwise
 

@@ -17,8 +17,8 @@ from skstruct.decoding.linear_ordering import (
     pair_signs,
 )
 from skstruct.decoding.orders import MOST_ITEMS, cheapest_orders
-from skstruct.spaces.partial_ranks import tied_behind
-from skstruct.spaces.ranking_limits import RankLimits
+from skstruct.spaces.rankings.limits import RankLimits
+from skstruct.spaces.rankings.partial import tied_behind
 
 
 @dataclass(frozen=True)

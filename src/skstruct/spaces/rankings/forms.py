@@ -11,8 +11,8 @@ import numpy as np
 
 from skstruct._arrays.optional import is_pandas
 from skstruct.spaces.forms import check_distinct, sorted_names, unknown_label
-from skstruct.spaces.partial_ranks import average_ranks
-from skstruct.spaces.ranking_limits import NUMBERS
+from skstruct.spaces.rankings.limits import NUMBERS
+from skstruct.spaces.rankings.partial import average_ranks
 
 TIED = (set, frozenset, list)  # how tied items are written inside an ordered list
 

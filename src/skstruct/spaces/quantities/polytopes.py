@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.optional import is_pandas
 from skstruct.decoding.polytopes.constraints import columns_of, read_constraints
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.boxes import Range
-from skstruct.spaces.constrained import ConstrainedSpace, LinearSystem, for_all
 from skstruct.spaces.forms import match_columns
+from skstruct.spaces.quantities.boxes import Range
+from skstruct.spaces.quantities.constrained import ConstrainedSpace, LinearSystem, for_all
 
 
 class Polytope(ConstrainedSpace):

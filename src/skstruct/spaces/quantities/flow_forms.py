@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.optional import is_pandas
-from skstruct.spaces.quantity_forms import read_quantities
+from skstruct.spaces.quantities.forms import read_quantities
 
 ATTRIBUTE = "flow"  # of the edges of a graph
 
