@@ -400,3 +400,38 @@ def test_certificates_of_both_methods():
     assert bounded.certify(X, y, input_bound=1.0, output_bound=1.0).vacuous
     with pytest.raises(ValueError, match='bound is "pac_bayes" or "compression"'):
         model.certify(X, y, bound="hope")
+
+
+def test_a_radius_is_chosen_where_weights_take_the_place_of_means():
+    """More candidates than rows, and spaces larger than their list of outputs."""
+    X, y = inputs(6), ["ab", "ba", "bb"] * 2
+    pairs = [a + b for a in "abc" for b in "abc"]
+    many = OutputKernelRegressor(
+        output_kernel="hamming", method="sample_compression", candidates=pairs, cv=3
+    ).fit(X, y)
+    fixed = clone(many).set_params(radius=many.radius_).fit(X, y)
+    assert_allclose(many.decode(X).values, fixed.decode(X).values, atol=1e-8)
+    small = OutputKernelRegressor(
+        output_kernel="hamming", method="sample_compression", candidates=pairs[:5], cv=3
+    ).fit(X, y)
+    assert len(small.search_.trials) == len(many.search_.trials) == 20
+    whole = OutputKernelRegressor(method="sample_compression", space=Sequences(), cv=3).fit(X, y)
+    assert set(whole.predict(X)) <= set(y)
+
+
+def test_the_loss_of_a_sum_is_the_sum_of_losses():
+    X = inputs(4)
+    kernel = 2.0 * HammingKernel() + Dirac()
+    model = OutputKernelRegressor(output_kernel=kernel, C=1.0).fit(X, ["cat", "cot", "cat", "cot"])
+    predicted = model.predict(X[:1])[0]
+    wrong = sum(a != b for a, b in zip(predicted, "cat")) + 4
+    assert model.score(X[:1], ["catalog"]) == -(2.0 * wrong + 1.0)
+
+
+def test_candidates_outside_the_space_are_named():
+    X, y = inputs(4), ["cat", "cot", "dot", "cat"]
+    model = OutputKernelRegressor(
+        output_kernel="hamming", space=Candidates(["cat", "dot"]), candidates=["cat", "cot"]
+    )
+    with pytest.raises(ValueError, match=r"candidates\[1\] is 'cot', which Candidates does not"):
+        model.fit(X, y)

@@ -96,7 +96,7 @@ def output_dimension_of(model) -> int | None:
         return None
     if problem.by_embedding:
         return problem.width + (problem.space.embedding != "outputs")
-    return len(problem.space.listed_)
+    return len(problem.space.listed_) if _is_list(problem) else None
 
 
 def largest_output_loss(model, given, used_by: str) -> float:
@@ -130,9 +130,14 @@ def _largest_loss_of(K) -> float:
 def _kernel_of_list(model):
     """Kernel matrix of all outputs, where the model chooses from a list; else None."""
     problem = getattr(model, "problem_", None)
-    if problem is None or problem.by_embedding:
+    if problem is None or problem.by_embedding or not _is_list(problem):
         return None
     return np.asarray(model.output_kernel_(model.space_.restore(problem.space.listed_)))
+
+
+def _is_list(problem) -> bool:
+    """Whether outputs are from a list: of numbers, those of training are only some."""
+    return problem.space.space.discrete
 
 
 def input_bound_of(model, given, K_X) -> float:

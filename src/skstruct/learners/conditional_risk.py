@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
@@ -10,7 +12,6 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.whole import all_or_nothing
-from skstruct.bounds import Certificate, stability_bound
 from skstruct.kernels.labels import label_kernel_matrix
 from skstruct.learners.base import BlockPredictor
 from skstruct.learners.explanation import Explanation
@@ -19,10 +20,13 @@ from skstruct.learners.leave_out import check_groups, choose, group_numbers, ker
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
-from skstruct.smoothing import AdditiveKernelRidge, KernelRidge, LinearSmoother
+from skstruct.smoothing import KernelRidge, LinearSmoother
 from skstruct.smoothing.kernel_ridge import check_system_name
 from skstruct.spaces import Decoded
 from skstruct.spaces.inference import infer_space
+
+if TYPE_CHECKING:
+    from skstruct.bounds import Certificate
 
 
 class ConditionalRiskMinimizer(BlockPredictor):
@@ -274,6 +278,8 @@ class ConditionalRiskMinimizer(BlockPredictor):
         }
         if self.label_kernel is None:
             return KernelRidge(kernel, alpha, system=system, **shared)
+        from skstruct.smoothing import AdditiveKernelRidge
+
         dag = getattr(self.space_, "dag_", None)
         S = label_kernel_matrix(self.label_kernel, dag)
         return AdditiveKernelRidge(S, kernel=kernel, alpha=alpha, **shared)
@@ -363,5 +369,7 @@ class ConditionalRiskMinimizer(BlockPredictor):
         **options
             Of :func:`skstruct.bounds.stability_bound`, such as ``rho`` and ``loss_bound``.
         """
+        from skstruct.bounds import stability_bound
+
         check_is_fitted(self)
         return stability_bound(self, X, y, delta=delta, **options)

@@ -111,6 +111,7 @@ class KernelProblem(RiskProblem):
     """
 
     def __init__(self, space, kernel, outputs, y, *, loss=None, candidates=None, whole=False):
+        self._gram = None
         name = kernel.embedding_on(space)
         self.by_embedding = name is not None and (candidates is None or name == "outputs")
         if self.by_embedding:
@@ -137,9 +138,11 @@ class KernelProblem(RiskProblem):
 
     def output_gram(self):
         """The kernel between the distinct training outputs (u, u), and which each row has."""
-        first, number = distinct(self.outputs)
-        shown = self.loss.space.restore(self.outputs[first])
-        return self.kernel(shown), number
+        if self._gram is None:
+            first, number = distinct(self.outputs)
+            shown = self.loss.space.restore(self.outputs[first])
+            self._gram = self.kernel(shown), number
+        return self._gram
 
     def predictable(self) -> np.ndarray:
         """Which training outputs may be predicted; shape (m,)."""

@@ -40,7 +40,16 @@ def output_space(y, space, candidates, kernel):
         listed = _objects(y) if candidates is None else _objects(candidates)
         space = Candidates(listed).fit(_objects(y))
     outputs = space.validate(y)
-    return space, outputs, None if candidates is None else space.validate(candidates)
+    if candidates is None:
+        return space, outputs, None
+    listed = space.validate(candidates)
+    outside = np.flatnonzero(~space.contains(listed))
+    if len(outside):
+        raise ValueError(
+            f"OutputKernelRegressor: candidates[{outside[0]}] is {candidates[outside[0]]!r}, which "
+            f"{type(space).__name__} does not hold."
+        )
+    return space, outputs, listed
 
 
 def _check_candidates(candidates):

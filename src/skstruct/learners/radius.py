@@ -30,12 +30,13 @@ def choose_radius(smoothers, radius, problem, X, *, groups, cv, memory, verbose,
     LeaveOutSearch or None, fitted SampleCompression
     """
     gram, number = problem.output_gram()
-    targets, m = problem.targets(), len(number)
+    m = len(number)
     if radius is not None and np.ndim(radius) == 0 and len(smoothers) == 1:
         smoother = smoothers[0].set_params(radius=radius)
-        return None, smoother.fit(X, targets, output_gram=gram, number=number)
+        return None, smoother.fit(X, problem.targets(), output_gram=gram, number=number)
     if m < 2:
-        return None, smoothers[0].set_params(radius=1.0).fit(X, targets, gram, number)
+        return None, smoothers[0].set_params(radius=1.0).fit(X, problem.targets(), gram, number)
+    targets = problem.search_targets()
     whole = [smoother.fit(X, targets, gram, number) for smoother in smoothers]
     radii = [_grid(radius, smoother) for smoother in whole]
     splits = list(_splitter(cv, groups, m, random_state).split(np.zeros((m, 1)), None, groups))
@@ -55,7 +56,7 @@ def choose_radius(smoothers, radius, problem, X, *, groups, cv, memory, verbose,
             if search.add({**trial, "risk": problem.realized(held_out, memory)}):
                 winner = smoother
     assert search.best is not None
-    return search, winner.with_radius(search.best["radius"])
+    return search, winner.with_radius(search.best["radius"]).with_targets(problem.targets())
 
 
 def _splitter(cv, groups, m, random_state):

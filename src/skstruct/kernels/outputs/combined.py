@@ -65,6 +65,9 @@ class SumKernel(OutputKernel):
     def paired(self, A, B) -> np.ndarray:
         return self._sum("paired", A, B)
 
+    def loss(self, A, B) -> np.ndarray:
+        return self._sum("loss", A, B)
+
     def admit(self, Y) -> None:
         for kernel in _parts(self, "SumKernel"):
             kernel.admit(Y)
