@@ -435,3 +435,26 @@ def test_candidates_outside_the_space_are_named():
     )
     with pytest.raises(ValueError, match=r"candidates\[1\] is 'cot', which Candidates does not"):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize("memory", ["1KB", "3KB", "1GB"])
+def test_many_candidates_are_compared_block_by_block(memory):
+    X, new = inputs(len(WORDS)), inputs(15, 1)
+    candidates = ["".join(z) for z in product("abcdt", repeat=3)]  # 125 of them
+    kernel = HammingKernel(length=4)
+    model = OutputKernelRegressor(
+        output_kernel=kernel, gamma=0.5, C=5.0, candidates=candidates, memory=memory
+    ).fit(X, WORDS)
+    assert model.problem_.streamed == (memory != "1GB")
+    values = distances(kernel, model, X, new, WORDS, candidates)
+    decoded, best = model.decode(new), model.kbest(new, 4)
+    assert_allclose(decoded.values, values.min(axis=1), atol=1e-7)
+    assert_allclose(best.values, np.sort(values, axis=1)[:, :4], atol=1e-7)
+    at = [candidates.index(z) for z in decoded.outputs]
+    assert_allclose(values[np.arange(15), at], values.min(axis=1), atol=1e-7)
+    searched = clone(model).set_params(C=[0.1, 1.0, 10.0]).fit(X, WORDS)
+    large = clone(searched).set_params(memory="1GB").fit(X, WORDS)
+    assert_allclose(
+        [trial["risk"] for trial in searched.search_.trials],
+        [trial["risk"] for trial in large.search_.trials],
+    )

@@ -186,7 +186,7 @@ class OutputKernelRegressor(BlockPredictor):
         )
         self.problem_ = KernelProblem(
             self.space_, kernel, self.outputs_, y, loss=self.loss, candidates=candidates,
-            whole=self.space is not None,
+            whole=self.space is not None, memory=self.memory,
         )  # fmt: skip
         self.output_kernel_ = self.problem_.kernel
         if not self.problem_.by_embedding:

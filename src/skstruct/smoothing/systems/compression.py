@@ -77,9 +77,9 @@ class CompressionSystem(BaseEstimator):
         return total, slope
 
     def beta(self, radius: float) -> float:
-        """The multiplier of a radius: Newton's method on 1 / |A| - 1 / R, from zero.
+        """The multiplier of a radius: Newton's method on 1 / norm(A) - 1 / R, from zero.
 
-        1 / |A| is concave and increasing in beta, so that the steps never go too far.
+        1 / norm(A) is concave and increasing in beta, so that the steps never go too far.
         """
         if radius == 0 or not len(self.e_) or not len(self.k_):
             return np.inf
