@@ -130,6 +130,22 @@ def test_lists_of_feature_names_are_read():
     assert model.predict(X)[0] == ["B", "I"]
 
 
+def test_names_are_indicators():
+    """As the dictionaries of ones that they stand for; a name given twice counts once."""
+    X = [[["b", "a", "b"], []], [("c",), {"a"}]]
+    dictionaries = [[dict.fromkeys(token, 1.0) for token in x] for x in X]
+    rows = [token for x in dictionaries for token in x]
+    vectorizer = DictVectorizer(sort=False, sparse=False)
+    batch = TokenReader().fit(X).read(X)
+    assert_array_equal(batch.tokens.toarray(), vectorizer.fit_transform(rows))
+    new = [[["a", "unheard of"], ["c", "b"]]]
+    expected = vectorizer.transform([{"a": 1.0}, {"c": 1.0, "b": 1.0}])
+    reader = TokenReader().fit(X)
+    assert_array_equal(reader.read(new).tokens.toarray(), expected)
+    with pytest.raises(ValueError, match="lists of names of features"):
+        reader.read([[{"a": 1.0}]])
+
+
 def test_sparse_arrays_and_any_regressor():
     X, Y = chains(2, n=30)
     model = ConditionalRiskMinimizer(smoother=Ridge(alpha=0.1)).fit(X, Y)

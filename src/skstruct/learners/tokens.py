@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.optional import is_pandas
+from skstruct.learners.token_names import NameVocabulary, are_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +81,8 @@ class TokenReader:
         if frames:
             self.columns_ = list(frames[0].columns)
         if any(_by_name(x) for x in X):
-            from sklearn.feature_extraction import DictVectorizer
-
-            self.names_ = DictVectorizer(sort=False)
-            self.names_.fit(_dictionaries(X))
+            self.names_ = NameVocabulary() if are_names(X) else NamedFeatures()
+            self.names_.fit(X)
         return self
 
     def read(self, X) -> TokenBatch:
@@ -99,12 +98,19 @@ class TokenReader:
         if starts[-1] == 0 and hasattr(self, "n_features_"):
             return TokenBatch(np.zeros((0, self.n_features_)), starts)
         if self.names_ is not None:
-            tokens = self.names_.transform(_dictionaries(X))
+            tokens = self._named(X)
         else:
             tokens = _stacked([self._ordered(i, x) for i, x in enumerate(X)])
         if not hasattr(self, "n_features_"):
             self.n_features_ = tokens.shape[1]
         return TokenBatch(tokens, starts)
+
+    def _named(self, X):
+        if isinstance(self.names_, NameVocabulary) and not are_names(X):
+            raise ValueError(
+                "The tokens of training were lists of names of features; those of X are not all."
+            )
+        return self.names_.transform(X)
 
     def _ordered(self, i, x):
         """The columns of a frame in the order of training."""
@@ -166,6 +172,19 @@ def _by_name(x) -> bool:
         )
         for token in x
     )
+
+
+class NamedFeatures:
+    """Features of dictionaries: numbers as they are, texts as indicators."""
+
+    def fit(self, X):
+        from sklearn.feature_extraction import DictVectorizer
+
+        self.vectorizer_ = DictVectorizer(sort=False).fit(_dictionaries(X))
+        return self
+
+    def transform(self, X):
+        return self.vectorizer_.transform(_dictionaries(X))
 
 
 def _dictionaries(X):
