@@ -157,6 +157,18 @@ def test_sparse_arrays_and_any_regressor():
     assert near.fit(X, Y).score(X, Y) > -2.0
 
 
+def test_bigrams_may_be_left_aside_at_prediction():
+    """Any regressor that learned bigrams has learned symbols as well."""
+    X, Y = chains(5)
+    joint = ConditionalRiskMinimizer(loss=SequenceHamming(1.0), smoother=Ridge()).fit(X, Y)
+    alone = ConditionalRiskMinimizer(loss="hamming", smoother=Ridge()).fit(X, Y)
+    assert list(joint.predict(X, loss="hamming")) == list(alone.predict(X))
+    with pytest.raises(ValueError, match="fit with that loss"):
+        alone.predict(X, loss=SequenceHamming(1.0))
+    alone.set_params(loss=SequenceHamming(1.0)).fit(X, Y)
+    assert list(alone.predict(X)) == list(joint.predict(X))
+
+
 def test_the_loss_and_limits_may_change_at_prediction():
     X, Y = chains(5)
     model = ConditionalRiskMinimizer(Sequences(), gamma=0.5, alpha=0.3).fit(X, Y)

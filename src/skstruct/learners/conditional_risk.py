@@ -184,7 +184,7 @@ class ConditionalRiskMinimizer(BlockPredictor):
         self.starts_ = X.starts if isinstance(X, TokenBatch) else None
         self.space_ = (self._inferred(y) if self.space is None else clone(self.space)).fit(y)
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
-        self.outputs_ = self.space_.validate(y)
+        self.outputs_, self.problem_ = self.space_.validate(y), None
         self.problem_ = self._problem(self.loss_)
         if self.starts_ is not None:  # from here on, every token is a row
             sample_weight = None if sample_weight is None else sample_weight[X.sequence]
@@ -226,7 +226,9 @@ class ConditionalRiskMinimizer(BlockPredictor):
                 "X has features for every position of a sequence: the space is Sequences, without "
                 f"a label kernel; {type(self.space_).__name__} came."
             )
-        return TokenProblem(self.space_, loss, self.outputs_, self.starts_)
+        fitted = self.problem_  # with bigrams, means of symbols alone are there as well
+        pairs = fitted is not None and fitted.pairs_used
+        return TokenProblem(self.space_, loss, self.outputs_, self.starts_, pairs=pairs)
 
     def _fit_given(self, X, sample_weight):
         smoother = clone(self.smoother)

@@ -39,12 +39,14 @@ class TokenProblem(RiskProblem):
         Outputs of training in canonical form.
     starts : array of shape (n + 1,)
         Where the tokens of each training sequence begin.
+    pairs : bool
+        Whether bigrams are regressed though the loss does not ask for them.
     """
 
     by_weights = False
     joint = False
 
-    def __init__(self, space, loss, outputs, starts):
+    def __init__(self, space, loss, outputs, starts, *, pairs=False):
         if not isinstance(loss, (Hamming, SequenceHamming)):
             raise ValueError(
                 f"With features for every position the loss is 'hamming' or SequenceHamming; "
@@ -60,8 +62,10 @@ class TokenProblem(RiskProblem):
         self.pairs[1:] = self.symbols[:-1] * self.q + self.symbols[1:]
         self.inner = np.ones(len(self.symbols), bool)  # positions that have one before them
         self.inner[starts[:-1][lengths > 0]] = False
-        self.used = np.unique(self.pairs[self.inner]) if loss.bigrams else np.zeros(0, np.int64)
-        self.key = ("tokens", bool(loss.bigrams))
+        self.pairs_used = bool(loss.bigrams) or pairs
+        seen = self.pairs[self.inner & self.pairs_used]
+        self.used = np.unique(seen)
+        self.key = ("tokens", self.pairs_used)
         self.width = self.q + len(self.used)
 
     def targets(self):
@@ -119,7 +123,7 @@ class TokenProblem(RiskProblem):
         inner = np.ones(len(total), bool)
         inner[means.starts[:-1][np.diff(means.starts) > 0]] = False
         offset = _sums(total + weight * total * inner, means.starts)
-        if not len(self.used):
+        if not len(self.used) or not weight:
             return unary, None, offset
         transitions = np.zeros((len(total), q * q))
         transitions[:, self.used] = snap(-weight * values[:, q:-1], scale)
