@@ -13,8 +13,9 @@ of the words seen in training.
 
 d (1 to 4), C, and the radius of SOSC are chosen on the training part only, by the loss of
 predictions for left-out words: each word by itself in closed form for C, five folds for the radius.
-A count of wrong words among some 700 has many ties; "by squared error" chooses by the
-squared distance in the output kernel's space instead, which is what the bounds are about.
+A count of wrong words among some 700 has many ties, which the squared error of left-out words
+decides; "by squared error" chooses by the squared distance in the output kernel's space alone,
+which is what the bounds are about.
 
 --reverse trains on nine parts and tests on one, with degree 2 and C = 100 as mostly chosen
 above: the errors are far below the paper's, whose figures must be of training on one part.

@@ -458,3 +458,21 @@ def test_many_candidates_are_compared_block_by_block(memory):
         [trial["risk"] for trial in searched.search_.trials],
         [trial["risk"] for trial in large.search_.trials],
     )
+
+
+def test_equal_losses_are_told_apart_by_squared_error():
+    X = np.repeat(np.eye(2) * 5.0, 6, axis=0)
+    y = np.repeat(["left", "right"], 6)
+    model = OutputKernelRegressor(C=np.logspace(-3, 3, 13)).fit(X, y)
+    errors = [trial["squared error"] for trial in model.search_.trials if trial["risk"] == 0]
+    assert len(errors) > 3
+    assert model.search_.best["squared error"] == min(errors)
+    for trial in model.search_.trials[::4]:
+        K = rbf_kernel(X, gamma=model.gamma_)
+        total = 0.0
+        for i in range(len(X)):
+            rest = np.arange(len(X)) != i
+            b = np.linalg.solve(K[np.ix_(rest, rest)] + trial["alpha"] * np.eye(11), K[rest, i])
+            means = np.array([b[y[rest] == name].sum() for name in ("left", "right")])
+            total += ((means - (np.array(["left", "right"]) == y[i])) ** 2).sum()
+        assert_allclose(trial["squared error"], total / len(X))

@@ -96,6 +96,12 @@ class KernelProblem(RiskProblem):
             self._gram = self.kernel(shown), number
         return self._gram
 
+    def further_measures(self, left, targets, sample_weight=None):
+        """Squared error of left-out means: a count of wrong outputs has many ties."""
+        wrong = left - targets if self.by_weights else (left - targets)[:, :-1]  # no total
+        errors = np.einsum("ij,ij->i", wrong, wrong)
+        return {"squared error": float(np.average(errors, weights=sample_weight))}
+
     def predictable(self) -> np.ndarray:
         """Which training outputs may be predicted; shape (m,)."""
         if not self.by_embedding:

@@ -25,12 +25,18 @@ class LeaveOutSearch:
     best: dict[str, Any] | None = None
 
     def add(self, trial) -> bool:
-        """Keep a trial; True when it is the best so far."""
+        """Keep a trial; True when it is the best so far: by risk, then by squared error."""
         self.trials.append(trial)
-        better = self.best is None or trial["risk"] < self.best["risk"] - 1e-12
+        better = self.best is None or _is_better(trial, self.best)
         if better:
             self.best = trial
         return better
+
+
+def _is_better(trial, best) -> bool:
+    if abs(trial["risk"] - best["risk"]) > 1e-12:
+        return trial["risk"] < best["risk"]
+    return trial.get("squared error", 0.0) < best.get("squared error", 0.0)
 
 
 def group_numbers(leave_out, outputs, groups):
@@ -140,7 +146,8 @@ def kernel_grid(kernel, gamma, X, sample_weight):
 def choose(make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, memory, verbose):
     """Fit one smoother per kernel and gamma, and pick the alpha of least left-out loss.
 
-    Alphas run from large to small, so that ties go to the smoother model.
+    Alphas run from large to small, so that ties go to the smoother model, unless the problem
+    measures the squared error of left-out rows, which hardly ever ties.
 
     Parameters
     ----------
@@ -152,8 +159,10 @@ def choose(make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, me
         alphas = alpha_grid(alpha, smoother)
         paths = smoother.loo_path(alphas, groups)
         for value in track(alphas.tolist(), "alphas", verbose if len(pairs) == 1 else 0):
-            risk = problem.realized(next(paths), memory, sample_weight)
+            left = next(paths)
+            risk = problem.realized(left, memory, sample_weight)
             trial = {"kernel": kernel, "gamma": gamma, "alpha": value, "risk": risk}
+            trial |= problem.further_measures(left, targets, sample_weight)
             if search.add(trial):
                 winner = smoother
     assert winner is not None

@@ -57,7 +57,8 @@ class OutputKernelRegressor(BlockPredictor):
     method : "ridge" or "sample_compression"
     C : float, several or "auto", default="auto"
         Inverse penalty of ridge regression. ``"auto"`` and several values are chosen by the
-        loss on left-out rows, in closed form, from one eigendecomposition.
+        loss on left-out rows, in closed form, from one eigendecomposition; those of equal loss
+        by the squared error of left-out rows.
     radius : float, several or None, default=None
         R of sample compression; None tries 20 values, several are tried, by ``cv`` folds.
     candidates : list of outputs, default=None
