@@ -11,10 +11,11 @@ from skstruct.inspection import (
     HierarchyDisplay,
     RankingDisplay,
     RiskCurveDisplay,
+    SequenceDisplay,
 )
 from skstruct.learners import NeighborLabelRanker
-from skstruct.losses import Cauchy, Kendall, Pinball
-from skstruct.spaces import Box, Hierarchy, Interval, Rankings
+from skstruct.losses import Cauchy, Kendall, Pinball, SequenceHamming
+from skstruct.spaces import Box, Hierarchy, Interval, Rankings, Sequences
 
 matplotlib.use("Agg")
 RNG = np.random.default_rng(0)
@@ -122,3 +123,36 @@ def test_risk_curves_of_one_coordinate_of_several():
         RiskCurveDisplay.from_estimator(
             ConditionalRiskMinimizer(alpha=1.0).fit(X, [0, 1] * 15), X[0]
         )
+
+
+def test_sequences_show_the_share_of_each_symbol():
+    tokens = [RNG.standard_normal((3, 2)) for _ in range(10)]
+    Y = ["".join(RNG.choice(list("abc"), 3)) for _ in range(10)]
+    model = ConditionalRiskMinimizer(Sequences("abc"), SequenceHamming(1.0), alpha=0.5)
+    display = SequenceDisplay.from_estimator(model.fit(tokens, Y), tokens[0], y=Y[0])
+    assert display.shares.shape == (3, 3)
+    np.testing.assert_allclose(display.shares.sum(axis=1), 1.0)
+    assert len(display.ax_.patches) == 3
+    assert [tick.get_text() for tick in display.ax_.get_xticklabels()] == list(
+        model.predict(tokens[:1])[0]
+    )
+    whole = ConditionalRiskMinimizer(Sequences("abc"), alpha=0.5).fit(X[:10], Y)
+    display = SequenceDisplay.from_estimator(whole, X[0], restrict={"known": {0: "c"}})
+    weights = whole.smoother_.weights(X[:1])
+    share = weights @ np.array([[y[t] == s for t in range(3) for s in "abc"] for y in Y])
+    np.testing.assert_allclose(display.shares.ravel(), share[0], atol=1e-9)
+    assert display.chosen[0] == 2
+    with pytest.raises(ValueError, match="on Interval"):
+        SequenceDisplay.from_estimator(
+            ConditionalRiskMinimizer(Interval(), alpha=1.0).fit(X, X[:, 0]), X[0]
+        )
+
+
+def test_large_alphabets_show_what_matters():
+    shares = RNG.random((4, 100))
+    display = SequenceDisplay(range(100), shares, np.array([3, 99, -1, -1]), np.array([0, 5]))
+    display.plot()
+    shown = [int(tick.get_text()) for tick in display.ax_.get_yticklabels()]
+    assert len(shown) == 40
+    assert {0, 3, 5, 99} <= set(shown)
+    assert int(shares.max(axis=0).argmax()) in shown

@@ -22,6 +22,7 @@ from skstruct.kernels import (
     SpectrumKernel,
     resolve_output_kernel,
 )
+from skstruct.model_selection import left_out_risk
 from skstruct.spaces import Box, Candidates, Hierarchy, LabelSets, Sequences, Strings
 
 WORDS = ["cat", "dog", "cow", "cat", "bird", "do", "dog", "cart", "rat"]
@@ -476,3 +477,17 @@ def test_equal_losses_are_told_apart_by_squared_error():
             means = np.array([b[y[rest] == name].sum() for name in ("left", "right")])
             total += ((means - (np.array(["left", "right"]) == y[i])) ** 2).sum()
         assert_allclose(trial["squared error"], total / len(X))
+
+
+def test_left_out_risks_of_any_loss():
+    X = inputs(len(WORDS))
+    model = OutputKernelRegressor(output_kernel="hamming", gamma=0.5, C=[0.1, 1.0, 10.0])
+    model.fit(X, WORDS)
+    assert_allclose(left_out_risk(model), model.search_.best["risk"])
+    risks = left_out_risk(model, alphas=[trial["alpha"] for trial in model.search_.trials])
+    assert_allclose(risks, [trial["risk"] for trial in model.search_.trials])
+    assert 0.0 <= left_out_risk(model, loss="zero_one") <= 1.0
+    wrong = np.mean(model.predict(X) != np.array(WORDS))
+    assert_allclose(model.score(X, WORDS, loss="zero_one"), -wrong)
+    judged = clone(model).set_params(loss="zero_one").fit(X, WORDS)
+    assert_allclose(judged.score(X, WORDS), -np.mean(judged.predict(X) != np.array(WORDS)))

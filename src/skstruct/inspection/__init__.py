@@ -5,6 +5,7 @@ from skstruct.inspection.alpha_path import AlphaPathDisplay
 from skstruct.inspection.hierarchy import HierarchyDisplay
 from skstruct.inspection.rankings import RankingDisplay
 from skstruct.inspection.risk_curve import RiskCurve, RiskCurveDisplay
+from skstruct.inspection.sequences import SequenceDisplay
 
 __all__ = [
     "AlphaPathDisplay",
@@ -12,4 +13,5 @@ __all__ = [
     "RankingDisplay",
     "RiskCurve",
     "RiskCurveDisplay",
+    "SequenceDisplay",
 ]

@@ -11,7 +11,7 @@ from skstruct._arrays.optional import is_pandas
 
 def one_input(estimator, x):
     """One row that ``estimator`` takes without a word: with names if it was fitted with them."""
-    if not hasattr(estimator, "_prepared"):
+    if not hasattr(estimator, "predict_risk"):
         raise ValueError(
             f"The display draws predictions of a ConditionalRiskMinimizer, not of "
             f"{type(estimator).__name__}."

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from skstruct._arrays.ties import snap
@@ -74,8 +76,8 @@ class KernelProblem(RiskProblem):
             else:
                 candidates = outputs
             view = KernelCandidates(space, outputs, candidates, self.kernel, memory)
-        loss = None if loss is None else pair(resolve_loss(loss), space, outputs)[1]
-        loss = InducedLoss(self.kernel, space, loss)
+        bound = None if loss is None else pair(resolve_loss(loss), space, outputs)[1]
+        loss = InducedLoss(self.kernel, space, bound)
         self.whole = whole and not self.by_embedding
         self.streamed = not self.by_embedding and (self.whole or not view.kept)
         if not self.streamed:
@@ -87,6 +89,14 @@ class KernelProblem(RiskProblem):
 
     def _measure(self, psi):
         """Ties are settled on mean embeddings, whose scale is their own."""
+
+    def judged_by(self, loss):
+        """The same decisions, measured by another loss."""
+        space = self.loss.space
+        judged = copy.copy(self)
+        bound = pair(resolve_loss(loss), space, self.outputs)[1]
+        judged.loss = InducedLoss(self.kernel, space, bound)
+        return judged
 
     def output_gram(self):
         """The kernel between the distinct training outputs (u, u), and which each row has."""

@@ -287,9 +287,10 @@ class OutputKernelRegressor(BlockPredictor):
         return gram[np.ix_(number, number)]
 
     # ------------------------------------------------------------------ predicting
-    def _prepared(self, restrict):
+    def _prepared(self, loss, restrict):
         check_is_fitted(self, "smoother_")
-        return self.problem_.restricted(restrict), self.smoother_
+        problem = self.problem_ if loss is None else self.problem_.judged_by(loss)
+        return problem.restricted(restrict), self.smoother_
 
     def decode(self, X, *, restrict=None) -> Decoded:
         """Predictions, with k(y, y) - 2 sum_i b_i k(y, y_i) as values and bounds on these.
@@ -301,7 +302,7 @@ class OutputKernelRegressor(BlockPredictor):
         restrict : dict, default=None
             Arguments of the space's ``restrict``.
         """
-        return self._decode(X, *self._prepared(restrict))
+        return self._decode(X, *self._prepared(None, restrict))
 
     def predict(self, X, *, restrict=None):
         """The outputs nearest to the answers in feature space, in the form of ``y``."""
@@ -309,19 +310,19 @@ class OutputKernelRegressor(BlockPredictor):
 
     def kbest(self, X, k=3, *, restrict=None) -> Decoded:
         """The ``k`` nearest outputs of each row; a list of outputs, rank by rank."""
-        return self._kbest(X, k, *self._prepared(restrict))
+        return self._kbest(X, k, *self._prepared(None, restrict))
 
     def explain(self, X, *, restrict=None) -> Explanation:
         """The weights b(x) of the training examples for each row, and how far each one is."""
-        problem, smoother = self._prepared(restrict)
+        problem, smoother = self._prepared(None, restrict)
         X, _ = self._checked(X)
         decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
         return Explanation(smoother.weights(X), problem.loss.pairwise(decided, self.outputs_))
 
-    def score(self, X, y, sample_weight=None, *, restrict=None) -> float:
-        """Minus the mean loss of the predictions for ``X``; see the parameter ``loss``."""
-        problem, smoother = self._prepared(restrict)
-        if self.loss is not None:
+    def score(self, X, y, sample_weight=None, *, loss=None, restrict=None) -> float:
+        """Minus the mean loss of the predictions for ``X``; the model's own when None."""
+        problem, smoother = self._prepared(loss, restrict)
+        if self.loss is not None or loss is not None:
             return self._score(X, y, sample_weight, problem, smoother)
         check_consistent_length(y, sample_weight)
         losses = self.output_kernel_.loss(self._decode(X, problem, smoother).outputs, y)

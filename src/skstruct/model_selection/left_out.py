@@ -19,7 +19,7 @@ def left_out_risk(model, *, loss=None, groups=None, leave_out="one", alphas=None
 
     Parameters
     ----------
-    model : fitted ConditionalRiskMinimizer
+    model : fitted ConditionalRiskMinimizer or OutputKernelRegressor
         With a smoother that can leave out.
     loss : str or loss, default=None
         The model's own when None.

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One predicted sequence, and how sure the model is of each symbol."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct._arrays.optional import require
+from skstruct.inspection.rows import one_output
+from skstruct.learners.tokens import TokenBatch
+
+MOST_SYMBOLS = 40  # rows that can still be read
+
+
+class SequenceDisplay:
+    """Shares of the symbols at each position, with the predicted sequence framed.
+
+    A frame that is not the darkest of its column was chosen for its neighbours, or by a
+    constraint.
+
+    Parameters
+    ----------
+    symbols : sequence of names
+    shares : array of shape (n_positions, n_symbols)
+        Estimates of P(symbol at t | x); they may lie outside 0..1.
+    chosen : int array of shape (n_positions,)
+        Numbers of the predicted symbols; -1 where there is none.
+    truth : int array, default=None
+        Numbers of the true ones, starred when given.
+    """
+
+    def __init__(self, symbols, shares, chosen, truth=None):
+        self.symbols = symbols
+        self.shares = shares
+        self.chosen = chosen
+        self.truth = truth
+
+    @classmethod
+    def from_estimator(cls, estimator, x, *, y=None, loss=None, restrict=None, ax=None):
+        """Draw the prediction of a fitted ConditionalRiskMinimizer for one input.
+
+        Parameters
+        ----------
+        x : one input: a vector, or an array or list of tokens with a row per position
+        y : its true sequence, default=None
+        loss, restrict
+            As in ``predict``.
+        """
+        space = getattr(estimator, "space_", None)
+        if not hasattr(estimator, "predict_risk") or not hasattr(space, "argmin_chains"):
+            raise ValueError(
+                "SequenceDisplay draws predictions of a ConditionalRiskMinimizer on Sequences, not "
+                f"of {type(estimator).__name__} on {type(space).__name__}."
+            )
+        X, _ = estimator._checked([x])
+        problem, smoother = estimator._prepared("hamming", None)
+        means, q = problem.smooth(smoother, X), len(space.symbols_)
+        if isinstance(X, TokenBatch):
+            shares = means.values[:, :q]
+        else:
+            shares = problem.mean_embedding(means)[0].reshape(-1, q)
+        chosen = space.validate(estimator.predict([x], loss=loss, restrict=restrict))[0]
+        truth = None if y is None else one_output(space, y)
+        return cls(space.symbols_, shares, chosen, truth).plot(ax)
+
+    def plot(self, ax=None):
+        pyplot = require("matplotlib.pyplot", used_by="SequenceDisplay", extra="plot")
+        T = len(self.shares)
+        rows = self._rows()
+        if ax is None:
+            size = (min(2.5 + 0.5 * T, 18), min(1.5 + 0.3 * len(rows), 12))
+            _, ax = pyplot.subplots(figsize=size, layout="constrained")
+        shown = self.shares[:, rows].T
+        top = min(1.0, max(float(shown.max(initial=0.0)), 0.1))
+        image = ax.imshow(shown, cmap="Blues", vmin=0, vmax=top, aspect="auto")
+        place = {number: i for i, number in enumerate(rows)}
+        for t, number in enumerate(self.chosen[:T]):
+            if number >= 0:
+                at = (t - 0.5, place[number] - 0.5)
+                ax.add_patch(pyplot.Rectangle(at, 1, 1, fill=False, edgecolor="black", lw=2))
+        if self.truth is not None:
+            inside = [(t, place[s]) for t, s in enumerate(self.truth[:T]) if s >= 0]
+            ax.plot(*zip(*inside), "*", color="tab:orange", markersize=9, label="truth")
+            ax.legend(loc="upper left", bbox_to_anchor=(0, 1.12), frameon=False)
+        ax.set_yticks(range(len(rows)), [str(self.symbols[number]) for number in rows])
+        names = [str(self.symbols[s]) if s >= 0 else "" for s in self.chosen[:T]]
+        ax.set_xticks(range(T), names + [""] * (T - len(names)))
+        ax.set_xlabel("predicted sequence")
+        ax.figure.colorbar(image, ax=ax, label="estimated share", shrink=0.8)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _rows(self) -> list[int]:
+        """Symbols to show: all, or those that matter where there are too many."""
+        q = len(self.symbols)
+        if q <= MOST_SYMBOLS:
+            return list(range(q))
+        named = np.concatenate([self.chosen, [] if self.truth is None else self.truth])
+        needed = np.unique(named[named >= 0]).astype(int)
+        largest = np.argsort(-self.shares.max(axis=0), kind="stable")
+        others = [s for s in largest.tolist() if s not in set(needed.tolist())]
+        return sorted(needed.tolist() + others[: max(0, MOST_SYMBOLS - len(needed))])
