@@ -113,8 +113,8 @@ def choose(X, y):
 def report(title, train, test, models):
     (X, y), (X_test, true) = train, test
     seen = np.isin(true, y).mean()
-    print(f"\n{title}: {len(y):,} for training, {len(true):,} for testing, of which the EC number "
-          f"of {seen:.1%} was seen in training")  # fmt: skip
+    print(f"\n{title}: {len(y):,} for training, {len(true):,} for testing,")
+    print(f"  the EC number of {seen:.1%} of these was seen in training")
     print(f"{'':32s}{'0/1 risk':>24s}{'hierarchical':>14s}{'F1':>8s}")
     predictions = {
         "SORR": models["SORR"].predict(X_test),

@@ -18,7 +18,17 @@ from skstruct.kernels import (
     SpectrumKernel,
     resolve_output_kernel,
 )
-from skstruct.spaces import Box, Candidates, Classes, Hierarchy, LabelSets, Rankings, Simplex
+from skstruct.spaces import (
+    Box,
+    Candidates,
+    Classes,
+    Hierarchy,
+    LabelSets,
+    Rankings,
+    Sequences,
+    Simplex,
+    Strings,
+)
 from strategies import closed_sets, dags, subsets
 
 SEEDS = st.integers(0, 2**31)
@@ -108,10 +118,9 @@ def test_hamming_on_longer_and_shorter_spaces():
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2), st.integers(1, 3), SEEDS)
 def test_kernels_on_sequences(shortest, longest, seed):
-    spaces = pytest.importorskip("skstruct.spaces.sequences.space")
     shortest = min(shortest, longest)
     outputs = Positions("ab", longest).strings(shortest)
-    space = spaces.Sequences("ab", (shortest, longest)).fit(outputs)
+    space = Sequences("ab", (shortest, longest)).fit(outputs)
     rng = np.random.default_rng(seed)
     check_on(HammingKernel(), space, outputs, rng, "positions")
     check_on(HammingKernel(length=5) + 0.5 * HammingKernel(), space, outputs, rng, "positions")
@@ -121,9 +130,8 @@ def test_kernels_on_sequences(shortest, longest, seed):
 
 
 def test_spectrum_on_strings():
-    strings = pytest.importorskip("skstruct.spaces.sequences.strings")
     outputs = Positions("ab", 4).strings(1)
-    space = strings.Strings("ab", (1, 4), n=2).fit(outputs)
+    space = Strings("ab", (1, 4), n=2).fit(outputs)
     kernel = resolve_output_kernel(SpectrumKernel(2, normalize=False))
     assert kernel.embedding_on(space) == "ngrams"
     for other in (SpectrumKernel(2), SpectrumKernel(3, normalize=False)):
