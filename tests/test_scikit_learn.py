@@ -21,7 +21,7 @@ from skstruct.learners import (
     OnlineLabelRanker,
     PairwiseComparison,
 )
-from skstruct.smoothing import KernelRidge, SampleCompression
+from skstruct.smoothing import KernelRidge, LinearRidge, SampleCompression
 from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings
 
 
@@ -102,6 +102,7 @@ ESTIMATORS = {
     "fixed alpha": ConditionalRiskMinimizer(alpha=1.0, kernel="linear"),
     "ridge": KernelRidge(),
     "compression": SampleCompression(),
+    "linear ridge": LinearRidge(),
     "output kernel": OutputKernelRegressor(),
     "mean": ConditionalRiskMinimizer(Interval(), alpha=1.0),
     "median": ConditionalRiskMinimizer(Interval(), "absolute", alpha=1.0),

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
-from sklearn.utils.estimator_checks import check_estimator
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.smoothing import KernelRidge
@@ -78,10 +77,6 @@ def test_penalties_that_are_none(alpha):
 def test_weights_that_are_all_zero():
     with pytest.raises(ValueError, match="ample weights"):
         LinearRidge().fit([[0.0], [1.0]], [0.0, 1.0], [0.0, 0.0])
-
-
-def test_is_an_estimator_of_scikit_learn():
-    check_estimator(LinearRidge())
 
 
 def test_decides_as_kernel_ridge_regression_with_a_linear_kernel():

@@ -7,15 +7,13 @@ import copy
 
 import numpy as np
 from scipy.linalg import blas
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from skstruct._arrays.blocks import row_blocks
-from skstruct.kernels.inputs import InputKernel
+from skstruct.smoothing.kernel_machine import KernelMachine
 from skstruct.smoothing.systems import CholeskySystem, SpectralSystem
 
 
-class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class KernelRidge(KernelMachine):
     r"""Ridge regression in the space of a kernel, for any number of targets at once.
 
     .. math:: \min_{f, b} \sum_i s_i (f(x_i) + b - t_i)^2 + \alpha \|f\|^2
@@ -76,24 +74,13 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.system = system
         self.memory = memory
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
     # ------------------------------------------------------------------ fitting
     def fit(self, X, y, sample_weight=None):
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
-        X, targets = validate_data(
-            self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
-        )
+        X, targets = self._read(X, y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         self.sample_weight_ = weight
-        self.kernel_ = InputKernel(
-            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
-        ).fit(X, weight)
-        self.X_fit_ = None if self.kernel == "precomputed" else X
+        self._settle_kernel(X, weight)
         self.root_ = np.sqrt(weight)  # rows are scaled by it: (D K D + alpha I) (A / D) = D T
         self.system_ = self._fit_system(X)
         return self._solve(np.asarray(targets, dtype=np.float64))
@@ -149,18 +136,6 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise ValueError('Another alpha without a new factorization needs system="spectral".')
 
     # ------------------------------------------------------------------ predicting
-    def _checked(self, X):
-        check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-
-    def predict(self, X):
-        X = self._checked(X)
-        out = np.empty((X.shape[0], self.dual_coef_.shape[1]))
-        for rows in row_blocks(X.shape[0], 8 * len(self.dual_coef_), self.memory):
-            out[rows] = self.kernel_(X[rows], self.X_fit_) @ self.dual_coef_
-        out += self.intercept_
-        return out if self.targets_.ndim == 2 else out[:, 0]
-
     def weights(self, X):
         """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
         X = self._checked(X)

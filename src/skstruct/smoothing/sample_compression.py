@@ -6,15 +6,13 @@ from __future__ import annotations
 import copy
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from skstruct._arrays.blocks import row_blocks
-from skstruct.kernels.inputs import InputKernel
+from skstruct.smoothing.kernel_machine import KernelMachine
 from skstruct.smoothing.systems.compression import CompressionSystem
 
 
-class SampleCompression(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SampleCompression(KernelMachine):
     r"""Weights :math:`b(x) = A v(x)` with :math:`\sum A_{ij}^2 \le R^2`.
 
     See :class:`~skstruct.smoothing.systems.CompressionSystem` for A, which depends on the
@@ -51,12 +49,6 @@ class SampleCompression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.coef0 = coef0
         self.memory = memory
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
     def fit(self, X, y, output_gram=None, number=None):
         """Fit to targets ``y`` of shape (n, n_targets).
 
@@ -67,17 +59,12 @@ class SampleCompression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         number : int array of shape (n,), default=None
             Which of these each row has; its own when None.
         """
-        X, targets = validate_data(
-            self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
-        )
+        X, targets = self._read(X, y)
         self._check_radius(self.radius)
         T = targets.reshape(len(targets), -1)
         gram = T @ T.T if output_gram is None else np.asarray(output_gram, dtype=np.float64)
         number = np.arange(len(T)) if number is None else np.asarray(number)
-        self.kernel_ = InputKernel(
-            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
-        ).fit(X)
-        self.X_fit_ = None if self.kernel == "precomputed" else X
+        self._settle_kernel(X)
         self.system_ = CompressionSystem().fit(self.kernel_.gram(X), gram, number)
         self.targets_ = targets
         return self._solve()
@@ -111,17 +98,6 @@ class SampleCompression(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """A of shape (n_fitted, n_fitted)."""
         check_is_fitted(self, "system_")
         return self.system_.coefficients(self.beta_)
-
-    def _checked(self, X):
-        check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-
-    def predict(self, X):
-        X = self._checked(X)
-        out = np.empty((X.shape[0], self.dual_coef_.shape[1]))
-        for rows in row_blocks(X.shape[0], 8 * len(self.dual_coef_), self.memory):
-            out[rows] = self.kernel_(X[rows], self.X_fit_) @ self.dual_coef_
-        return out if self.targets_.ndim == 2 else out[:, 0]
 
     def weights(self, X):
         """Weights b(x) of the training rows for each row of ``X``; shape (n, n_fitted)."""
