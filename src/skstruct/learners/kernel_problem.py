@@ -7,6 +7,7 @@ import copy
 
 import numpy as np
 
+from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.ties import snap
 from skstruct.learners.kernel_candidates import KernelCandidates, distinct
 from skstruct.learners.problem import RiskProblem
@@ -108,8 +109,11 @@ class KernelProblem(RiskProblem):
 
     def further_measures(self, left, targets, sample_weight=None):
         """Squared error of left-out means: a count of wrong outputs has many ties."""
-        wrong = left - targets if self.by_weights else (left - targets)[:, :-1]  # no total
-        errors = np.einsum("ij,ij->i", wrong, wrong)
+        n_columns = targets.shape[1] - (not self.by_weights)  # without the total weight
+        errors = np.empty(len(left))
+        for rows in row_blocks(len(left), 8 * n_columns, "50MB"):
+            wrong = left[rows, :n_columns] - targets[rows, :n_columns]
+            errors[rows] = np.einsum("ij,ij->i", wrong, wrong)
         return {"squared error": float(np.average(errors, weights=sample_weight))}
 
     def predictable(self) -> np.ndarray:
