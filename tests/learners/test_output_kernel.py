@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 
 from skstruct import OutputKernelRegressor
+from skstruct.exceptions import InfeasibleError
 from skstruct.kernels import (
     Dirac,
     HammingKernel,
@@ -465,10 +466,10 @@ def test_equal_losses_are_told_apart_by_squared_error():
     X = np.repeat(np.eye(2) * 5.0, 6, axis=0)
     y = np.repeat(["left", "right"], 6)
     model = OutputKernelRegressor(C=np.logspace(-3, 3, 13)).fit(X, y)
-    errors = [trial["squared error"] for trial in model.search_.trials if trial["risk"] == 0]
-    assert len(errors) > 3
-    assert model.search_.best["squared error"] == min(errors)
-    for trial in model.search_.trials[::4]:
+    ties = [trial for trial in model.search_.trials if trial["risk"] == 0]
+    assert len(ties) > 3
+    assert model.search_.best["squared error"] == min(trial["squared error"] for trial in ties)
+    for trial in ties:
         K = rbf_kernel(X, gamma=model.gamma_)
         total = 0.0
         for i in range(len(X)):
@@ -491,3 +492,25 @@ def test_left_out_risks_of_any_loss():
     assert_allclose(model.score(X, WORDS, loss="zero_one"), -wrong)
     judged = clone(model).set_params(loss="zero_one").fit(X, WORDS)
     assert_allclose(judged.score(X, WORDS), -np.mean(judged.predict(X) != np.array(WORDS)))
+
+
+def test_ties_do_not_depend_on_how_candidates_are_compared():
+    """More candidates than rows, little memory: the same C and radius."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((4, 2)) * 3, 10, axis=0) + 0.1 * rng.standard_normal((40, 2))
+    y = np.repeat(["aa", "bb", "cc", "dd"], 10).tolist()
+    pairs = ["".join(z) for z in product("abcdefg", repeat=2)]
+    model = OutputKernelRegressor(output_kernel="hamming").fit(X, y)
+    for change in ({"candidates": pairs}, {"memory": 200}, {"space": Sequences("abcd", 2)}):
+        assert_allclose(clone(model).set_params(**change).fit(X, y).C_, model.C_)
+    bounded = clone(model).set_params(method="sample_compression").fit(X, y)
+    for change in ({"candidates": pairs}, {"memory": 200}):
+        assert_allclose(clone(bounded).set_params(**change).fit(X, y).radius_, bounded.radius_)
+
+
+def test_a_row_that_no_candidate_meets_is_named_block_by_block():
+    X, y = inputs(12), ["ab", "ba", "bb", "cc"] * 3
+    for memory in (400, "1GB"):
+        model = OutputKernelRegressor(space=Sequences("abc", 2), C=1.0, memory=memory).fit(X, y)
+        with pytest.raises(InfeasibleError, match="row 0"):
+            model.predict(X, restrict={"known": {0: "a", 1: "c"}})

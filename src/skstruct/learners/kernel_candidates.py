@@ -107,7 +107,7 @@ class KernelCandidates(EmbeddingView):
             )
             order, values = k_cheapest(np.hstack([values, costs]), k)
             numbers = np.take_along_axis(numbers, order, axis=1)
-        check_feasible(values.min(axis=1) < np.inf, self.space)
+        check_feasible(values.min(axis=1, initial=np.inf) < np.inf, self.space)
         return Decoded(self.listed_[numbers], values, values)
 
 

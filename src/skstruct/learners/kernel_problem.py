@@ -6,8 +6,8 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+from scipy.linalg import eigh
 
-from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.ties import snap
 from skstruct.learners.kernel_candidates import KernelCandidates, distinct
 from skstruct.learners.problem import RiskProblem
@@ -107,21 +107,23 @@ class KernelProblem(RiskProblem):
             self._gram = self.kernel(shown), number
         return self._gram
 
-    def further_measures(self, left, targets, sample_weight=None):
-        """Squared error of left-out means: a count of wrong outputs has many ties."""
-        n_columns = targets.shape[1] - (not self.by_weights)  # without the total weight
-        errors = np.empty(len(left))
-        for rows in row_blocks(len(left), 8 * n_columns, "50MB"):
-            wrong = left[rows, :n_columns] - targets[rows, :n_columns]
-            errors[rows] = np.einsum("ij,ij->i", wrong, wrong)
-        return {"squared error": float(np.average(errors, weights=sample_weight))}
+    def tie_targets(self):
+        """Features of the training outputs whose inner products are the kernel; (m, u).
+
+        The squared error of their left-out means is that in the kernel's space, whatever is
+        regressed on and decided from.
+        """
+        gram, number = self.output_gram()
+        squares, directions = eigh(gram)
+        return (directions * np.sqrt(squares.clip(min=0.0)))[number]
 
     def predictable(self) -> np.ndarray:
         """Which training outputs may be predicted; shape (m,)."""
         if not self.by_embedding:
             both = np.concatenate([self.space.listed_, self.outputs])
             first, number = distinct(both)
-            return first[number[len(self.space.listed_) :]] < len(self.space.listed_)
+            listed = first[number[len(self.space.listed_) :]] < len(self.space.listed_)
+            return listed & self.loss.space.contains(self.outputs)
         allowed = getattr(self.space, "allowed_", None)  # of a list that was narrowed
         held = self.space.contains(self.outputs)
         return held if allowed is None else held & _allows(allowed, self.outputs)

@@ -136,9 +136,9 @@ class RiskProblem:
         """The groups that are left out together, for every row that is smoothed."""
         return groups
 
-    def further_measures(self, left, targets, sample_weight=None) -> dict[str, float]:
-        """What else to know of a trial, from left-out means and what they are means of."""
-        return {}
+    def tie_targets(self):
+        """Targets whose left-out squared error tells equal losses apart; None for none."""
+        return None
 
     def check_truth(self, X, outputs) -> None:
         """Raise where outputs cannot be the truth of these inputs."""

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
 
+from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.progress import track
 from skstruct.learners.leave_out import LeaveOutSearch
 
@@ -37,28 +38,39 @@ def choose_radius(smoothers, radius, problem, X, *, groups, cv, memory, verbose,
         return None, smoother.fit(X, problem.targets(), output_gram=gram, number=number)
     if m < 2:
         return None, smoothers[0].set_params(radius=1.0).fit(X, problem.targets(), gram, number)
-    targets = problem.search_targets()
+    ties, q = problem.tie_targets(), problem.search_targets().shape[1]
+    targets = np.hstack([problem.search_targets(), ties])
     whole = [smoother.fit(X, targets, gram, number) for smoother in smoothers]
     radii = [_grid(radius, smoother) for smoother in whole]
     splits = list(_splitter(cv, groups, m, random_state).split(np.zeros((m, 1)), None, groups))
-    left = [[np.empty(targets.shape) for _ in tried] for tried in radii]
+    measured = [np.empty((len(tried), 2, m)) for tried in radii]  # losses and squared errors
     for train, test in track(splits, "folds", verbose):
-        for smoother, tried, means in zip(smoothers, radii, left):
+        for smoother, tried, measures in zip(smoothers, radii, measured):
             fold = clone(smoother).fit(
                 _part(X, train, train, smoother), targets[train], gram, number[train]
             )
-            for value, held_out in zip(tried, means):
-                part = fold.with_radius(value * np.sqrt(len(train) / m))
-                held_out[test] = part.predict(_part(X, test, train, smoother))
+            held = _part(X, test, train, smoother)
+            for value, row in zip(tried, measures):
+                means = fold.with_radius(value * np.sqrt(len(train) / m)).predict(held)
+                row[0, test] = _losses(problem, means[:, :q], test, memory)
+                row[1, test] = ((means[:, q:] - ties[test]) ** 2).sum(axis=1)
     search = LeaveOutSearch()
-    for smoother, tried, means in zip(whole, radii, left):
-        for value, held_out in zip(tried.tolist(), means):
+    for smoother, tried, measures in zip(whole, radii, measured):
+        for value, (risk, error) in zip(tried.tolist(), measures.mean(axis=2)):
             trial = {"kernel": smoother.kernel, "gamma": smoother.gamma, "radius": value}
-            trial |= problem.further_measures(held_out, targets)
-            if search.add({**trial, "risk": problem.realized(held_out, memory)}):
+            if search.add(trial | {"risk": float(risk), "squared error": float(error)}):
                 winner = smoother
     assert search.best is not None
     return search, winner.with_radius(search.best["radius"]).with_targets(problem.targets())
+
+
+def _losses(problem, means, rows, memory) -> np.ndarray:
+    """Losses of the decisions for some training rows."""
+    losses = np.empty(len(rows))
+    for part in row_blocks(len(rows), problem.bytes_per_row(), memory):
+        decided = problem.decide(means[part], rows[part])
+        losses[part] = problem.loss(decided, problem.outputs[rows[part]])
+    return losses
 
 
 def _splitter(cv, groups, m, random_state):
