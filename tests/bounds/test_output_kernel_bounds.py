@@ -406,3 +406,12 @@ def test_given_bounds_are_compared_with_the_rows():
         unit.certify(X, y, loss_bound=0.5)
     with pytest.raises(ValueError, match="0 outputs came"):
         unit.certify(X, None)
+
+
+def test_a_given_dimension_is_compared_with_the_rows():
+    X, y = np.arange(10.0)[:, None], ["ab", "ba"] * 5
+    model = OutputKernelRegressor(output_kernel="hamming", gamma=1.0, C=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="output_dimension is 1, but training outputs span 2"):
+        model.certify(X, y, output_dimension=1)
+    with pytest.raises(ValueError, match="output_dimension is a whole number"):
+        model.certify(X, y, output_dimension="many")

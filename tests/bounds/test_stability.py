@@ -432,3 +432,13 @@ def test_what_the_theorem_does_not_cover_is_refused():
     given = stability_bound(other(kernel="linear"), X, outputs, kappa=100.0)
     assert given.value > given.terms["largest loss"] == 3.0
     assert given.vacuous
+
+
+def test_a_given_largest_loss_is_compared_with_all_distinct_outputs():
+    """Files are often sorted: the first rows may all have one output."""
+    X, y = np.ones((400, 1)), ["a"] * 300 + ["b", "c"] * 50
+    model = ConditionalRiskMinimizer(
+        Classes(["a", "b", "c"]), gamma=1.0, alpha=100.0, fit_intercept=False
+    ).fit(X, y)
+    with pytest.raises(ValueError, match=r"loss_bound is 0\.01, but a training output costs 1"):
+        stability_bound(model, X, y, loss_bound=0.01)

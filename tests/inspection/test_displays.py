@@ -156,3 +156,10 @@ def test_large_alphabets_show_what_matters():
     assert len(shown) == 40
     assert {0, 3, 5, 99} <= set(shown)
     assert int(shares.max(axis=0).argmax()) in shown
+
+
+def test_an_empty_truth_has_no_star():
+    Y = ["a", "ab", "b", "ba"] * 3
+    model = ConditionalRiskMinimizer(Sequences("ab", (0, 2)), alpha=0.5).fit(X[:12], Y)
+    display = SequenceDisplay.from_estimator(model, X[0], y="")
+    assert len(display.ax_.lines[0].get_xdata()) == 0

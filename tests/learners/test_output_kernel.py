@@ -23,7 +23,7 @@ from skstruct.kernels import (
     SpectrumKernel,
     resolve_output_kernel,
 )
-from skstruct.model_selection import left_out_risk
+from skstruct.model_selection import left_out_risk, loss_scorer
 from skstruct.spaces import Box, Candidates, Hierarchy, LabelSets, Sequences, Strings
 
 WORDS = ["cat", "dog", "cow", "cat", "bird", "do", "dog", "cart", "rat"]
@@ -514,3 +514,33 @@ def test_a_row_that_no_candidate_meets_is_named_block_by_block():
         model = OutputKernelRegressor(space=Sequences("abc", 2), C=1.0, memory=memory).fit(X, y)
         with pytest.raises(InfeasibleError, match="row 0"):
             model.predict(X, restrict={"known": {0: "a", 1: "c"}})
+
+
+def test_numeric_candidates_may_lie_beyond_the_outputs_of_training():
+    X = inputs(6)
+    model = OutputKernelRegressor(output_kernel="rbf", C=1.0, candidates=[0.0, 1.0, 9.0])
+    assert set(model.fit(X, X[:, 0]).predict(X)) <= {0.0, 1.0, 9.0}
+    rows = OutputKernelRegressor(output_kernel="rbf", C=1.0, candidates=2.0 * X)
+    assert rows.fit(X, X.tolist()).predict(X).shape == X.shape
+
+
+def test_outputs_never_seen_are_wrong_under_zero_one():
+    X, y = inputs(10), [f"w{i}" for i in range(10)]
+    scores = cross_val_score(
+        OutputKernelRegressor(output_kernel="hamming", loss="zero_one", C=1.0), X, y, cv=5
+    )
+    assert_array_equal(scores, -1.0)
+    by_scorer = cross_val_score(
+        OutputKernelRegressor(C=1.0), X, y, cv=5, scoring=loss_scorer("zero_one")
+    )
+    assert_array_equal(by_scorer, -1.0)
+
+
+def test_a_series_comes_back_with_candidates_too():
+    X = pd.DataFrame(inputs(4), columns=["u", "v"], index=list("wxyz"))
+    series = pd.Series(["ab", "ba", "ab", "ba"], index=X.index, name="word")
+    model = OutputKernelRegressor(output_kernel="hamming", C=1e6, candidates=["ab", "ba", "aa"])
+    told = model.fit(X, series).predict(X)
+    assert list(told.index) == list("wxyz")
+    assert told.name == "word"
+    assert list(told) == list(series)

@@ -85,3 +85,13 @@ def test_decides_as_kernel_ridge_regression_with_a_linear_kernel():
     smoothers = LinearRidge(0.5, tol=1e-10), KernelRidge("linear", 0.5)
     first, second = (ConditionalRiskMinimizer(smoother=s).fit(X, Y).predict(X) for s in smoothers)
     np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e6, 1e8])
+def test_columns_far_from_zero_keep_their_digits(offset):
+    rng = np.random.default_rng(0)
+    X, T = rng.standard_normal((50, 4)), rng.standard_normal((50, 2))
+    X[:, 0] += offset
+    weight = rng.integers(1, 4, 50).astype(float)
+    ours = LinearRidge(1.0, tol=1e-10).fit(X, T, weight).predict(X)
+    np.testing.assert_allclose(ours, Ridge(1.0).fit(X, T, weight).predict(X), atol=1e-6)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from skstruct.bounds.output_regression import (
     training_matrices,
 )
 
+SOME = 500  # training outputs whose span a given dimension is compared with
 SIGMAS = tuple(2.0**power for power in range(-18, 4))  # values of sigma² tried; all in advance
 
 
@@ -103,6 +105,8 @@ def pac_bayes_bound(
     _check_unit(K_X)
     largest = largest_output_loss(model, loss_bound, "pac_bayes_bound")
     dimension = _dimension(model, output_dimension)
+    if output_dimension is not None:
+        _check_rank(K_Y, dimension)
     n_trials = kernel_trials(model)
     sigmas = SIGMAS
     if sigma2 is not None:
@@ -145,6 +149,15 @@ def _check_unit(K_X):
         )
 
 
+def _check_rank(K_Y, dimension: int):
+    """Training outputs span no more dimensions than were given."""
+    rank = int(np.linalg.matrix_rank(K_Y[:SOME, :SOME], hermitian=True))
+    if rank > dimension:
+        raise ValueError(
+            f"pac_bayes_bound: output_dimension is {dimension}, but training outputs span {rank}."
+        )
+
+
 def _dimension(model, given) -> int:
     dimension = output_dimension_of(model) if given is None else given
     if dimension is None:
@@ -152,6 +165,7 @@ def _dimension(model, given) -> int:
             "pac_bayes_bound: the dimension of the features of "
             f"{type(model.output_kernel_).__name__} is not known; give output_dimension."
         )
-    if not float(dimension).is_integer() or dimension < 1:
+    number = float(dimension) if isinstance(dimension, Real) else 0.0
+    if not number.is_integer() or number < 1:
         raise ValueError(f"output_dimension is a whole number, at least 1; {given!r} came.")
-    return int(dimension)
+    return int(number)

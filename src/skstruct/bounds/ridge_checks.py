@@ -18,7 +18,7 @@ def checked_ridge(model, X, y) -> KernelRidge:
     """The kernel ridge regression of a fitted model, if the theorem covers it."""
     smoother = getattr(model, "smoother_", None)
     name = type(model).__name__
-    if smoother is None or not hasattr(model, "problem_"):
+    if smoother is None or not hasattr(model, "predict_risk"):
         raise ValueError(f"stability_bound needs a fitted ConditionalRiskMinimizer; {name} came.")
     if type(smoother) is not KernelRidge or np.ndim(smoother.alpha) > 0:
         raise ValueError(

@@ -166,7 +166,9 @@ def stability_bound(model, X, y, *, delta=0.05, rho=None, loss_bound=None, kappa
 def _largest(problem, loss_bound) -> float:
     if loss_bound is not None:
         loss_bound = check_positive(loss_bound, "loss_bound", "stability_bound")
-        some = problem.outputs[:SEEN]
+        rows = np.asarray(problem.outputs).reshape(len(problem.outputs), -1)
+        first = np.unique(rows, axis=0, return_index=True)[1]  # files may be sorted by output
+        some = problem.outputs[first[:SEEN]]
         seen = float(problem.loss.pairwise(some, some).max())
         if seen > loss_bound * (1 + 1e-9):
             raise ValueError(

@@ -79,8 +79,9 @@ class SequenceDisplay:
                 at = (t - 0.5, place[number] - 0.5)
                 ax.add_patch(pyplot.Rectangle(at, 1, 1, fill=False, edgecolor="black", lw=2))
         if self.truth is not None:
-            inside = [(t, place[s]) for t, s in enumerate(self.truth[:T]) if s >= 0]
-            ax.plot(*zip(*inside), "*", color="tab:orange", markersize=9, label="truth")
+            inside = [t for t, symbol in enumerate(self.truth[:T]) if symbol >= 0]
+            heights = [place[self.truth[t]] for t in inside]
+            ax.plot(inside, heights, "*", color="tab:orange", markersize=9, label="truth")
             ax.legend(loc="upper left", bbox_to_anchor=(0, 1.12), frameon=False)
         ax.set_yticks(range(len(rows)), [str(self.symbols[number]) for number in rows])
         names = [str(self.symbols[s]) if s >= 0 else "" for s in self.chosen[:T]]

@@ -42,7 +42,7 @@ class KernelCandidates(EmbeddingView):
         first, self.number_ = distinct(outputs)
         self.distinct_ = space.restore(outputs[first])
         self.squares_ = kernel.diagonal(space.restore(self.listed_))
-        self.budget_ = parse_memory(memory) // 2
+        self.budget_ = max(1, parse_memory(memory) // 2)
         self.values_ = None
         if self.kept:
             self.values_ = kernel(self.distinct_, space.restore(self.listed_))  # (u, c)

@@ -34,11 +34,14 @@ def output_space(y, space, candidates, kernel):
         space = infer_space(y).fit(y)
     elif _are_numbers(y) and reads_numbers(kernel):
         space = infer_space(np.asarray(y), quantities=True).fit(y)
+        if candidates is not None:  # the range is that of both
+            both = np.concatenate([np.asarray(y), np.asarray(candidates)])
+            space = type(space)(both.min(axis=0), both.max(axis=0)).fit(y)
     elif candidates is None and _are_labels(y):
         space = Classes().fit(y)
     else:
         listed = _objects(y) if candidates is None else _objects(candidates)
-        space = Candidates(listed).fit(_objects(y))
+        space = Candidates(listed).fit(y if is_pandas(y, "Series") else _objects(y))
     outputs = space.validate(y)
     if candidates is None:
         return space, outputs, None

@@ -12,8 +12,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.bounds import Certificate, compression_bound, pac_bayes_bound
-from skstruct.kernels.outputs.base import resolve_output_kernel
+from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
 from skstruct.kernels.outputs.definite import check_definite
+from skstruct.kernels.outputs.dirac import Dirac
 from skstruct.learners.base import BlockPredictor
 from skstruct.learners.explanation import Explanation
 from skstruct.learners.inputs import plain_kernel, read_inputs
@@ -21,6 +22,7 @@ from skstruct.learners.kernel_problem import KernelProblem
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
 from skstruct.learners.output_forms import output_space
 from skstruct.learners.radius import choose_radius
+from skstruct.losses import ZeroOne, resolve_loss
 from skstruct.smoothing import KernelRidge, SampleCompression
 from skstruct.spaces import Decoded
 
@@ -321,11 +323,16 @@ class OutputKernelRegressor(BlockPredictor):
 
     def score(self, X, y, sample_weight=None, *, loss=None, restrict=None) -> float:
         """Minus the mean loss of the predictions for ``X``; the model's own when None."""
-        problem, smoother = self._prepared(loss, restrict)
-        if self.loss is not None or loss is not None:
+        loss = self.loss if loss is None else loss
+        judge: OutputKernel | None = self.output_kernel_
+        if loss is not None:
+            right = isinstance(resolve_loss(loss), ZeroOne)  # an output never seen is wrong
+            judge = Dirac() if right else None
+        problem, smoother = self._prepared(None if judge else loss, restrict)
+        if judge is None:
             return self._score(X, y, sample_weight, problem, smoother)
         check_consistent_length(y, sample_weight)
-        losses = self.output_kernel_.loss(self._decode(X, problem, smoother).outputs, y)
+        losses = judge.loss(self._decode(X, problem, smoother).outputs, y)
         return 0.0 - float(np.average(losses, weights=sample_weight))
 
     def certify(self, X, y, *, delta=0.05, bound=None, **options) -> Certificate:

@@ -37,7 +37,8 @@ def choose_radius(smoothers, radius, problem, X, *, groups, cv, memory, verbose,
         smoother = smoothers[0].set_params(radius=radius)
         return None, smoother.fit(X, problem.targets(), output_gram=gram, number=number)
     if m < 2:
-        return None, smoothers[0].set_params(radius=1.0).fit(X, problem.targets(), gram, number)
+        given = 1.0 if radius is None else float(np.max(radius))
+        return None, smoothers[0].set_params(radius=given).fit(X, problem.targets(), gram, number)
     ties, q = problem.tie_targets(), problem.search_targets().shape[1]
     targets = np.hstack([problem.search_targets(), ties])
     whole = [smoother.fit(X, targets, gram, number) for smoother in smoothers]

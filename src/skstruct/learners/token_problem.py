@@ -65,7 +65,7 @@ class TokenProblem(RiskProblem):
         self.pairs_used = bool(loss.bigrams) or pairs
         seen = self.pairs[self.inner & self.pairs_used]
         self.used = np.unique(seen)
-        self.key = ("tokens", self.pairs_used)
+        self.key = ("symbols and bigrams" if self.pairs_used else "symbols alone",)
         self.width = self.q + len(self.used)
 
     def targets(self):

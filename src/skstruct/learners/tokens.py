@@ -86,6 +86,8 @@ class TokenReader:
         return self
 
     def read(self, X) -> TokenBatch:
+        if hasattr(X, "__len__") and len_of(X) == 0:
+            raise ValueError("X has no sequences.")
         empty = hasattr(X, "__len__") and all(hasattr(x, "__len__") and not len_of(x) for x in X)
         if not are_tokens(X) and not empty:
             raise ValueError(

@@ -29,8 +29,10 @@ def loss_scorer(loss):
 
     def score(model, X, y):
         check_consistent_length(X, y)
-        predicted = model.predict(X, loss=resolved)
         inner = model[-1] if hasattr(model, "steps") else model  # a pipeline's last step
+        if not hasattr(inner, "predict_risk"):  # predicts in one way only
+            return model.score(X, y, loss=resolved)
+        predicted = model.predict(X, loss=resolved)
         space = inner.space_
         bound = pair(resolved, space, inner.outputs_)[1]
         return 0.0 - float(np.mean(bound(space.validate(predicted), space.validate(y))))

@@ -82,6 +82,7 @@ class SampleCompression(KernelMachine):
 
     def with_radius(self, radius):
         """The same smoother with another radius: nothing is decomposed again."""
+        check_is_fitted(self)
         self._check_radius(radius)
         other = copy.copy(self)
         other.radius = radius
@@ -101,4 +102,5 @@ class SampleCompression(KernelMachine):
 
     def weights(self, X):
         """Weights b(x) of the training rows for each row of ``X``; shape (n, n_fitted)."""
-        return self.kernel_(self._checked(X), self.X_fit_) @ self.coef_.T
+        X = self._checked(X)
+        return self.kernel_(X, self.X_fit_) @ self.coef_.T

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct._arrays.optional import is_pandas
 from skstruct.spaces.classes import Classes
 
 
@@ -46,7 +47,7 @@ class Candidates(Classes):
     def fit(self, Y):
         if len(self.outputs) == 0:
             raise ValueError("Candidates: the list of outputs is empty.")
-        self.series_ = None
+        self.series_ = (Y.name,) if is_pandas(Y, "Series") else None
         self.known_ = _Catalogue()
         for output in self.outputs:
             self.known_.add(output)
@@ -92,7 +93,12 @@ class Candidates(Classes):
         return np.array(numbers, dtype=np.int64)
 
     def restore(self, Z, index=None):
-        return self.known_.array()[np.asarray(Z)]
+        outputs = self.known_.array()[np.asarray(Z)]
+        if self.series_ is None:
+            return outputs
+        import pandas
+
+        return pandas.Series(outputs, index=index, name=self.series_[0])
 
     def embed(self, Z):
         return np.eye(self.n_known_)[np.asarray(Z)]
