@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hypothesis settings for all tests: cases are chosen the same way in every run."""
 
+import sys
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -11,3 +14,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("skstruct")
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_stays_open():
+    """Pictures of one test are none of the next one's business."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
