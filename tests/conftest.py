@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hypothesis settings for all tests: cases are chosen the same way in every run."""
+"""Settings for all tests: cases are chosen the same way in every run, figures are closed."""
 
 import sys
 
