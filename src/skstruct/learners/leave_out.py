@@ -34,9 +34,9 @@ class LeaveOutSearch:
             self.best = trial
         return better
 
-    def may_win(self, risk) -> bool:
-        """Whether a trial of this risk is at least as good as the best so far."""
-        return self.best is None or risk <= self.best["risk"] + TIE
+    def ties(self, risk) -> bool:
+        """Whether a trial of this risk is just as good as the best so far."""
+        return self.best is not None and abs(risk - self.best["risk"]) <= TIE
 
 
 def _is_better(trial, best) -> bool:
@@ -168,10 +168,9 @@ def choose(make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, me
         for value in track(alphas.tolist(), "alphas", verbose if len(pairs) == 1 else 0):
             risk = problem.realized(next(paths), memory, sample_weight)
             trial = {"kernel": kernel, "gamma": gamma, "alpha": value, "risk": risk}
-            if tie_targets is not None and search.may_win(risk):
-                other = smoother.with_targets(tie_targets)
-                left = next(other.loo_path([value], groups))
-                trial["squared error"] = squared_error(left, tie_targets, sample_weight)
+            if tie_targets is not None and search.ties(risk):
+                _tell_apart(search.best, winner, tie_targets, groups, sample_weight)
+                _tell_apart(trial, smoother, tie_targets, groups, sample_weight)
             if search.add(trial):
                 winner = smoother
     assert winner is not None
@@ -179,6 +178,13 @@ def choose(make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, me
     if problem.by_weights:
         winner = winner.with_targets(problem.targets())
     return search, winner.with_alpha(search.best["alpha"])
+
+
+def _tell_apart(trial, smoother, targets, groups, sample_weight):
+    """Measure the squared error of a trial, where that was not done before."""
+    if "squared error" not in trial:
+        left = next(smoother.with_targets(targets).loo_path([trial["alpha"]], groups))
+        trial["squared error"] = squared_error(left, targets, sample_weight)
 
 
 def squared_error(left, targets, sample_weight=None) -> float:
