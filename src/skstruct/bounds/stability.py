@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from skstruct._arrays.distinct import distinct
 from skstruct.bounds.certificate import LARGEST, Certificate, check_delta, check_positive
 from skstruct.bounds.largest import largest_loss
 from skstruct.bounds.ridge_checks import checked_ridge, largest_kernel_value, ridge_assumptions
@@ -166,8 +167,7 @@ def stability_bound(model, X, y, *, delta=0.05, rho=None, loss_bound=None, kappa
 def _largest(problem, loss_bound) -> float:
     if loss_bound is not None:
         loss_bound = check_positive(loss_bound, "loss_bound", "stability_bound")
-        rows = np.asarray(problem.outputs).reshape(len(problem.outputs), -1)
-        first = np.unique(rows, axis=0, return_index=True)[1]  # files may be sorted by output
+        first, _ = distinct(problem.outputs)  # files may be sorted by output
         some = problem.outputs[first[:SEEN]]
         seen = float(problem.loss.pairwise(some, some).max())
         if seen > loss_bound * (1 + 1e-9):

@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.blocks import parse_memory, row_blocks
-from skstruct._arrays.checks import check_costs
-from skstruct.decoding.lists import cheapest, k_cheapest
-from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
-from skstruct.spaces.limits import check_n_rows, held_by
-from skstruct.spaces.views import EmbeddingView
+from skstruct._arrays.distinct import distinct
+from skstruct.decoding.lists import k_cheapest
+from skstruct.spaces.base import Decoded, check_feasible
+from skstruct.spaces.limits import check_n_rows
+from skstruct.spaces.listed import ListView
 
 
-class KernelCandidates(EmbeddingView):
+class KernelCandidates(ListView):
     """Listed outputs of a space, with kernel values against them as targets.
 
     Where the table of kernel values would take more than half of ``memory`` it is not kept:
@@ -56,11 +54,6 @@ class KernelCandidates(EmbeddingView):
     def _n_distinct(self) -> int:
         return int(self.number_.max()) + 1
 
-    def _over(self, space):
-        view = copy.copy(self)
-        view.space = space
-        return view
-
     def targets(self, Y):
         """k(y_i, z) for every training output and candidate; shape (m, c)."""
         return self.values_[self.number_]
@@ -71,24 +64,10 @@ class KernelCandidates(EmbeddingView):
         at = np.arange(m), self.number_
         return weights @ sparse.csr_array((np.ones(m), at), (m, self._n_distinct))
 
-    def _allowed(self, costs, part=slice(None)):
-        check_n_rows(self.limits_, len(costs), type(self.space).__name__)
+    def allowed(self, part=slice(None)):
         if self.limits_ is None:
-            return costs
-        return np.where(held_by(self.space, self.listed_[part]), costs, np.inf)
-
-    def _allowed_costs(self, costs):
-        costs = check_costs(costs, len(self.listed_), used_by="The list of candidates")
-        return self._allowed(costs)
-
-    def argmin(self, costs):
-        best, values = cheapest(self._allowed_costs(costs))
-        return decoded_or_infeasible(self.listed_[best], values, values, self.space)
-
-    def kbest(self, costs, k):
-        order, values = k_cheapest(self._allowed_costs(costs), k)
-        check_feasible(np.isfinite(values).any(axis=1), self.space)
-        return Decoded(self.listed_[order], values, values)
+            return np.ones((1, 1), bool)
+        return super().allowed(part)
 
     def search(self, weights, k=1) -> Decoded:
         """The k nearest candidates by the weights of training rows, block by block.
@@ -96,11 +75,12 @@ class KernelCandidates(EmbeddingView):
         Outputs (n, k, ...), values (n, k): k(z, z) - 2 sum_i b_i k(z, y_i).
         """
         b = self.gathered(weights)
+        check_n_rows(self.limits_, len(b), type(self.space).__name__)
         numbers = np.zeros((len(b), 0), np.int64)
         values: np.ndarray = np.zeros((len(b), 0))
         for part in row_blocks(len(self.listed_), 8 * (b.shape[1] + 3 * len(b)), self.budget_):
             K = self.kernel(self.distinct_, self.space.restore(self.listed_[part]))
-            costs = self._allowed(self.squares_[part] - 2.0 * b @ K, part)
+            costs = np.where(self.allowed(part), self.squares_[part] - 2.0 * b @ K, np.inf)
             # Those found so far come first, so that the first of equal ones stays.
             numbers = np.hstack(
                 [numbers, np.broadcast_to(np.arange(part.start, part.stop), costs.shape)]
@@ -109,13 +89,3 @@ class KernelCandidates(EmbeddingView):
             numbers = np.take_along_axis(numbers, order, axis=1)
         check_feasible(values.min(axis=1, initial=np.inf) < np.inf, self.space)
         return Decoded(self.listed_[numbers], values, values)
-
-
-def distinct(outputs):
-    """First row of each distinct output in order of appearance, and the number of each row's."""
-    rows = np.asarray(outputs).reshape(len(outputs), -1)
-    _, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return first[order], rank[number.reshape(-1)]

@@ -8,8 +8,9 @@ import copy
 import numpy as np
 from scipy.linalg import eigh
 
+from skstruct._arrays.distinct import distinct
 from skstruct._arrays.ties import snap
-from skstruct.learners.kernel_candidates import KernelCandidates, distinct
+from skstruct.learners.kernel_candidates import KernelCandidates
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import BaseLoss

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.blocks import row_blocks
+from skstruct._arrays.distinct import distinct
 from skstruct._arrays.progress import track
 from skstruct.kernels.inputs import default_gamma, has_gamma
 from skstruct.smoothing.systems import SpectralSystem
@@ -67,7 +68,7 @@ def group_numbers(leave_out, outputs, groups):
         if leave_out == "one":
             return None
         if leave_out == "output":
-            return _several(_output_numbers(outputs))
+            return _several(distinct(outputs)[1])
     elif isinstance(leave_out, (int, np.integer)) and not isinstance(leave_out, bool):
         if leave_out < 2:
             raise ValueError(f"leave_out needs at least 2 blocks; {leave_out} came.")
@@ -84,17 +85,11 @@ def check_groups(groups, n: int):
         raise ValueError(f"groups has {len(groups)} entries for {n} rows.")
 
 
-def _output_numbers(outputs):
-    """The same number for the same output; shape (n,)."""
-    rows = np.asarray(outputs).reshape(len(outputs), -1)
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-
-
 def _test_sets(splitter, outputs, groups):
     """The test set of each row; splitters that stratify see equal outputs as one class."""
     n = len(outputs)
     number = np.full(n, -1)
-    splits = splitter.split(np.zeros((n, 1)), _output_numbers(outputs), groups)
+    splits = splitter.split(np.zeros((n, 1)), distinct(outputs)[1], groups)
     for k, (_, test) in enumerate(splits):
         twice = test[number[test] >= 0]
         if len(twice):

@@ -15,7 +15,40 @@ from skstruct.spaces.limits import check_n_rows, held_by
 from skstruct.spaces.views import EmbeddingView
 
 
-class ListedOutputs(EmbeddingView):
+class ListView(EmbeddingView):
+    """Outputs of a space that are listed: the cheapest are found by comparing all.
+
+    A child brings ``listed_`` (m, ...), and costs have a column for each of them.
+    """
+
+    listed_: np.ndarray
+
+    def _over(self, space):
+        view = copy.copy(self)
+        view.space = space
+        return view
+
+    def allowed(self, part=slice(None)) -> np.ndarray:
+        """Which listed outputs, or some of them, may be predicted; shape (1 or n, m)."""
+        return held_by(self.space, self.listed_[part])
+
+    def _allowed_costs(self, costs):
+        name = type(self).__name__
+        costs = check_costs(costs, len(self.listed_), used_by=name)
+        check_n_rows(self.limits_, len(costs), name)
+        return np.where(self.allowed(), costs, np.inf)
+
+    def argmin(self, costs):
+        best, values = cheapest(self._allowed_costs(costs))
+        return decoded_or_infeasible(self.listed_[best], values, values, self.space)
+
+    def kbest(self, costs, k):
+        order, values = k_cheapest(self._allowed_costs(costs), k)
+        check_feasible(np.isfinite(values).any(axis=1), self.space)
+        return Decoded(self.listed_[order], values, values)
+
+
+class ListedOutputs(ListView):
     r"""Finitely many outputs of a space, :math:`\psi(z) = e_z` over the list.
 
     Any loss is bilinear here. Exact *over the candidates*: by default all that is listed.
@@ -46,11 +79,6 @@ class ListedOutputs(EmbeddingView):
         self._order = np.argsort(keys)
         self._sorted = keys[self._order]
 
-    def _over(self, space):
-        view = copy.copy(self)
-        view.space = space
-        return view
-
     def embed(self, Z):
         keys = _keys(np.asarray(Z, dtype=self.listed_.dtype))
         place = np.searchsorted(self._sorted, keys).clip(max=len(self._sorted) - 1)
@@ -59,25 +87,10 @@ class ListedOutputs(EmbeddingView):
         shape = (len(keys), len(self.listed_))
         return sparse.csr_array((np.ones(len(known)), at), shape=shape)
 
-    def allowed(self) -> np.ndarray:
-        """Which listed outputs the restricted space still holds; shape (1 or n, m)."""
-        allowed = held_by(self.space, self.listed_)
+    def allowed(self, part=slice(None)):
+        allowed = super().allowed()
         allowed[:, self.n_candidates_ :] = False
-        return allowed
-
-    def _allowed_costs(self, costs):
-        costs = check_costs(costs, len(self.listed_), used_by="ListedOutputs")
-        check_n_rows(self.limits_, len(costs), "ListedOutputs")
-        return np.where(self.allowed(), costs, np.inf)
-
-    def argmin(self, costs):
-        best, values = cheapest(self._allowed_costs(costs))
-        return decoded_or_infeasible(self.listed_[best], values, values, self.space)
-
-    def kbest(self, costs, k):
-        order, values = k_cheapest(self._allowed_costs(costs), k)
-        check_feasible(np.isfinite(values).any(axis=1), self.space)
-        return Decoded(self.listed_[order], values, values)
+        return allowed[:, part]
 
 
 def _keys(rows: np.ndarray) -> np.ndarray:
