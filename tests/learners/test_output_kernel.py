@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Regression between kernels: coefficients, pre-images and choices against the obvious way."""
+"""Regression between kernels: coefficients and pre-images against the obvious way."""
 
 from itertools import product
 
@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 
+from output_kernel_cases import WORDS, distances, inputs
 from skstruct import OutputKernelRegressor
-from skstruct.exceptions import InfeasibleError
 from skstruct.kernels import (
     Dirac,
     HammingKernel,
@@ -23,22 +22,7 @@ from skstruct.kernels import (
     SpectrumKernel,
     resolve_output_kernel,
 )
-from skstruct.model_selection import left_out_risk, loss_scorer
 from skstruct.spaces import Box, Candidates, Hierarchy, LabelSets, Sequences, Strings
-
-WORDS = ["cat", "dog", "cow", "cat", "bird", "do", "dog", "cart", "rat"]
-
-
-def inputs(n, seed=0):
-    return np.random.default_rng(seed).standard_normal((n, 2))
-
-
-def distances(kernel, model, X, new, Y, outputs):
-    """k(z, z) - 2 sum_i b_i k(z, y_i) of every new row and output, typed from the formula."""
-    K = rbf_kernel(X, X, gamma=0.5)
-    A = model.coef_ if model.method != "ridge" else np.linalg.inv(K + np.eye(len(X)) / model.C)
-    b = rbf_kernel(new, X, gamma=0.5) @ A.T
-    return kernel.diagonal(outputs) - 2.0 * b @ kernel(Y, outputs)
 
 
 @pytest.mark.parametrize("method", ["ridge", "sample_compression"])
@@ -158,37 +142,6 @@ def test_a_gap_is_reported_where_the_space_is_larger_than_the_candidates():
     assert (decoded.bounds <= decoded.values).all()
 
 
-def test_c_is_chosen_as_by_refitting_without_each_row():
-    X, Cs = inputs(len(WORDS)), [0.1, 1.0, 10.0, 100.0]
-    kernel = HammingKernel(length=5)
-    model = OutputKernelRegressor(
-        output_kernel=kernel, gamma=0.5, C=Cs, candidates=sorted(set(WORDS))
-    )
-    model.fit(X, WORDS)
-    for trial in model.search_.trials:
-        losses = []
-        for i in range(len(X)):
-            rest = np.arange(len(X)) != i
-            one = clone(model).set_params(C=1 / trial["alpha"])
-            one.fit(X[rest], [w for j, w in enumerate(WORDS) if j != i])
-            losses.append(kernel.loss(one.predict(X[[i]]), [WORDS[i]])[0])
-        assert_allclose(trial["risk"], np.mean(losses))
-    assert_allclose(model.C_, 1 / model.search_.best["alpha"])
-
-
-def test_a_radius_is_chosen_among_several():
-    X = inputs(30)
-    y = np.where(X[:, 0] > 0, "right", "left")
-    model = OutputKernelRegressor(method="sample_compression").fit(X, y)
-    assert len(model.search_.trials) == 20
-    assert model.radius_ == model.search_.best["radius"]
-    assert model.score(X, y) > -0.2
-    three = OutputKernelRegressor(method="sample_compression", radius=[0.1, 1.0, 3.0], gamma="auto")
-    assert len(three.fit(X, y).search_.trials) == 21
-    groups = np.repeat(np.arange(6), 5)
-    assert three.fit(X, y, groups=groups).radius_ in (0.1, 1.0, 3.0)
-
-
 def test_outputs_come_back_in_their_form():
     X = inputs(4)
     assert OutputKernelRegressor(C=1.0).fit(X, [3, 1, 3, 1]).predict(X).dtype.kind == "i"
@@ -250,48 +203,6 @@ def test_radius_zero_answers_with_the_shortest_feature_vector():
     assert set(model.fit(X, ["aaa", "ab", "abcd", "aa", "ab"]).predict(X)) == {"ab"}
 
 
-def test_one_row_is_learned():
-    assert OutputKernelRegressor().fit([[1.0]], ["a"]).predict([[2.0]]).tolist() == ["a"]
-    model = OutputKernelRegressor(method="sample_compression").fit([[1.0]], ["a"])
-    assert model.predict([[2.0]]).tolist() == ["a"]
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"method": "magic"}, 'method is "ridge" or "sample_compression"'),
-        ({"C": 0.0}, "C must be positive"),
-        ({"C": "large"}, 'C is a positive number, several, or "auto"'),
-        ({"radius": 1.0}, "radius goes with"),
-        ({"candidates": []}, "candidates is empty"),
-        ({"output_kernel": "nonsense"}, "Unknown kernel between outputs 'nonsense'"),
-        ({"method": "sample_compression", "radius": -1.0}, "radius is a number of at least 0"),
-        ({"method": "sample_compression", "cv": 1}, "cv is a whole number of folds"),
-        ({"output_kernel": lambda y, z: -float(y == z)}, "not positive semidefinite.*-1"),
-        ({"memory": "much"}, "memory is a size"),
-    ],
-)
-def test_bad_settings_are_named(settings, message):
-    with pytest.raises(ValueError, match=message):
-        OutputKernelRegressor(**settings).fit(inputs(4), ["a", "b", "a", "b"])
-
-
-def test_a_failed_fit_leaves_the_model_as_it_was():
-    X = inputs(4)
-    model = OutputKernelRegressor(C=1.0).fit(X, ["a", "b", "a", "b"])
-    before = model.predict(X).tolist()
-    with pytest.raises(ValueError, match="inconsistent"):
-        model.fit(X, ["a", "b"])
-    assert model.predict(X).tolist() == before
-
-
-def test_predicting_needs_a_fit():
-    with pytest.raises(NotFittedError):
-        OutputKernelRegressor().predict([[0.0]])
-    with pytest.raises(ValueError, match="one input per output"):
-        OutputKernelRegressor().fit([np.zeros((2, 3)), np.zeros((1, 3))], ["ab", "a"])
-
-
 def test_memory_and_threads_do_not_matter():
     X, new = inputs(len(WORDS)), inputs(50, 1)
     model = OutputKernelRegressor(output_kernel="hamming", gamma=0.5, C=5.0).fit(X, WORDS)
@@ -342,17 +253,6 @@ def test_multiples_of_a_spectrum_kernel_compare_candidates():
     assert set(model.predict(X)) <= set(WORDS)
 
 
-def test_longer_outputs_than_in_training_are_scored():
-    X = inputs(12)
-    y = ["cat", "cot", "dog"] * 3 + ["dog", "cat", "catalogue"]
-    model = OutputKernelRegressor(output_kernel="hamming", C=1.0).fit(X[:11], y[:11])
-    predicted = model.predict(X[11:])[0]
-    assert -model.score(X[11:], y[11:]) == sum(a != b for a, b in zip(predicted, "cat")) + 6
-    assert np.isfinite(cross_val_score(model, X, y, cv=4)).all()
-    long = OutputKernelRegressor(output_kernel="hamming", C=1.0, candidates=["cccccc", "ccc"])
-    assert set(long.fit(X, y).predict(X)) <= {"cccccc", "ccc"}
-
-
 def test_outputs_without_a_hash():
     class Thing:
         __hash__ = None
@@ -369,30 +269,6 @@ def test_outputs_without_a_hash():
     assert [z.value for z in model.predict(inputs(6))] == [0, 1, 0, 1, 0, 1]
 
 
-@pytest.mark.parametrize(
-    ("settings", "X", "message"),
-    [
-        ({"candidates": "cat"}, None, "candidates is a list; 'cat' came"),
-        ({"candidates": 3}, None, "candidates is a list; 3 came"),
-        ({}, ["ab", "cd", "ef", "gh"], r"X\[0\] is the text 'ab'. Give a kernel between strings"),
-        ({"input_kernel": [SpectrumKernel(1), SpectrumKernel(2)]}, ["ab"] * 4, "one at a time"),
-        ({"input_kernel": SpectrumKernel(3)}, ["ab", "c", "", "a"], "long enough"),
-        ({"input_kernel": "precomputed", "C": 1.0}, -3.0 * np.eye(4), "alpha is 1 / C"),
-        ({"C": [1.0, 2.0], "leave_out": 1}, None, "at least 2 blocks"),
-    ],
-)
-def test_bad_inputs_are_named(settings, X, message):
-    X = inputs(4) if X is None else X
-    with pytest.raises(ValueError, match=message):
-        OutputKernelRegressor(**settings).fit(X, ["a", "b", "a", "b"])
-
-
-def test_lists_cannot_be_restricted():
-    model = OutputKernelRegressor(output_kernel="hamming", C=1.0).fit(inputs(9), WORDS)
-    with pytest.raises(ValueError, match="Classes cannot be restricted"):
-        model.predict(inputs(9), restrict={"length": 3})
-
-
 def test_certificates_of_both_methods():
     X = np.repeat(np.eye(3) * 3.0, 40, axis=0)
     y = np.repeat(["ash", "elm", "oak"], 40)
@@ -402,41 +278,6 @@ def test_certificates_of_both_methods():
     assert bounded.certify(X, y, input_bound=1.0, output_bound=1.0).vacuous
     with pytest.raises(ValueError, match='bound is "pac_bayes" or "compression"'):
         model.certify(X, y, bound="hope")
-
-
-def test_a_radius_is_chosen_where_weights_take_the_place_of_means():
-    """More candidates than rows, and spaces larger than their list of outputs."""
-    X, y = inputs(6), ["ab", "ba", "bb"] * 2
-    pairs = [a + b for a in "abc" for b in "abc"]
-    many = OutputKernelRegressor(
-        output_kernel="hamming", method="sample_compression", candidates=pairs, cv=3
-    ).fit(X, y)
-    fixed = clone(many).set_params(radius=many.radius_).fit(X, y)
-    assert_allclose(many.decode(X).values, fixed.decode(X).values, atol=1e-8)
-    small = OutputKernelRegressor(
-        output_kernel="hamming", method="sample_compression", candidates=pairs[:5], cv=3
-    ).fit(X, y)
-    assert len(small.search_.trials) == len(many.search_.trials) == 20
-    whole = OutputKernelRegressor(method="sample_compression", space=Sequences(), cv=3).fit(X, y)
-    assert set(whole.predict(X)) <= set(y)
-
-
-def test_the_loss_of_a_sum_is_the_sum_of_losses():
-    X = inputs(4)
-    kernel = 2.0 * HammingKernel() + Dirac()
-    model = OutputKernelRegressor(output_kernel=kernel, C=1.0).fit(X, ["cat", "cot", "cat", "cot"])
-    predicted = model.predict(X[:1])[0]
-    wrong = sum(a != b for a, b in zip(predicted, "cat")) + 4
-    assert model.score(X[:1], ["catalog"]) == -(2.0 * wrong + 1.0)
-
-
-def test_candidates_outside_the_space_are_named():
-    X, y = inputs(4), ["cat", "cot", "dot", "cat"]
-    model = OutputKernelRegressor(
-        output_kernel="hamming", space=Candidates(["cat", "dot"]), candidates=["cat", "cot"]
-    )
-    with pytest.raises(ValueError, match=r"candidates\[1\] is 'cot', which Candidates does not"):
-        model.fit(X, y)
 
 
 @pytest.mark.parametrize("memory", ["1KB", "3KB", "1GB"])
@@ -462,78 +303,12 @@ def test_many_candidates_are_compared_block_by_block(memory):
     )
 
 
-def test_equal_losses_are_told_apart_by_squared_error():
-    X = np.repeat(np.eye(2) * 5.0, 6, axis=0)
-    y = np.repeat(["left", "right"], 6)
-    model = OutputKernelRegressor(C=np.logspace(-3, 3, 13)).fit(X, y)
-    ties = [trial for trial in model.search_.trials if trial["risk"] == 0]
-    assert len(ties) > 3
-    assert model.search_.best["squared error"] == min(trial["squared error"] for trial in ties)
-    for trial in ties:
-        K = rbf_kernel(X, gamma=model.gamma_)
-        total = 0.0
-        for i in range(len(X)):
-            rest = np.arange(len(X)) != i
-            b = np.linalg.solve(K[np.ix_(rest, rest)] + trial["alpha"] * np.eye(11), K[rest, i])
-            means = np.array([b[y[rest] == name].sum() for name in ("left", "right")])
-            total += ((means - (np.array(["left", "right"]) == y[i])) ** 2).sum()
-        assert_allclose(trial["squared error"], total / len(X))
-
-
-def test_left_out_risks_of_any_loss():
-    X = inputs(len(WORDS))
-    model = OutputKernelRegressor(output_kernel="hamming", gamma=0.5, C=[0.1, 1.0, 10.0])
-    model.fit(X, WORDS)
-    assert_allclose(left_out_risk(model), model.search_.best["risk"])
-    risks = left_out_risk(model, alphas=[trial["alpha"] for trial in model.search_.trials])
-    assert_allclose(risks, [trial["risk"] for trial in model.search_.trials])
-    assert 0.0 <= left_out_risk(model, loss="zero_one") <= 1.0
-    wrong = np.mean(model.predict(X) != np.array(WORDS))
-    assert_allclose(model.score(X, WORDS, loss="zero_one"), -wrong)
-    judged = clone(model).set_params(loss="zero_one").fit(X, WORDS)
-    assert_allclose(judged.score(X, WORDS), -np.mean(judged.predict(X) != np.array(WORDS)))
-
-
-def test_ties_do_not_depend_on_how_candidates_are_compared():
-    """More candidates than rows, little memory: the same C and radius."""
-    rng = np.random.default_rng(0)
-    X = np.repeat(rng.standard_normal((4, 2)) * 3, 10, axis=0) + 0.1 * rng.standard_normal((40, 2))
-    y = np.repeat(["aa", "bb", "cc", "dd"], 10).tolist()
-    pairs = ["".join(z) for z in product("abcdefg", repeat=2)]
-    model = OutputKernelRegressor(output_kernel="hamming").fit(X, y)
-    for change in ({"candidates": pairs}, {"memory": 200}, {"space": Sequences("abcd", 2)}):
-        assert_allclose(clone(model).set_params(**change).fit(X, y).C_, model.C_)
-    bounded = clone(model).set_params(method="sample_compression").fit(X, y)
-    for change in ({"candidates": pairs}, {"memory": 200}):
-        assert_allclose(clone(bounded).set_params(**change).fit(X, y).radius_, bounded.radius_)
-
-
-def test_a_row_that_no_candidate_meets_is_named_block_by_block():
-    X, y = inputs(12), ["ab", "ba", "bb", "cc"] * 3
-    for memory in (400, "1GB"):
-        model = OutputKernelRegressor(space=Sequences("abc", 2), C=1.0, memory=memory).fit(X, y)
-        with pytest.raises(InfeasibleError, match="row 0"):
-            model.predict(X, restrict={"known": {0: "a", 1: "c"}})
-
-
 def test_numeric_candidates_may_lie_beyond_the_outputs_of_training():
     X = inputs(6)
     model = OutputKernelRegressor(output_kernel="rbf", C=1.0, candidates=[0.0, 1.0, 9.0])
     assert set(model.fit(X, X[:, 0]).predict(X)) <= {0.0, 1.0, 9.0}
     rows = OutputKernelRegressor(output_kernel="rbf", C=1.0, candidates=2.0 * X)
     assert rows.fit(X, X.tolist()).predict(X).shape == X.shape
-
-
-def test_outputs_never_seen_are_wrong_under_zero_one():
-    X, y = inputs(10), [f"w{i}" for i in range(10)]
-    scores = cross_val_score(
-        OutputKernelRegressor(output_kernel="hamming", loss="zero_one", C=1.0), X, y, cv=5
-    )
-    assert_array_equal(scores, -1.0)
-    by_scorer = cross_val_score(
-        OutputKernelRegressor(C=1.0), X, y, cv=5, scoring=loss_scorer("zero_one")
-    )
-    assert_array_equal(by_scorer, -1.0)
 
 
 def test_a_series_comes_back_with_candidates_too():
