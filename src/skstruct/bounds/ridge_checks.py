@@ -8,10 +8,8 @@ from scipy import sparse
 
 from skstruct.bounds.certificate import WIDTH, check_positive
 from skstruct.bounds.surrogate import decided_from_weights
-from skstruct.kernels.inputs import SCALED, is_sum
+from skstruct.kernels.inputs import SCALED, UNIT_KERNELS, is_sum
 from skstruct.smoothing import KernelRidge
-
-UNIT_KERNELS = ("rbf", "laplacian", "cosine")  # k(x, x) = 1, or 0 for cosine at zero
 
 
 def checked_ridge(model, X, y) -> KernelRidge:

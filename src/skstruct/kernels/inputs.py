@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 SCALED = ("rbf", "laplacian", "poly", "polynomial", "sigmoid")  # gamma=None: by the data's scale
+UNIT_KERNELS = ("rbf", "laplacian", "cosine")  # k(x, x) = 1, or 0 for cosine at zero
 
 
 class InputKernel(BaseEstimator):

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.bounds import Certificate, compression_bound, pac_bayes_bound
+from skstruct.kernels.inputs import UNIT_KERNELS
 from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
 from skstruct.kernels.outputs.definite import check_definite
 from skstruct.kernels.outputs.dirac import Dirac
@@ -25,8 +26,6 @@ from skstruct.learners.radius import choose_radius
 from skstruct.losses import ZeroOne, resolve_loss
 from skstruct.smoothing import KernelRidge, SampleCompression
 from skstruct.spaces import Decoded
-
-UNIT_KERNELS = ("rbf", "laplacian", "cosine")  # k(x, x) = 1 for all x
 
 
 class OutputKernelRegressor(BlockPredictor):
