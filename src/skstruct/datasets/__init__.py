@@ -15,6 +15,12 @@ from skstruct.datasets.generators import (
 from skstruct.datasets.hierarchical import load_hierarchical
 from skstruct.datasets.home import data_file, data_home, open_text
 from skstruct.datasets.label_ranking import load_label_ranking
+from skstruct.datasets.label_trees import (
+    LabelTree,
+    LabelTreeData,
+    make_label_tree,
+    random_tree_edges,
+)
 from skstruct.datasets.multilabel import load_multilabel
 from skstruct.datasets.ocr_words import WordImages, load_ocr_words
 from skstruct.datasets.quantities import (
@@ -33,6 +39,8 @@ __all__ = [
     "EnzymeData",
     "HierarchicalData",
     "LabelRankingData",
+    "LabelTree",
+    "LabelTreeData",
     "MultilabelData",
     "RegressionData",
     "StreetNetwork",
@@ -51,11 +59,13 @@ __all__ = [
     "load_usps",
     "make_digit_chains",
     "make_hierarchical",
+    "make_label_tree",
     "make_network_flows",
     "make_outlier_regression",
     "open_text",
     "random_dag_arcs",
     "random_forest_parents",
+    "random_tree_edges",
     "rank_classes",
     "read_arff",
 ]

@@ -6,6 +6,7 @@ from skstruct.inspection.hierarchy import HierarchyDisplay
 from skstruct.inspection.rankings import RankingDisplay
 from skstruct.inspection.risk_curve import RiskCurve, RiskCurveDisplay
 from skstruct.inspection.sequences import SequenceDisplay
+from skstruct.inspection.trees import TreeDisplay
 
 __all__ = [
     "AlphaPathDisplay",
@@ -14,4 +15,5 @@ __all__ = [
     "RiskCurve",
     "RiskCurveDisplay",
     "SequenceDisplay",
+    "TreeDisplay",
 ]

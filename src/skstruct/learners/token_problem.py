@@ -47,15 +47,9 @@ class TokenProblem(RiskProblem):
     joint = False
 
     def __init__(self, space, loss, outputs, starts, *, pairs=False):
-        if not isinstance(loss, (Hamming, SequenceHamming)):
-            raise ValueError(
-                f"With features for every position the loss is 'hamming' or SequenceHamming; "
-                f"{type(loss).__name__} needs one input per sequence."
-            )
-        loss.embedding_on(space)  # checks its parameters
-        loss = loss.bind(space)
+        loss = check_token_loss(loss, space)
         self.space, self.loss, self.outputs, self.starts = space, loss, outputs, starts
-        lengths = _check_lengths(outputs, starts)
+        lengths = check_lengths(outputs, starts)
         self.q = len(space.symbols_)
         self.symbols = outputs[outputs >= 0]  # one after the other; shape (n_tokens,)
         self.pairs = np.zeros(len(self.symbols), np.int64)
@@ -86,7 +80,7 @@ class TokenProblem(RiskProblem):
         return sequence if groups is None else np.asarray(groups)[sequence]
 
     def check_truth(self, X, outputs):
-        _check_lengths(outputs, X.starts)
+        check_lengths(outputs, X.starts)
 
     def restricted(self, restrict):
         if restrict and "length" in restrict:
@@ -122,7 +116,7 @@ class TokenProblem(RiskProblem):
         unary = snap(-values[:, :q], scale)
         inner = np.ones(len(total), bool)
         inner[means.starts[:-1][np.diff(means.starts) > 0]] = False
-        offset = _sums(total + weight * total * inner, means.starts)
+        offset = sums_of_sequences(total + weight * total * inner, means.starts)
         if not len(self.used) or not weight:
             return unary, None, offset
         transitions = np.zeros((len(total), q * q))
@@ -149,7 +143,18 @@ class TokenProblem(RiskProblem):
         return 8 * tokens * (2 * self.width + 3 * table)
 
 
-def _check_lengths(outputs, starts) -> np.ndarray:
+def check_token_loss(loss, space):
+    """The loss bound to the space, if it counts positions."""
+    if not isinstance(loss, (Hamming, SequenceHamming)):
+        raise ValueError(
+            f"With features for every position the loss is 'hamming' or SequenceHamming; "
+            f"{type(loss).__name__} needs one input per sequence."
+        )
+    loss.embedding_on(space)  # checks its parameters
+    return loss.bind(space)
+
+
+def check_lengths(outputs, starts) -> np.ndarray:
     """Number of symbols of every output, if there are as many positions; shape (n,)."""
     lengths = (outputs >= 0).sum(axis=1)
     wrong = np.flatnonzero(lengths != np.diff(starts))
@@ -161,7 +166,7 @@ def _check_lengths(outputs, starts) -> np.ndarray:
     return lengths
 
 
-def _sums(values, starts) -> np.ndarray:
+def sums_of_sequences(values, starts) -> np.ndarray:
     """Sums over the tokens of each sequence; shape (n,)."""
     running = np.concatenate([[0.0], np.cumsum(values)])
     return running[starts[1:]] - running[starts[:-1]]

@@ -9,13 +9,15 @@ import numpy as np
 
 from skstruct.losses.base import BaseLoss, label_weights
 from skstruct.losses.sequences import SequenceHamming
+from skstruct.losses.states import StateHamming
 
 
 class Hamming(BaseLoss):
     r"""Weighted number of labels that differ, :math:`\sum_j c_j 1[z_j \ne y_j]`.
 
     On indicators it is :math:`\langle c (1 - 2y), z \rangle + \langle c, y \rangle`. On
-    sequences it is the number of positions that differ, :class:`SequenceHamming`.
+    sequences it is the number of positions that differ, :class:`SequenceHamming`; on labels of
+    several states, the number of labels in the wrong one.
 
     Parameters
     ----------
@@ -39,7 +41,9 @@ class Hamming(BaseLoss):
         self.normalize = normalize
 
     def embedding_on(self, space):
-        return "positions" if hasattr(space, "symbols_") else self.embedding
+        if hasattr(space, "symbols_"):
+            return SequenceHamming.embedding
+        return StateHamming.embedding if hasattr(space, "states_") else self.embedding
 
     def bind(self, space):
         if hasattr(space, "symbols_"):
@@ -49,6 +53,8 @@ class Hamming(BaseLoss):
         if self.normalize and weights.sum() <= 0:
             raise ValueError("Hamming: all weights are zero, nothing to normalize by.")
         bound.weights_ = weights / weights.sum() if self.normalize else weights
+        if hasattr(space, "states_"):
+            return StateHamming(bound.weights_).bind(space)
         return bound
 
     def _of_sequences(self):

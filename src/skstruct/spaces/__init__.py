@@ -25,6 +25,8 @@ from skstruct.spaces.label_sets import LabelSets
 
 if TYPE_CHECKING:
     from skstruct.spaces.graph_nodes import GraphNodes
+    from skstruct.spaces.pairwise.labels import PairwiseLabels
+    from skstruct.spaces.pairwise.states import PairwiseStates
     from skstruct.spaces.polytopes import BinaryPolytope
     from skstruct.spaces.quantities.boxes import Box, Interval
     from skstruct.spaces.quantities.flows import Flows
@@ -43,6 +45,8 @@ __getattr__ = lazy_names(
         "Flows": "quantities.flows",
         "GraphNodes": "graph_nodes",
         "Interval": "quantities.boxes",
+        "PairwiseLabels": "pairwise.labels",
+        "PairwiseStates": "pairwise.states",
         "Polytope": "quantities.polytopes",
         "Rankings": "rankings.space",
         "Sequences": "sequences.space",
@@ -71,6 +75,8 @@ __all__ = [
     "LabelGraph",
     "LabelSets",
     "OutputSpace",
+    "PairwiseLabels",
+    "PairwiseStates",
     "Polytope",
     "Rankings",
     "Restrictable",

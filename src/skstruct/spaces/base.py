@@ -135,6 +135,30 @@ class BaseSpace(BaseEstimator):
             f"the loss asks for {name}."
         )
 
+    def lift(self, costs, embedding):
+        r"""Costs of another embedding's coordinates as costs of the coordinates of this one.
+
+        Every output has the same price under both: for all z in the space,
+        :math:`\langle \mathrm{lift}(c), \psi(z) \rangle = \langle c, \psi'(z) \rangle`. A loss that
+        is bilinear in a small embedding is so charged in a larger one.
+
+        Parameters
+        ----------
+        costs : array of shape (n, d')
+        embedding : str
+            What these are costs of; every space takes its own.
+
+        Returns
+        -------
+        costs : array of shape (n, d)
+        """
+        if embedding == self.embedding:
+            return costs
+        raise ValueError(
+            f"{type(self).__name__} embeds its outputs by {self.embedding}; costs of {embedding} "
+            "came, which cannot be written in these."
+        )
+
 
 def decoded_or_infeasible(outputs, values, bounds, space) -> Decoded:
     """A result, unless some row has no output at all (infinite value)."""

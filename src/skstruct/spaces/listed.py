@@ -87,6 +87,14 @@ class ListedOutputs(ListView):
         shape = (len(keys), len(self.listed_))
         return sparse.csr_array((np.ones(len(known)), at), shape=shape)
 
+    def lift(self, costs, embedding):
+        """Costs of any embedding that the listed space has: every output on the list is priced."""
+        if embedding == self.embedding:
+            return costs
+        psi = self.space.with_embedding(embedding).embed(self.listed_)
+        costs = check_costs(costs, psi.shape[1], used_by=type(self).__name__)
+        return costs @ psi.T
+
     def allowed(self, part=slice(None)):
         allowed = super().allowed()
         allowed[:, self.n_candidates_ :] = False

@@ -47,6 +47,13 @@ class ParentProducts(EmbeddingView):
         Z = np.asarray(Z, dtype=np.float64)
         return np.hstack([Z, self._products(Z)])
 
+    def lift(self, costs, embedding):
+        """Costs of labels, (n, d): the products cost nothing."""
+        if embedding != "indicators":
+            return super().lift(costs, embedding)
+        costs = check_costs(costs, len(self.labels_), used_by="ParentProducts")
+        return np.hstack([costs, np.zeros((len(costs), len(self.shared_)))])
+
     def argmin(self, costs):
         d = len(self.labels_)
         costs = check_costs(costs, d + len(self.shared_), used_by="ParentProducts")

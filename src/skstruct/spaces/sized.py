@@ -40,6 +40,14 @@ class SizedSets(EmbeddingView):
         row = np.concatenate([row, empty])
         return sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n, d * d + 1))
 
+    def lift(self, costs, embedding):
+        """Costs of labels, (n, d): a label costs the same in a set of any size."""
+        if embedding != "indicators":
+            return super().lift(costs, embedding)
+        d = len(self.labels_)
+        costs = check_costs(costs, d, used_by="SizedSets")
+        return np.hstack([np.repeat(costs, d, axis=1), np.zeros((len(costs), 1))])
+
     def argmin(self, costs):
         costs = self._checked(costs)
         self.space._check_rows(len(costs))

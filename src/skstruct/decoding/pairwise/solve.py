@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Least cost of labels and of pairs of labels: which solver for which graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct.decoding.pairwise.cores import try_cores
+from skstruct.decoding.pairwise.forests import best_on_forest, is_forest
+from skstruct.decoding.pairwise.gray import best_by_enumeration
+from skstruct.decoding.pairwise.improve import round_halves
+from skstruct.decoding.pairwise.programs import best_by_program
+from skstruct.decoding.pairwise.roof import price_points, roof_dual
+
+FEW = 9  # labels: all sets of so many are tried in the time of one minimum cut
+CORE = 12  # labels left open by roof duality that are tried in all ways
+CORE_ON_REQUEST = 18  # and when the best labels are asked for
+ROUNDING = 1e-9  # of the size of the costs: a gap below it is none
+
+
+def minimize(node_costs, edge_costs, edges, *, exact=False):
+    r"""0/1 labels of least :math:`\sum_i a_i y_i + \sum_e w_e y_i y_j`, row by row.
+
+    Edges that cost nothing in any row are left out. A forest is solved by max-product, a
+    graph of few labels by trying all sets. Else roof duality gives a lower bound and
+    settles some labels, all of them where no edge costs more than zero; those left open
+    are tried in all ways when they are few, and improved step by step when not.
+
+    Parameters
+    ----------
+    node_costs : array of shape (rows, n)
+    edge_costs : array of shape (rows, E), or (1, E) when all rows have the same
+    edges : int array of shape (E, 2)
+    exact : bool, default=False
+        Whether rows with a gap left are solved by branch and bound.
+
+    Returns
+    -------
+    outputs : int8 array of shape (rows, n)
+    values : array of shape (rows,)
+    bounds : array of shape (rows,)
+        No labels cost less; equal to ``values`` where these are proven to be the least.
+
+    Examples
+    --------
+    >>> square = np.array([[0, 1], [0, 3], [1, 2], [2, 3]])
+    >>> minimize(np.array([[-1.0, -1.5, -1.0, 0.5]]), np.array([[2.0, -1.0, 2.0, -1.0]]), square)
+    (array([[1, 0, 1, 1]], dtype=int8), array([-3.5]), array([-3.5]))
+    """
+    edge_costs, edges = without_zeros(edge_costs, edges)
+    n = node_costs.shape[1]
+    if is_forest(n, edges):
+        outputs, values = best_on_forest(node_costs, edge_costs, edges)
+        return outputs, values, values
+    if n <= FEW:
+        outputs, values = best_by_enumeration(node_costs, edge_costs, edges)
+        return outputs, values, values
+    return _from_halves(node_costs, edge_costs, edges, exact)
+
+
+def relax(node_costs, edge_costs, edges) -> np.ndarray:
+    """Labels of least cost in the local polytope, (rows, n) of 0, 1/2 and 1."""
+    edge_costs, edges = without_zeros(edge_costs, edges)
+    if is_forest(node_costs.shape[1], edges):
+        return best_on_forest(node_costs, edge_costs, edges)[0]
+    return roof_dual(node_costs, edge_costs, edges)[0]
+
+
+def without_zeros(edge_costs, edges):
+    """Edges that cost something in some row, with their costs."""
+    used = edge_costs.any(axis=0)
+    return (edge_costs, edges) if used.all() else (edge_costs[:, used], edges[used])
+
+
+def _from_halves(node_costs, edge_costs, edges, exact):
+    """From roof duality to 0/1 labels."""
+    halves, bounds = roof_dual(node_costs, edge_costs, edges)
+    outputs, values = halves.astype(np.int8), bounds.copy()
+    n_open = (halves == 0.5).sum(axis=1)
+    if not n_open.any():
+        return outputs, values, bounds
+    largest = CORE_ON_REQUEST if exact else CORE
+    for k in np.unique(n_open[n_open > 0]):
+        rows = np.flatnonzero(n_open == k)
+        costs = node_costs[rows], _rows(edge_costs, rows), edges, halves[rows]
+        if k <= largest:
+            outputs[rows] = try_cores(*costs, int(k))
+        else:
+            outputs[rows] = round_halves(*costs)
+        values[rows] = price_points(outputs[rows], *costs[:3])
+        if k <= largest:  # the settled labels are persistent: nothing is better
+            bounds[rows] = values[rows]
+    bounds = np.minimum(bounds, values)
+    if exact:
+        _close(node_costs, edge_costs, edges, halves, outputs, values, bounds)
+    return outputs, values, bounds
+
+
+def _rows(edge_costs, rows):
+    return edge_costs if len(edge_costs) == 1 else edge_costs[rows]
+
+
+def _close(node_costs, edge_costs, edges, halves, outputs, values, bounds):
+    """Solve the rows with a gap by branch and bound, in place."""
+    size = np.abs(node_costs).sum(axis=1) + np.abs(edge_costs).sum(axis=1)
+    rows = np.flatnonzero(values - bounds > ROUNDING * size)
+    if not len(rows):
+        return
+    costs = node_costs[rows], _rows(edge_costs, rows), edges
+    outputs[rows], bounds[rows] = best_by_program(*costs, halves[rows])
+    values[rows] = price_points(outputs[rows], *costs)
+    bounds[rows] = np.minimum(bounds[rows], values[rows])

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all margin learners share: inputs, outputs, scores and decisions."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from numbers import Integral
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.progress import track
+from skstruct._arrays.whole import all_or_nothing
+from skstruct.learners.base import BlockPredictor
+from skstruct.learners.inputs import plain_kernel, read_inputs
+from skstruct.learners.margins.dual import HingeDual
+from skstruct.learners.margins.problem import MarginProblem
+from skstruct.learners.margins.scores import Scores
+from skstruct.learners.tokens import TokenBatch
+from skstruct.losses import resolve_loss
+from skstruct.losses.base import same_width
+from skstruct.spaces import Decoded
+from skstruct.spaces.inference import infer_space
+
+
+class MarginLearner(BlockPredictor):
+    """Predicts the output of the largest score; how scores are learned is up to the child.
+
+    A child has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``, ``n_components``,
+    ``fit_intercept``, ``memory``, ``n_jobs``, ``verbose`` and ``random_state``.
+    """
+
+    space = loss = None
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.target_tags.required = True
+        return tags
+
+    # ------------------------------------------------------------------ fitting
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None):
+        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (n,), default=None
+        """
+        X, weight = self._begin(X, y, sample_weight, reset=True)
+        self.problem_ = self._problem(X)
+        self._learn(X, weight)
+        return self
+
+    @abstractmethod
+    def _learn(self, X, weight):
+        """Scores from inputs as ``read_inputs`` gives them, and weights of the examples."""
+
+    def _begin(self, X, y, sample_weight, reset):
+        """Inputs and weights of the examples, once everything is read and checked."""
+        name = type(self).__name__
+        if y is None:
+            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+        y = y if hasattr(y, "__len__") else np.asarray(y)
+        parse_memory(self.memory)
+        self._check_parameters()
+        X = read_inputs(self, X, kernel=self.kernel, reset=reset)
+        check_consistent_length(X, y)
+        if reset:
+            self.space_ = self._new_space(y).fit(y)
+            self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
+        self.outputs_ = self.space_.validate(y)
+        rows = np.empty((X.shape[0], 0))
+        return X, _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+
+    def _new_space(self, y):
+        return infer_space(y) if self.space is None else clone(self.space)
+
+    def _check_parameters(self):
+        if self.n_components is not None and not _is_count(self.n_components):
+            raise ValueError(
+                f"n_components is a whole number from 1, or None; {self.n_components!r} came."
+            )
+
+    def _problem(self, X) -> MarginProblem:
+        if isinstance(X, TokenBatch):
+            from skstruct.learners.margins.chains import ChainMargins
+
+            return ChainMargins(self.space_, self.loss_, self.outputs_, X.starts)
+        relaxed = hasattr(self.space_, "argmin_relaxed") and self.space_.guarantee.kind != "exact"
+        return MarginProblem(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
+
+    def _warn_if_approximate(self):
+        """A decoder without a promise cannot be trusted to find the strongest rival."""
+        problem = self.problem_
+        if problem.relaxed or problem.decoder.guarantee.kind == "exact":
+            return
+        warnings.warn(
+            f"{type(problem.decoder).__name__} does not always find the best output: training may "
+            "miss strong rivals. The gap is computed from the decoder's bounds, so that it still "
+            "is no smaller than the true one, but it may stay above tol.",
+            stacklevel=4,
+        )
+
+    def _rows(self, X):
+        """New scores, and the training rows as the optimiser reads them."""
+        scores = Scores(
+            plain_kernel(self, self.kernel), gamma=self.gamma, degree=self.degree,
+            coef0=self.coef0, n_components=self.n_components,
+            fit_intercept=self.fit_intercept, random_state=self.random_state,
+        )  # fmt: skip
+        if isinstance(X, TokenBatch):
+            return scores, scores.fit_rows(X.tokens, X.starts)
+        return scores, scores.fit_rows(X, np.arange(X.shape[0] + 1))
+
+    def _seed(self):
+        return check_random_state(self.random_state).randint(2**31 - 1)
+
+    # ------------------------------------------------------------------ predicting
+    def _prepared(self, restrict):
+        check_is_fitted(self)
+        return self.problem_.restricted(restrict), self.scores_
+
+    def decode(self, X, *, restrict=None) -> Decoded:
+        """Predictions with their costs, which are minus their scores, and lower bounds on these.
+
+        Parameters
+        ----------
+        restrict : dict, default=None
+            Arguments of the space's ``restrict``, such as ``{"max_size": 3}``.
+        """
+        return self._decode(X, *self._prepared(restrict))
+
+    def predict(self, X, *, restrict=None):
+        """Outputs of the largest score, in the form in which ``y`` was given."""
+        return self.decode(X, restrict=restrict).outputs
+
+    def kbest(self, X, k=3, *, restrict=None) -> Decoded:
+        """The ``k`` outputs of largest score for each row.
+
+        ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
+        ``predict``. ``values`` and ``bounds`` are (n, k), infinite where a row has fewer.
+        """
+        return self._kbest(X, k, *self._prepared(restrict))
+
+    def score(self, X, y, sample_weight=None, *, restrict=None):
+        """Minus the mean loss of the predictions for ``X``."""
+        return self._score(X, y, sample_weight, *self._prepared(restrict))
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features for every coordinate of psi; shape (q, p)."""
+        check_is_fitted(self)
+        if not self.scores_.is_linear:
+            raise AttributeError("coef_: only a linear kernel has weights of the features.")
+        weights = self.scores_.weights_
+        return (weights[:-1] if self.fit_intercept else weights).T
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Scores at x = 0; shape (q,)."""
+        check_is_fitted(self)
+        weights = self.scores_.weights_
+        if not self.scores_.is_linear or not self.fit_intercept:
+            return np.zeros(weights.shape[1])
+        return weights[-1]
+
+
+class HingeLearner(MarginLearner):
+    """Minimizes a structured hinge to a given duality gap.
+
+    A child has ``lam``, ``tol``, ``max_iter`` and ``warm_start`` besides.
+
+    With ``warm_start``, another ``fit`` to the same rows goes on from the dual variables of
+    the last one, also with other penalties.
+    """
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if not (np.isfinite(self.lam) and self.lam > 0):
+            raise ValueError(f"lam must be positive and finite; {self.lam!r} came.")
+        if not self.tol > 0:
+            raise ValueError(f"tol is a share of the objective, positive; {self.tol!r} came.")
+        if not _is_count(self.max_iter):
+            raise ValueError(f"max_iter is a whole number from 1; {self.max_iter!r} came.")
+
+    @all_or_nothing
+    def partial_fit(self, X, y, sample_weight=None):
+        """Add rows to those of earlier calls, and go on from the dual variables of these.
+
+        All rows are kept: the result is that of one ``fit`` to all of them, up to ``tol``, or
+        what ``max_iter`` more passes make of it.
+        """
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
+        seen, before = self.__dict__.pop("seen_", None), self.__dict__.pop("dual_", None)
+        X, weight = self._begin(X, y, sample_weight, reset=seen is None)
+        if seen is not None:
+            X, weight = _stacked(seen[0], X), np.concatenate([seen[2], weight])
+            self.outputs_ = np.concatenate(same_width(seen[1], self.outputs_))
+        self.problem_ = self._problem(X)
+        self.dual_ = self._learned(X, weight, None if seen is None else before)
+        self.seen_ = X, self.outputs_, weight
+        return self
+
+    def _learn(self, X, weight):
+        self.__dict__.pop("seen_", None)
+        (key, before), now = self.__dict__.pop("last_", (None, None)), self._dual_key()
+        same = key is not None and key[1] == now[1] and np.array_equal(key[0], now[0])
+        dual = self._learned(X, weight, before if same else None)
+        if self.warm_start:
+            self.last_ = now, dual
+
+    def _learned(self, X, weight, before) -> HingeDual:
+        """The solved dual, begun where an earlier one stopped, if there is one."""
+        self._warn_if_approximate()
+        if weight.sum() <= 0:
+            raise ValueError("sample_weight: all weights are zero.")
+        self.scores_, rows = self._rows(X)
+        dual = self._new_dual(rows, weight / weight.sum())
+        if before is not None and before.points.shape[2] == dual.points.shape[2]:
+            dual.take_over(before)
+        self._solve(dual)
+        return dual
+
+    def __getstate__(self):
+        """Without the dual variables: a stored model predicts, and begins anew."""
+        state = dict(super().__getstate__())
+        return {name: state[name] for name in state if name not in ("dual_", "last_", "seen_")}
+
+    def _new_dual(self, rows, share) -> HingeDual:
+        problem, memory = self.problem_, parse_memory(self.memory)
+        return HingeDual(rows, problem.n_seeing, problem.n_constants, self.lam, share, memory)
+
+    def _dual_key(self):
+        """What dual variables belong to: the true outputs, and how rivals are found."""
+        return self.outputs_, repr((self.loss_, self.space_, type(self.problem_), self._rivals))
+
+    _rivals = "margin"
+
+    def _solve(self, dual):
+        passes = track(range(self.max_iter), "training", self.verbose)
+        dual.solve(self._oracle(), self.tol, passes, self._seed())
+        self._finish(dual)
+
+    @abstractmethod
+    def _oracle(self):
+        """The oracle of the dual."""
+
+    def _finish(self, dual):
+        """Keep what was found, and say so if the gap is still wide."""
+        self.scores_.take(dual)
+        self.gap_, self.objective_ = dual.gap, dual.objective
+        self.dual_objective_, self.n_iter_ = dual.objective - dual.gap, dual.n_iter
+        self.history_ = np.array(dual.history)
+        if self.gap_ > self.tol * max(self.objective_, 0.0):
+            warnings.warn(
+                f"{type(self).__name__}: after {dual.n_iter} passes the gap is {dual.gap:.3g}, "
+                f"{dual.gap / max(dual.objective, 1e-300):.2%} of the objective and above "
+                f"tol={self.tol}. Raise max_iter or lam, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+
+def _is_count(value) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+
+
+def _stacked(above, below):
+    """Inputs of two calls below each other."""
+    if isinstance(above, TokenBatch):
+        starts = np.concatenate([above.starts, above.starts[-1] + below.starts[1:]])
+        return TokenBatch(_stacked(above.tokens, below.tokens), starts)
+    if sparse.issparse(above) or sparse.issparse(below):
+        return sparse.vstack([above, below], format="csr")
+    return np.vstack([above, below])

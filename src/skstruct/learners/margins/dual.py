@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The dual of the structured hinge, climbed one example at a time."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from skstruct.learners.margins.rows import LinearRows
+
+MOST_ATOMS, MOST_BATCH = 10, 256
+STATE = (
+    "points", "point_constants", "point_losses", "portions", "stamps", "l1", "shift",
+    "weights", "scores", "z", "constants",
+)  # fmt: skip
+CACHED_PASSES = 5  # over the atoms that are known, after each pass that asks for new ones
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """What an oracle answers for B examples with R rows in all.
+
+    The hinge of an example is the largest ``losses + <scores, directions>`` over all atoms;
+    zero is one of them.
+    """
+
+    directions: np.ndarray  # shape: (R, q), for coordinates that see the rows
+    constants: np.ndarray  # shape: (B, r), for coordinates that see no input
+    losses: np.ndarray  # shape: (B,)
+    bounds: np.ndarray  # shape: (B,); no atom has a larger loss plus score
+
+    def __len__(self):
+        return len(self.losses)
+
+
+Oracle = Callable[[np.ndarray, np.ndarray, np.ndarray], Atoms]  # of scores, constants, examples
+
+
+class HingeDual:
+    r"""Weights that minimize a regularised structured hinge, by block-coordinate Frank-Wolfe.
+
+    .. math:: P(W, w) = \tfrac\lambda2 (\|W\|^2 + \|w\|^2) + \sum_e (l_e |w_e| - s_e w_e)
+              + \sum_m h_m \max_{(u, \ell)} \bigl(\ell + \langle W' x_m, u \rangle
+              + \langle w, u \rangle \bigr)
+
+    over atoms :math:`(u, \ell)` that an oracle finds. Every example keeps a mean of atoms;
+    with :math:`z = -\sum_m h_m \bar u_m` the weights are :math:`W = Z / \lambda` and
+    :math:`w = \mathrm{soft}(z + s, l) / \lambda`, and the dual is
+    :math:`D = \sum_m h_m \bar\ell_m - \tfrac\lambda2 (\|W\|^2 + \|w\|^2)` [1]_. Means stay
+    feasible when penalties change, which is what warm starts live on. New atoms are asked
+    for in batches; between these, steps go to the best of those known [2]_.
+
+    Parameters
+    ----------
+    rows : LinearRows or KernelRows
+    n_seeing, n_constants : int
+        How many coordinates see the rows (q) and how many do not (r).
+    lam : float
+    share : array of shape (M,), default=None
+        Weights :math:`h_m` of the examples, of sum one; equal when None.
+    memory : int
+        Bytes that known atoms may take.
+
+    References
+    ----------
+    .. [1] S. Lacoste-Julien, M. Jaggi, M. Schmidt, P. Pletscher, "Block-coordinate
+       Frank-Wolfe optimization for structural SVMs", ICML 2013.
+    .. [2] N. Shah, V. Kolmogorov, C. H. Lampert, "A multi-plane block-coordinate Frank-Wolfe
+       algorithm for training structural SVMs with a costly max-oracle", CVPR 2015.
+    """
+
+    objective = gap = np.inf
+    n_iter = 0
+
+    def __init__(self, rows: LinearRows, n_seeing, n_constants, lam, share=None, memory=2**28):
+        M, N = rows.n_examples, rows.n_rows
+        self.rows, self.lam = rows, float(lam)
+        self.share = np.full(M, 1.0 / M) if share is None else np.asarray(share, dtype=np.float64)
+        self.l1, self.shift = np.zeros(n_constants), np.zeros(n_constants)
+        room = memory // max(1, 8 * (N * n_seeing + M * n_constants))
+        slots = int(np.clip(room, 2, MOST_ATOMS))
+        self.points = np.zeros((slots, N, n_seeing))
+        self.point_constants = np.zeros((slots, M, n_constants))
+        self.point_losses = np.zeros((slots, M))
+        self.portions, self.stamps = np.zeros((slots, M)), np.full((slots, M), -1, np.int64)
+        self.portions[0], self.stamps[0] = 1.0, 0  # all begin at the truth: direction zero
+        self.clock, self.history = 0, []
+        self._settle()
+
+    def fork(self):
+        """A copy that goes its own way; the inputs are shared."""
+        other = copy.copy(self)
+        for name in STATE:
+            setattr(other, name, getattr(self, name).copy())
+        other.history = []
+        return other
+
+    @property
+    def _atoms(self):
+        return self.points, self.point_constants, self.point_losses
+
+    def take_over(self, other):
+        """Begin where another dual is: its examples are the first of this one, in its order."""
+        M, N = other.rows.n_examples, other.rows.n_rows
+        for name, n in (("points", N), ("point_constants", M), ("point_losses", M)):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if len(mine) == len(theirs):
+                mine[:, :n] = theirs
+            else:  # as a mixture
+                mine[0, :n] = other.means(theirs)
+        if len(self.stamps) == len(other.stamps):
+            self.portions[:, :M], self.stamps[:, :M] = other.portions, other.stamps
+            self.clock = other.clock
+        self._settle()
+        return self
+
+    def means(self, values):
+        """Means over the atoms of each example, of values (slots, M, ...); for points, of each row."""
+        portions = self.portions
+        if values is self.points and not self.rows.single:
+            portions = np.repeat(portions, np.diff(self.rows.starts), axis=1)
+        return np.einsum("am,am...->m...", portions, values)
+
+    def penalise(self, lam=None, l1=None, shift=None):
+        """Other penalties for the same examples: the means stay, the weights follow.
+
+        An infinite ``l1`` keeps a constant weight at zero.
+        """
+        r = len(self.l1)
+        self.lam = self.lam if lam is None else float(lam)
+        self.l1 = self.l1 if l1 is None else np.array(np.broadcast_to(l1, r), dtype=np.float64)
+        if shift is not None:
+            self.shift = np.array(np.broadcast_to(shift, r), dtype=np.float64)
+        self._settle()
+        return self
+
+    def _settle(self):
+        """Weights from the means, without the rounding of many small steps."""
+        self.weights, self.scores = self.rows.weights(self.coefficients)
+        self.z = -self.share @ self.means(self.point_constants)
+        moved = self.z + self.shift
+        self.constants = np.sign(moved) * np.maximum(np.abs(moved) - self.l1, 0.0) / self.lam
+
+    @property
+    def coefficients(self) -> np.ndarray:
+        """A with W = X' A; shape (N, q)."""
+        share = np.repeat(self.share, np.diff(self.rows.starts))
+        return self.means(self.points) * (-share / self.lam)[:, None]
+
+    # ------------------------------------------------------------------ values
+    def _square_norm(self) -> float:
+        """|W|^2 + |w|^2."""
+        if self.rows.kernelised:
+            squared = float((self.coefficients * self.scores).sum())
+        else:
+            squared = float((self.weights**2).sum())
+        return squared + float(self.constants @ self.constants)
+
+    @property
+    def dual_objective(self) -> float:
+        """D: no weights have a lower objective."""
+        loss = float(self.share @ self.means(self.point_losses))
+        return loss - 0.5 * self.lam * self._square_norm()
+
+    def regularizer(self) -> float:
+        """All of P but the hinge."""
+        w = self.constants
+        priced = np.where(w != 0.0, self.l1, 0.0) @ np.abs(w) - self.shift @ w
+        return 0.5 * self.lam * self._square_norm() + float(priced)
+
+    # ------------------------------------------------------------------ climbing
+    def solve(self, oracle: Oracle, tol=0.01, passes=range(1000), rng=None):
+        """Climb until the gap is at most ``tol`` times the objective, or ``passes`` are over.
+
+        ``objective`` and ``gap`` belong to the weights that are left: an upper bound on P, and
+        how far it is at most above the optimum.
+        """
+        rng = np.random.default_rng(rng)
+        for _ in passes:
+            guess = self._pass(oracle, rng)
+            if guess <= tol * max(self.dual_objective + guess, 0.0) or self.n_iter % 10 == 0:
+                if self.measure(oracle, tol):
+                    return self
+        self.measure(oracle, tol)
+        return self
+
+    def measure(self, oracle, tol=0.0) -> bool:
+        """Objective and gap at the weights as they are; whether the gap is small enough.
+
+        Where it is not, the atoms that were found are put to use: the weights move on.
+        """
+        self._settle()
+        everyone = np.arange(len(self.share))
+        hinge = 0.0
+        for part in _parts(everyone, MOST_BATCH):
+            found = self._ask(oracle, part)
+            hinge += float(self.share[part] @ found.bounds)
+        self.objective = self.regularizer() + hinge
+        self.gap = max(0.0, self.objective - self.dual_objective)
+        self.history.append((self.n_iter, self.objective, self.gap))
+        return self.gap <= tol * max(self.objective, 0.0)
+
+    def _pass(self, oracle, rng) -> float:
+        """New atoms for every example, in batches, and steps towards them; guesses the gap."""
+        order = rng.permutation(len(self.share))
+        size = int(np.clip(len(order) // 10, 1, MOST_BATCH))
+        guess = 0.0
+        for part in _parts(order, size):
+            self._ask(oracle, part)
+            guess += self._visit(part)
+        for _ in range(CACHED_PASSES):
+            if self._visit(rng.permutation(len(self.share))) <= 0.1 * guess:
+                break
+        self.n_iter += 1
+        return guess
+
+    def _ask(self, oracle, examples) -> Atoms:
+        """The best atoms of some examples; they are kept."""
+        from skstruct.learners.margins._compiled_dual import remember
+
+        rows = self.rows.of(examples)
+        scores = self.rows.scores(self.weights, self.scores, rows)
+        found = oracle(scores, self.constants, examples)
+        lengths = np.diff(self.rows.starts)[examples]
+        offset = np.concatenate([[0], np.cumsum(lengths)])
+        remember(
+            examples, self.clock, self.rows.starts, offset, found.directions, found.constants,
+            found.losses, self.portions, self.stamps, self._atoms,
+        )  # fmt: skip
+        return found
+
+    def _visit(self, order) -> float:
+        from skstruct.learners.margins._compiled_dual import visit
+
+        self.clock += 1
+        data, indices, indptr, K = self.rows.arrays
+        gram, gram_starts = self.rows.gram
+        return visit(
+            np.asarray(order), self.clock, self.rows.starts, data, indices, indptr, K,
+            self.rows.kernelised, gram, gram_starts, self.share, self.lam, self.l1, self.shift,
+            self.weights, self.scores, self.z, self.constants, self.portions, self.stamps,
+            self._atoms,
+        )  # fmt: skip
+
+
+def _parts(order, size):
+    return [order[start : start + size] for start in range(0, len(order), size)]

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A loss on a space as a margin learner sees it: atoms for training, decisions from scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.learners.margins.dual import Atoms
+from skstruct.learners.problem import RiskProblem
+from skstruct.losses import pair
+from skstruct.losses.zero_one import ZeroOne
+from skstruct.spaces.base import KBest
+from skstruct.spaces.listed import ListView
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """For B examples, what maximizes ``weight * score + loss`` over the space."""
+
+    seeing: np.ndarray  # psi of the coordinates that see inputs, shape: (R, q)
+    constants: np.ndarray  # psi of those that do not, shape: (B, r)
+    losses: np.ndarray  # shape: (B,)
+    bounds: np.ndarray  # shape: (B,); no output has a larger weight * score + loss
+
+
+class MarginProblem(RiskProblem):
+    r"""Outputs are scored by :math:`\langle s, \psi(z) \rangle`, and rivals augmented by the loss.
+
+    The coordinates are those of the space's own embedding. A loss that is bilinear in another
+    one is carried over where one embedding is linear in the other (``lift``); else the
+    coordinates of the loss are scored.
+
+    Parameters
+    ----------
+    space : fitted space
+    loss : loss
+    outputs : array
+        Outputs of training in canonical form.
+    relaxed : bool
+        Whether training decodes the linear relaxation of the space, which has one exact
+        answer where the space itself may have none: an upper bound of the hinge.
+    """
+
+    n_constants = 0
+
+    def __init__(self, space, loss, outputs, *, relaxed=False):
+        if loss.embedding_on(space) == "weights":
+            name = type(loss).__name__
+            raise ValueError(
+                f"{name} is not linear in an embedding of the outputs, which loss-augmented "
+                f"decoding needs: give loss=Listed({name}()), or ConditionalRiskMinimizer."
+            )
+        self.outputs, self.relaxed = outputs, relaxed
+        view, self.loss = pair(loss, space, outputs)
+        self.view = view  # the loss is linear in its coordinates
+        self.scored, self.decoder, self.space = _roles(space, view, outputs)
+        # With loss 0 or 1 the rival is the second best output: no list is needed.
+        self.by_rank = (
+            isinstance(loss, ZeroOne) and loss.candidates is None
+            and self.decoder is not self.scored and isinstance(space, KBest)
+        )  # fmt: skip
+        if self.by_rank:
+            self.space = space
+        self.psi, self.loss_psi = self.scored.embed(outputs), view.embed(outputs)
+        self.n_seeing = self.width = self.psi.shape[1]
+
+    # ------------------------------------------------------------------ training
+    def truth(self, examples) -> tuple[np.ndarray, np.ndarray]:
+        """psi of the true outputs: of coordinates that see inputs, and of those that do not."""
+        return dense(self.psi[examples]), np.zeros((len(examples), 0))
+
+    def rivals(self, scores, constants, examples, weight=1.0) -> Rivals:
+        """The strongest outputs of some examples.
+
+        Parameters
+        ----------
+        scores : array of shape (R, q)
+        constants : array of shape (r,)
+        weight : float or array of shape (B,)
+            What scores count relative to losses.
+        """
+        weight = np.broadcast_to(weight, len(examples))[:, None]
+        truth = self.outputs[examples]
+        if self.by_rank:
+            return self._second_best(scores, truth, examples, weight)
+        psi = dense(self.loss_psi[examples])
+        ones = np.ones((len(examples), 1))
+        loss_costs, offset = self.loss.cost(psi, ones), self.loss.offset(psi, ones)
+        loss_costs = self.decoder.lift(loss_costs, self.view.embedding)
+        costs = self.decoder.lift(-weight * scores, self.scored.embedding) - loss_costs
+        decoder = self.decoder.rows(examples)
+        if self.relaxed:
+            found = decoder.argmin_relaxed(costs)
+            psi, losses = found.outputs, (found.outputs * loss_costs).sum(axis=1) + offset
+        else:
+            found = decoder.argmin(costs)
+            psi, losses = dense(self.scored.embed(found.outputs)), self.loss(found.outputs, truth)
+        return Rivals(psi, np.zeros((len(psi), 0)), losses, offset - found.bounds)
+
+    def _second_best(self, scores, truth, examples, weight):
+        """With loss 0 or 1 the rival is the best output that is not the truth."""
+        best = self.scored.rows(examples).kbest(-weight * scores, 2)
+        rank = (self.loss(best.outputs[:, 0], truth) == 0).astype(np.int64)
+        rank = np.minimum(rank, best.values.shape[1] - 1)
+        at = np.arange(len(rank)), rank
+        outputs, values = best.outputs[at], -best.values[at]
+        own = (weight * scores * dense(self.psi[examples])).sum(axis=1)
+        losses = self.loss(outputs, truth)
+        stays = ~np.isfinite(values) | (own >= values + losses)  # the truth wins as it is
+        outputs = np.where(stays[:, None], truth, outputs)
+        losses = np.where(stays, 0.0, losses)
+        psi = dense(self.scored.embed(outputs))
+        return Rivals(psi, np.zeros((len(psi), 0)), losses, np.where(stays, own, values + losses))
+
+    def atoms(self, scores, constants, examples) -> Atoms:
+        """Margin rescaling: the oracle of the dual."""
+        found = self.rivals(scores, constants, examples)
+        seeing, fixed = self.truth(examples)
+        own = self.totals((scores * seeing).sum(axis=1), examples) + fixed @ constants
+        bounds = np.maximum(found.bounds - own, 0.0)  # the truth itself is always an atom
+        return Atoms(found.seeing - seeing, found.constants - fixed, found.losses, bounds)
+
+    def totals(self, values, examples):
+        """Sums over the rows of each example; here every example is one row."""
+        return values
+
+    # ------------------------------------------------------------------ predicting
+    def smooth(self, smoother, X):
+        """Scores of the coordinates at the rows of X."""
+        return smoother.predict(X)
+
+    def costs(self, means):
+        """Minus the scores, as costs of the coordinates of the space that decides."""
+        costs = self.space.lift(-means, self.scored.embedding)
+        return np.ascontiguousarray(costs), np.zeros(len(means))
+
+    def bytes_per_row(self) -> int:
+        return 8 * 6 * self.width
+
+
+def _roles(space, view, outputs):
+    """The space whose coordinates are scored, the one of training and the one that decides."""
+    if view.embedding == space.embedding:
+        return view, view, view
+    if _carries(space, view, outputs):
+        return space, space, space
+    if _carries(view, space, outputs):
+        return space, view, (view if isinstance(view, ListView) else space)
+    return view, view, view
+
+
+def _carries(space, other, outputs) -> bool:
+    """Whether ``space`` can price its outputs by costs of the coordinates of ``other``."""
+    try:
+        space.lift(np.zeros((1, other.embed(outputs[:1]).shape[1])), other.embedding)
+    except ValueError:
+        return False
+    return True
+
+
+def dense(psi) -> np.ndarray:
+    """psi as a float array."""
+    return psi.toarray() if sparse.issparse(psi) else np.asarray(psi, dtype=np.float64)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inputs of a margin learner: rows of features, or of kernel values between training rows."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+NOTHING = np.zeros((0, 0))
+
+
+class LinearRows:
+    """Rows of features; example m owns the rows starts[m]:starts[m + 1].
+
+    Parameters
+    ----------
+    X : array or CSR of shape (N, p)
+    starts : int array of shape (M + 1,)
+    """
+
+    kernelised = False
+
+    def __init__(self, X, starts):
+        self.X, self.starts = X, np.asarray(starts, dtype=np.int64)
+
+    @property
+    def n_examples(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def n_rows(self) -> int:
+        return self.X.shape[0]
+
+    @property
+    def single(self) -> bool:
+        """Whether every example is one row."""
+        return self.n_rows == self.n_examples and bool((np.diff(self.starts) == 1).all())
+
+    def of(self, examples) -> np.ndarray:
+        """Row numbers of some examples, one after the other."""
+        if self.single:
+            return np.asarray(examples)
+        lengths = np.diff(self.starts)[examples]
+        ends = np.cumsum(lengths)
+        offset = np.repeat(self.starts[:-1][examples] - (ends - lengths), lengths)
+        return np.arange(lengths.sum()) + offset
+
+    @cached_property
+    def arrays(self):
+        """Data, indices and index pointers of X; the kernel matrix is empty."""
+        X = sparse.csr_array(self.X)
+        parts = X.data.astype(np.float64), X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        return *parts, NOTHING
+
+    @cached_property
+    def gram(self):
+        """<x_t, x_s> within every example, example after example, and where each begins."""
+        if self.single:
+            squares = self.X.multiply(self.X) if sparse.issparse(self.X) else self.X**2
+            return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel(), self.starts
+        blocks = [self._inner(a, b) for a, b in zip(self.starts[:-1], self.starts[1:])]
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts) ** 2)]).astype(np.int64)
+        return np.concatenate([*blocks, np.zeros(0)]), starts
+
+    def _inner(self, first, last):
+        X = self.X[first:last]
+        inner = X @ X.T
+        return (inner.toarray() if sparse.issparse(inner) else inner).ravel()
+
+    def scores(self, W, S, rows) -> np.ndarray:
+        """Scores of some rows; shape (len(rows), q)."""
+        return np.asarray(self.X[rows] @ W)
+
+    def weights(self, coefficients):
+        """W = X' A for coefficients A (N, q), and no scores kept."""
+        return np.ascontiguousarray(self.X.T @ coefficients), NOTHING
+
+
+class KernelRows(LinearRows):
+    """Training rows known by their kernel matrix alone.
+
+    Parameters
+    ----------
+    K : array of shape (N, N)
+    starts : int array of shape (M + 1,)
+    """
+
+    kernelised = True
+
+    def __init__(self, K, starts):
+        super().__init__(K, starts)
+
+    @cached_property
+    def arrays(self):
+        empty = np.zeros(0, np.int64)
+        return np.zeros(0), empty, empty, self.X
+
+    @cached_property
+    def gram(self):
+        if self.single:
+            return self.X.diagonal().copy(), self.starts
+        return super().gram
+
+    def _inner(self, first, last):
+        return self.X[first:last, first:last].ravel()
+
+    def scores(self, W, S, rows):
+        return S[rows]
+
+    def weights(self, coefficients):
+        """No weights, but the scores K A of all rows."""
+        return NOTHING, self.X @ coefficients

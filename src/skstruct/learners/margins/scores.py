@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From inputs to scores: linear, through a kernel, or through features that stand for one."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from skstruct.kernels.inputs import InputKernel
+from skstruct.learners.margins.rows import KernelRows, LinearRows
+
+ZERO = 1e-12  # eigenvalues below this share of the largest are zero
+
+
+class NystroemFeatures:
+    r"""Features :math:`k(x, L) V e^{-1/2}` of a kernel with :math:`k(L, L) = V e V'`.
+
+    Their inner products are the kernel wherever one of the two inputs is a landmark in L.
+    """
+
+    def __init__(self, kernel, landmarks):
+        self.kernel, self.landmarks = kernel, landmarks
+        e, V = eigh(kernel.gram(landmarks))
+        kept = e > ZERO * max(e.max(initial=0.0), 0.0)
+        self.map = V[:, kept] / np.sqrt(e[kept])
+
+    def transform(self, X) -> np.ndarray:
+        """Features of the rows of X; shape (n, number of landmarks or fewer)."""
+        return self.kernel(X, self.landmarks) @ self.map
+
+
+class Scores(BaseEstimator):
+    """Scores that are linear in features of the inputs.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0 : see :class:`~skstruct.kernels.inputs.InputKernel`
+    n_components : int, default=None
+        Stand in for the kernel by so many Nyström features; None for the kernel itself.
+    fit_intercept : bool, default=True
+        A constant feature, penalised like all others.
+    random_state : int or RandomState, default=None
+        Of the rows that Nyström features are made of.
+
+    Attributes
+    ----------
+    weights_ : array (p, q), or (N, q) of the training rows where there is a kernel
+    constants_ : array (r,), scores that depend on no input
+    """
+
+    def __init__(
+        self,
+        kernel="linear",
+        *,
+        gamma=None,
+        degree=3,
+        coef0=1,
+        n_components=None,
+        fit_intercept=True,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether weights are of the features as they came."""
+        return isinstance(self.kernel, str) and self.kernel == "linear" and not self.n_components
+
+    def fit_rows(self, X, starts) -> LinearRows:
+        """What the optimiser needs to know of the training rows."""
+        self.kernel_ = self.features_ = self.X_ = None
+        if self.is_linear:
+            return LinearRows(self._with_one(X), starts)
+        self.kernel_ = InputKernel(
+            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        ).fit(X)
+        if self.n_components:
+            self.features_ = self._nystroem(X)
+            return LinearRows(self._with_one(self.features_.transform(X)), starts)
+        self.X_ = X
+        K = self.kernel_.gram(X)
+        K += bool(self.fit_intercept)
+        return KernelRows(K, starts)
+
+    def _nystroem(self, X):
+        if self.kernel == "precomputed":
+            raise ValueError("A precomputed kernel has no Nyström features: n_components=None.")
+        rng = check_random_state(self.random_state)
+        n = min(int(self.n_components), X.shape[0])
+        return NystroemFeatures(self.kernel_, X[np.sort(rng.permutation(X.shape[0])[:n])])
+
+    def _with_one(self, X):
+        if not self.fit_intercept:
+            return X
+        one = np.ones((X.shape[0], 1))
+        return sparse.hstack([X, one], format="csr") if sparse.issparse(X) else np.hstack([X, one])
+
+    def take(self, dual):
+        """Keep what the optimiser found."""
+        self.weights_ = dual.coefficients if dual.rows.kernelised else dual.weights.copy()
+        self.constants_ = dual.constants.copy()
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Scores of the coordinates that see inputs; shape (n, q)."""
+        if self.X_ is not None:
+            K = self.kernel_(X, self.X_)
+            return K @ self.weights_ + bool(self.fit_intercept) * self.weights_.sum(axis=0)
+        X = X if self.features_ is None else self.features_.transform(X)
+        if not self.fit_intercept:
+            return np.asarray(X @ self.weights_)
+        return np.asarray(X @ self.weights_[:-1]) + self.weights_[-1]

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sets of labels that have costs by label and by pair of labels."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from skstruct._arrays.checks import check_costs
+from skstruct._arrays.optional import require
+from skstruct.decoding.dag import Dag
+from skstruct.decoding.lawler import k_best
+from skstruct.decoding.pairwise.forests import is_forest
+from skstruct.decoding.pairwise.restricted import minimize_held, relax_held
+from skstruct.decoding.pairwise.roof import embed_points
+from skstruct.decoding.pairwise.solve import FEW, minimize, relax
+from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_feasible, decoded_or_infeasible
+from skstruct.spaces.forms import check_distinct, sorted_names, unknown_label
+from skstruct.spaces.indicators import IndicatorSpace
+from skstruct.spaces.label_sets import LabelSets
+from skstruct.spaces.limits import check_n_rows
+from skstruct.spaces.pairwise.edges import node_names, read_edges
+from skstruct.spaces.pairwise.moments import mean_of_products, second_moment_of_products
+
+
+class PairwiseLabels(IndicatorSpace):
+    r"""Subsets of a set of labels, embedded by labels and by pairs of labels.
+
+    .. math:: \psi(y) = (y_1, \dots, y_n, (y_i y_j)_{ij \in E})
+
+    so that a cost may say which labels go together. Decoding is exact on forests, with up to
+    nine labels, and where no pair costs more than zero; on other graphs roof duality gives
+    a lower bound and often proves the answer, and ``exact=True`` asks for the best at any
+    price.
+
+    Parameters
+    ----------
+    graph : "full", "empty", pairs of label names or networkx graph, default="full"
+        The pairs that count. Nodes of a networkx graph join the labels.
+    labels : sequence, default=None
+        Names of the labels, in the order of the columns; learned from ``Y`` when None.
+    exact : bool, default=False
+        Whether what roof duality leaves open is solved by branch and bound.
+    limits : Limits, default=None
+        What :meth:`restrict` sets.
+
+    Attributes
+    ----------
+    labels_ : tuple
+    edges_ : int array of shape (E, 2)
+        Pairs i < j of positions in ``labels_``, sorted.
+    graph_ : networkx.Graph
+        The same, between names.
+
+    Examples
+    --------
+    >>> space = PairwiseLabels([("beach", "sea"), ("sea", "city")])
+    >>> space = space.fit([{"beach", "sea"}, {"city"}])
+    >>> space.labels_, space.edges_.tolist()
+    (('beach', 'city', 'sea'), [[0, 2], [1, 2]])
+    >>> costs = np.array([[-0.5, -1.0, 0.3, -1.0, 2.0]])
+    >>> space.restore(space.argmin(costs).outputs)
+    array([{'beach', 'city'}], dtype=object)
+    >>> space.restrict(exclude=["city"]).argmin(costs).values
+    array([-1.2])
+
+    References
+    ----------
+    Boros, Hammer (2002). Pseudo-Boolean optimization. Discrete Applied Mathematics 123.
+    """
+
+    embedding = "indicators and edges"
+
+    def __init__(self, graph="full", labels=None, *, exact=False, limits=None):
+        self.graph = graph
+        self.labels = labels
+        self.exact = exact
+        self.limits = limits
+
+    # ------------------------------------------------------------- labels and edges
+    def fit(self, Y):
+        self._forget()
+        self.__dict__.pop("learned_labels_", None)
+        known = None if self.labels is None else self.labels_
+        _, learned, self.form_ = self._read(Y, known)
+        if known is None:
+            self.learned_labels_ = self._with_nodes(learned)
+        if self.limits is not None and self.limits.low.shape[1] != len(self.labels_):
+            raise ValueError(
+                f"PairwiseLabels was restricted for {self.limits.low.shape[1]} labels; Y has "
+                f"{len(self.labels_)}."
+            )
+        self.edges_  # noqa: B018 - a graph that is wrong says so now
+        return self
+
+    def _with_nodes(self, learned) -> tuple:
+        """Labels of ``Y`` and nodes of a graph; where ``Y`` has columns, it has them all."""
+        new = [name for name in node_names(self.graph) if name not in set(learned)]
+        if new and self.form_.kind not in ("names", "series"):
+            raise ValueError(unknown_label("graph holds", new[0], learned, "PairwiseLabels"))
+        return sorted_names({*learned, *new}) if new else tuple(learned)
+
+    @property
+    def labels_(self) -> tuple:
+        if self.labels is not None:
+            return self._given_labels
+        if not hasattr(self, "learned_labels_"):
+            raise NotFittedError(
+                "PairwiseLabels learns its labels from Y: call fit, or give labels."
+            )
+        return self.learned_labels_
+
+    @cached_property
+    def _given_labels(self) -> tuple:
+        given = check_distinct(self.labels, "PairwiseLabels")
+        return (*given, *(name for name in node_names(self.graph) if name not in set(given)))
+
+    @cached_property
+    def edges_(self) -> np.ndarray:
+        return read_edges(self.graph, self.labels_, "PairwiseLabels")
+
+    @property
+    def graph_(self):
+        networkx = require("networkx", used_by="PairwiseLabels.graph_", extra="graphs")
+        graph = networkx.Graph()
+        graph.add_nodes_from(self.labels_)
+        graph.add_edges_from((self.labels_[i], self.labels_[j]) for i, j in self.edges_)
+        return graph
+
+    @cached_property
+    def dag_(self) -> Dag:
+        return Dag(len(self.labels_), [], [])
+
+    def _forget(self):
+        super()._forget()
+        for cached in ("edges_", "_promise"):
+            self.__dict__.pop(cached, None)
+
+    @property
+    def guarantee(self) -> Guarantee:  # type: ignore[override]
+        return EXACT if self.exact else self._promise
+
+    @cached_property
+    def _promise(self) -> Guarantee:
+        n = len(self.labels_)
+        return EXACT if n <= FEW or is_forest(n, self.edges_) else Guarantee("bound only")
+
+    # ------------------------------------------------------------- embeddings
+    def embed(self, Z):
+        """Labels and products of pairs of labels; shape (n, d)."""
+        Z = np.asarray(Z, dtype=np.float64)
+        i, j = self.edges_.T
+        return np.hstack([Z, Z[:, i] * Z[:, j]])
+
+    def lift(self, costs, embedding):
+        """Costs of a coarser embedding as costs of this one: pairs cost nothing.
+
+        Parameters
+        ----------
+        costs : array of shape (n, number of labels) or (n, d)
+        embedding : "indicators", or this space's own
+        """
+        if embedding != "indicators":
+            return super().lift(costs, embedding)
+        costs = check_costs(costs, len(self.labels_), used_by="PairwiseLabels")
+        return np.hstack([costs, np.zeros((len(costs), len(self.edges_)))])
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name == self.embedding:
+            return self
+        return self._sets().with_embedding(name, outputs, candidates)
+
+    def _sets(self) -> LabelSets:
+        """The same sets without the pairs."""
+        sets = LabelSets(self.labels_, limits=self.limits)
+        sets.form_ = self._form
+        return sets
+
+    # ------------------------------------------------------------- limits
+    def restrict(self, *, include=None, exclude=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        include, exclude : label names, the same for all rows or a collection per row
+            Labels known to be in and known to be out; also 0/1 arrays of shape (n, number of
+            labels). A single row of them serves all rows.
+        """
+        return self._narrowed(include, exclude, None, None, (), False)
+
+    # ------------------------------------------------------------- decoding
+    def argmin(self, costs) -> Decoded:
+        """For every row the labels of least cost; costs of shape (n, d)."""
+        node_costs, edge_costs = self._split(costs)
+        outputs, values, bounds = self._best(node_costs, edge_costs, self.limits)
+        return decoded_or_infeasible(outputs, values, bounds, self)
+
+    def argmin_shared(self, node_costs, edge_costs) -> Decoded:
+        """As :meth:`argmin`, with the same costs of pairs for all rows.
+
+        Parameters
+        ----------
+        node_costs : array of shape (n, number of labels)
+        edge_costs : array of shape (E,)
+        """
+        node_costs, edge_costs = self._check_shared(node_costs, edge_costs)
+        outputs, values, bounds = self._best(node_costs, edge_costs, self.limits)
+        return decoded_or_infeasible(outputs, values, bounds, self)
+
+    def argmin_relaxed(self, costs) -> Decoded:
+        """For every row a point of least cost in the local polytope; costs of shape (n, d).
+
+        Its ``outputs`` are embeddings, (n, d) of 0, 1/2 and 1. They are those of sets on
+        forests, and where no pair costs more than zero.
+        """
+        return self._relaxed(*self._split(costs))
+
+    def argmin_relaxed_shared(self, node_costs, edge_costs) -> Decoded:
+        """As :meth:`argmin_relaxed`, with costs as in :meth:`argmin_shared`."""
+        return self._relaxed(*self._check_shared(node_costs, edge_costs))
+
+    def kbest(self, costs, k: int) -> Decoded:
+        """The ``k`` cheapest sets of every row: outputs (n, k, labels), values (n, k)."""
+        if self.guarantee != EXACT:
+            raise ValueError(
+                "PairwiseLabels: the k best sets need exact decoding, which this graph has not; "
+                "give exact=True."
+            )
+        node_costs, edge_costs = self._split(costs)
+
+        def best_within(rows, low, high):
+            limits = self.limits_.rows(rows).within(low, high)
+            return self._best(node_costs[rows], edge_costs[rows], limits)[:2]
+
+        outputs, values = k_best(best_within, len(node_costs), node_costs.shape[1], k)
+        return Decoded(outputs, values, values)
+
+    def _split(self, costs):
+        """Costs of labels and costs of pairs."""
+        n = len(self.labels_)
+        costs = check_costs(costs, n + len(self.edges_), used_by="PairwiseLabels")
+        check_n_rows(self.limits, len(costs), "PairwiseLabels")
+        return np.ascontiguousarray(costs[:, :n]), np.ascontiguousarray(costs[:, n:])
+
+    def _check_shared(self, node_costs, edge_costs):
+        node_costs = check_costs(node_costs, len(self.labels_), used_by="PairwiseLabels")
+        edge_costs = np.atleast_2d(np.asarray(edge_costs, dtype=np.float64))
+        edge_costs = check_costs(edge_costs, len(self.edges_), used_by="PairwiseLabels (pairs)")
+        if len(edge_costs) != 1:
+            raise ValueError(
+                f"PairwiseLabels expects one cost per pair, shape ({len(self.edges_)},); "
+                f"got shape {edge_costs.shape}. argmin takes costs of pairs row by row."
+            )
+        check_n_rows(self.limits, len(node_costs), "PairwiseLabels")
+        return node_costs, edge_costs
+
+    def _decode(self, costs, limits):
+        n = len(self.labels_)
+        return self._best(costs[:, :n], costs[:, n:], limits)
+
+    def _best(self, node_costs, edge_costs, limits):
+        """Outputs, values (infinite where infeasible) and bounds."""
+        costs = node_costs, edge_costs, self.edges_
+        if limits is None or not limits.is_masked:
+            return minimize(*costs, exact=self.exact)
+        return minimize_held(*costs, limits.low, limits.high, exact=self.exact)
+
+    def _relaxed(self, node_costs, edge_costs) -> Decoded:
+        costs, limits = (node_costs, edge_costs, self.edges_), self.limits
+        if limits is None or not limits.is_masked:
+            points = relax(*costs)
+        else:
+            check_feasible(~(limits.low & ~limits.high).any(axis=1), self)
+            points = relax_held(*costs, limits.low, limits.high)
+        embedded, values = embed_points(points, *costs)
+        return Decoded(embedded, values, values)
+
+    # ------------------------------------------------------------- all outputs
+    def mean_embedding(self):
+        """Mean of psi over all sets; shape (d,)."""
+        self._check_not_empty()
+        limits = self._one_row()
+        return mean_of_products(self.edges_, limits.low[0], limits.high[0])
+
+    def second_moment(self):
+        """Mean of psi psi' over all sets; shape (d, d)."""
+        self._check_not_empty()
+        limits = self._one_row()
+        return second_moment_of_products(self.edges_, limits.low[0], limits.high[0])
+
+    def sample(self, n, rng):
+        """``n`` sets drawn uniformly and independently; shape (n, number of labels)."""
+        return self._sets().sample(n, rng)

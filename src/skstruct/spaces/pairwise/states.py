@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Labels that each take one of several states, with costs along the edges of a forest."""
+
+from __future__ import annotations
+
+import copy
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from skstruct._arrays.checks import check_costs
+from skstruct.decoding.pairwise.forests import is_forest
+from skstruct.decoding.pairwise.states import best_states_on_forest, k_best_states
+from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
+from skstruct.spaces.forms import check_distinct, unknown_label
+from skstruct.spaces.limits import check_n_rows
+from skstruct.spaces.pairwise.edges import node_names, read_edges
+from skstruct.spaces.pairwise.state_forms import StateForm, check_states, read_allowed, read_states
+from skstruct.spaces.pairwise.uniform_states import StateLimits, UniformStates
+
+EMBEDDINGS = ("states", "node states")
+
+
+class PairwiseStates(UniformStates):
+    r"""A state for every label, with costs of states and of pairs of states of neighbours.
+
+    Labels are joined by a forest, so that decoding is exact: max-product, in O(n k²) for n
+    labels of k states. Outputs are arrays or rows with a state for each label, or frames with
+    a column for each label, and come back as such.
+
+    Canonical outputs are int64 arrays (rows, n) of state numbers.
+
+    Parameters
+    ----------
+    graph : "empty", pairs of label names or networkx graph
+        A forest over the labels: the pairs that count.
+    states : sequence of hashables, default=None
+        The states, the same for all labels; the sorted distinct entries of ``Y`` when None.
+    labels : sequence, default=None
+        Names of the labels, in the order of the columns; learned from ``Y`` when None.
+    embedding : "states" or "node states", default="states"
+        :math:`\psi(z)`: an indicator :math:`1[z_i = a]` at i k + a for every label and state,
+        and after these, except with "node states", an indicator
+        :math:`1[z_i = a, z_j = b]` at n k + (e k + a) k + b for every edge e = (i, j).
+    limits : StateLimits, default=None
+        What :meth:`restrict` sets.
+
+    Attributes
+    ----------
+    labels_, states_ : tuples
+    edges_ : int array of shape (E, 2)
+        Pairs i < j of positions in ``labels_``, sorted.
+
+    Examples
+    --------
+    >>> space = PairwiseStates([("morning", "noon"), ("noon", "night")],
+    ...                        states=["dry", "wet"], labels=["morning", "noon", "night"])
+    >>> node_costs = [0.0, 0.3, 0.2, 0.0, 0.0, 0.5]  # noon alone would rather be wet
+    >>> change = [0.0, 0.4, 0.4, 0.0]  # what a change of weather costs
+    >>> costs = np.array([node_costs + change + change])
+    >>> space.restore(space.argmin(costs).outputs)
+    array([['dry', 'dry', 'dry']], dtype='<U3')
+    >>> wet = space.restrict(known={"noon": "wet"})
+    >>> wet.restore(wet.argmin(costs).outputs), wet.size()
+    (array([['wet', 'wet', 'dry']], dtype='<U3'), 4)
+    """
+
+    default_loss = "hamming"
+
+    def __init__(self, graph, states=None, labels=None, embedding="states", *, limits=None):
+        self.graph = graph
+        self.states = states
+        self.labels = labels
+        self.embedding = embedding
+        self.limits = limits
+
+    # ------------------------------------------------------------- labels and states
+    def fit(self, Y):
+        """Learn what was left open: states, labels, and how outputs are written."""
+        self._forget()
+        states = None if self.states is None else self.states_
+        labels = None if self.labels is None else self.labels_
+        _, states, labels, form = read_states(Y, states, labels, used_by="PairwiseStates")
+        self.learned_states_, self.learned_labels_, self.form_ = states, labels, form
+        self.edges_, self.limits_  # noqa: B018 - a graph that is wrong says so now
+        return self
+
+    def set_params(self, **params):
+        self._forget()
+        return super().set_params(**params)
+
+    def _forget(self):
+        for cached in ("edges_", "learned_states_", "learned_labels_", "form_"):
+            self.__dict__.pop(cached, None)
+
+    @property
+    def states_(self) -> tuple:
+        if self.states is not None:
+            return check_states(self.states, "PairwiseStates")
+        if not hasattr(self, "learned_states_"):
+            raise NotFittedError("PairwiseStates learns its states from Y: call fit, or give them.")
+        return self.learned_states_
+
+    @property
+    def labels_(self) -> tuple:
+        if self.labels is not None:
+            return check_distinct(self.labels, "PairwiseStates")
+        if not hasattr(self, "learned_labels_"):
+            raise NotFittedError("PairwiseStates learns its labels from Y: call fit, or give them.")
+        return self.learned_labels_
+
+    @cached_property
+    def edges_(self) -> np.ndarray:
+        labels = self.labels_
+        for name in node_names(self.graph):
+            if name not in set(labels):
+                raise ValueError(unknown_label("graph holds", name, labels, "PairwiseStates"))
+        edges = read_edges(self.graph, labels, "PairwiseStates")
+        if not is_forest(len(labels), edges):
+            raise ValueError(
+                f"PairwiseStates: the graph is a forest; the {len(edges)} edges that came between "
+                f"{len(labels)} labels close a circle."
+            )
+        return edges
+
+    def validate(self, Y):
+        """Outputs in canonical form: state numbers, int64 of shape (n, number of labels)."""
+        return read_states(Y, self.states_, self.labels_, used_by="PairwiseStates")[0]
+
+    def restore(self, Z, index=None):
+        """Canonical outputs in the form that was seen in ``fit``."""
+        form = getattr(self, "form_", StateForm())
+        return form.write(np.asarray(Z), self.states_, self.labels_, index)
+
+    # ------------------------------------------------------------- embedding
+    def _used_edges(self) -> np.ndarray:
+        if self.embedding not in EMBEDDINGS:
+            raise ValueError(
+                f"PairwiseStates: embedding is 'states' or 'node states'; {self.embedding!r} came."
+            )
+        return self.edges_ if self.embedding == "states" else self.edges_[:0]
+
+    def _shape(self) -> tuple[int, int, int]:
+        """Numbers of labels, of states, and of edges that count."""
+        return len(self.labels_), len(self.states_), len(self._used_edges())
+
+    def embed(self, Z):
+        """Indicators of states, and of pairs of states of neighbours; CSR of shape (n, d)."""
+        Z, edges, (n, k, n_edges) = np.asarray(Z), self._used_edges(), self._shape()
+        nodes = np.arange(n) * k + Z
+        pairs = n * k + (np.arange(n_edges) * k + Z[:, edges[:, 0]]) * k + Z[:, edges[:, 1]]
+        column = np.hstack([nodes, pairs])
+        starts = column.shape[1] * np.arange(len(Z) + 1)
+        shape = len(Z), n * k + n_edges * k * k
+        return sparse.csr_array((np.ones(column.size), column.ravel(), starts), shape=shape)
+
+    def _requirements(self):
+        edges, (n, k, n_edges) = self._used_edges(), self._shape()
+        asked = np.full((n * k + n_edges * k * k, n), -1)
+        asked[np.arange(n * k), np.repeat(np.arange(n), k)] = np.tile(np.arange(k), n)
+        for end, state in enumerate(np.divmod(np.arange(k * k), k)):
+            rows = np.arange(n * k, len(asked))
+            asked[rows, np.repeat(edges[:, end], k * k)] = np.tile(state, n_edges)
+        return asked
+
+    def lift(self, costs, embedding):
+        """Costs of "node states": pairs cost nothing."""
+        if embedding != "node states" or self.embedding != "states":
+            return super().lift(costs, embedding)
+        n, k, n_edges = self._shape()
+        costs = check_costs(costs, n * k, used_by="PairwiseStates")
+        return np.hstack([costs, np.zeros((len(costs), n_edges * k * k))])
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name not in EMBEDDINGS:
+            return super().with_embedding(name, outputs, candidates)
+        view = copy.copy(self)
+        view.embedding = name
+        return view
+
+    # ------------------------------------------------------------- limits
+    @property
+    def limits_(self) -> StateLimits:
+        """Which states labels may have."""
+        shape = (1, len(self.labels_), len(self.states_))
+        if self.limits is None:
+            return StateLimits(np.ones(shape, bool))
+        if self.limits.allowed.shape[1:] != shape[1:]:
+            came = "{} labels of {} states".format(*self.limits.allowed.shape[1:])
+            raise ValueError(f"PairwiseStates was restricted for {came}; Y has {shape[1:]}.")
+        return self.limits
+
+    def restrict(self, *, known=None, forbidden=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        known : {label: state}, or one such mapping per row
+            States that are known. A list or set of states leaves the choice among them.
+        forbidden : {label: state or states}, or one such mapping per row
+            States that a label cannot have.
+        """
+        limits, names = self.limits_, (self.labels_, self.states_)
+        if known is not None:
+            told = read_allowed(known, *names, "known", "PairwiseStates")
+            limits = limits.narrow(told | ~told.any(axis=2, keepdims=True))
+        if forbidden is not None:
+            limits = limits.narrow(~read_allowed(forbidden, *names, "forbidden", "PairwiseStates"))
+        return self._limited(limits)
+
+    def _limited(self, limits):
+        narrowed = copy.copy(self)
+        narrowed.limits = limits
+        return narrowed
+
+    def rows(self, index):
+        if self.limits is None or self.limits.n_rows is None:
+            return self
+        return self._limited(self.limits.rows(index))
+
+    def contains(self, Z):
+        """Whether each row is an output of this space, limits included; shape (n,)."""
+        Z, (n, k) = np.asarray(Z), self._shape()[:2]
+        if Z.ndim != 2 or Z.shape[1] != n or Z.dtype.kind not in "iu":
+            raise ValueError(
+                f"contains() takes outputs in canonical form, state numbers of shape (n, {n}); "
+                f"an array of {Z.dtype} of shape {Z.shape} came. validate() makes them."
+            )
+        check_n_rows(self.limits_, len(Z), "PairwiseStates")
+        inside = (Z >= 0) & (k > Z)
+        row = np.arange(len(Z)) if self.limits_.n_rows else np.zeros(len(Z), int)
+        allowed = self.limits_.allowed[row[:, None], np.arange(n), np.where(inside, Z, 0)]
+        return (inside & allowed).all(axis=1)
+
+    # ------------------------------------------------------------- decoding
+    def _split(self, costs):
+        """Costs of states, limits included, of pairs of states, and the edges."""
+        n, k, n_edges = self._shape()
+        costs = check_costs(costs, n * k + n_edges * k * k, used_by="PairwiseStates")
+        check_n_rows(self.limits_, len(costs), "PairwiseStates")
+        nodes, pairs = costs[:, : n * k], costs[:, n * k :]
+        unary = np.where(self.limits_.allowed, nodes.reshape(len(costs), n, k), np.inf)
+        return unary, pairs.reshape(len(costs), n_edges, k, k), self._used_edges()
+
+    def argmin(self, costs) -> Decoded:
+        """For every row the states of least cost; costs of shape (n, d)."""
+        outputs, values = best_states_on_forest(*self._split(costs))
+        return decoded_or_infeasible(outputs, values, values, self)
+
+    def kbest(self, costs, k: int) -> Decoded:
+        """The ``k`` cheapest outputs of every row: outputs (n, k, labels), values (n, k)."""
+        unary, pairs, edges = self._split(costs)
+        outputs, values = k_best_states(unary, pairs, edges, k)
+        check_feasible(np.isfinite(values).any(axis=1), self)
+        return Decoded(outputs, values, values)

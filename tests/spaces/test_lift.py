@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Costs written in another embedding price every output as before."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from skstruct.spaces import Classes, Hierarchy, LabelSets, Sequences
+from strategies import closed_sets, dags, forests, subsets
+
+
+def prices(space, costs, Z):
+    """Cost of every output in every row; shape (n, m)."""
+    psi = space.embed(Z)
+    return np.asarray(costs) @ (psi.toarray() if sparse.issparse(psi) else psi).T
+
+
+def check_lift(space, view, Z, seed=0):
+    """A view charges every output what the space charges it, and its optimum is the same."""
+    rng = np.random.default_rng(seed)
+    costs = rng.standard_normal((7, space.embed(Z).shape[1]))
+    lifted = view.lift(costs, space.embedding)
+    expected = prices(space, costs, Z)
+    assert_allclose(prices(view, lifted, Z), expected, atol=1e-9)
+    assert_allclose(view.argmin(lifted).values, expected.min(axis=1), atol=1e-9)
+    assert view.lift(lifted, view.embedding) is lifted
+
+
+@given(st.integers(1, 5))
+def test_labels_cost_the_same_in_sets_of_any_size(d):
+    space = LabelSets(range(d))
+    check_lift(space, space.with_embedding("sized indicators"), subsets(d))
+
+
+@given(forests())
+def test_closed_sets_of_a_forest_by_size(space):
+    check_lift(space, space.with_embedding("sized indicators"), closed_sets(space))
+
+
+@given(dags())
+def test_products_of_parents_cost_nothing(space):
+    view = Hierarchy(space.edges).with_embedding("indicators and parents")
+    check_lift(space, view, closed_sets(space))
+
+
+@given(dags())
+def test_listed_outputs_are_priced_one_by_one(space):
+    Z = closed_sets(space)
+    check_lift(space, space.with_embedding("outputs", Z), Z)
+
+
+def test_a_list_takes_costs_of_any_embedding_that_its_space_has():
+    space, Z = LabelSets(range(3)), subsets(3)
+    listed = space.with_embedding("outputs", Z)
+    check_lift(space.with_embedding("sized indicators"), listed, Z)
+    words = Sequences("ab", 3).fit(["aba"])
+    Z = words.enumerate()
+    listed = words.with_embedding("outputs", Z)
+    check_lift(words, listed, Z)
+    check_lift(words.with_embedding("bigrams"), listed, Z)
+
+
+@pytest.mark.parametrize(
+    ("view", "embedding"),
+    [
+        (Classes(["a", "b"]), "positions"),
+        (LabelSets(range(3)), "sized indicators"),
+        (LabelSets(range(3)).with_embedding("sized indicators"), "positions"),
+        (Hierarchy([(0, 1)]).with_embedding("indicators and parents"), "sized indicators"),
+        (LabelSets(range(3)).with_embedding("outputs", subsets(3)), "positions"),
+    ],
+)
+def test_costs_of_another_embedding_are_an_error(view, embedding):
+    with pytest.raises(ValueError, match=embedding):
+        view.lift(np.zeros((1, 3)), embedding)
+
+
+def test_costs_of_a_wrong_width_are_an_error():
+    space = LabelSets(range(3))
+    for view in (
+        space.with_embedding("sized indicators"),
+        space.with_embedding("outputs", [[1, 0, 0]]),
+    ):
+        with pytest.raises(ValueError, match=r"shape \(n_samples, 3\)"):
+            view.lift(np.zeros((1, 4)), "indicators")
