@@ -11,14 +11,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skstruct.learners import ConditionalRiskMinimizer, OutputKernelRegressor
+    from skstruct.learners import (
+        ConditionalRiskMinimizer,
+        MaxMarginNetwork,
+        MaxMarginTree,
+        OutputKernelRegressor,
+        StructuredPerceptron,
+        StructuredSVM,
+    )
 
 __version__ = "0.1.0.dev0"
 
-_PUBLIC = {
-    "ConditionalRiskMinimizer": "skstruct.learners",
-    "OutputKernelRegressor": "skstruct.learners",
-}
+_LEARNERS = (
+    "ConditionalRiskMinimizer",
+    "MaxMarginNetwork",
+    "MaxMarginTree",
+    "OutputKernelRegressor",
+    "StructuredPerceptron",
+    "StructuredSVM",
+)
 _ROOMS = (
     "bounds",
     "datasets",
@@ -33,13 +44,22 @@ _ROOMS = (
     "testing",
 )
 
-__all__ = ["ConditionalRiskMinimizer", "OutputKernelRegressor", "__version__", *_ROOMS]
+__all__ = [
+    "ConditionalRiskMinimizer",
+    "MaxMarginNetwork",
+    "MaxMarginTree",
+    "OutputKernelRegressor",
+    "StructuredPerceptron",
+    "StructuredSVM",
+    "__version__",
+    *_ROOMS,
+]
 
 
 def __getattr__(name):
     """Load sub-packages when they are first touched, so that importing costs little."""
-    if name in _PUBLIC:
-        return getattr(import_module(_PUBLIC[name]), name)
+    if name in _LEARNERS:
+        return getattr(import_module("skstruct.learners"), name)
     if name in _ROOMS:
         return import_module(f"skstruct.{name}")
     raise AttributeError(f"module 'skstruct' has no attribute {name!r}")

@@ -1,93 +1,17 @@
 """The optimiser of all margin learners, against an independent solver over listed atoms."""
 
-import clarabel
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
+from margin_cases import ListedAtoms
 from skstruct.learners.margins._compiled_dual import best_step
-from skstruct.learners.margins.dual import Atoms, HingeDual
+from skstruct.learners.margins.dual import HingeDual
 from skstruct.learners.margins.rows import KernelRows, LinearRows
 
-
-class ListedAtoms:
-    """Examples of several rows, each with a few atoms of its own; the oracle compares all."""
-
-    def __init__(self, seed, lengths, p=2, q=2, r=2, n_atoms=3):
-        rng = np.random.default_rng(seed)
-        self.starts = np.concatenate([[0], np.cumsum(lengths)])
-        self.X = rng.normal(size=(self.starts[-1], p))
-        self.seeing = [rng.integers(-1, 2, size=(n_atoms, T, q)).astype(float) for T in lengths]
-        self.constants = rng.integers(-1, 2, size=(len(lengths), n_atoms, r)).astype(float)
-        self.losses = rng.random((len(lengths), n_atoms))
-        weight = rng.random(len(lengths)) + 0.1
-        self.share, self.sizes = weight / weight.sum(), (p, q, r)
-
-    def values(self, m, scores, w):
-        """Loss plus score of every atom of example m, and of the truth, whose is zero."""
-        seen = np.einsum("atk,tk->a", self.seeing[m], scores)
-        return np.append(seen + self.constants[m] @ w + self.losses[m], 0.0)
-
-    def __call__(self, scores, w, examples):
-        directions, constants, losses, bounds, at = [], [], [], [], 0
-        for m in examples:
-            T = self.seeing[m].shape[1]
-            values = self.values(m, scores[at : at + T], w)
-            best, at = int(values.argmax()), at + T
-            zero = best == len(self.losses[m])
-            directions.append(np.zeros(self.seeing[m].shape[1:]) if zero else self.seeing[m][best])
-            constants.append(np.zeros(len(w)) if zero else self.constants[m][best])
-            losses.append(0.0 if zero else self.losses[m][best])
-            bounds.append(values.max())
-        return Atoms(
-            np.concatenate(directions), np.array(constants), np.array(losses), np.array(bounds)
-        )
-
-    def objective(self, W, w, lam, l1, shift):
-        hinge = sum(
-            h * self.values(m, self.X[a:b] @ W, w).max()
-            for m, (h, a, b) in enumerate(zip(self.share, self.starts[:-1], self.starts[1:]))
-        )
-        kept = np.isfinite(l1)
-        priced = l1[kept] @ np.abs(w[kept]) - shift @ w
-        return lam / 2 * ((W**2).sum() + w @ w) + priced + hinge
-
-    def optimum(self, lam, l1, shift):
-        """Smallest objective, by an interior point method over v = (W, w+, w-, slacks)."""
-        p, q, r = self.sizes
-        M, kept = len(self.share), np.isfinite(l1)
-        rows, right = [], []
-        for m in range(M):
-            X = self.X[self.starts[m] : self.starts[m + 1]]
-            for a in range(len(self.losses[m]) + 1):
-                zero = a == len(self.losses[m])  # the truth
-                W = np.zeros(p * q) if zero else (X.T @ self.seeing[m][a]).ravel()
-                w = np.zeros(r) if zero else self.constants[m][a] * kept
-                rows.append(np.concatenate([W, w, -w, -np.eye(M)[m]]))
-                right.append(0.0 if zero else -self.losses[m][a])
-        signs = np.hstack([np.zeros((2 * r, p * q)), -np.eye(2 * r), np.zeros((2 * r, M))])
-        P = np.zeros((p * q + 2 * r + M,) * 2)
-        P[: p * q, : p * q] = lam * np.eye(p * q)
-        both = np.kron([[1.0, -1.0], [-1.0, 1.0]], lam * np.diag(kept.astype(float)))
-        P[p * q : -M, p * q : -M] = both
-        price, tilt = np.where(kept, l1, 1.0), shift * kept
-        c = np.concatenate([np.zeros(p * q), price - tilt, price + tilt, self.share])
-        A, b = np.vstack([*rows, signs]), np.concatenate([right, np.zeros(2 * r)])
-        options = clarabel.DefaultSettings()
-        options.verbose = False
-        cones = [clarabel.NonnegativeConeT(len(b))]
-        solver = clarabel.DefaultSolver(
-            sparse.csc_matrix(P), c, sparse.csc_matrix(A), b, cones, options
-        )
-        v = np.array(solver.solve().x)
-        W, w = v[: p * q].reshape(p, q), (v[p * q :][:r] - v[p * q + r :][:r]) * kept
-        return self.objective(W, w, lam, l1, shift)
-
-
 problems = st.builds(
-    ListedAtoms,
+    ListedAtoms.random,
     st.integers(0, 10**6),
     st.lists(st.integers(1, 3), min_size=1, max_size=4),
     r=st.integers(0, 3),
@@ -133,7 +57,7 @@ def test_kernel_values_and_features_are_the_same_problem(problem, lam):
 
 
 def test_portions_stay_portions_and_weights_follow_from_them():
-    problem = ListedAtoms(3, [2, 1, 1, 3], r=3)
+    problem = ListedAtoms.random(3, [2, 1, 1, 3], r=3)
     dual = HingeDual(LinearRows(problem.X, problem.starts), 2, 3, 0.05, problem.share)
     dual.solve(problem, 1e-12, range(30), 1)
     np.testing.assert_allclose(dual.portions.sum(axis=0), 1.0, atol=1e-12)
@@ -146,7 +70,7 @@ def test_portions_stay_portions_and_weights_follow_from_them():
 
 def test_two_slots_are_enough():
     """With room for one atom besides the mixture the steps are those of plain Frank-Wolfe."""
-    problem = ListedAtoms(5, [1] * 6, n_atoms=5)
+    problem = ListedAtoms.random(5, [1] * 6, n_atoms=5)
     rows = LinearRows(problem.X, problem.starts)
     tight = HingeDual(rows, 2, 2, 0.1, problem.share, memory=1)
     roomy = HingeDual(rows, 2, 2, 0.1, problem.share)
@@ -158,7 +82,7 @@ def test_two_slots_are_enough():
 
 
 def test_a_fork_goes_its_own_way():
-    problem = ListedAtoms(7, [1, 2, 1])
+    problem = ListedAtoms.random(7, [1, 2, 1])
     dual = HingeDual(LinearRows(problem.X, problem.starts), 2, 2, 0.1, problem.share)
     dual.solve(problem, 1e-6, range(3), 0)
     before = dual.weights.copy(), dual.portions.copy()
@@ -171,7 +95,7 @@ def test_a_fork_goes_its_own_way():
 
 
 def test_a_dual_of_more_rows_begins_where_another_stopped():
-    many = ListedAtoms(11, [1, 2, 1, 1])
+    many = ListedAtoms.random(11, [1, 2, 1, 1])
     few_rows = LinearRows(many.X[:3], many.starts[:3])
     few = HingeDual(few_rows, 2, 2, 0.1)
     few.solve(many, 1e-6, range(20), 0)

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from skstruct.learners.constraint_classification import ConstraintClassification
     from skstruct.learners.label_ranking_boosting import LabelRankingBoosting
     from skstruct.learners.label_ranking_svm import LabelRankingSVM
+    from skstruct.learners.margins.network import MaxMarginNetwork
+    from skstruct.learners.margins.perceptron import StructuredPerceptron
+    from skstruct.learners.margins.structured_svm import StructuredSVM
+    from skstruct.learners.margins.tree import MaxMarginTree
     from skstruct.learners.neighbor_label_ranker import NeighborLabelRanker
     from skstruct.learners.online_label_ranker import OnlineLabelRanker
     from skstruct.learners.output_kernel import OutputKernelRegressor
@@ -23,11 +27,15 @@ __getattr__ = lazy_names(
         "ConstraintClassification": "constraint_classification",
         "LabelRankingBoosting": "label_ranking_boosting",
         "LabelRankingSVM": "label_ranking_svm",
+        "MaxMarginNetwork": "margins.network",
+        "MaxMarginTree": "margins.tree",
         "NeighborLabelRanker": "neighbor_label_ranker",
         "OnlineLabelRanker": "online_label_ranker",
         "OutputKernelRegressor": "output_kernel",
         "PairwiseComparison": "pairwise_comparison",
         "Reduction": "reductions",
+        "StructuredPerceptron": "margins.perceptron",
+        "StructuredSVM": "margins.structured_svm",
     },
 )
 
@@ -37,9 +45,13 @@ __all__ = [
     "Explanation",
     "LabelRankingBoosting",
     "LabelRankingSVM",
+    "MaxMarginNetwork",
+    "MaxMarginTree",
     "NeighborLabelRanker",
     "OnlineLabelRanker",
     "OutputKernelRegressor",
     "PairwiseComparison",
     "Reduction",
+    "StructuredPerceptron",
+    "StructuredSVM",
 ]

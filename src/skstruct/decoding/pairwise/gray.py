@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct.decoding.pairwise.held import fold
 from skstruct.decoding.pairwise.roof import price_points
 
 MOST = 24  # labels: beyond, a row takes seconds
+LANES = 16  # rows that go side by side
 
 
 def best_by_enumeration(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
@@ -30,13 +32,41 @@ def best_by_enumeration(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.n
     >>> best_by_enumeration(np.array([[-1.0, -2.0, -1.0]]), np.array([[2.0, 2.0, 2.0]]), triangle)
     (array([[0, 1, 0]], dtype=int8), array([-2.]))
     """
-    from skstruct.decoding.pairwise._compiled_gray import best_sets
-
     n = node_costs.shape[1]
     if n > MOST:
         raise ValueError(f"All sets of {n} labels are too many to try; {MOST} labels at most.")
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
     edges = np.ascontiguousarray(edges, dtype=np.int64)
-    outputs = best_sets(*costs, edges)
+    few_rows = n > 10 and len(node_costs) < LANES
+    outputs = _by_last_labels(*costs, edges) if few_rows else _walk(*costs, edges)
     # Prices anew: those on the way have gathered the rounding of all steps.
     return outputs, price_points(outputs, *costs, edges)
+
+
+def _walk(node_costs, edge_costs, edges):
+    from skstruct.decoding.pairwise._compiled_gray import best_sets
+
+    if not node_costs.shape[1]:
+        return np.zeros(node_costs.shape, np.int8)
+    return best_sets(node_costs, edge_costs, edges)
+
+
+def _by_last_labels(node_costs, edge_costs, edges):
+    """The same with the last labels held in all ways: rows enough to fill the lanes."""
+    rows, n = node_costs.shape
+    held = LANES.bit_length() - 1
+    ends = np.arange(LANES)[:, None] >> np.arange(held) & 1  # shape (LANES, held)
+    ways = np.tile(np.hstack([np.zeros((LANES, n - held), np.int64), ends]), (rows, 1)) > 0
+    last = np.arange(n) >= n - held
+    nodes, pairs = np.repeat(node_costs, LANES, axis=0), edge_costs
+    if len(edge_costs) > 1:
+        pairs = np.repeat(edge_costs, LANES, axis=0)
+    nodes, pairs, shift = fold(nodes, pairs, edges, ways, ways | ~last)
+    first = ~last[edges].any(axis=1)
+    heads = np.ascontiguousarray(nodes[:, ~last]), np.ascontiguousarray(pairs[:, first])
+    if len(edge_costs) == 1:  # what is left is the same for all rows again
+        heads = heads[0], heads[1][:1]
+    outputs = np.hstack([_walk(*heads, edges[first]), ways[:, last].astype(np.int8)])
+    values = price_points(outputs[:, ~last], *heads, edges[first]) + shift
+    best = values.reshape(rows, LANES).argmin(axis=1)
+    return outputs.reshape(rows, LANES, n)[np.arange(rows), best]

@@ -3,19 +3,27 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from skstruct.decoding.pairwise.cores import try_cores
+from skstruct.decoding.pairwise.branching import best_by_branching
+from skstruct.decoding.pairwise.cores import open_cores, try_cores
 from skstruct.decoding.pairwise.forests import best_on_forest, is_forest
 from skstruct.decoding.pairwise.gray import best_by_enumeration
 from skstruct.decoding.pairwise.improve import round_halves
 from skstruct.decoding.pairwise.programs import best_by_program
 from skstruct.decoding.pairwise.roof import price_points, roof_dual
 
-FEW = 9  # labels: all sets of so many are tried in the time of one minimum cut
-CORE = 12  # labels left open by roof duality that are tried in all ways
-CORE_ON_REQUEST = 18  # and when the best labels are asked for
+FEW = 9  # labels: all sets of so many are tried in less time than a minimum cut takes
+CORE = 14  # labels left open by roof duality that are tried in all ways
+BRANCHED = 64  # labels left open that branch and bound of our own is for: beyond, HiGHS
 ROUNDING = 1e-9  # of the size of the costs: a gap below it is none
+
+
+def is_exact(n: int, edges: np.ndarray) -> bool:
+    """Whether ``minimize`` finds the best labels without being asked to, whatever the costs."""
+    return n <= CORE or is_forest(n, edges)
 
 
 def minimize(node_costs, edge_costs, edges, *, exact=False):
@@ -79,16 +87,14 @@ def _from_halves(node_costs, edge_costs, edges, exact):
     n_open = (halves == 0.5).sum(axis=1)
     if not n_open.any():
         return outputs, values, bounds
-    largest = CORE_ON_REQUEST if exact else CORE
     for k in np.unique(n_open[n_open > 0]):
         rows = np.flatnonzero(n_open == k)
-        costs = node_costs[rows], _rows(edge_costs, rows), edges, halves[rows]
-        if k <= largest:
-            outputs[rows] = try_cores(*costs, int(k))
-        else:
-            outputs[rows] = round_halves(*costs)
-        values[rows] = price_points(outputs[rows], *costs[:3])
-        if k <= largest:  # the settled labels are persistent: nothing is better
+        costs = node_costs[rows], _rows(edge_costs, rows), edges
+        few = k <= CORE
+        solve = partial(try_cores, k=int(k)) if few else round_halves
+        outputs[rows] = solve(*costs, halves[rows])
+        values[rows] = price_points(outputs[rows], *costs)
+        if few:  # the settled labels are persistent: nothing is better
             bounds[rows] = values[rows]
     bounds = np.minimum(bounds, values)
     if exact:
@@ -103,10 +109,14 @@ def _rows(edge_costs, rows):
 def _close(node_costs, edge_costs, edges, halves, outputs, values, bounds):
     """Solve the rows with a gap by branch and bound, in place."""
     size = np.abs(node_costs).sum(axis=1) + np.abs(edge_costs).sum(axis=1)
-    rows = np.flatnonzero(values - bounds > ROUNDING * size)
-    if not len(rows):
-        return
-    costs = node_costs[rows], _rows(edge_costs, rows), edges
-    outputs[rows], bounds[rows] = best_by_program(*costs, halves[rows])
-    values[rows] = price_points(outputs[rows], *costs)
-    bounds[rows] = np.minimum(bounds[rows], values[rows])
+    for row in np.flatnonzero(values - bounds > ROUNDING * size):
+        one = slice(row, row + 1)
+        costs = node_costs[one], _rows(edge_costs, one), edges
+        k = int((halves[row] == 0.5).sum())
+        if k <= BRANCHED:
+            core, nodes, pairs = open_cores(*costs, halves[one], k)
+            outputs[row, core[0]] = best_by_branching(nodes[0], pairs[0], outputs[row, core[0]])
+        else:
+            outputs[one], bounds[one] = best_by_program(*costs, halves[one])
+        values[one] = price_points(outputs[one], *costs)
+        bounds[row] = values[row] if k <= BRANCHED else min(bounds[row], values[row])

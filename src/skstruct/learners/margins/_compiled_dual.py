@@ -128,7 +128,9 @@ def _give_up(a, m, first, last, portions, atoms):
 
 
 @nb.njit(cache=True, nogil=True)
-def remember(examples, clock, starts, offset, directions, constants, losses, portions, stamps, atoms):
+def remember(
+    examples, clock, starts, offset, directions, constants, losses, portions, stamps, atoms
+):
     """Keep new atoms; those without a portion go first, then those unused for longest."""
     points, point_constants, point_losses = atoms
     for number in range(examples.shape[0]):

@@ -84,7 +84,7 @@ class MarginLearner(BlockPredictor):
         return infer_space(y) if self.space is None else clone(self.space)
 
     def _check_parameters(self):
-        if self.n_components is not None and not _is_count(self.n_components):
+        if self.n_components is not None and not is_count(self.n_components):
             raise ValueError(
                 f"n_components is a whole number from 1, or None; {self.n_components!r} came."
             )
@@ -188,7 +188,7 @@ class HingeLearner(MarginLearner):
             raise ValueError(f"lam must be positive and finite; {self.lam!r} came.")
         if not self.tol > 0:
             raise ValueError(f"tol is a share of the objective, positive; {self.tol!r} came.")
-        if not _is_count(self.max_iter):
+        if not is_count(self.max_iter):
             raise ValueError(f"max_iter is a whole number from 1; {self.max_iter!r} came.")
 
     @all_or_nothing
@@ -221,14 +221,11 @@ class HingeLearner(MarginLearner):
     def _learned(self, X, weight, before) -> HingeDual:
         """The solved dual, begun where an earlier one stopped, if there is one."""
         self._warn_if_approximate()
-        if weight.sum() <= 0:
-            raise ValueError("sample_weight: all weights are zero.")
         self.scores_, rows = self._rows(X)
         dual = self._new_dual(rows, weight / weight.sum())
         if before is not None and before.points.shape[2] == dual.points.shape[2]:
             dual.take_over(before)
-        self._solve(dual)
-        return dual
+        return self._solve(dual)
 
     def __getstate__(self):
         """Without the dual variables: a stored model predicts, and begins anew."""
@@ -245,10 +242,14 @@ class HingeLearner(MarginLearner):
 
     _rivals = "margin"
 
-    def _solve(self, dual):
-        passes = track(range(self.max_iter), "training", self.verbose)
-        dual.solve(self._oracle(), self.tol, passes, self._seed())
+    def _solve(self, dual) -> HingeDual:
+        """Climb, keep the weights, and give the dual back."""
+        oracle = self._oracle()
+        if not dual.clock or not dual.measure(oracle, self.tol):  # it may have gone on from the end
+            passes = track(range(self.max_iter), "training", self.verbose)
+            dual.solve(oracle, self.tol, passes, self._seed())
         self._finish(dual)
+        return dual
 
     @abstractmethod
     def _oracle(self):
@@ -270,7 +271,7 @@ class HingeLearner(MarginLearner):
             )
 
 
-def _is_count(value) -> bool:
+def is_count(value) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
 
 

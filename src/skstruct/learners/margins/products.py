@@ -22,7 +22,7 @@ class Points:
         return self.losses + omega * self.heights
 
     def take(self, which, rows, other):
-        """Some examples, of which ``rows`` are the rows, from another."""
+        """Some examples from another; ``which`` and ``rows`` are masks."""
         self.seeing[rows], self.constants[which] = other.seeing[rows], other.constants[which]
         for name in ("losses", "heights", "omega", "b"):
             getattr(self, name)[which] = getattr(other, name)[which]
@@ -56,7 +56,7 @@ class ProductSearch:
         lengths = problem.lengths[examples] if hasattr(problem, "lengths") else np.ones(B, int)
         self.owner = np.repeat(np.arange(B), lengths)  # the example of every row
         seeing, fixed = problem.truth(self.examples)
-        self.own = self._scores(seeing, fixed, np.arange(B))
+        self.own = self._scores(seeing, fixed, np.ones(B, bool))
         free = np.full(B, np.inf)
         self.truth = Points(seeing, fixed, np.zeros(B), np.ones(B), np.ones(B), free)
         self.left, self.right, self.best = (self.truth.copy() for _ in range(3))
@@ -64,8 +64,7 @@ class ProductSearch:
         self.ceiling, self.upper = free.copy(), free.copy()  # of losses, and of products
 
     def _scores(self, seeing, fixed, which):
-        rows = np.isin(self.owner, which)
-        inner = (self.scores[rows] * seeing).sum(axis=1)
+        inner = (self.scores[which[self.owner]] * seeing).sum(axis=1)
         return self.problem.totals(inner, self.examples[which]) + fixed @ self.constants
 
     # ------------------------------------------------------------------ searching
@@ -74,7 +73,7 @@ class ProductSearch:
         omega, last = np.array(omega), np.array(omega)
         still = np.ones(len(omega), bool)
         for call in range(MOST_CALLS):
-            found = self._ask(omega, np.flatnonzero(still))
+            found = self._ask(omega, still)
             self._bound(found)
             over = self._known(found, still)
             last = np.where(still & (omega > 0), omega, last)
@@ -90,8 +89,7 @@ class ProductSearch:
 
     def _ask(self, omega, which) -> Points:
         """The rivals of some examples; the others keep the truth and a line that says nothing."""
-        found, rows = self.truth.copy(), np.isin(self.owner, which)
-        weight = omega[which]
+        found, rows, weight = self.truth.copy(), which[self.owner], omega[which]
         rivals = self.problem.rivals(
             self.scores[rows], self.constants, self.examples[which], weight
         )
@@ -126,9 +124,9 @@ class ProductSearch:
         left = still & (found.losses > found.omega * found.heights)
         for points, which in ((self.best, better), (self.left, left), (self.right, still & ~left)):
             points.take(which, which[self.owner], found)
-        # A level line bounds losses, which is kept apart: as a line it says nothing.
-        flat = self.left.omega == 0.0
-        self.left.omega[flat], self.left.b[flat] = 1.0, np.inf
+            # A level line bounds losses, which is kept apart: with H it says nothing.
+            flat = points.omega == 0.0
+            points.omega[flat], points.b[flat] = 1.0, np.inf
         self.has_left |= left
 
     def _next(self, call):

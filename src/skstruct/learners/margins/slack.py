@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from skstruct.learners.margins.dual import Atoms
 from skstruct.learners.margins.loss_levels import loss_levels
@@ -13,7 +12,7 @@ from skstruct.learners.margins.products import ProductSearch
 from skstruct.spaces.base import Enumerable
 from skstruct.spaces.listed import ListView
 
-MOST_LISTED, MOST_NUMBERS = 2000, 10**7  # outputs that are compared one by one; their psi
+MOST_LISTED, MOST_NUMBERS = 20_000, 2 * 10**6  # outputs that are compared one by one; their psi
 
 
 class SlackRescaling:
@@ -86,8 +85,7 @@ class SlackRescaling:
         psi = dense(problem.loss_psi[examples])
         ones = np.ones((len(psi), 1))
         costs, offset = problem.loss.cost(psi, ones), problem.loss.offset(psi, ones)
-        priced = self.loss_psi @ costs.T if sparse.issparse(self.loss_psi) else None
-        losses = costs @ self.loss_psi.T if priced is None else priced.T
+        losses = (self.loss_psi @ costs.T).T  # psi may be sparse
         return np.maximum(losses + offset[:, None], 0.0)
 
 

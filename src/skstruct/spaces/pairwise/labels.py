@@ -12,10 +12,9 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.optional import require
 from skstruct.decoding.dag import Dag
 from skstruct.decoding.lawler import k_best
-from skstruct.decoding.pairwise.forests import is_forest
 from skstruct.decoding.pairwise.restricted import minimize_held, relax_held
 from skstruct.decoding.pairwise.roof import embed_points
-from skstruct.decoding.pairwise.solve import FEW, minimize, relax
+from skstruct.decoding.pairwise.solve import is_exact, minimize, relax
 from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_feasible, decoded_or_infeasible
 from skstruct.spaces.forms import check_distinct, sorted_names, unknown_label
 from skstruct.spaces.indicators import IndicatorSpace
@@ -31,8 +30,8 @@ class PairwiseLabels(IndicatorSpace):
     .. math:: \psi(y) = (y_1, \dots, y_n, (y_i y_j)_{ij \in E})
 
     so that a cost may say which labels go together. Decoding is exact on forests, with up to
-    nine labels, and where no pair costs more than zero; on other graphs roof duality gives
-    a lower bound and often proves the answer, and ``exact=True`` asks for the best at any
+    14 labels, and where no pair costs more than zero; on other graphs roof duality gives a
+    lower bound and often proves the answer, and ``exact=True`` asks for the best at any
     price.
 
     Parameters
@@ -144,8 +143,8 @@ class PairwiseLabels(IndicatorSpace):
 
     @cached_property
     def _promise(self) -> Guarantee:
-        n = len(self.labels_)
-        return EXACT if n <= FEW or is_forest(n, self.edges_) else Guarantee("bound only")
+        exact = is_exact(len(self.labels_), self.edges_)
+        return EXACT if exact else Guarantee("bound only")
 
     # ------------------------------------------------------------- embeddings
     def embed(self, Z):
