@@ -31,7 +31,10 @@ from strategies import dags, forests
 
 WEIGHTS = [0.5, 1.0, 0.0, 2.0]
 SPACES = {
-    "classes": (Classes(list("abcd")).fit(list("abcd")), [ZeroOne(), Listed(lambda z, y: abs(ord(z) - ord(y)))]),
+    "classes": (
+        Classes(list("abcd")).fit(list("abcd")),
+        [ZeroOne(), Listed(lambda z, y: abs(ord(z) - ord(y)))],
+    ),
     "label sets": (
         LabelSets(range(4)),
         [Hamming(), Hamming(WEIGHTS), Hamming(normalize=True), ZeroOne(), F1(), FBeta(2.0)],
@@ -45,8 +48,14 @@ SPACES = {
         Hierarchy([(0, 2), (1, 2), (2, 3), (1, 4)]),
         [HierarchicalLoss(), HierarchicalLoss(dag="average"), Hamming(), ZeroOne()],
     ),
-    "rankings": (Rankings(range(4)).fit([[1, 2, 3, 4]]), [Kendall(), Spearman(), Footrule(), ZeroOne()]),
-    "words": (Sequences("abc", 3).fit(["abc"]), [Hamming(), SequenceHamming(bigrams=0.5), ZeroOne()]),
+    "rankings": (
+        Rankings(range(4)).fit([[1, 2, 3, 4]]),
+        [Kendall(), Spearman(), Footrule(), ZeroOne()],
+    ),
+    "words": (
+        Sequences("abc", 3).fit(["abc"]),
+        [Hamming(), SequenceHamming(bigrams=0.5), ZeroOne()],
+    ),
     "pairs": (PairwiseLabels("full", labels=range(3)), [Hamming(), Hamming([1.0, 2.0, 0.5])]),
 }
 CASES = [(name, k) for name, (_, losses) in SPACES.items() for k in range(len(losses))]
@@ -83,7 +92,7 @@ def searched(problem):
     """The oracle, made to search although the space is small."""
     oracle = SlackRescaling.__new__(SlackRescaling)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slack, "list_of_outputs", lambda problem: None)
+        patch.setattr(slack, "list_of_outputs", lambda problem, most: None)
         oracle.__init__(problem)
     return oracle
 

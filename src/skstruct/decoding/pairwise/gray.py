@@ -55,18 +55,15 @@ def _by_last_labels(node_costs, edge_costs, edges):
     """The same with the last labels held in all ways: rows enough to fill the lanes."""
     rows, n = node_costs.shape
     held = LANES.bit_length() - 1
-    ends = np.arange(LANES)[:, None] >> np.arange(held) & 1  # shape (LANES, held)
-    ways = np.tile(np.hstack([np.zeros((LANES, n - held), np.int64), ends]), (rows, 1)) > 0
-    last = np.arange(n) >= n - held
-    nodes, pairs = np.repeat(node_costs, LANES, axis=0), edge_costs
-    if len(edge_costs) > 1:
-        pairs = np.repeat(edge_costs, LANES, axis=0)
-    nodes, pairs, shift = fold(nodes, pairs, edges, ways, ways | ~last)
-    first = ~last[edges].any(axis=1)
-    heads = np.ascontiguousarray(nodes[:, ~last]), np.ascontiguousarray(pairs[:, first])
-    if len(edge_costs) == 1:  # what is left is the same for all rows again
-        heads = heads[0], heads[1][:1]
-    outputs = np.hstack([_walk(*heads, edges[first]), ways[:, last].astype(np.int8)])
-    values = price_points(outputs[:, ~last], *heads, edges[first]) + shift
-    best = values.reshape(rows, LANES).argmin(axis=1)
-    return outputs.reshape(rows, LANES, n)[np.arange(rows), best]
+    ways = np.zeros((LANES, n), bool)
+    ways[:, n - held :] = np.arange(LANES)[:, None] >> np.arange(held) & 1
+    ways, known = np.tile(ways, (rows, 1)), np.arange(n) >= n - held
+    pairs = np.repeat(edge_costs, LANES, axis=0) if len(edge_costs) > 1 else edge_costs
+    nodes = np.repeat(node_costs, LANES, axis=0)
+    nodes, pairs, shift = fold(nodes, pairs, edges, ways, ways | ~known)
+    left = ~known[edges].any(axis=1)
+    heads = np.ascontiguousarray(nodes[:, ~known]), np.ascontiguousarray(pairs[:, left])
+    found = _walk(*heads, edges[left])
+    values = price_points(found, *heads, edges[left]) + shift
+    best = values.reshape(rows, LANES).argmin(axis=1) + LANES * np.arange(rows)
+    return np.hstack([found[best], ways[best][:, known]]).astype(np.int8)

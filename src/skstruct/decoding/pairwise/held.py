@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 
 def fold(node_costs, edge_costs, edges, low, high):
@@ -26,23 +25,18 @@ def fold(node_costs, edge_costs, edges, low, high):
     -------
     node_costs : array of shape (rows, n)
     edge_costs : array of shape (rows or 1, E)
-    shift : array of shape (rows or 1,)
+    shift : array of shape (rows,)
         What the known labels cost among themselves.
 
     Examples
     --------
     >>> costs = np.array([[3.0, 5.0]]), np.array([[-1.0]]), np.array([[0, 1]])
     >>> fold(*costs, np.array([[True, False]]), np.array([[True, True]]))
-    (array([[0., 4.]]), array([[-0.]]), array([3.]))
+    (array([[0., 4.]]), array([[0.]]), array([3.]))
     """
-    known_in, free = low & high, high & ~low
-    i, j = edges.T
-    n, count = node_costs.shape[1], len(edges)
-    ends = [
-        sparse.csr_array((np.ones(count), (np.arange(count), end)), shape=(count, n))
-        for end in (i, j)
-    ]
-    handed = (edge_costs * known_in[:, j]) @ ends[0] + (edge_costs * known_in[:, i]) @ ends[1]
-    both = known_in[:, i] & known_in[:, j]
-    shift = (node_costs * known_in).sum(axis=1) + (edge_costs * both).sum(axis=1)
-    return (node_costs + handed) * free, edge_costs * (free[:, i] & free[:, j]), shift
+    from skstruct.decoding.pairwise._compiled_held import fold as compiled
+
+    masks = max(len(low), len(high)), node_costs.shape[1]
+    low, high = (np.ascontiguousarray(np.broadcast_to(mask, masks)) for mask in (low, high))
+    costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
+    return compiled(*costs, np.ascontiguousarray(edges, dtype=np.int64), low, high)

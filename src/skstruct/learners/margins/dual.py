@@ -118,7 +118,7 @@ class HingeDual:
         return self
 
     def means(self, values):
-        """Means over the atoms of each example, of values (slots, M, ...); for points, of each row."""
+        """Means over the atoms of each example, of values (slots, M, ...); rows of points."""
         portions = self.portions
         if values is self.points and not self.rows.single:
             portions = np.repeat(portions, np.diff(self.rows.starts), axis=1)
@@ -181,9 +181,9 @@ class HingeDual:
         rng = np.random.default_rng(rng)
         for _ in passes:
             guess = self._pass(oracle, rng)
-            if guess <= tol * max(self.dual_objective + guess, 0.0) or self.n_iter % 10 == 0:
-                if self.measure(oracle, tol):
-                    return self
+            close = guess <= tol * max(self.dual_objective + guess, 0.0)
+            if (close or self.n_iter % 10 == 0) and self.measure(oracle, tol):
+                return self
         self.measure(oracle, tol)
         return self
 

@@ -13,6 +13,7 @@ from skstruct.spaces.base import Enumerable
 from skstruct.spaces.listed import ListView
 
 MOST_LISTED, MOST_NUMBERS = 20_000, 2 * 10**6  # outputs that are compared one by one; their psi
+FEW = 2_000  # the same where losses have known levels, with which searches mostly end exact
 
 
 class SlackRescaling:
@@ -46,12 +47,11 @@ class SlackRescaling:
 
     def __init__(self, problem: MarginProblem):
         self.problem = problem
-        self.listed = list_of_outputs(problem)
+        self.step, self.least = loss_levels(problem)
+        self.listed = list_of_outputs(problem, FEW if self.step else MOST_LISTED)
         if self.listed is not None:
             self.psi = dense(problem.scored.embed(self.listed))
             self.loss_psi = problem.view.embed(self.listed)
-            return
-        self.step, self.least = loss_levels(problem)
         self.omega = np.ones(len(problem.outputs))  # where the last search of an example ended
 
     def __call__(self, scores, constants, examples) -> Atoms:
@@ -89,7 +89,7 @@ class SlackRescaling:
         return np.maximum(losses + offset[:, None], 0.0)
 
 
-def list_of_outputs(problem) -> np.ndarray | None:
+def list_of_outputs(problem, most) -> np.ndarray | None:
     """All outputs that may be rivals in training; None where they are too many."""
     if hasattr(problem, "lengths"):  # sequences of several lengths: other outputs in every row
         return None
@@ -99,17 +99,17 @@ def list_of_outputs(problem) -> np.ndarray | None:
     if isinstance(space, ListView):
         listed = space.listed_[space.allowed()[0]]
     else:
-        listed = _enumerated(getattr(space, "space", space))  # a view lists what it views
-    if listed is None or len(listed) > MOST_LISTED:
+        listed = _enumerated(getattr(space, "space", space), most)  # a view lists what it views
+    if listed is None or len(listed) > most:
         return None
     return listed if len(listed) * problem.width <= MOST_NUMBERS else None
 
 
-def _enumerated(space):
+def _enumerated(space, most):
     if not isinstance(space, Enumerable):
         return None
     try:
-        listed = space.enumerate(limit=MOST_LISTED)
+        listed = space.enumerate(limit=most)
     except ValueError:  # there are more
         return None
     allowed = getattr(space, "allowed_", None)
