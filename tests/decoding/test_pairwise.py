@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
-from skstruct.decoding.pairwise import solve
+from skstruct.decoding.pairwise import branching, solve
 from skstruct.decoding.pairwise.forests import best_on_forest, is_forest, rooted
 from skstruct.decoding.pairwise.gray import best_by_enumeration
-from skstruct.decoding.pairwise.restricted import minimize_held, relax_held
 from skstruct.decoding.pairwise.improve import improve, round_halves
 from skstruct.decoding.pairwise.programs import best_by_program, local_polytope
+from skstruct.decoding.pairwise.restricted import minimize_held, relax_held
 from skstruct.decoding.pairwise.roof import embed_points, roof_dual
 from skstruct.decoding.pairwise.solve import minimize, relax
 from strategies import subsets
@@ -139,6 +139,13 @@ def test_gray_code_against_enumeration(data):
     check_best(best_by_enumeration(*costs, edges), *costs, edges)
 
 
+@pytest.mark.parametrize("rows", [1, 5, 16])
+@pytest.mark.parametrize("shared", [False, True])
+def test_more_labels_in_few_rows(rows, shared):
+    A, W, edges = hard_costs(rows, 12, shared=shared)
+    check_best(best_by_enumeration(A, W, edges), A, W, edges)
+
+
 def test_too_many_labels_to_try():
     with pytest.raises(ValueError, match="All sets of 30 labels"):
         best_by_enumeration(np.zeros((1, 30)), np.zeros((1, 0)), np.zeros((0, 2), int))
@@ -252,8 +259,32 @@ def test_rounding_keeps_what_is_settled():
     assert (price(outputs, A, W, edges) >= all_prices(A, W, edges).min(axis=1) - 1e-9).all()
 
 
+@given(st.integers(1, 8), st.integers(0, 999), st.booleans(), st.integers(1, 4))
+def test_branching_against_enumeration(k, seed, whole, at_once):
+    A, W, edges = hard_costs(1, k, seed)
+    if whole:
+        A, W = A.round(), W.round()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(branching, "AT_ONCE", at_once)
+        patch.setattr(branching, "LEAF", seed % 4)
+        output = branching.best_by_branching(A[0], W[0], np.zeros(k, np.int8))
+    least = all_prices(A, W, edges).min(axis=1)
+    assert_allclose(price(output[None], A, W, edges), least, atol=1e-9)
+
+
+def test_branching_of_many_labels_against_a_cut():
+    # 40 labels, about half of them turned over: no circle contradicts itself.
+    rng = np.random.default_rng(0)
+    A, W, edges = hard_costs(1, 40)
+    turned = rng.random(40) < 0.5
+    W = np.where(turned[edges[:, 0]] != turned[edges[:, 1]], np.abs(W), -np.abs(W))
+    values = roof_dual(A, W, edges)[1]
+    output = branching.best_by_branching(A[0], W[0], np.zeros(40, np.int8))
+    assert_allclose(price(output[None], A, W, edges), values)
+
+
 @pytest.mark.parametrize("shared", [False, True])
-def test_branch_and_bound_against_enumeration(shared):
+def test_the_binary_program_against_enumeration(shared):
     A, W, edges = hard_costs(4, 10, shared=shared)
     halves = roof_dual(A, W, edges)[0]
     outputs, bounds = best_by_program(A, W, edges, halves)
@@ -274,14 +305,15 @@ def test_minimize_against_enumeration(data):
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("core", [0, 4, 20])
-@pytest.mark.parametrize("exact", [False, True])
-def test_many_labels_on_all_routes(monkeypatch, shared, core, exact):
-    # Cores are tried in all ways, improved, or solved by branch and bound.
+@pytest.mark.parametrize("branched", [None, 0, 64])
+def test_many_labels_on_all_routes(monkeypatch, shared, core, branched):
+    # Cores are tried in all ways or improved; then branched by us, or by HiGHS.
     monkeypatch.setattr(solve, "CORE", core)
-    monkeypatch.setattr(solve, "CORE_ON_REQUEST", core)
+    monkeypatch.setattr(solve, "BRANCHED", branched)
     A, W, edges = hard_costs(12, 11, shared=shared)
     scale = np.array([0.02, 0.05, 0.1, 0.2, 0.5, 1.0] * 2)[:, None]  # few to all labels are open
     A, W = (A / scale, W) if shared else (A, W * scale)
+    exact = branched is not None
     outputs, values, bounds = minimize(A, W, edges, exact=exact)
     least = all_prices(A, W, edges).min(axis=1)
     assert_allclose(price(outputs, A, W, edges), values, atol=1e-9)
@@ -291,6 +323,8 @@ def test_many_labels_on_all_routes(monkeypatch, shared, core, exact):
     if exact or core == 20:
         assert_allclose(values, least, atol=1e-9)
         assert_allclose(bounds, least, atol=1e-6)
+    else:
+        assert (bounds < least - 1e-3).any()
     proven = values - bounds < 1e-9
     assert proven.any()
     assert_allclose(values[proven], least[proven], atol=1e-9)

@@ -52,6 +52,11 @@ def test_listed_outputs_are_priced_one_by_one(space):
     check_lift(space, space.with_embedding("outputs", Z), Z)
 
 
+def test_symbols_cost_the_same_with_bigrams():
+    words = Sequences("ab", (1, 3)).fit(["aba"])
+    check_lift(words, words.with_embedding("bigrams"), words.enumerate())
+
+
 def test_a_list_takes_costs_of_any_embedding_that_its_space_has():
     space, Z = LabelSets(range(3)), subsets(3)
     listed = space.with_embedding("outputs", Z)

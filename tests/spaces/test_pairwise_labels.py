@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct.decoding.pairwise import solve
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import LabelSets, PairwiseLabels
 from skstruct.testing import check_space
@@ -45,19 +46,30 @@ def test_one_label():
 
 
 @pytest.mark.parametrize("exact", [False, True])
-def test_eleven_labels(exact):
-    space = PairwiseLabels(labels=range(11), exact=exact)
+def test_more_labels_than_are_tried(monkeypatch, exact):
+    monkeypatch.setattr(solve, "CORE", 3)
+    space = PairwiseLabels(labels=range(10), exact=exact)
     assert space.guarantee.kind == ("exact" if exact else "bound only")
     if exact:
-        check_space(space, subsets(11), n_costs=5)
+        check_space(space, subsets(10), n_costs=5)
         return
-    psi, costs = space.embed(subsets(11)), 3 * random_costs(space, 20)
+    psi, costs = space.embed(subsets(10)), 3 * random_costs(space, 20)
     decoded = space.argmin(costs)
     least = (costs @ psi.T).min(axis=1)
     assert (decoded.bounds <= least + 1e-9).all()
+    assert (decoded.bounds < least - 1e-3).any()
     assert (decoded.values >= least - 1e-9).all()
     with pytest.raises(ValueError, match="give exact=True"):
         space.kbest(costs, 2)
+
+
+def test_fourteen_labels_are_exact():
+    space = PairwiseLabels(labels=range(14))
+    assert space.guarantee.kind == "exact"
+    costs = 3 * random_costs(space, 3)
+    decoded = space.argmin(costs)
+    assert_allclose(decoded.values, (costs @ space.embed(subsets(14)).T).min(axis=1))
+    assert_array_equal(decoded.values, decoded.bounds)
 
 
 @given(st.data())
@@ -245,13 +257,13 @@ def test_labels_are_learned_anew():
             ask()
     assert len(space.fit(np.zeros((1, 3), int)).edges_) == 3
     assert space.size() == 8
-    assert len(space.fit(np.zeros((1, 12), int)).edges_) == 66
-    assert space.size() == 2**12
+    assert len(space.fit(np.zeros((1, 15), int)).edges_) == 105
+    assert space.size() == 2**15
     assert space.guarantee.kind == "bound only"
     assert space.set_params(graph=[(0, 1)]).guarantee.kind == "exact"
     assert space.edges_.tolist() == [[0, 1]]
     narrowed = space.restrict(include=[3])
-    with pytest.raises(ValueError, match="restricted for 12 labels; Y has 2"):
+    with pytest.raises(ValueError, match="restricted for 15 labels; Y has 2"):
         narrowed.fit(np.zeros((1, 2), int))
 
 

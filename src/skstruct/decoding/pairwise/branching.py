@@ -34,7 +34,7 @@ def best_by_branching(node_cost, edge_cost, output) -> np.ndarray:
 
     Examples
     --------
-    >>> costs = np.array([-1.0, -2.0, -1.5]), np.array([2.0, 0.5, 2.0])
+    >>> costs = np.array([-1.0, -2.0, -1.0]), np.array([2.0, 0.5, 2.0])
     >>> best_by_branching(*costs, np.zeros(3, np.int8))
     array([0, 1, 0], dtype=int8)
     """

@@ -29,8 +29,8 @@ def open_cores(node_costs, edge_costs, edges, halves, k: int):
 
     edges = np.ascontiguousarray(edges, dtype=np.int64)
     start, other, edge, _ = neighbors(node_costs.shape[1], edges)
-    arrays = (np.ascontiguousarray(a) for a in (node_costs, edge_costs, halves))
-    return core_costs(*arrays, k, start, other, edge)
+    costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
+    return core_costs(*costs, np.ascontiguousarray(halves), k, start, other, edge)
 
 
 def try_cores(node_costs, edge_costs, edges, halves, k: int) -> np.ndarray:

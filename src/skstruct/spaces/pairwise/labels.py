@@ -56,12 +56,12 @@ class PairwiseLabels(IndicatorSpace):
     Examples
     --------
     >>> space = PairwiseLabels([("beach", "sea"), ("sea", "city")])
-    >>> space = space.fit([{"beach", "sea"}, {"city"}])
+    >>> space = space.fit([["beach", "sea"], ["city"]])
     >>> space.labels_, space.edges_.tolist()
     (('beach', 'city', 'sea'), [[0, 2], [1, 2]])
     >>> costs = np.array([[-0.5, -1.0, 0.3, -1.0, 2.0]])
     >>> space.restore(space.argmin(costs).outputs)
-    array([{'beach', 'city'}], dtype=object)
+    array([list(['beach', 'city'])], dtype=object)
     >>> space.restrict(exclude=["city"]).argmin(costs).values
     array([-1.2])
 

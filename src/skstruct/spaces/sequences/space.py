@@ -107,6 +107,14 @@ class Sequences(SequenceSet):
         view.embedding = name
         return view
 
+    def lift(self, costs, embedding):
+        """Costs of symbols at positions: bigrams cost nothing."""
+        if embedding != "positions" or not self._has_bigrams:
+            return super().lift(costs, embedding)
+        T, q = self.length_, len(self.symbols_)
+        costs = check_costs(costs, T * q, used_by="Sequences")
+        return np.hstack([costs, np.zeros((len(costs), self._width() - T * q))])
+
     # ------------------------------------------------------------- decoding
     def _chains(self, costs):
         """Costs of the embedding's coordinates as costs of chains, limits included."""

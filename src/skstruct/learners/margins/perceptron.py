@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The structured perceptron: move the scores where the best output is not the true one."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from skstruct._arrays.progress import track
+from skstruct._arrays.whole import all_or_nothing
+from skstruct.learners.inputs import has_features
+from skstruct.learners.margins.base import MarginLearner, is_count
+from skstruct.learners.margins.chains import ChainMargins, ChainScores
+from skstruct.learners.margins.problem import dense
+from skstruct.learners.margins.rows import NOTHING
+from skstruct.spaces.listed import ListView
+
+
+class StructuredPerceptron(MarginLearner):
+    r"""Scores learned from mistakes, over any space that can be decoded.
+
+    Where the output :math:`z` of the largest score is not the truth :math:`y`,
+
+    .. math:: W \leftarrow W + x\, (\psi(y) - \psi(z))'
+
+    and the mean of the weights after all visits predicts [1]_. Outputs are decoded in
+    batches, with the weights as they are when the batch begins; an update follows only where
+    z *still* has at least the score of y. Every update so fixes a true violation, which is all
+    that the mistake bound needs, whatever the size of the batches and even where decoding is
+    not exact [2]_: if some weights of norm one keep every truth ahead by :math:`\gamma`, there
+    are at most :math:`(R / \gamma)^2` updates, for :math:`|x|\,|\psi(y) - \psi(z)| \le R`.
+
+    Parameters
+    ----------
+    space : space, default=None
+        What may be predicted; learned from ``y`` when None. For ``partial_fit`` it should
+        name all labels, unless they are in the first ``y``.
+    loss : str, loss or callable, default=None
+        What ``score`` reports; the usual loss of the space when None. Learning does not see
+        it, but for the coordinates that are scored where it needs other ones than the space's.
+    kernel, gamma, degree, coef0
+        Kernel between inputs, by scikit-learn's names, a callable or ``"precomputed"``.
+    n_components : int, default=None
+        Stand in for the kernel by so many Nyström features.
+    fit_intercept : bool, default=True
+        A constant feature.
+    n_epochs : int, default=10
+        Passes of ``fit`` over the rows; ``partial_fit`` makes one.
+    average : bool, default=True
+        Predict with the mean of the weights after all visits so far, not with the last.
+    batch_size : int, default=32
+        Outputs decoded at once; 1 is the classic perceptron.
+    shuffle : bool, default=True
+        Let ``fit`` visit the rows in random order.
+    memory : str or int, default="1GB"
+        Budget for a block of rows at prediction.
+    n_jobs : int, default=None
+        Threads that predict blocks of rows.
+    verbose : int, default=0
+        Progress on stderr.
+    random_state : int or RandomState, default=None
+        Order of the rows.
+
+    Attributes
+    ----------
+    n_mistakes_ : int
+        Updates: visits at which another output had at least the score of the truth.
+    n_seen_ : int, rows visited
+    coef_, intercept_ : arrays of shape (q, p) and (q,), with a linear kernel
+    space_, loss_, outputs_ : the fitted parts; outputs are those of the last call
+
+    References
+    ----------
+    .. [1] M. Collins, "Discriminative training methods for hidden Markov models: theory and
+       experiments with perceptron algorithms", EMNLP 2002.
+    .. [2] L. Huang, S. Fayong, Y. Guo, "Structured perceptron with inexact search",
+       NAACL 2012.
+
+    Examples
+    --------
+    >>> X = [[0.0], [0.2], [1.0], [1.2]]
+    >>> Y = [{"sun"}, {"sun"}, {"sun", "sea"}, {"sun", "sea"}]
+    >>> model = StructuredPerceptron(random_state=0).fit(X, Y)
+    >>> [sorted(labels) for labels in model.predict([[0.1], [1.1]])]
+    [['sun'], ['sea', 'sun']]
+    """
+
+    def __init__(
+        self,
+        space=None,
+        loss=None,
+        *,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        n_components=None,
+        fit_intercept=True,
+        n_epochs=10,
+        average=True,
+        batch_size=32,
+        shuffle=True,
+        memory="1GB",
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.space = space
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.fit_intercept = fit_intercept
+        self.n_epochs = n_epochs
+        self.average = average
+        self.batch_size = batch_size
+        self.shuffle = shuffle
+        self.memory = memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        for name in ("n_epochs", "batch_size"):
+            if not is_count(getattr(self, name)):
+                raise ValueError(
+                    f"{name} is a whole number from 1; {getattr(self, name)!r} came."
+                )
+
+    @all_or_nothing
+    def fit(self, X, y):
+        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads."""
+        X, _ = self._begin(X, y, None, reset=True)
+        self.problem_ = self._problem(X)
+        self._learn(X, None)
+        return self
+
+    def _learn(self, X, weight):
+        self.scores_, rows = self._rows(X)
+        self._start(rows)
+        n, rng = rows.n_examples, check_random_state(self.random_state)
+        for epoch in track(range(self.n_epochs), "training", self.verbose):
+            order = rng.permutation(n) if self.shuffle else np.arange(n)
+            if not self._visit(rows, order):
+                # No update: the weights stay as they are, however often the rows come again.
+                self.n_seen_ += n * (self.n_epochs - 1 - epoch)
+                break
+        self._keep(rows)
+
+    @all_or_nothing
+    def partial_fit(self, X, y):
+        """Visit the rows of ``X`` (n, p) and ``y`` once, in their order.
+
+        The first call learns the space from ``y`` where the constructor leaves it open.
+        """
+        self._check_linear()
+        first = not hasattr(self, "n_seen_")
+        X, _ = self._begin(X, y, None, reset=first)
+        before, self.problem_ = getattr(self, "problem_", None), self._problem(X)
+        self.scores_, rows = self._rows(X)
+        if first:
+            self._start(rows)
+        else:
+            self._go_on(before)
+        self._visit(rows, np.arange(rows.n_examples))
+        self._keep(rows)
+        return self
+
+    def _check_linear(self):
+        linear = self.kernel == "linear" if isinstance(self.kernel, str) else False
+        if self.n_components or not (linear or has_features(self.kernel)):
+            raise ValueError(
+                "partial_fit keeps weights of features, and no rows: give kernel='linear' and "
+                "n_components=None, or call fit with all rows."
+            )
+
+    def _start(self, rows):
+        """No weights yet."""
+        shape = rows.n_rows, self.problem_.n_seeing
+        self.coefficients_ = np.zeros(shape if rows.kernelised else (0, 0))
+        self.weights_, self.row_scores_ = rows.weights(np.zeros(shape))
+        self.moments_ = np.zeros(shape if rows.kernelised else self.weights_.shape)
+        self.constants_ = np.zeros(self.problem_.n_constants)
+        self.constant_moments_ = np.zeros(self.problem_.n_constants)
+        self.n_seen_ = self.n_mistakes_ = 0
+
+    def _go_on(self, before):
+        """Weights of the last call, if these are of the coordinates of this one."""
+        if isinstance(self.problem_.scored, ListView) and not np.array_equal(
+            before.scored.listed_, self.problem_.scored.listed_
+        ):
+            raise ValueError(
+                f"{type(self.loss_).__name__} scores the outputs of training one by one, and "
+                "those of y are others than before: call fit with all rows."
+            )
+        for name in ("weights_", "moments_", "constants_", "constant_moments_"):
+            setattr(self, name, getattr(self, name).copy())  # all or nothing
+        self.row_scores_ = NOTHING
+
+    def _visit(self, rows, order) -> int:
+        """One pass in the given order; returns the number of updates."""
+        from skstruct.learners.margins._compiled_perceptron import fix_violations
+
+        n_updates = 0
+        for start in range(0, len(order), self.batch_size):
+            examples = order[start : start + self.batch_size]
+            scores = rows.scores(self.weights_, self.row_scores_, rows.of(examples))
+            found, found_constants = predicted(self.problem_, scores, self.constants_, examples)
+            seeing, constants = self.problem_.truth(examples)
+            offset = np.concatenate([[0], np.cumsum(np.diff(rows.starts)[examples])])
+            n_updates += fix_violations(
+                examples, rows.starts, offset, seeing - found, constants - found_constants,
+                *rows.arrays, rows.kernelised, self.weights_, self.row_scores_,
+                self.coefficients_, self.constants_, self.moments_, self.constant_moments_,
+                float(self.n_seen_),
+            )  # fmt: skip
+            self.n_seen_ += len(examples)
+        self.n_mistakes_ += n_updates
+        return n_updates
+
+    def _keep(self, rows):
+        """The weights that predict."""
+        del self.row_scores_
+        share = 1.0 / self.n_seen_ if self.average else 0.0
+        weights = self.coefficients_ if rows.kernelised else self.weights_
+        self.scores_.weights_ = weights - share * self.moments_
+        self.scores_.constants_ = self.constants_ - share * self.constant_moments_
+
+
+def predicted(problem, scores, constants, examples) -> tuple[np.ndarray, np.ndarray]:
+    """psi of the outputs of the largest score: what sees inputs (R, q), and what does not (B, r)."""
+    if isinstance(problem, ChainMargins):
+        _, starts = problem._tokens(examples)
+        q = problem.n_seeing
+        found = problem.decode(ChainScores(scores, starts, constants.reshape(q, q)), examples)
+        return problem._psi(found.outputs[found.outputs >= 0], starts)
+    found = problem.decode(scores, examples)
+    return dense(problem.scored.embed(found.outputs)), np.zeros((len(examples), 0))
