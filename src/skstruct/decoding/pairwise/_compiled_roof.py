@@ -9,14 +9,16 @@ a_i = cost(i) + sum of w_e / 2 over its edges; an edge of w_e < 0 wants y_i = y_
 w_e > 0 wants y_i = 1 - y_j. In the double cover label i is a node i and a node i' = n + i,
 which stands for 1 - y_i; an edge of w_e < 0 joins i with j and i' with j', one of w_e > 0
 joins i with j' and i' with j, all of capacity s_e both ways. Node i has -a_i to give and
-node i' has a_i. Every end p of an edge at i serves twice: as number p at i, and as 2E + p
-at i'.
+node i' has a_i.
 """
 
 from __future__ import annotations
 
 import numba as nb
 import numpy as np
+
+import skstruct._arrays.compiling  # noqa: F401 (tells who waits)
+from skstruct.decoding.pairwise._compiled_flow import send_all
 
 
 @nb.njit(cache=True, nogil=True)
@@ -111,86 +113,6 @@ def _build(weights, start, other, edge, label, color, pull, room, head, surplus)
 
 
 @nb.njit(cache=True, nogil=True)
-def _levels(start, room, head, surplus, level, queue):
-    """Steps from the nodes that can give, as far as the nearest that needs; whether there is."""
-    nodes, ends = level.shape[0], room.shape[0] // 2
-    n, waiting, done = nodes // 2, 0, 0
-    for u in range(nodes):
-        level[u] = -1
-        if surplus[u] > 0.0:
-            level[u] = 0
-            queue[waiting] = u
-            waiting += 1
-    last = nodes
-    while done < waiting and level[queue[done]] < last:
-        u = queue[done]
-        done += 1
-        i, shift = (u, 0) if u < n else (u - n, ends)
-        for p in range(start[i] + shift, start[i + 1] + shift):
-            v = head[p]
-            if level[v] < 0 and room[p] > 0.0:
-                level[v] = level[u] + 1
-                queue[waiting] = v
-                waiting += 1
-                if surplus[v] < 0.0:
-                    last = level[v]
-    return last < nodes
-
-
-@nb.njit(cache=True, nogil=True)
-def _send(source, path, depth, head, mate, room, surplus):
-    """Push along a path as much as it takes; the step before the first that is full."""
-    ends, n = mate.shape[0], surplus.shape[0] // 2
-    amount = min(surplus[source], -surplus[head[path[depth - 1]]])
-    for k in range(depth):
-        amount = min(amount, room[path[k]])
-    first = depth
-    for k in range(depth - 1, -1, -1):
-        p, v = path[k], head[path[k]]
-        back = mate[p if p < ends else p - ends] + (ends if v >= n else 0)
-        room[p] -= amount
-        room[back] += amount
-        if room[p] <= 0.0:
-            first = k
-    surplus[head[path[depth - 1]]] += amount
-    surplus[source] -= amount
-    return first
-
-
-@nb.njit(cache=True, nogil=True)
-def _block(start, head, mate, room, surplus, level, last_end, path):
-    """Fill all shortest paths: depth first, never twice along an end that led nowhere."""
-    nodes, ends = level.shape[0], mate.shape[0]
-    n = nodes // 2
-    for u in range(nodes):
-        last_end[u] = start[u] if u < n else start[u - n] + ends
-    for source in range(nodes):
-        if level[source] != 0:
-            continue
-        u, depth = source, 0
-        while surplus[source] > 0.0:
-            if depth and surplus[u] < 0.0:
-                depth = _send(source, path, depth, head, mate, room, surplus)
-                u = source if depth == 0 else head[path[depth - 1]]
-                continue
-            end = start[u + 1] if u < n else start[u - n + 1] + ends
-            p = last_end[u]
-            while p < end and not (room[p] > 0.0 and level[head[p]] == level[u] + 1):
-                p += 1
-            last_end[u] = p
-            if p < end:
-                path[depth] = p
-                depth += 1
-                u = head[p]
-            elif depth == 0:
-                break
-            else:
-                depth -= 1
-                u = source if depth == 0 else head[path[depth - 1]]
-                last_end[u] += 1
-
-
-@nb.njit(cache=True, nogil=True)
 def _read(label, color, level, halves):
     """1, 0 or one half for every label, from the nodes that surplus still reaches."""
     n = label.shape[0]
@@ -219,33 +141,6 @@ def roof_dual(node_costs, edge_costs, start, other, edge, mate):
         if _peel(node_costs[row], w, start, other, edge, pull, strength, label, queue):
             _paint(w, start, other, edge, label, color, queue)
             _build(w, start, other, edge, label, color, pull, room, head, surplus)
-            while _levels(start, room, head, surplus, level, queue):
-                _block(start, head, mate, room, surplus, level, last_end, path)
+            send_all(start, head, mate, room, surplus, level, queue, last_end, path)
         _read(label, color, level, halves[row])
     return halves
-
-
-@nb.njit(cache=True, nogil=True)
-def price(points, node_costs, edge_costs, edges, embedded):
-    """Values of labels in [0, 1] with the best their edges can be.
-
-    Labels and edges go to `embedded` (rows, n + E), unless it has no rows.
-    """
-    rows, n = points.shape
-    shared, kept = edge_costs.shape[0] == 1, embedded.shape[0] > 0
-    values = np.empty(rows)
-    for row in range(rows):
-        total = 0.0
-        for i in range(n):
-            total += node_costs[row, i] * points[row, i]
-            if kept:
-                embedded[row, i] = points[row, i]
-        for e in range(edges.shape[0]):
-            w = edge_costs[0 if shared else row, e]
-            low, high = points[row, edges[e, 0]], points[row, edges[e, 1]]
-            both = min(low, high) if w < 0.0 else max(low + high - 1.0, 0.0)
-            total += w * both
-            if kept:
-                embedded[row, n + e] = both
-        values[row] = total
-    return values

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from skstruct.decoding.pairwise.graphs import per_graph
 
 
 def is_forest(n: int, edges: np.ndarray) -> bool:
@@ -16,13 +16,11 @@ def is_forest(n: int, edges: np.ndarray) -> bool:
     >>> is_forest(4, np.array([[0, 1], [1, 2]])), is_forest(3, np.array([[0, 1], [1, 2], [0, 2]]))
     (True, False)
     """
-    few = len(edges) < max(n, 1)
-    return few and _is_forest(n, np.asarray(edges, dtype=np.int64).tobytes())
+    return len(edges) < max(n, 1) and _closes_no_circle(n, edges)
 
 
-@lru_cache(maxsize=64)  # learners decode a few rows at a time, thousands of times
-def _is_forest(n, edges):
-    edges = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
+@per_graph
+def _closes_no_circle(n, edges):
     return n - len(edges) == connected_components(_adjacency(n, edges), directed=False)[0]
 
 
@@ -89,14 +87,14 @@ def best_on_forest(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarra
     """
     from skstruct.decoding.pairwise._compiled_forests import best_labels
 
-    forest = _hung(node_costs.shape[1], np.asarray(edges, dtype=np.int64).tobytes())
+    forest = _hung(node_costs.shape[1], edges)
     return best_labels(np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs), *forest)
 
 
-@lru_cache(maxsize=64)
+@per_graph
 def _hung(n, edges):
     """Nodes in order, and by position in it the parent's position and edge; roots hang on n."""
-    order, parent, edge = rooted(n, np.frombuffer(edges, dtype=np.int64).reshape(-1, 2))
+    order, parent, edge = rooted(n, edges)
     position = np.empty(n + 1, np.int64)  # the last one stands for the parent -1 of roots
     position[order], position[n] = np.arange(n), n
     return order, position[parent[order]], edge[order]

@@ -60,7 +60,7 @@ def embed_points(points, node_costs, edge_costs, edges) -> tuple[np.ndarray, np.
 
 
 def _price(points, node_costs, edge_costs, edges, embedded):
-    from skstruct.decoding.pairwise._compiled_roof import price
+    from skstruct.decoding.pairwise._compiled_prices import price
 
     arrays = (np.ascontiguousarray(a, dtype=float) for a in (points, node_costs, edge_costs))
     return price(*arrays, np.ascontiguousarray(edges, dtype=np.int64), embedded)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees by a price on circles."""
+"""Trees by a price on circles: the circuit rank regularizer."""
 
 from __future__ import annotations
 
@@ -7,24 +7,163 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from skstruct.decoding.pairwise.forests import is_forest
-from skstruct.learners.margins.spanning import n_nodes, spanning_forest, random_spanning_tree
+from skstruct.learners.margins.spanning import n_nodes, random_spanning_tree, spanning_forest
 from skstruct.learners.margins.structures import train_on
 
-
-def linearize(edges, weights, z):
-    tree = spanning_forest(edges, np.abs(weights), np.abs(z))
-    return np.where(tree, np.sign(np.where(weights != 0, weights, z)), 0.0)
+ROUNDS = 3  # of linearising, before the price goes up
+FIRST, LAST = 16.0, 4.0  # random starts begin between these shares of the highest price
 
 
-def follow(dual, oracle, edges, v, beta, *, growth, beta_max, tol, max_iter, rng, stay=3, trace=None):
+def circuit_price(edges, weights) -> float:
+    r"""Sum of :math:`|w_e|` over the edges off a maximum spanning forest T of :math:`|w|`.
+
+    .. math:: f_1 - f_2 = \sum_e |w_e| - \sum_{e \in T} |w_e|
+
+    is zero when the edges of nonzero weight are a forest, and only then: a continuous stand-in
+    for the circuit rank, the number of edges to take away until no circle is left.
+
+    >>> triangle = np.array([[0, 1], [0, 2], [1, 2]])
+    >>> circuit_price(triangle, np.array([3.0, -2.0, 0.5])), circuit_price(triangle, np.eye(3)[0])
+    (0.5, 0.0)
+    """
+    size = np.abs(weights)
+    return float(size.sum() - size[spanning_forest(edges, size)].sum())
+
+
+def linearise(edges, weights, z) -> np.ndarray:
+    """A subgradient of f_2: the signs of the weights on their maximum spanning forest.
+
+    Where weights are zero any number in [-1, 1] will do: the forest is completed by the
+    edges that pull most, |z_e|, with the sign of their pull, so that edges can come back.
+    """
+    forest = spanning_forest(edges, np.abs(weights), np.abs(z))
+    return np.where(forest, np.sign(np.where(weights != 0.0, weights, z)), 0.0)
+
+
+def sufficient_price(Y, edges, share=None) -> float:
+    r"""A price :math:`\beta` that leaves a forest at once: :math:`\max_e \max(p_e, 1 - p_e)`.
+
+    Here p_e is how often two labels occur together. A mean of atoms pulls at an edge by
+    :math:`|z_e| = |p_e - \bar\mu_e| \le \beta`, so that edges off the forest stay at zero.
+
+    >>> sufficient_price(np.array([[1, 1], [0, 1], [0, 0], [1, 1]]), np.array([[0, 1]]))
+    0.5
+    """
+    Y = np.asarray(Y)
+    together = np.average(Y[:, edges[:, 0]] * Y[:, edges[:, 1]], axis=0, weights=share)
+    return float(np.maximum(together, 1.0 - together).max(initial=0.0))
+
+
+def crank(
+    dual, oracle, edges, *, n_restarts=10, beta_max=1.0, growth=2.0, inner_tol=0.01, tol=0.01,
+    accuracy=1e-3, max_iter=1000, rng=None, n_jobs=None, progress=None,
+):  # fmt: skip
+    r"""A forest by the convex-concave procedure, with a growing price on circles [1]_.
+
+    Minimizes :math:`P(w) + \beta (f_1 - f_2)(w)`, see ``circuit_price``: again and again
+    :math:`-f_2` is replaced by its tangent, which leaves a convex problem of plain l1 price
+    :math:`\beta` and shift :math:`\beta v`. When the tangent no longer changes and circles
+    are left, :math:`\beta` goes up. Training goes on from the means of the problem before.
+
+    Starts differ by their first tangent: the first one is that of the model with all edges,
+    the second that of the model with none, the others have a random tree with random signs
+    and a random first price. The forest of least objective after plain training is taken.
+
+    Parameters
+    ----------
+    dual : HingeDual
+        Where training begins; used up.
+    oracle : callable
+    edges : int array of shape (E, 2)
+        Which labels the constants of the dual join.
+    n_restarts : int
+        How many starts.
+    beta_max : float
+        A price that is high enough; ``sufficient_price``, which is never above 1 when the
+        products of labels that edges weigh are in [0, 1].
+    growth : float
+        What the price is multiplied by.
+    inner_tol, tol : float
+        Gap of convex problems on the way, and of the weights in the end, as a share of the
+        objective.
+    accuracy : float
+        The gap, again as a share, to which forests are trained that are to be compared.
+    max_iter : int
+        Passes over the examples, of each training.
+    rng : Generator or int
+    n_jobs : int
+        Threads for the starts. The result does not depend on it.
+    progress : callable
+        Given the number of the start, its forest and its dual, when one is done.
+
+    Returns
+    -------
+    forest : bool array of shape (E,)
+    dual : HingeDual
+        Trained on the forest.
+
+    References
+    ----------
+    .. [1] O. Meshi, E. Eban, G. Elidan, A. Globerson, "Learning max-margin tree predictors",
+       UAI 2013.
+    """
+    rng = np.random.default_rng(rng)
+    training = {"tol": inner_tol, "max_iter": max_iter}
+    train_on(dual, oracle, np.zeros(len(edges), bool), rng=rng, **training)
+    top = min(float(np.abs(dual.z).max(initial=0.0)) or beta_max, beta_max)  # the strongest pull
+
+    def run(number, rng):
+        start, v, beta = dual.fork(), linearise(edges, dual.constants, dual.z), top / FIRST
+        if number == 0:
+            train_on(start, oracle, np.ones(len(edges), bool), rng=rng, **training)
+            v = linearise(edges, start.constants, start.z)
+        elif number > 1:
+            v, beta = random_start(edges, rng)
+            beta *= top
+        forest = follow(
+            start, oracle, edges, v, beta, beta_max=beta_max, growth=growth, rng=rng, **training
+        )
+        fine = min(tol, accuracy)
+        return forest, train_on(start, oracle, forest, tol=fine, max_iter=max_iter, rng=rng)
+
+    jobs = (delayed(run)(number, child) for number, child in enumerate(rng.spawn(n_restarts)))
+    best: tuple = ()
+    for number, found in enumerate(_in_threads(jobs, n_jobs)):
+        # The dual knows the optimum better than the objective does: it converges first.
+        if not best or found[1].dual_objective < best[1].dual_objective:
+            best = found
+        if progress is not None:
+            progress(number, *found)
+    return best
+
+
+def _in_threads(jobs, n_jobs):
+    """Results in order, one at a time: a dual takes much memory."""
+    return Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(jobs)
+
+
+def random_start(edges, rng) -> tuple[np.ndarray, float]:
+    """Random signs on a random spanning tree, and a random share of the highest price."""
+    number = {(i, j): e for e, (i, j) in enumerate(edges.tolist())}
+    v = np.zeros(len(edges))
+    tree = random_spanning_tree(n_nodes(edges), rng)
+    v[[number[i, j] for i, j in tree.tolist()]] = rng.choice([-1.0, 1.0], len(tree))
+    return v, float(np.exp(-rng.uniform(np.log(LAST), np.log(FIRST))))
+
+
+def follow(
+    dual, oracle, edges, v, beta, *, beta_max=1.0, growth=2.0, tol=0.01, max_iter=1000, rng=None,
+    each_round=None,
+) -> np.ndarray:  # fmt: skip
+    """Raise the price from ``beta`` until a forest is left, from a tangent v; its mask (E,)."""
     while True:
-        for _ in range(stay):
+        for _ in range(ROUNDS):
             dual.penalise(l1=beta, shift=beta * v).solve(oracle, tol, range(max_iter), rng)
-            before, v = v, linearize(edges, dual.constants, dual.z)
-            if (before == v).all():
+            if each_round is not None:
+                each_round(beta, dual)
+            before, v = v, linearise(edges, dual.constants, dual.z)
+            if settled := bool((before == v).all()):
                 break
-        used = dual.constants != 0
-        if trace is not None: trace.append((beta, int(used.sum()), dual.objective, dual.n_iter))
-        if is_forest(n_nodes(edges), edges[used]) and (before == v).all():
-            return v != 0
-        beta = min(beta * growth, beta_max)
+        if beta >= beta_max or (settled and is_forest(n_nodes(edges), edges[dual.constants != 0])):
+            return v != 0.0
+        beta = min(growth * beta, beta_max)

@@ -48,7 +48,7 @@ class StructuredPerceptron(MarginLearner):
         Passes of ``fit`` over the rows; ``partial_fit`` makes one.
     average : bool, default=True
         Predict with the mean of the weights after all visits so far, not with the last.
-    batch_size : int, default=32
+    batch_size : int, default=16
         Outputs decoded at once; 1 is the classic perceptron.
     shuffle : bool, default=True
         Let ``fit`` visit the rows in random order.
@@ -98,7 +98,7 @@ class StructuredPerceptron(MarginLearner):
         fit_intercept=True,
         n_epochs=10,
         average=True,
-        batch_size=32,
+        batch_size=16,
         shuffle=True,
         memory="1GB",
         n_jobs=None,
@@ -188,13 +188,12 @@ class StructuredPerceptron(MarginLearner):
         self.n_seen_ = self.n_mistakes_ = 0
 
     def _go_on(self, before):
-        """Weights of the last call, if these are of the coordinates of this one."""
-        if isinstance(self.problem_.scored, ListView) and not np.array_equal(
-            before.scored.listed_, self.problem_.scored.listed_
-        ):
+        """Weights of the last call, if the same outputs may be predicted."""
+        space = self.problem_.space
+        if isinstance(space, ListView) and not np.array_equal(before.space.listed_, space.listed_):
             raise ValueError(
-                f"{type(self.loss_).__name__} scores the outputs of training one by one, and "
-                "those of y are others than before: call fit with all rows."
+                f"With {type(self.loss_).__name__} outputs of training are predicted, and those "
+                "of y are others than before: call fit with all rows."
             )
         for name in ("weights_", "moments_", "constants_", "constant_moments_"):
             setattr(self, name, getattr(self, name).copy())  # all or nothing

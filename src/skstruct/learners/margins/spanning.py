@@ -57,7 +57,7 @@ def spanning_forest(edges, *weights) -> np.ndarray:
     """
     edges = np.asarray(edges).reshape(-1, 2)
     pieces, mask = Pieces(n_nodes(edges)), np.zeros(len(edges), dtype=bool)
-    order = np.lexsort([-np.asarray(weight) for weight in reversed(weights)])
+    order = np.lexsort([-np.asarray(weight, dtype=np.float64) for weight in reversed(weights)])
     for e in order if weights else range(len(edges)):
         mask[e] = pieces.join(*edges[e])
     return mask
@@ -69,7 +69,7 @@ def random_spanning_tree(n_nodes: int, rng) -> np.ndarray:
     >>> random_spanning_tree(2, np.random.default_rng(0))
     array([[0, 1]])
     """
-    code = list(rng.integers(n_nodes, size=max(n_nodes - 2, 0)))
+    code = rng.integers(max(n_nodes, 1), size=max(n_nodes - 2, 0))
     degree = np.bincount(code, minlength=n_nodes) + 1
     edges = []
     for node in code:

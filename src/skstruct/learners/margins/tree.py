@@ -5,8 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct._arrays.progress import track
 from skstruct.learners.margins.base import is_count
+from skstruct.learners.margins.chow_liu import chow_liu
+from skstruct.learners.margins.crank import crank, sufficient_price
+from skstruct.learners.margins.greedy import greedy
 from skstruct.learners.margins.network import NetworkLearner, NetworkMargins
+from skstruct.learners.margins.structures import mst, project, train_on
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
 METHODS = ("crank", "greedy", "project", "mst", "chow-liu", "empty", "full")
@@ -155,22 +160,23 @@ verbose, random_state
         return dual
 
     def _structure(self, dual, edges, rng):
-        """Which edges are kept, and the dual solved for these."""
-        from skstruct.learners.margins.structures import train_on
-
+        """Which edges are kept, and the dual trained on these."""
         settings = {"tol": self.tol, "max_iter": self.max_iter, "rng": rng}
         oracle, Y = self.problem_.atoms, self.outputs_
-        if self.method in ("empty", "full"):
+        if self.method in ("empty", "full", "chow-liu"):
             mask = np.full(len(edges), self.method == "full")
+            if self.method == "chow-liu":
+                mask = chow_liu(Y, edges, dual.share)
             return mask, train_on(dual, oracle, mask, **settings)
-        settings["verbose"] = self.verbose
-        if self.method == "chow-liu":
-            return chow_liu(dual, oracle, edges, Y, **settings)
         if self.method == "crank":
+            beta = sufficient_price(Y, edges, dual.share) if self.beta is None else self.beta
+            starts = iter(track(range(self.n_restarts), "starts", self.verbose))
             return crank(
-                dual, oracle, edges, Y, beta_max=self.beta, n_restarts=self.n_restarts,
-                n_jobs=self.n_jobs, **settings,
+                dual, oracle, edges, beta_max=beta, n_restarts=self.n_restarts,
+                n_jobs=self.n_jobs, progress=lambda *_: next(starts, None), **settings,
             )  # fmt: skip
-        return {"greedy": greedy, "mst": mst, "project": project}[self.method](
-            dual, oracle, edges, **settings
-        )
+        if self.method == "greedy":
+            steps = iter(track(range(len(self.space_.labels_)), "edges", self.verbose))
+            settings["progress"] = lambda *_: next(steps, None)
+        method = {"greedy": greedy, "mst": mst, "project": project}[self.method]
+        return method(dual, oracle, edges, **settings)

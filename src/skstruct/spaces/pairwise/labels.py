@@ -6,25 +6,20 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
-from skstruct._arrays.optional import require
-from skstruct.decoding.dag import Dag
 from skstruct.decoding.lawler import k_best
 from skstruct.decoding.pairwise.restricted import minimize_held, relax_held
 from skstruct.decoding.pairwise.roof import embed_points
 from skstruct.decoding.pairwise.solve import is_exact, minimize, relax
 from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_feasible, decoded_or_infeasible
-from skstruct.spaces.forms import check_distinct, sorted_names, unknown_label
-from skstruct.spaces.indicators import IndicatorSpace
 from skstruct.spaces.label_sets import LabelSets
 from skstruct.spaces.limits import check_n_rows
-from skstruct.spaces.pairwise.edges import node_names, read_edges
+from skstruct.spaces.pairwise.base import LabelsAndEdges
 from skstruct.spaces.pairwise.moments import mean_of_products, second_moment_of_products
 
 
-class PairwiseLabels(IndicatorSpace):
+class PairwiseLabels(LabelsAndEdges):
     r"""Subsets of a set of labels, embedded by labels and by pairs of labels.
 
     .. math:: \psi(y) = (y_1, \dots, y_n, (y_i y_j)_{ij \in E})
@@ -78,65 +73,6 @@ class PairwiseLabels(IndicatorSpace):
         self.exact = exact
         self.limits = limits
 
-    # ------------------------------------------------------------- labels and edges
-    def fit(self, Y):
-        self._forget()
-        self.__dict__.pop("learned_labels_", None)
-        known = None if self.labels is None else self.labels_
-        _, learned, self.form_ = self._read(Y, known)
-        if known is None:
-            self.learned_labels_ = self._with_nodes(learned)
-        if self.limits is not None and self.limits.low.shape[1] != len(self.labels_):
-            raise ValueError(
-                f"PairwiseLabels was restricted for {self.limits.low.shape[1]} labels; Y has "
-                f"{len(self.labels_)}."
-            )
-        self.edges_  # noqa: B018 - a graph that is wrong says so now
-        return self
-
-    def _with_nodes(self, learned) -> tuple:
-        """Labels of ``Y`` and nodes of a graph; where ``Y`` has columns, it has them all."""
-        new = [name for name in node_names(self.graph) if name not in set(learned)]
-        if new and self.form_.kind not in ("names", "series"):
-            raise ValueError(unknown_label("graph holds", new[0], learned, "PairwiseLabels"))
-        return sorted_names({*learned, *new}) if new else tuple(learned)
-
-    @property
-    def labels_(self) -> tuple:
-        if self.labels is not None:
-            return self._given_labels
-        if not hasattr(self, "learned_labels_"):
-            raise NotFittedError(
-                "PairwiseLabels learns its labels from Y: call fit, or give labels."
-            )
-        return self.learned_labels_
-
-    @cached_property
-    def _given_labels(self) -> tuple:
-        given = check_distinct(self.labels, "PairwiseLabels")
-        return (*given, *(name for name in node_names(self.graph) if name not in set(given)))
-
-    @cached_property
-    def edges_(self) -> np.ndarray:
-        return read_edges(self.graph, self.labels_, "PairwiseLabels")
-
-    @property
-    def graph_(self):
-        networkx = require("networkx", used_by="PairwiseLabels.graph_", extra="graphs")
-        graph = networkx.Graph()
-        graph.add_nodes_from(self.labels_)
-        graph.add_edges_from((self.labels_[i], self.labels_[j]) for i, j in self.edges_)
-        return graph
-
-    @cached_property
-    def dag_(self) -> Dag:
-        return Dag(len(self.labels_), [], [])
-
-    def _forget(self):
-        super()._forget()
-        for cached in ("edges_", "_promise"):
-            self.__dict__.pop(cached, None)
-
     @property
     def guarantee(self) -> Guarantee:  # type: ignore[override]
         return EXACT if self.exact else self._promise
@@ -146,7 +82,6 @@ class PairwiseLabels(IndicatorSpace):
         exact = is_exact(len(self.labels_), self.edges_)
         return EXACT if exact else Guarantee("bound only")
 
-    # ------------------------------------------------------------- embeddings
     def embed(self, Z):
         """Labels and products of pairs of labels; shape (n, d)."""
         Z = np.asarray(Z, dtype=np.float64)
@@ -177,7 +112,6 @@ class PairwiseLabels(IndicatorSpace):
         sets.form_ = self._form
         return sets
 
-    # ------------------------------------------------------------- limits
     def restrict(self, *, include=None, exclude=None):
         """The same space, narrowed.
 

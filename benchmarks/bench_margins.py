@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Max-margin networks, trees and chains: training to a gap, growth, prediction."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from functools import partial
+from importlib.util import find_spec
+
+import numpy as np
+from chain_peers import CrfTagger
+from harness import Table, at_least, compare, in_fresh_process, median, peak_bytes, ratio
+from margin_peers import NetworkByPrograms, TreeByPrograms
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
+
+from skstruct.datasets import load_multilabel, load_ocr_words, make_label_tree
+from skstruct.exceptions import MissingDataError
+from skstruct.learners import MaxMarginNetwork, MaxMarginTree, StructuredSVM
+from skstruct.spaces import Sequences
+
+FEW = 150  # rows on which a linear program per example is affordable
+SIZES = [(1000, 6), (1000, 14), (1000, 45), (1000, 100), (10_000, 14), (100_000, 14)]
+GROWTH_PASSES = 30  # at most
+
+
+def once(fit) -> tuple[float, object]:
+    """CPU seconds of a fit and what it returns."""
+    with warnings.catch_warnings(), threadpool_limits(limits=1):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        start = time.process_time()
+        model = fit()
+        return time.process_time() - start, model
+
+
+def multilabel():
+    """Yeast, its features scaled; made-up data of the same size where it is missing."""
+    try:
+        data = load_multilabel("yeast")
+    except MissingDataError as error:
+        print(f"\nYeast is left out, with data made up in its place: {error}")
+        made = make_label_tree(1500, 14, 103, noise=3.0, random_state=0)
+        return "made up", made.X, made.Y
+    return "Yeast", StandardScaler().fit_transform(data.X_train), data.Y_train
+
+
+def describe(model):
+    return f"{model.n_iter_} passes, gap {model.gap_ / model.objective_:.1e}"
+
+
+# ---------------------------------------------------------------------- training
+def bench_training(name, X, Y):
+    table = Table(f"Training on {name} {X.shape}, all pairs of 14 labels", "time / that of 1e-2")
+    once(lambda: MaxMarginTree(n_restarts=1, random_state=0).fit(X[:50], Y[:50]))
+    for lam in (0.01, 0.001):
+        first = None
+        for tol in (1e-2, 1e-3):
+            model = MaxMarginNetwork(lam=lam, tol=tol, max_iter=300, random_state=0)
+            seconds, model = once(partial(model.fit, X, Y))
+            first = first or seconds
+            table.add(f"full, lam {lam}: {describe(model)}", seconds, seconds / first)
+        model = MaxMarginTree(lam=lam, n_restarts=1, max_iter=300, random_state=0)
+        seconds, model = once(partial(model.fit, X, Y))
+        table.add(f"CRANK, one start, lam {lam}: the forest's {describe(model)}", seconds,
+                  seconds / first)  # fmt: skip
+
+
+def bench_oracles(name, X, Y):
+    table = Table(f"The same training on {FEW} rows of {name} by two oracles", "HiGHS / min cuts")
+    if find_spec("highspy") is None:
+        table.note("highspy is not installed: left out")
+        return
+    X, Y = X[:FEW], Y[:FEW]
+    for kind in (MaxMarginTree, TreeByPrograms):  # compiles
+        once(partial(kind(n_restarts=1, max_iter=1, random_state=0).fit, X[:20], Y[:20]))
+    for lam in (0.01, 0.001):
+        settings = {"lam": lam, "max_iter": 30, "random_state": 0}
+        ours, peer = MaxMarginNetwork(**settings), NetworkByPrograms(**settings)
+        ours, peer = race(table, f"full, lam {lam}", ours, peer, X, Y)
+        # One convex problem: the same optimum lies between both bounds.
+        assert ours.dual_objective_ <= peer.objective_ + 1e-9
+        assert peer.dual_objective_ <= ours.objective_ + 1e-9
+        settings.update(n_restarts=1, max_iter=2)  # of each of its convex problems
+        race(table, f"CRANK, lam {lam}", MaxMarginTree(**settings), TreeByPrograms(**settings), X, Y)
+
+
+def race(table, case, ours, peer, X, Y):
+    """Both learners once, with the passes they took: hardly more or less than each other."""
+    seconds, ours = once(partial(ours.fit, X, Y))
+    table.add(f"{case}, min cuts: {describe(ours)}", seconds)
+    longer, peer = once(partial(peer.fit, X, Y))
+    table.add(f"{case}, HiGHS: {describe(peer)}", longer, longer / seconds, at_least(10))
+    return ours, peer
+
+
+# ---------------------------------------------------------------------- growth
+def fit_made_up(n_rows, n_labels, graph):
+    """In a process of its own: seconds, passes, gap and how much the peak of memory grew."""
+    n_rows, n_labels = int(n_rows), int(n_labels)
+    data = make_label_tree(n_rows, n_labels, 20, noise=1.0, random_state=0)
+    edges = "full" if graph == "full" else data.tree.edges.tolist()
+    model = MaxMarginNetwork(edges, max_iter=GROWTH_PASSES, random_state=0)
+    once(partial(model.fit, data.X[:50], data.Y[:50]))
+    before = peak_bytes()
+    seconds, model = once(partial(model.fit, data.X, data.Y))
+    grown = (peak_bytes() - before) / 2**20
+    return seconds, model.n_iter_, model.gap_ / model.objective_, grown
+
+
+def bench_growth():
+    table = Table(
+        f"Training to a gap of 1e-2, at most {GROWTH_PASSES} passes, made-up data of 20 features",
+        "time / that of the case above",
+    )
+    for graph in ("tree", "full"):
+        before = None
+        for n_rows, n_labels in SIZES:
+            arguments = "growth", n_rows, n_labels, graph
+            seconds, passes, gap, grown = in_fresh_process(__file__, *arguments)
+            table.add(f"{graph}, {n_rows:,} rows, {n_labels} labels: {passes} passes, "
+                      f"gap {gap:.1e}, {grown:.0f} MiB", seconds,
+                      seconds / before if before else None)  # fmt: skip
+            before = seconds
+
+
+# ---------------------------------------------------------------------- predicting
+def bench_prediction(name, X, Y, n_rows=100_000):
+    title = f"Predicting {n_rows:,} rows as of {name}, per row"
+    settings = {"lam": 0.01, "tol": 0.05, "random_state": 0}
+    tree = MaxMarginTree("chow-liu", **settings).fit(X, Y)
+    full = MaxMarginNetwork(**settings).fit(X, Y)
+    svm = LinearSVC(dual=False, C=1e-3)
+    alone, chain = OneVsRestClassifier(svm).fit(X, Y), ClassifierChain(svm).fit(X, Y)
+    many = X[np.random.default_rng(0).integers(len(X), size=n_rows)]
+    few = many[:5000]
+    costs = {model: -model.scores_.predict(many) for model in (tree, full)}
+    pairs = {model: -model.edge_coef_ for model in (tree, full)}
+    table = Table(title, "time / that of one-vs-rest: one matrix product and a sign")
+    calls = {
+        "OneVsRestClassifier(LinearSVC).predict": partial(alone.predict, many),
+        "ClassifierChain(LinearSVC).predict": partial(chain.predict, many),
+        "MaxMarginTree.predict": partial(tree.predict, many),
+        "MaxMarginNetwork.predict, full": partial(full.predict, few),
+        "tree: decoding alone": partial(tree.space_.argmin_shared, costs[tree], pairs[tree]),
+        "full: decoding alone": partial(
+            full.space_.argmin_shared, costs[full][: len(few)], pairs[full]
+        ),
+    }
+    rows = {call: len(few) if "full" in call else n_rows for call in calls}
+    times = compare(calls, rows, budget=15.0)
+    for call in calls:
+        table.add(call, median(times, call), ratio(times, call, next(iter(calls))))
+    share = ratio(times, "full: decoding alone", "tree: decoding alone")
+    table.note(f"full takes {share:.0f} times as long to decode as the tree")
+    bench_two_threads(tree, many, costs[tree], pairs[tree])
+
+
+def bench_two_threads(tree, X, costs, pairs):
+    table = Table("The tree on two threads, million rows per second of wall time", "rows / us")
+    tree.n_jobs = 2
+    decode = tree.space_.argmin_shared
+    calls = {"decoding alone, one thread": partial(decode, costs, pairs)}
+    calls["predict, n_jobs=2"] = partial(tree.predict, X)
+    times = compare(calls, dict.fromkeys(calls, len(X)), budget=8.0, clock=time.perf_counter)
+    for call in calls:
+        seconds = median(times, call)
+        table.add(call, seconds, 1e-6 / seconds, at_least(1))
+
+
+# ---------------------------------------------------------------------- chains
+def bench_words():
+    try:
+        data = load_ocr_words()
+    except MissingDataError as error:
+        print(f"\nWords are left out: {error}")
+        return
+    inside = data.folds == 0
+    train, test = np.flatnonzero(inside), np.flatnonzero(~inside)[:2000]
+    X, Y = [data.images[i] for i in train], [data.words[i] for i in train]
+    table = Table(f"Letters of {len(test):,} words, trained on {len(train)}", "time / crfsuite")
+
+    def accuracy(words):
+        pairs = [(a, b) for i, word in zip(test, words) for a, b in zip(data.words[i], word)]
+        return np.mean([a == b for a, b in pairs])
+
+    seconds, peer = once(partial(CrfTagger, map(inked, X), Y, n_steps=100))
+    found = peer.tag(peer.prepare(inked(data.images[i]) for i in test))
+    table.add(f"crfsuite, L-BFGS, 100 steps: accuracy {accuracy(found):.3f}", seconds)
+    once(partial(StructuredSVM(Sequences(), max_iter=1).fit, X[:20], Y[:20]))
+    for lam in (0.1, 0.01):
+        model = StructuredSVM(Sequences(), lam=lam, max_iter=100, random_state=0)
+        longer, model = once(partial(model.fit, X, Y))
+        right = accuracy(model.predict([data.images[i] for i in test]))
+        table.add(f"StructuredSVM, lam {lam}, {describe(model)}: accuracy {right:.3f}", longer,
+                  longer / seconds)  # fmt: skip
+
+
+def inked(image):
+    """Names of the pixels that are black, letter by letter."""
+    return [["one", *map(str, np.flatnonzero(letter))] for letter in image]
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["growth"]:
+        print(json.dumps(fit_made_up(*sys.argv[2:])))
+        sys.exit()
+    data = multilabel()
+    bench_oracles(*data)
+    bench_training(*data)
+    bench_prediction(*data)
+    bench_growth()
+    bench_words()

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Another oracle for max-margin networks: one linear program per example, by HiGHS."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct.decoding.pairwise.programs import local_polytope
+from skstruct.learners import MaxMarginNetwork, MaxMarginTree
+from skstruct.spaces.base import Decoded
+from skstruct.spaces.pairwise.labels import PairwiseLabels
+
+
+class LocalPolytope:
+    """Costs minimized over the local polytope of a graph by HiGHS.
+
+    The model stays loaded from row to row: only the costs change, and the simplex method goes
+    on from the last basis.
+    """
+
+    def __init__(self, n_labels, edges):
+        import highspy
+
+        system = local_polytope(n_labels, edges)
+        A = system.A_ub.tocsc()
+        self.size = A.shape[1]
+        lp = highspy.HighsLp()
+        lp.num_row_, lp.num_col_ = A.shape
+        lp.col_cost_ = np.zeros(self.size)
+        lp.col_lower_, lp.col_upper_ = np.zeros(self.size), np.ones(self.size)
+        lp.row_lower_ = np.full(A.shape[0], -highspy.kHighsInf)
+        lp.row_upper_ = system.b_ub
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        lp.a_matrix_.start_, lp.a_matrix_.index_ = A.indptr, A.indices
+        lp.a_matrix_.value_ = A.data
+        self.highs = highspy.Highs()
+        for option, value in (("output_flag", False), ("presolve", "off"), ("threads", 1)):
+            self.highs.setOptionValue(option, value)
+        self.highs.passModel(lp)
+        self.numbers = np.arange(self.size, dtype=np.int32)
+
+    def argmin(self, costs) -> np.ndarray:
+        """A point of least cost for each row; shape (n, labels + edges)."""
+        points = np.empty(costs.shape)
+        for row, cost in enumerate(costs):
+            self.highs.changeColsCost(self.size, self.numbers, cost)
+            self.highs.run()
+            points[row] = self.highs.getSolution().col_value
+        return points
+
+
+class LabelsByPrograms(PairwiseLabels):
+    """The same labels and pairs, with every relaxation solved by HiGHS."""
+
+    def argmin_relaxed_shared(self, node_costs, edge_costs) -> Decoded:
+        if "_polytope" not in self.__dict__:
+            self._polytope = LocalPolytope(len(self.labels_), self.edges_)
+        edges = np.broadcast_to(edge_costs, (len(node_costs), len(self.edges_)))
+        costs = np.hstack([node_costs, edges])
+        points = self._polytope.argmin(costs)
+        values = (points * costs).sum(axis=1)
+        return Decoded(points, values, values)
+
+
+class NetworkByPrograms(MaxMarginNetwork):
+    """The same training with another oracle."""
+
+    def _new_space(self, y):
+        return LabelsByPrograms(self.graph)
+
+
+class TreeByPrograms(MaxMarginTree):
+    """The same training with another oracle."""
+
+    def _space_of(self, graph):
+        if graph != "full":
+            return super()._space_of(graph)
+        space = LabelsByPrograms(graph, labels=self.space_.labels_)
+        space.form_ = self.space_.form_
+        return space

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tree that explains how labels occur together, whatever the inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from skstruct.learners.margins.spanning import spanning_forest
+
+if TYPE_CHECKING:
+    import networkx
+
+
+def mutual_information(Y, edges, share=None) -> np.ndarray:
+    r"""Of each pair of labels, in nats: :math:`\sum_{ab} p_{ab} \log (p_{ab} / p_a p_b)`.
+
+    Parameters
+    ----------
+    Y : 0/1 array of shape (n, d)
+    edges : int array of shape (E, 2)
+    share : array of shape (n,), default=None
+        Weights of the rows, of sum one; equal when None.
+    """
+    Y = np.asarray(Y, dtype=np.float64)
+    share = np.full(len(Y), 1.0 / len(Y)) if share is None else np.asarray(share)
+    i, j = edges.T
+    both, p = (Y[:, i] * share[:, None] * Y[:, j]).sum(axis=0), share @ Y
+    information = np.zeros(len(edges))
+    for joint, a, b in (
+        (both, p[i], p[j]),
+        (p[i] - both, p[i], 1.0 - p[j]),
+        (p[j] - both, 1.0 - p[i], p[j]),
+        (1.0 - p[i] - p[j] + both, 1.0 - p[i], 1.0 - p[j]),
+    ):
+        at = joint > 1e-15  # 0 log 0 is 0
+        information[at] += joint[at] * np.log(joint[at] / (a[at] * b[at]))
+    return np.maximum(information, 0.0)
+
+
+def chow_liu(Y, edges, share=None) -> np.ndarray:
+    """Mask (E,) of a maximum spanning forest of the mutual information."""
+    return spanning_forest(edges, mutual_information(Y, edges, share))
+
+
+def chow_liu_tree(Y, labels=None) -> networkx.Graph:
+    r"""The tree of largest mutual information between its neighbours.
+
+    Of all distributions of the labels that factor along a tree, the likeliest factors along
+    this one [1]_. Edges have the attribute "information".
+
+    Parameters
+    ----------
+    Y : 0/1 array of shape (n, d)
+    labels : sequence of names, default=None
+        The numbers of the columns when None.
+
+    References
+    ----------
+    .. [1] C. K. Chow, C. N. Liu, "Approximating discrete probability distributions with
+       dependence trees", IEEE Transactions on Information Theory 14, 1968.
+
+    Examples
+    --------
+    >>> Y = [[1, 1, 0], [0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1]]
+    >>> sorted(chow_liu_tree(Y, ["sun", "sea", "rain"]).edges)
+    [('sun', 'rain'), ('sun', 'sea')]
+    """
+    import networkx
+
+    Y = np.asarray(Y)
+    if Y.ndim != 2 or not np.isin(Y, (0, 1)).all():
+        raise ValueError("chow_liu_tree reads a 0/1 array with a column per label.")
+    names = list(range(Y.shape[1])) if labels is None else list(labels)
+    if len(names) != Y.shape[1]:
+        raise ValueError(f"{len(names)} labels came for {Y.shape[1]} columns.")
+    edges = np.array(np.triu_indices(len(names), 1)).T
+    information = mutual_information(Y, edges)
+    graph = networkx.Graph()
+    graph.add_nodes_from(names)
+    for e in np.flatnonzero(spanning_forest(edges, information)):
+        i, j = edges[e]
+        graph.add_edge(names[i], names[j], information=float(information[e]))
+    return graph
