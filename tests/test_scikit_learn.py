@@ -12,7 +12,12 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
+from skstruct import (
+    ConditionalRiskMinimizer,
+    OutputKernelRegressor,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 from skstruct.learners import (
     ConstraintClassification,
     LabelRankingBoosting,
@@ -115,6 +120,10 @@ ESTIMATORS = {
     "ranking by boosting": RankingAdapter(LabelRankingBoosting(10, random_state=0)),
     "online ranking": RankingAdapter(OnlineLabelRanker(random_state=0)),
     "ranking by neighbors": RankingAdapter(NeighborLabelRanker()),
+    "structured svm": StructuredSVM(lam=1.0, tol=1e-3, random_state=0),
+    "structured svm, slack": StructuredSVM(None, None, "slack", lam=1.0, random_state=0),
+    "structured svm, kernel": StructuredSVM(kernel="rbf", tol=1e-3, random_state=0),
+    "structured perceptron": StructuredPerceptron(random_state=0),
     "ranking by risk": RankingAdapter(ConditionalRiskMinimizer(Rankings(), alpha=1.0)),
 }
 

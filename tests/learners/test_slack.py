@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slack rescaling: the largest product of loss and margin, or a bound that is never below it."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from skstruct.learners.margins import slack
 from skstruct.learners.margins.chains import ChainMargins
+from skstruct.learners.margins.loss_levels import loss_levels
 from skstruct.learners.margins.network import NetworkMargins
 from skstruct.learners.margins.problem import MarginProblem, dense
 from skstruct.learners.margins.products import largest_product
 from skstruct.learners.margins.slack import SlackRescaling
+from skstruct.learners.margins.structured_svm import StructuredSVM
 from skstruct.losses import (
     F1,
     FBeta,
@@ -26,6 +32,7 @@ from skstruct.losses import (
     ZeroOne,
 )
 from skstruct.spaces import Classes, Hierarchy, LabelSets, Rankings, Sequences
+from skstruct.spaces.base import Decoded, Guarantee
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 from strategies import dags, forests
 
@@ -211,6 +218,22 @@ def test_the_largest_product_under_two_lines(p, b, q, c, least, ceiling, step):
     assert found <= best + (1e-9 if step else 0.2)
 
 
+def test_the_gap_of_a_learner_that_searches(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((30, 3)), rng.integers(0, 2, size=(30, 4))
+    for loss in ("hamming", "f1"):
+        model = StructuredSVM(LabelSets(), loss, "slack", lam=0.1, tol=1e-4, random_state=0)
+        exact = clone(model).fit(X, Y)
+        with monkeypatch.context() as patch, warnings.catch_warnings():
+            patch.setattr(slack, "list_of_outputs", lambda problem, most: None)
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            searched = model.set_params(max_iter=30).fit(X, Y)
+        assert searched.objective_ >= exact.dual_objective_
+        assert searched.dual_objective_ <= exact.objective_
+        if loss == "hamming":
+            assert_allclose(searched.objective_, exact.objective_, rtol=1e-3)
+
+
 def test_a_product_may_be_largest_inside_the_hull():
     # Outputs with (H, loss) = (1, 3), (1.9, 1.9) and (2.6, 1.25); the truth has (1, 0).
     loss = Listed(lambda z, y: 0.0 if z == y else {"a": 3.0, "b": 1.9, "c": 1.25, "y": 0.0}[z])
@@ -222,3 +245,43 @@ def test_a_product_may_be_largest_inside_the_hull():
     found = searched(problem)(scores, np.zeros(0), np.array([0]))
     assert found.losses[0] != 1.9
     assert found.bounds[0] > 1.9 * 1.9
+
+
+class Careless(LabelSets):
+    """Test only: outputs of another row, with bounds that hold but are not sharp."""
+
+    guarantee = Guarantee("bound only")
+
+    def argmin(self, costs):
+        right = super().argmin(costs)
+        outputs = np.roll(right.outputs, 1, axis=0)
+        return Decoded(outputs, (costs * outputs).sum(axis=1), right.bounds - 0.1)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 10.0]))
+@settings(max_examples=40, deadline=None)
+def test_bounds_hold_where_decoding_fails(seed, scale):
+    rng = np.random.default_rng(seed)
+    space = Careless(range(4))
+    for loss in (Hamming(), Hamming(WEIGHTS)):
+        problem = problem_of(space, loss, rng)
+        scores, none = scale * rng.standard_normal((5, 4)), np.zeros(0)
+        products = listed_products(problem, scores, none, space.enumerate())
+        best = np.maximum(products.max(axis=1), 0.0)
+        found = searched(problem)(scores, none, np.arange(5))
+        check_atoms(problem, found, scores, none, best, exact=False)
+
+
+@pytest.mark.parametrize(("name", "k"), CASES)
+def test_levels_of_losses(name, k):
+    space, losses = SPACES[name]
+    Z = space.enumerate()
+    problem = MarginProblem(space, losses[k], Z)
+    step, least = loss_levels(problem)
+    values = problem.loss.pairwise(Z, Z).T  # shape: (truths, outputs)
+    positive = np.where(values > 1e-12, values, np.inf).min(axis=1)
+    assert (least <= positive + 1e-12).all()
+    if step:
+        assert_allclose(values / step, np.round(values / step), atol=1e-9)
+    if isinstance(losses[k], (ZeroOne, FBeta)) and name == "label sets":
+        assert_allclose(least, positive)  # sharp where no set is missing

@@ -2,6 +2,7 @@
 """The structured perceptron against the slow, obvious one, and against its mistake bound."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -148,7 +149,7 @@ def test_chains_learn_their_transitions():
             x, true = np.column_stack([x, np.ones(len(x))]), ["abc".index(c) for c in word]
             words = Sequences("abc", len(true)).fit([word]).enumerate()
             scores = [sum((x @ W)[t, z[t]] for t in range(len(z))) for z in words]
-            scores += np.array([sum(V[a, b] for a, b in zip(z[:-1], z[1:])) for z in words])
+            scores += np.array([sum(V[a, b] for a, b in pairwise(z)) for z in words])
             best = np.flatnonzero(scores == np.max(scores))
             assert len(best) == 1 or not W.any()
             z = words[best[0]]  # all tie at the start: the decoder takes the first symbols

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import subsets
 
 from skstruct.decoding.pairwise.forests import is_forest
 from skstruct.learners.margins.candidates import edge_bounds
@@ -26,8 +25,9 @@ from skstruct.learners.margins.greedy import greedy
 from skstruct.learners.margins.rows import LinearRows
 from skstruct.learners.margins.spanning import random_spanning_tree, spanning_forest
 from skstruct.learners.margins.structures import mst, project, train_on
+from strategies import subsets
 
-FINE = 1e-6
+FINE = 1e-5
 
 
 def pairs_of(n):
@@ -83,17 +83,16 @@ def random_case(n, rows, seed, lam=0.05):
 
 
 def tree_case(n, rows, seed, lam=0.01):
-    """Labels that are the best ones of a random tree with strong edges."""
+    """Labels drawn along a random tree; each sees an input of its own."""
     rng = np.random.default_rng(seed)
-    X = np.column_stack([rng.normal(size=(rows, 4)), np.ones(rows)])
+    X = np.column_stack([rng.normal(size=(rows, n)), np.ones(rows)])
     edges, tree = pairs_of(n), random_spanning_tree(n, rng)
     mask = np.isin(edges @ [n, 1], tree @ [n, 1])
-    weights = np.where(mask, rng.choice([-3.0, 3.0], len(edges)), 0.0)
     every = subsets(n)
-    products = every[:, edges[:, 0]] * every[:, edges[:, 1]]
-    ends = np.eye(n)[edges].sum(axis=1)
-    scores = X @ rng.normal(size=(5, n)) - 0.5 * weights @ ends  # so that labels come and go
-    return Case(X, every[(scores @ every.T + products @ weights).argmax(axis=1)], lam), mask
+    agree = every[:, edges[:, 0]] == every[:, edges[:, 1]]
+    scores = X[:, :n] @ (2.0 * every - 1.0).T + 2.0 * agree @ mask
+    drawn = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+    return Case(X, every[drawn], lam), mask
 
 
 weights_of = st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.0, 0.5, 1.0, 3.0])
@@ -172,7 +171,7 @@ def test_a_small_price_leaves_circles():
 
 def test_the_objective_with_a_price_descends_up_to_the_gap():
     checked = 0
-    for seed in range(6):
+    for seed in range(3):
         case = random_case(5, 40, seed, lam=0.01)
         rounds = []
 
@@ -188,7 +187,7 @@ def test_the_objective_with_a_price_descends_up_to_the_gap():
             if beta == beta_next:
                 assert value_next <= value + gap + 1e-12
                 checked += 1
-    assert checked > 5
+    assert checked >= 3
 
 
 # ---------------------------------------------------------------------- bounds and races
@@ -208,9 +207,9 @@ def test_no_edge_gains_more_than_its_bound(seed, n, passes):
 
 
 @pytest.mark.parametrize("separable", [True, False])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_greedy_is_what_training_all_candidates_gives(seed, separable):
-    case, accuracy = random_case(5, 40, seed), 1e-5
+    case, accuracy = random_case(5, 30, seed), 3e-5
     steps = []
     forest, dual = greedy(
         case.dual(), case.oracle, case.edges, separable=separable, tol=1e-4, accuracy=accuracy,
@@ -218,10 +217,9 @@ def test_greedy_is_what_training_all_candidates_gives(seed, separable):
     )  # fmt: skip
     chosen = np.zeros(len(case.edges), bool)
     for edge, objective in steps:
-        open_ = [
-            e for e in np.flatnonzero(~chosen) if is_forest(5, case.edges[[*np.flatnonzero(chosen), e]])
-        ]
-        optima = {e: case.trained(chosen | (np.arange(len(chosen)) == e)).objective for e in open_}
+        grown = [(e, chosen | (np.arange(len(chosen)) == e)) for e in np.flatnonzero(~chosen)]
+        forests = [(e, mask) for e, mask in grown if is_forest(5, case.edges[mask])]
+        optima = {e: case.trained(mask).objective for e, mask in forests}
         assert edge in optima
         assert optima[edge] <= min(optima.values()) + 2 * accuracy * objective
         chosen[edge] = True
@@ -238,7 +236,8 @@ def test_mst_is_the_forest_of_single_gains(seed):
     forest, _ = mst(case.dual(), case.oracle, case.edges, accuracy=1e-5, rng=seed)
     best = spanning_forest(case.edges, gains)
     assert gains[forest].sum() >= gains[best].sum() - 1e-3
-    assert abs(gains[best].sum() - 4 * gains.min()) > 1e-2  # the choice matters
+    worst = spanning_forest(case.edges, -gains)
+    assert gains[best].sum() > gains[worst].sum() + 1e-2  # the choice matters
 
 
 # ---------------------------------------------------------------------- what all of them promise
@@ -289,26 +288,28 @@ def test_crank_starts_differ_and_the_best_is_kept():
 
 # ---------------------------------------------------------------------- how good they are
 def test_crank_finds_the_best_of_all_trees():
-    """Of 16 trees each, for 6 fixed seeds; one may be missed."""
-    hits = 0
-    for seed in range(6):
-        case = random_case(4, 40, seed)
-        best = min(case.trained(tree, 1e-5).objective for tree in trees_of(4))
+    """Of 16 trees each, for 4 fixed seeds; one may be missed."""
+    hits, spread = 0, []
+    for seed in range(4):
+        case = random_case(4, 30, seed)
+        optima = sorted(case.trained(tree, 1e-4).objective for tree in trees_of(4))
         _, dual = crank(case.dual(), case.oracle, case.edges, tol=1e-4, rng=seed)
-        assert dual.objective >= best * (1 - 1e-4)
-        hits += dual.objective <= best * (1 + 1e-3)
-    assert hits >= 5
+        assert dual.objective >= optima[0] * (1 - 1e-4)
+        hits += dual.objective <= optima[0] * (1 + 3e-4)
+        spread.append(optima[len(optima) // 2] / optima[0])
+    assert hits >= 3
+    assert np.median(spread) > 1.002  # most trees would not do
 
 
 @pytest.mark.parametrize("find", [crank, greedy])
 def test_trees_are_found_again(find):
-    """At least 17 of 20 edges, over 5 fixed seeds; by chance it would be 8."""
+    """At least 14 of 16 edges, over 4 fixed seeds; by chance it would be 6.4."""
     recovered = 0
-    for seed in range(5):
-        case, tree = tree_case(5, 200, seed)
-        forest, _ = find(case.dual(), case.oracle, case.edges, tol=1e-3, rng=seed)
+    for seed in range(4):
+        case, tree = tree_case(5, 300, seed)
+        forest, _ = find(case.dual(), case.oracle, case.edges, rng=seed)
         recovered += int((forest & tree).sum())
-    assert recovered >= 17
+    assert recovered >= 14
 
 
 # ---------------------------------------------------------------------- Chow and Liu

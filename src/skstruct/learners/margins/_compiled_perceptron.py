@@ -56,7 +56,9 @@ def fix_violations(
                     A[first:last] += change
                     moments[first:last] += n_seen * change
                 else:
-                    move(first, last, data, indices, indptr, K, moments, none, False, n_seen, change)
+                    move(
+                        first, last, data, indices, indptr, K, moments, none, False, n_seen, change
+                    )
                 w += constants[i]
                 constant_moments += n_seen * constants[i]
         n_seen += 1.0

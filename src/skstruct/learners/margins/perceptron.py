@@ -126,9 +126,7 @@ class StructuredPerceptron(MarginLearner):
         super()._check_parameters()
         for name in ("n_epochs", "batch_size"):
             if not is_count(getattr(self, name)):
-                raise ValueError(
-                    f"{name} is a whole number from 1; {getattr(self, name)!r} came."
-                )
+                raise ValueError(f"{name} is a whole number from 1; {getattr(self, name)!r} came.")
 
     @all_or_nothing
     def fit(self, X, y):
@@ -210,9 +208,10 @@ class StructuredPerceptron(MarginLearner):
             found, found_constants = predicted(self.problem_, scores, self.constants_, examples)
             seeing, constants = self.problem_.truth(examples)
             offset = np.concatenate([[0], np.cumsum(np.diff(rows.starts)[examples])])
+            data, indices, indptr, K = rows.arrays
             n_updates += fix_violations(
                 examples, rows.starts, offset, seeing - found, constants - found_constants,
-                *rows.arrays, rows.kernelised, self.weights_, self.row_scores_,
+                data, indices, indptr, K, rows.kernelised, self.weights_, self.row_scores_,
                 self.coefficients_, self.constants_, self.moments_, self.constant_moments_,
                 float(self.n_seen_),
             )  # fmt: skip
@@ -230,7 +229,7 @@ class StructuredPerceptron(MarginLearner):
 
 
 def predicted(problem, scores, constants, examples) -> tuple[np.ndarray, np.ndarray]:
-    """psi of the outputs of the largest score: what sees inputs (R, q), and what does not (B, r)."""
+    """psi of the outputs of the largest score: of what sees inputs (R, q), and of what does not."""
     if isinstance(problem, ChainMargins):
         _, starts = problem._tokens(examples)
         q = problem.n_seeing

@@ -77,5 +77,6 @@ def random_spanning_tree(n_nodes: int, rng) -> np.ndarray:
         edges.append((leaf, int(node)))
         degree[[leaf, node]] -= 1
     if n_nodes > 1:
-        edges.append(tuple(np.flatnonzero(degree == 1)))
+        first, last = np.flatnonzero(degree == 1)
+        edges.append((int(first), int(last)))
     return np.sort(np.array(edges, dtype=np.int64).reshape(-1, 2), axis=1)
