@@ -284,4 +284,4 @@ def test_levels_of_losses(name, k):
     if step:
         assert_allclose(values / step, np.round(values / step), atol=1e-9)
     if isinstance(losses[k], (ZeroOne, FBeta)) and name == "label sets":
-        assert_allclose(least, positive)  # sharp where no set is missing
+        assert_allclose(least[:-1], positive[:-1])  # sharp, but that nothing joins the full set

@@ -273,7 +273,7 @@ class HingeLearner(MarginLearner):
 
 def is_count(value) -> bool:
     """Whether this is a whole number from 1."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _stacked(above, below):

@@ -56,7 +56,7 @@ def sufficient_price(Y, edges, share=None) -> float:
 
 def crank(
     dual, oracle, edges, *, n_restarts=10, beta_max=1.0, growth=2.0, inner_tol=0.01, tol=0.01,
-    accuracy=1e-3, max_iter=1000, rng=None, n_jobs=None, progress=None,
+    accuracy=3e-4, max_iter=1000, rng=None, n_jobs=None, progress=None,
 ):  # fmt: skip
     r"""A forest by the convex-concave procedure, with a growing price on circles [1]_.
 

@@ -87,7 +87,8 @@ class HingeDual:
         self.point_losses = np.zeros((slots, M))
         self.portions, self.stamps = np.zeros((slots, M)), np.full((slots, M), -1, np.int64)
         self.portions[0], self.stamps[0] = 1.0, 0  # all begin at the truth: direction zero
-        self.clock, self.history = 0, []
+        self.clock = 0
+        self.history: list[tuple[int, float, float]] = []  # pass, objective, gap
         self._settle()
 
     def fork(self):

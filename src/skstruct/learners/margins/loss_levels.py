@@ -43,6 +43,6 @@ def loss_levels(problem) -> tuple[float, np.ndarray]:
 def _least_f_loss(loss, size):
     """Of the truth with one label more, or one less; shape (n,)."""
     square = loss._square()
-    more = 1.3 / ((1.0 + square) * size + 1.0)
+    more = 1.0 / ((1.0 + square) * size + 1.0)
     less = square / np.maximum((1.0 + square) * size - 1.0, square)
     return np.where(size > 0, np.minimum(more, less), 1.0)

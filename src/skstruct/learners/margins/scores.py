@@ -77,12 +77,11 @@ class Scores(BaseEstimator):
 
     def fit_rows(self, X, starts) -> LinearRows:
         """What the optimiser needs to know of the training rows."""
-        self.kernel_ = self.features_ = self.X_ = None
+        self.features_ = self.X_ = None
         if self.is_linear:
             return LinearRows(self._with_one(X), starts)
-        self.kernel_ = InputKernel(
-            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
-        ).fit(X)
+        shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        self.kernel_ = InputKernel(self.kernel, **shared).fit(X)
         if self.n_components:
             self.features_ = self._nystroem(X)
             return LinearRows(self._with_one(self.features_.transform(X)), starts)
