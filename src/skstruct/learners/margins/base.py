@@ -106,7 +106,7 @@ class MarginLearner(BlockPredictor):
             f"{type(problem.decoder).__name__} does not always find the best output: training may "
             "miss strong rivals. The gap is computed from the decoder's bounds, so that it still "
             "is no smaller than the true one, but it may stay above tol.",
-            stacklevel=4,
+            stacklevel=6,
         )
 
     def _rows(self, X):
@@ -267,7 +267,7 @@ class HingeLearner(MarginLearner):
                 f"{dual.gap / max(dual.objective, 1e-300):.2%} of the objective and above "
                 f"tol={self.tol}. Raise max_iter or lam, or scale the features.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=7,
             )
 
 

@@ -71,6 +71,12 @@ class ChainMargins(MarginProblem):
         tokens, starts = self._tokens(examples)
         return self._psi(self.symbols[tokens], starts)
 
+    def predicted(self, scores, constants, examples):
+        _, starts = self._tokens(examples)
+        transitions = constants.reshape(self.n_seeing, self.n_seeing)
+        found = self.decode(ChainScores(scores, starts, transitions), examples)
+        return self._psi(found.outputs[found.outputs >= 0], starts)
+
     def totals(self, values, examples):
         return sums_of_sequences(values, self._tokens(examples)[1])
 

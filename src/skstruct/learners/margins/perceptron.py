@@ -10,8 +10,6 @@ from skstruct._arrays.progress import track
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.inputs import has_features
 from skstruct.learners.margins.base import MarginLearner, is_count
-from skstruct.learners.margins.chains import ChainMargins, ChainScores
-from skstruct.learners.margins.problem import dense
 from skstruct.learners.margins.rows import NOTHING
 from skstruct.spaces.listed import ListView
 
@@ -205,7 +203,7 @@ class StructuredPerceptron(MarginLearner):
         for start in range(0, len(order), self.batch_size):
             examples = order[start : start + self.batch_size]
             scores = rows.scores(self.weights_, self.row_scores_, rows.of(examples))
-            found, found_constants = predicted(self.problem_, scores, self.constants_, examples)
+            found, found_constants = self.problem_.predicted(scores, self.constants_, examples)
             seeing, constants = self.problem_.truth(examples)
             offset = np.concatenate([[0], np.cumsum(np.diff(rows.starts)[examples])])
             data, indices, indptr, K = rows.arrays
@@ -226,14 +224,3 @@ class StructuredPerceptron(MarginLearner):
         weights = self.coefficients_ if rows.kernelised else self.weights_
         self.scores_.weights_ = weights - share * self.moments_
         self.scores_.constants_ = self.constants_ - share * self.constant_moments_
-
-
-def predicted(problem, scores, constants, examples) -> tuple[np.ndarray, np.ndarray]:
-    """psi of the outputs of the largest score: of what sees inputs (R, q), and of what does not."""
-    if isinstance(problem, ChainMargins):
-        _, starts = problem._tokens(examples)
-        q = problem.n_seeing
-        found = problem.decode(ChainScores(scores, starts, constants.reshape(q, q)), examples)
-        return problem._psi(found.outputs[found.outputs >= 0], starts)
-    found = problem.decode(scores, examples)
-    return dense(problem.scored.embed(found.outputs)), np.zeros((len(examples), 0))

@@ -123,6 +123,11 @@ class MarginProblem(RiskProblem):
         bounds = np.maximum(found.bounds - own, 0.0)  # the truth itself is always an atom
         return Atoms(found.seeing - seeing, found.constants - fixed, found.losses, bounds)
 
+    def predicted(self, scores, constants, examples) -> tuple[np.ndarray, np.ndarray]:
+        """psi of the outputs of the largest score, in the two parts of ``truth``."""
+        found = self.decode(scores, examples)
+        return dense(self.scored.embed(found.outputs)), np.zeros((len(examples), 0))
+
     def totals(self, values, examples):
         """Sums over the rows of each example; here every example is one row."""
         return values

@@ -33,7 +33,8 @@ class StructuredSVM(HingeLearner):
         The usual loss of the space when None.
     rescaling : "margin" or "slack", default="margin"
         What the loss scales. Slack rescaling searches a product of two linear functions:
-        exact over spaces small enough to list, else up to a bound that the gap includes.
+        exact over spaces small enough to list, else up to a bound that the gap includes and
+        that may keep it above ``tol``.
     lam : float, default=0.01
         Weight of the penalty.
     kernel, gamma, degree, coef0
