@@ -56,11 +56,13 @@ def test_kernel_values_and_features_are_the_same_problem(problem, lam):
     np.testing.assert_allclose(problem.X.T @ kernel.coefficients, linear.weights, atol=1e-2)
 
 
-def test_portions_stay_portions_and_weights_follow_from_them():
+@pytest.mark.parametrize("l1", [0.0, 0.05, np.inf])
+def test_portions_stay_portions_and_weights_follow_from_them(l1):
     problem = ListedAtoms.random(3, [2, 1, 1, 3], r=3)
     dual = HingeDual(LinearRows(problem.X, problem.starts), 2, 3, 0.05, problem.share)
+    dual.penalise(l1=l1)
     dual.solve(problem, 1e-12, range(30), 1)
-    np.testing.assert_allclose(dual.portions.sum(axis=0), 1.0, atol=1e-12)
+    np.testing.assert_allclose(dual.portions.sum(axis=1), 1.0, atol=1e-12)
     assert (dual.portions >= 0).all()
     weights, constants = dual.weights.copy(), dual.constants.copy()
     dual._settle()
@@ -74,7 +76,7 @@ def test_two_slots_are_enough():
     rows = LinearRows(problem.X, problem.starts)
     tight = HingeDual(rows, 2, 2, 0.1, problem.share, memory=1)
     roomy = HingeDual(rows, 2, 2, 0.1, problem.share)
-    assert (len(tight.stamps), len(roomy.stamps)) == (2, 10)
+    assert (tight.stamps.shape[1], roomy.stamps.shape[1]) == (2, 10)
     for dual in (tight, roomy):
         dual.solve(problem, 1e-2, range(3000), 0)
         assert dual.gap <= 1e-2 * dual.objective

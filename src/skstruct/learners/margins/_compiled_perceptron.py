@@ -6,7 +6,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from skstruct.learners.margins._compiled_dual import example_scores, move
+from skstruct.learners.margins._compiled_rows import KERNEL, example_scores, move
 
 ROUNDING = 1e-12  # share of the terms of a sum below which it is zero
 
@@ -28,13 +28,13 @@ def _inner(scores, w, directions, constants):
 
 @nb.njit(cache=True, nogil=True)
 def fix_violations(
-    order, starts, offset, directions, constants, data, indices, indptr, K, kernelised,
-    W, S, A, w, moments, constant_moments, n_seen,
+    order, starts, offset, directions, constants, rows, W, S, A, w, moments, constant_moments,
+    n_seen,
 ):  # fmt: skip
     """Add psi(y) - psi(z) wherever it has no positive score; returns the number of updates.
 
     ``directions`` (R, q) and ``constants`` (B, r) are these differences, with the rows of
-    example number i from ``offset[i]`` on. W (p, q) changes, or where inputs are kernel values
+    example number i from ``offset[i]`` on. W changes, or where inputs are kernel values
     the coefficients A (N, q) and the scores S (N, q) of all rows. Moments collect every change
     times the number of examples seen before it: after t of them, the mean of the weights so
     far is the weights minus the moments / t.
@@ -47,18 +47,16 @@ def fix_violations(
         first, last = starts[order[i]], starts[order[i] + 1]
         change = directions[offset[i] : offset[i + 1]]
         if np.any(change != 0.0) or np.any(constants[i] != 0.0):
-            example_scores(first, last, data, indices, indptr, W, S, kernelised, scores)
+            example_scores(first, last, rows, W, S, scores)
             value, size = _inner(scores, w, change, constants[i])
             if value <= ROUNDING * size:
                 n_updates += 1
-                move(first, last, data, indices, indptr, K, W, S, kernelised, 1.0, change)
-                if kernelised:
+                move(first, last, rows, W, S, 1.0, change)
+                if rows[0] == KERNEL:
                     A[first:last] += change
                     moments[first:last] += n_seen * change
                 else:
-                    move(
-                        first, last, data, indices, indptr, K, moments, none, False, n_seen, change
-                    )
+                    move(first, last, rows, moments, none, n_seen, change)
                 w += constants[i]
                 constant_moments += n_seen * constants[i]
         n_seen += 1.0

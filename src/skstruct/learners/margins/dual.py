@@ -13,10 +13,10 @@ from skstruct.learners.margins.rows import LinearRows
 
 MOST_ATOMS, MOST_BATCH = 10, 256
 STATE = (
-    "points", "point_constants", "point_losses", "portions", "stamps", "l1", "shift",
+    "points", "point_constants", "point_losses", "products", "portions", "stamps", "l1", "shift",
     "weights", "scores", "z", "constants",
 )  # fmt: skip
-CACHED_PASSES = 5  # over the atoms that are known, after each pass that asks for new ones
+CACHED_PASSES = 10  # over the atoms that are known, after each pass that asks for new ones
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,12 @@ class HingeDual:
         self.l1, self.shift = np.zeros(n_constants), np.zeros(n_constants)
         room = memory // max(1, 8 * (N * n_seeing + M * n_constants))
         slots = int(np.clip(room, 2, MOST_ATOMS))
-        self.points = np.zeros((slots, N, n_seeing))
-        self.point_constants = np.zeros((slots, M, n_constants))
-        self.point_losses = np.zeros((slots, M))
-        self.portions, self.stamps = np.zeros((slots, M)), np.full((slots, M), -1, np.int64)
-        self.portions[0], self.stamps[0] = 1.0, 0  # all begin at the truth: direction zero
+        self.points = np.zeros((N, slots, n_seeing))
+        self.point_constants = np.zeros((M, slots, n_constants))
+        self.point_losses = np.zeros((M, slots))
+        self.products = np.zeros((M, slots, slots))
+        self.portions, self.stamps = np.zeros((M, slots)), np.full((M, slots), -1, np.int64)
+        self.portions[:, 0], self.stamps[:, 0] = 1.0, 0  # all begin at the truth: direction zero
         self.clock = 0
         self.history: list[tuple[int, float, float]] = []  # pass, objective, gap
         self._settle()
@@ -95,35 +96,36 @@ class HingeDual:
         """A copy that goes its own way; the inputs are shared."""
         other = copy.copy(self)
         for name in STATE:
-            setattr(other, name, getattr(self, name).copy())
+            setattr(other, name, getattr(self, name).copy(order="K"))
         other.history = []
         return other
 
     @property
     def _atoms(self):
-        return self.points, self.point_constants, self.point_losses
+        return self.points, self.point_constants, self.point_losses, self.products
 
     def take_over(self, other):
         """Begin where another dual is: its examples are the first of this one, in its order."""
         M, N = other.rows.n_examples, other.rows.n_rows
         for name, n in (("points", N), ("point_constants", M), ("point_losses", M)):
             mine, theirs = getattr(self, name), getattr(other, name)
-            if len(mine) == len(theirs):
-                mine[:, :n] = theirs
+            if mine.shape[1] == theirs.shape[1]:
+                mine[:n] = theirs
             else:  # as a mixture
-                mine[0, :n] = other.means(theirs)
-        if len(self.stamps) == len(other.stamps):
-            self.portions[:, :M], self.stamps[:, :M] = other.portions, other.stamps
+                mine[:n, 0] = other.means(theirs)
+        if self.stamps.shape[1] == other.stamps.shape[1]:
+            self.portions[:M], self.stamps[:M] = other.portions, other.stamps
             self.clock = other.clock
+        self._multiply()
         self._settle()
         return self
 
     def means(self, values):
-        """Means over the atoms of each example, of values (slots, M, ...); rows of points."""
+        """Means over the atoms of each example, of values (M, slots, ...); rows of points."""
         portions = self.portions
         if values is self.points and not self.rows.single:
-            portions = np.repeat(portions, np.diff(self.rows.starts), axis=1)
-        return np.einsum("am,am...->m...", portions, values)
+            portions = np.repeat(portions, np.diff(self.rows.starts), axis=0)
+        return np.einsum("ma,ma...->m...", portions, values)
 
     def penalise(self, lam=None, l1=None, shift=None):
         """Other penalties for the same examples: the means stay, the weights follow.
@@ -135,8 +137,21 @@ class HingeDual:
         self.l1 = self.l1 if l1 is None else np.array(np.broadcast_to(l1, r), dtype=np.float64)
         if shift is not None:
             self.shift = np.array(np.broadcast_to(shift, r), dtype=np.float64)
+        self._multiply()
         self._settle()
         return self
+
+    @property
+    def _free(self):
+        """One for constant weights that may differ from zero."""
+        return np.isfinite(self.l1).astype(np.float64)
+
+    def _multiply(self):
+        """Inner products of the atoms of each example anew: atoms came, or edges were set free."""
+        from skstruct.learners.margins._compiled_atoms import multiply_all
+
+        gram = self.rows.gram
+        multiply_all(self.rows.starts, *gram, self._free, self.stamps, self._atoms)
 
     def _settle(self):
         """Weights from the means, without the rounding of many small steps."""
@@ -207,7 +222,7 @@ class HingeDual:
     def _pass(self, oracle, rng) -> float:
         """New atoms for every example, in batches, and steps towards them; guesses the gap."""
         order = rng.permutation(len(self.share))
-        size = int(np.clip(len(order) // 10, 1, MOST_BATCH))
+        size = int(np.clip(len(order) // 5, 1, MOST_BATCH))
         guess = 0.0
         for part in _parts(order, size):
             self._ask(oracle, part)
@@ -220,7 +235,7 @@ class HingeDual:
 
     def _ask(self, oracle, examples) -> Atoms:
         """The best atoms of some examples; they are kept."""
-        from skstruct.learners.margins._compiled_dual import remember
+        from skstruct.learners.margins._compiled_atoms import remember
 
         rows = self.rows.of(examples)
         scores = self.rows.scores(self.weights, self.scores, rows)
@@ -229,7 +244,7 @@ class HingeDual:
         offset = np.concatenate([[0], np.cumsum(lengths)])
         remember(
             examples, self.clock, self.rows.starts, offset, found.directions, found.constants,
-            found.losses, self.portions, self.stamps, self._atoms,
+            found.losses, *self.rows.gram, self._free, self.portions, self.stamps, self._atoms,
         )  # fmt: skip
         return found
 
@@ -237,13 +252,11 @@ class HingeDual:
         from skstruct.learners.margins._compiled_dual import visit
 
         self.clock += 1
-        data, indices, indptr, K = self.rows.arrays
-        gram, gram_starts = self.rows.gram
+        weights = self.rows.turned(self.weights)
         return visit(
-            np.asarray(order), self.clock, self.rows.starts, data, indices, indptr, K,
-            self.rows.kernelised, gram, gram_starts, self.share, self.lam, self.l1, self.shift,
-            self.weights, self.scores, self.z, self.constants, self.portions, self.stamps,
-            self._atoms,
+            np.asarray(order), self.clock, self.rows.starts, self.rows.arrays, *self.rows.gram,
+            self.share, self.lam, self.l1, self.shift, weights, self.scores, self.z,
+            self.constants, self.portions, self.stamps, self._atoms,
         )  # fmt: skip
 
 

@@ -178,7 +178,7 @@ class StructuredPerceptron(MarginLearner):
         shape = rows.n_rows, self.problem_.n_seeing
         self.coefficients_ = np.zeros(shape if rows.kernelised else (0, 0))
         self.weights_, self.row_scores_ = rows.weights(np.zeros(shape))
-        self.moments_ = np.zeros(shape if rows.kernelised else self.weights_.shape)
+        self.moments_ = np.zeros(shape) if rows.kernelised else np.zeros_like(self.weights_)
         self.constants_ = np.zeros(self.problem_.n_constants)
         self.constant_moments_ = np.zeros(self.problem_.n_constants)
         self.n_seen_ = self.n_mistakes_ = 0
@@ -192,7 +192,7 @@ class StructuredPerceptron(MarginLearner):
                 "of y are others than before: call fit with all rows."
             )
         for name in ("weights_", "moments_", "constants_", "constant_moments_"):
-            setattr(self, name, getattr(self, name).copy())  # all or nothing
+            setattr(self, name, getattr(self, name).copy(order="K"))  # all or nothing
         self.row_scores_ = NOTHING
 
     def _visit(self, rows, order) -> int:
@@ -206,11 +206,10 @@ class StructuredPerceptron(MarginLearner):
             found, found_constants = self.problem_.predicted(scores, self.constants_, examples)
             seeing, constants = self.problem_.truth(examples)
             offset = np.concatenate([[0], np.cumsum(np.diff(rows.starts)[examples])])
-            data, indices, indptr, K = rows.arrays
             n_updates += fix_violations(
                 examples, rows.starts, offset, seeing - found, constants - found_constants,
-                data, indices, indptr, K, rows.kernelised, self.weights_, self.row_scores_,
-                self.coefficients_, self.constants_, self.moments_, self.constant_moments_,
+                rows.arrays, rows.turned(self.weights_), self.row_scores_, self.coefficients_,
+                self.constants_, rows.turned(self.moments_), self.constant_moments_,
                 float(self.n_seen_),
             )  # fmt: skip
             self.n_seen_ += len(examples)

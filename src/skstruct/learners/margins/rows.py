@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-NOTHING = np.zeros((0, 0))
+NOTHING, EMPTY = np.zeros((0, 0)), np.zeros(0, np.int64)
 
 
 class LinearRows:
@@ -21,6 +21,11 @@ class LinearRows:
     """
 
     kernelised = False
+
+    @property
+    def kind(self) -> int:
+        """How compiled steps read the rows: 0 from CSR, 1 from a dense array, 2 as a kernel."""
+        return 0 if sparse.issparse(self.X) else 1
 
     def __init__(self, X, starts):
         self.X, self.starts = X, np.asarray(starts, dtype=np.int64)
@@ -49,10 +54,17 @@ class LinearRows:
 
     @cached_property
     def arrays(self):
-        """Data, indices and index pointers of X; the kernel matrix is empty."""
+        """What compiled steps know of the rows: see `_compiled_rows`."""
+        if not sparse.issparse(self.X):
+            X = np.ascontiguousarray(self.X, dtype=np.float64)
+            return self.kind, np.zeros(0), EMPTY, EMPTY, X
         X = sparse.csr_array(self.X)
-        parts = X.data.astype(np.float64), X.indices.astype(np.int64), X.indptr.astype(np.int64)
-        return *parts, NOTHING
+        indices = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        return self.kind, X.data.astype(np.float64), *indices, NOTHING
+
+    def turned(self, weights) -> np.ndarray:
+        """Weights (p, q) as compiled steps write to them: (q, p) where rows are dense."""
+        return weights.T if self.kind == 1 else weights
 
     @cached_property
     def gram(self):
@@ -75,7 +87,8 @@ class LinearRows:
 
     def weights(self, coefficients):
         """W = X' A for coefficients A (N, q), and no scores kept."""
-        return np.ascontiguousarray(self.X.T @ coefficients), NOTHING
+        weights = self.X.T @ coefficients
+        return np.require(weights, requirements="F" if self.kind == 1 else "C"), NOTHING
 
 
 class KernelRows(LinearRows):
@@ -87,15 +100,10 @@ class KernelRows(LinearRows):
     starts : int array of shape (M + 1,)
     """
 
-    kernelised = True
+    kernelised, kind = True, 2
 
     def __init__(self, K, starts):
         super().__init__(K, starts)
-
-    @cached_property
-    def arrays(self):
-        empty = np.zeros(0, np.int64)
-        return np.zeros(0), empty, empty, self.X
 
     @cached_property
     def gram(self):
