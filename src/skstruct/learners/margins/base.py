@@ -8,23 +8,18 @@ from abc import abstractmethod
 from numbers import Integral
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skstruct._arrays.blocks import parse_memory
-from skstruct._arrays.progress import track
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.base import BlockPredictor
 from skstruct.learners.inputs import plain_kernel, read_inputs
-from skstruct.learners.margins.dual import HingeDual
 from skstruct.learners.margins.problem import MarginProblem
 from skstruct.learners.margins.scores import Scores
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
-from skstruct.losses.base import same_width
 from skstruct.spaces import Decoded
 from skstruct.spaces.inference import infer_space
 
@@ -161,126 +156,18 @@ class MarginLearner(BlockPredictor):
         if not self.scores_.is_linear:
             raise AttributeError("coef_: only a linear kernel has weights of the features.")
         weights = self.scores_.weights_
-        return (weights[:-1] if self.fit_intercept else weights).T
+        return (weights[:-1] if self.scores_.fit_intercept else weights).T
 
     @property
     def intercept_(self) -> np.ndarray:
-        """Scores at x = 0; shape (q,)."""
+        """Scores where all features are zero; shape (q,)."""
         check_is_fitted(self)
+        if not self.scores_.is_linear:
+            raise AttributeError("intercept_: only a linear kernel has one.")
         weights = self.scores_.weights_
-        if not self.scores_.is_linear or not self.fit_intercept:
-            return np.zeros(weights.shape[1])
-        return weights[-1]
-
-
-class HingeLearner(MarginLearner):
-    """Minimizes a structured hinge to a given duality gap.
-
-    A child has ``lam``, ``tol``, ``max_iter`` and ``warm_start`` besides.
-
-    With ``warm_start``, another ``fit`` to the same rows goes on from the dual variables of
-    the last one, also with other penalties.
-    """
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        if not (np.isfinite(self.lam) and self.lam > 0):
-            raise ValueError(f"lam must be positive and finite; {self.lam!r} came.")
-        if not self.tol > 0:
-            raise ValueError(f"tol is a share of the objective, positive; {self.tol!r} came.")
-        if not is_count(self.max_iter):
-            raise ValueError(f"max_iter is a whole number from 1; {self.max_iter!r} came.")
-
-    @all_or_nothing
-    def partial_fit(self, X, y, sample_weight=None):
-        """Add rows to those of earlier calls, and go on from the dual variables of these.
-
-        All rows are kept: the result is that of one ``fit`` to all of them, up to ``tol``, or
-        what ``max_iter`` more passes make of it.
-        """
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
-        seen, before = self.__dict__.pop("seen_", None), self.__dict__.pop("dual_", None)
-        X, weight = self._begin(X, y, sample_weight, reset=seen is None)
-        if seen is not None:
-            X, weight = _stacked(seen[0], X), np.concatenate([seen[2], weight])
-            self.outputs_ = np.concatenate(same_width(seen[1], self.outputs_))
-        self.problem_ = self._problem(X)
-        self.dual_ = self._learned(X, weight, None if seen is None else before)
-        self.seen_ = X, self.outputs_, weight
-        return self
-
-    def _learn(self, X, weight):
-        self.__dict__.pop("seen_", None)
-        (key, before), now = self.__dict__.pop("last_", (None, None)), self._dual_key()
-        same = key is not None and key[1] == now[1] and np.array_equal(key[0], now[0])
-        dual = self._learned(X, weight, before if same else None)
-        if self.warm_start:
-            self.last_ = now, dual
-
-    def _learned(self, X, weight, before) -> HingeDual:
-        """The solved dual, begun where an earlier one stopped, if there is one."""
-        self._warn_if_approximate()
-        self.scores_, rows = self._rows(X)
-        dual = self._new_dual(rows, weight / weight.sum())
-        if before is not None and before.points.shape[2] == dual.points.shape[2]:
-            dual.take_over(before)
-        return self._solve(dual)
-
-    def __getstate__(self):
-        """Without the dual variables: a stored model predicts, and begins anew."""
-        state = dict(super().__getstate__())
-        return {name: state[name] for name in state if name not in ("dual_", "last_", "seen_")}
-
-    def _new_dual(self, rows, share) -> HingeDual:
-        problem, memory = self.problem_, parse_memory(self.memory)
-        return HingeDual(rows, problem.n_seeing, problem.n_constants, self.lam, share, memory)
-
-    def _dual_key(self):
-        """What dual variables belong to: the true outputs, and how rivals are found."""
-        return self.outputs_, repr((self.loss_, self.space_, type(self.problem_), self._rivals))
-
-    _rivals = "margin"
-
-    def _solve(self, dual) -> HingeDual:
-        """Climb, keep the weights, and give the dual back."""
-        oracle = self._oracle()
-        if not dual.clock or not dual.measure(oracle, self.tol):  # it may have gone on from the end
-            passes = track(range(self.max_iter), "training", self.verbose)
-            dual.solve(oracle, self.tol, passes, self._seed())
-        self._finish(dual)
-        return dual
-
-    @abstractmethod
-    def _oracle(self):
-        """The oracle of the dual."""
-
-    def _finish(self, dual):
-        """Keep what was found, and say so if the gap is still wide."""
-        self.scores_.take(dual)
-        self.gap_, self.objective_ = dual.gap, dual.objective
-        self.dual_objective_, self.n_iter_ = dual.objective - dual.gap, dual.n_iter
-        self.history_ = np.array(dual.history)
-        if self.gap_ > self.tol * max(self.objective_, 0.0):
-            warnings.warn(
-                f"{type(self).__name__}: after {dual.n_iter} passes the gap is {dual.gap:.3g}, "
-                f"{dual.gap / max(dual.objective, 1e-300):.2%} of the objective and above "
-                f"tol={self.tol}. Raise max_iter or lam, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=7,
-            )
+        return weights[-1] if self.scores_.fit_intercept else np.zeros(weights.shape[1])
 
 
 def is_count(value) -> bool:
     """Whether this is a whole number from 1."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-
-
-def _stacked(above, below):
-    """Inputs of two calls below each other."""
-    if isinstance(above, TokenBatch):
-        starts = np.concatenate([above.starts, above.starts[-1] + below.starts[1:]])
-        return TokenBatch(_stacked(above.tokens, below.tokens), starts)
-    if sparse.issparse(above) or sparse.issparse(below):
-        return sparse.vstack([above, below], format="csr")
-    return np.vstack([above, below])

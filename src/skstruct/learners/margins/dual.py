@@ -242,9 +242,10 @@ class HingeDual:
         found = oracle(scores, self.constants, examples)
         lengths = np.diff(self.rows.starts)[examples]
         offset = np.concatenate([[0], np.cumsum(lengths)])
+        gram, gram_starts = self.rows.gram
         remember(
             examples, self.clock, self.rows.starts, offset, found.directions, found.constants,
-            found.losses, *self.rows.gram, self._free, self.portions, self.stamps, self._atoms,
+            found.losses, gram, gram_starts, self._free, self.portions, self.stamps, self._atoms,
         )  # fmt: skip
         return found
 
@@ -252,11 +253,11 @@ class HingeDual:
         from skstruct.learners.margins._compiled_dual import visit
 
         self.clock += 1
-        weights = self.rows.turned(self.weights)
+        gram, gram_starts = self.rows.gram
         return visit(
-            np.asarray(order), self.clock, self.rows.starts, self.rows.arrays, *self.rows.gram,
-            self.share, self.lam, self.l1, self.shift, weights, self.scores, self.z,
-            self.constants, self.portions, self.stamps, self._atoms,
+            np.asarray(order), self.clock, self.rows.starts, self.rows.arrays, gram, gram_starts,
+            self.share, self.lam, self.l1, self.shift, self.rows.turned(self.weights),
+            self.scores, self.z, self.constants, self.portions, self.stamps, self._atoms,
         )  # fmt: skip
 
 

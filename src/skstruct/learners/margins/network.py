@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skstruct.learners.margins.base import HingeLearner
+from skstruct.learners.margins.hinge import HingeLearner
 from skstruct.learners.margins.problem import MarginProblem, Rivals
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.pairwise.labels import PairwiseLabels
@@ -30,11 +30,6 @@ class NetworkMargins(MarginProblem):
 
     def __init__(self, space, loss, outputs, *, relaxed=True):
         super().__init__(space, loss, outputs, relaxed=relaxed)
-        if self.scored is not space or self.decoder is not space:
-            raise ValueError(
-                f"A network is trained for losses that add up over labels, such as 'hamming'; "
-                f"{type(loss).__name__} came. StructuredSVM takes others."
-            )
         self.n_seeing = len(space.labels_)
         self.n_constants = self.width - self.n_seeing
 
@@ -74,6 +69,15 @@ class NetworkMargins(MarginProblem):
 
     def bytes_per_row(self) -> int:
         return 8 * 6 * self.n_seeing
+
+
+def check_additive(problem, space):
+    """Raise where the loss is not linear in the labels and pairs of labels themselves."""
+    if problem.scored is not space or problem.decoder is not space:
+        raise ValueError(
+            f"A network is trained for losses that add up over labels, such as 'hamming'; "
+            f"{type(problem.loss).__name__} came. StructuredSVM takes others."
+        )
 
 
 class NetworkLearner(HingeLearner):
@@ -214,7 +218,9 @@ memory, n_jobs, verbose, random_state
     def _problem(self, X):
         kind = MarginProblem if self.edge_features else NetworkMargins
         relaxed = self.inference == "relaxed"
-        return kind(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
+        problem = kind(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
+        check_additive(problem, self.space_)
+        return problem
 
     def _new_dual(self, rows, share):
         dual = super()._new_dual(rows, share)

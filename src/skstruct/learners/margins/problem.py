@@ -53,10 +53,17 @@ class MarginProblem(RiskProblem):
                 f"{name} is not linear in an embedding of the outputs, which loss-augmented "
                 f"decoding needs: give loss=Listed({name}()), or ConditionalRiskMinimizer."
             )
-        self.outputs, self.relaxed = outputs, relaxed
+        self.outputs = outputs
         view, self.loss = pair(loss, space, outputs)
         self.view = view  # the loss is linear in its coordinates
         self.scored, self.decoder, self.space = _roles(space, view, outputs)
+        if self.scored is not space and hasattr(space, "edges_"):
+            name = type(loss).__name__
+            raise ValueError(
+                f"{name} does not go together with scores of pairs of labels: give "
+                f"loss=Listed({name}()), or a loss that adds up over labels, such as 'hamming'."
+            )
+        self.relaxed = relaxed and self.decoder is space
         # With loss 0 or 1 the rival is the second best output: no list is needed.
         self.by_rank = (
             isinstance(loss, ZeroOne) and loss.candidates is None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from skstruct.learners.margins.base import HingeLearner
+from skstruct.learners.margins.hinge import HingeLearner
 from skstruct.learners.margins.slack import SlackRescaling
 
 RESCALINGS = ("margin", "slack")

@@ -10,7 +10,7 @@ from skstruct.learners.margins.base import is_count
 from skstruct.learners.margins.chow_liu import chow_liu
 from skstruct.learners.margins.crank import crank, sufficient_price
 from skstruct.learners.margins.greedy import greedy
-from skstruct.learners.margins.network import NetworkLearner, NetworkMargins
+from skstruct.learners.margins.network import NetworkLearner, NetworkMargins, check_additive
 from skstruct.learners.margins.structures import mst, project, train_on
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
@@ -137,7 +137,10 @@ verbose, random_state
 
     def _problem(self, X):
         """Of all pairs of labels: which of them matter is to be found."""
-        return NetworkMargins(self._space_of("full"), self.loss_, self.outputs_)
+        space = self._space_of("full")
+        problem = NetworkMargins(space, self.loss_, self.outputs_)
+        check_additive(problem, space)
+        return problem
 
     def _space_of(self, graph) -> PairwiseLabels:
         """The space of another graph over the same labels."""

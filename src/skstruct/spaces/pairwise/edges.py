@@ -42,6 +42,8 @@ def read_edges(graph, labels: tuple, used_by: str) -> np.ndarray:
             f"{used_by}: graph is 'empty', 'full', a list of pairs of labels or a networkx "
             f"graph; {graph!r} came."
         )
+    if hasattr(graph, "__next__"):
+        raise ValueError(f"{used_by}: graph is read more than once; give list(graph).")
     number = {name: j for j, name in enumerate(labels)}
     pairs = list(graph.edges()) if is_networkx(graph) else list(graph)
     found = {_positions(pair, number, k, used_by) for k, pair in enumerate(pairs)}

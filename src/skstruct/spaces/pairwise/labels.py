@@ -102,8 +102,8 @@ class PairwiseLabels(LabelsAndEdges):
         return np.hstack([costs, np.zeros((len(costs), len(self.edges_)))])
 
     def with_embedding(self, name, outputs=None, candidates=None):
-        if name == self.embedding:
-            return self
+        if name in (self.embedding, "outputs"):  # a list is one of sets and pairs
+            return super().with_embedding(name, outputs, candidates)
         return self._sets().with_embedding(name, outputs, candidates)
 
     def _sets(self) -> LabelSets:

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Learners that minimize a structured hinge, and may go on where they stopped."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.progress import track
+from skstruct._arrays.whole import all_or_nothing
+from skstruct.learners.margins.base import MarginLearner, is_count
+from skstruct.learners.margins.dual import HingeDual
+from skstruct.learners.tokens import TokenBatch
+from skstruct.losses.base import same_width
+
+
+@dataclass(frozen=True, eq=False)
+class Past:
+    """What a learner was trained on, and where training stopped."""
+
+    X: Any
+    outputs: np.ndarray
+    weight: np.ndarray
+    dual: HingeDual | None  # kept where it will be gone on from
+    key: str | None  # of the objective
+
+
+class HingeLearner(MarginLearner):
+    """Minimizes a structured hinge to a given duality gap.
+
+    A child has ``lam``, ``tol``, ``max_iter`` and ``warm_start`` besides.
+
+    With ``warm_start``, another ``fit`` to the same rows goes on from the dual variables of
+    the last one, also with other penalties.
+    """
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if not (np.isfinite(self.lam) and self.lam > 0):
+            raise ValueError(f"lam must be positive and finite; {self.lam!r} came.")
+        if not self.tol > 0:
+            raise ValueError(f"tol is a share of the objective, positive; {self.tol!r} came.")
+        if not is_count(self.max_iter):
+            raise ValueError(f"max_iter is a whole number from 1; {self.max_iter!r} came.")
+
+    @all_or_nothing
+    def partial_fit(self, X, y, sample_weight=None):
+        """Add rows to those of earlier calls, and go on from the dual variables of these.
+
+        All rows are kept: the result is that of one ``fit`` to all of them, up to ``tol``, or
+        what ``max_iter`` more passes make of it.
+        """
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
+        past = self.__dict__.pop("past_", None)
+        if past is None and hasattr(self, "scores_"):
+            raise ValueError(
+                "partial_fit adds rows to those of training, which a copied or stored model does "
+                "not have: call fit with all rows."
+            )
+        X, weight = self._begin(X, y, sample_weight, reset=past is None)
+        if past is not None:
+            X, weight = _stacked(past.X, X), np.concatenate([past.weight, weight])
+            self.outputs_ = np.concatenate(same_width(past.outputs, self.outputs_))
+        self.problem_ = self._problem(X)
+        self._learned(X, weight, past, keep=True)
+        return self
+
+    def _learn(self, X, weight):
+        past = self.__dict__.pop("past_", None)
+        same = past is not None and np.array_equal(past.outputs, self.outputs_)
+        past = past if self.warm_start and same else None
+        self._learned(X, weight, past, keep=self.warm_start)
+
+    def _learned(self, X, weight, past, keep):
+        """Solve the dual, begun where an earlier one of the same objective stopped."""
+        self._warn_if_approximate()
+        self.scores_, rows = self._rows(X)
+        dual, key = self._new_dual(rows, weight / weight.sum()), self._objective_key()
+        if past is not None and past.dual is not None and key is not None and past.key == key:
+            dual.take_over(past.dual)
+        dual = self._solve(dual)
+        self.past_ = Past(X, self.outputs_, weight, dual if keep else None, key)
+
+    def __getstate__(self):
+        """Without rows and dual variables of training: a stored model predicts."""
+        state = dict(super().__getstate__())
+        state.pop("past_", None)
+        return state
+
+    def _new_dual(self, rows, share) -> HingeDual:
+        problem, memory = self.problem_, parse_memory(self.memory)
+        return HingeDual(rows, problem.n_seeing, problem.n_constants, self.lam, share, memory)
+
+    def _objective_key(self):
+        """What dual variables belong to, true outputs apart; None where that cannot be told."""
+        problem = self.problem_
+        try:
+            return joblib.hash((type(problem), self._rivals, problem.loss, problem.decoder))
+        except (pickle.PicklingError, AttributeError, TypeError):  # functions without a name
+            return None
+
+    _rivals = "margin"
+
+    def _solve(self, dual) -> HingeDual:
+        """Climb, keep the weights, and give the dual back."""
+        oracle = self._oracle()
+        if not dual.clock or not dual.measure(oracle, self.tol):  # it may have gone on from the end
+            passes = track(range(self.max_iter), "training", self.verbose)
+            dual.solve(oracle, self.tol, passes, self._seed())
+        self._finish(dual)
+        return dual
+
+    @abstractmethod
+    def _oracle(self):
+        """The oracle of the dual."""
+
+    def _finish(self, dual):
+        """Keep what was found, and say so if the gap is still wide."""
+        self.scores_.take(dual)
+        self.gap_, self.objective_ = dual.gap, dual.objective
+        self.dual_objective_, self.n_iter_ = dual.objective - dual.gap, dual.n_iter
+        self.history_ = np.array(dual.history)
+        if self.gap_ > self.tol * max(self.objective_, 0.0):
+            warnings.warn(
+                f"{type(self).__name__}: after {dual.n_iter} passes the gap is {dual.gap:.3g}, "
+                f"{dual.gap / max(dual.objective, 1e-300):.2%} of the objective and above "
+                f"tol={self.tol}. Raise max_iter or lam, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=7,
+            )
+
+
+def _stacked(above, below):
+    """Inputs of two calls below each other."""
+    if isinstance(above, TokenBatch):
+        starts = np.concatenate([above.starts, above.starts[-1] + below.starts[1:]])
+        return TokenBatch(_stacked(above.tokens, below.tokens), starts)
+    if sparse.issparse(above) or sparse.issparse(below):
+        return sparse.vstack([above, below], format="csr")
+    return np.vstack([above, below])

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Margin learners that go on: what they may keep, and what they must forget."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from skstruct import MaxMarginNetwork, MaxMarginTree, StructuredSVM
+from skstruct.losses import Hamming
+from skstruct.spaces import Classes, LabelSets, PairwiseLabels
+
+FIT = {"lam": 0.05, "tol": 1e-5, "random_state": 0}
+
+
+def data(seed, n=30, d=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return X, (X @ rng.normal(size=(2, d)) + rng.normal(size=(n, d)) > 0).astype(np.int8)
+
+
+def optimum(model, X, Y):
+    return copy.deepcopy(model).set_params(warm_start=False).fit(X, Y).objective_
+
+
+def test_partial_fit_goes_on_from_fit():
+    X, Y = data(0)
+    model = StructuredSVM(LabelSets(), **FIT).fit(X[:20], Y[:20]).partial_fit(X[20:], Y[20:])
+    assert model.objective_ == pytest.approx(optimum(model, X, Y), rel=2e-5)
+    classes = StructuredSVM(Classes(), **FIT).fit(X[:20], Y[:20, 0]).partial_fit(X[20:], Y[20:, 0])
+    assert classes.objective_ == pytest.approx(optimum(classes, X, Y[:, 0]), rel=2e-5)
+
+
+def test_dual_variables_of_another_hinge_are_forgotten():
+    X, Y = data(1)
+    model = StructuredSVM(LabelSets(), **FIT).partial_fit(X[:20], Y[:20])
+    model.set_params(rescaling="slack").partial_fit(X[20:], Y[20:])
+    assert model.objective_ == pytest.approx(optimum(model, X, Y), rel=2e-5)
+    warm = StructuredSVM(LabelSets(), warm_start=True, **FIT).fit(X, Y)
+    for settings in ({"rescaling": "slack"}, {"rescaling": "margin", "kernel": "rbf"}):
+        warm.set_params(**settings).fit(X, Y)
+        assert warm.objective_ == pytest.approx(optimum(warm, X, Y), rel=2e-5)
+
+
+@pytest.mark.parametrize("d", [3, 40])  # many weights do not fit into a printed name
+def test_weights_of_a_loss_that_change_are_noticed(d):
+    X, Y = data(2, d=d)
+    weights = np.ones(d)
+    model = MaxMarginNetwork("empty", loss=Hamming(weights), warm_start=True, **FIT).fit(X, Y)
+    other = weights.copy()
+    other[d // 2] = 3.0
+    model.set_params(loss=Hamming(other)).fit(X, Y)
+    assert model.objective_ == pytest.approx(optimum(model, X, Y), rel=2e-5)
+
+
+def test_a_loss_without_a_name_begins_anew():
+    X, Y = data(3)
+    model = StructuredSVM(LabelSets(), lambda z, y: float(set(z) != set(y)), warm_start=True, **FIT)
+    names = [[j for j in range(3) if y[j]] for y in Y]
+    model.fit(X, names)
+    first = model.objective_
+    assert model.fit(X, names).objective_ == pytest.approx(first, rel=2e-5)
+
+
+def test_a_stored_model_predicts_but_cannot_go_on():
+    X, Y = data(4)
+    model = MaxMarginNetwork(**FIT).fit(X, Y)
+    for stored in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        np.testing.assert_array_equal(stored.predict(X), model.predict(X))
+        with pytest.raises(ValueError, match="call fit with all rows"):
+            stored.partial_fit(X[:2], Y[:2])
+
+
+def test_trees_go_on_too():
+    X, Y = data(5, n=40)
+    model = MaxMarginTree("greedy", warm_start=True, **FIT).fit(X, Y)
+    again = MaxMarginTree("greedy", **FIT).fit(X, Y)
+    assert model.fit(X, Y).objective_ == pytest.approx(again.objective_, rel=1e-3)
+    pieces = MaxMarginTree("greedy", **FIT).partial_fit(X[:25], Y[:25]).partial_fit(X[25:], Y[25:])
+    assert pieces.objective_ == pytest.approx(again.objective_, rel=1e-3)
+
+
+def test_weights_are_those_of_the_fit():
+    X, Y = data(6)
+    model = MaxMarginNetwork(**FIT).fit(X, Y)
+    model.set_params(fit_intercept=False)
+    assert model.coef_.shape == (3, 2)
+    kernel = MaxMarginNetwork(kernel="rbf", **FIT).fit(X, Y)
+    assert not hasattr(kernel, "coef_")
+    assert not hasattr(kernel, "intercept_")
+
+
+def test_pairs_and_losses_that_do_not_go_together():
+    X, Y = data(7)
+    with pytest.raises(ValueError, match=r"Listed\(F1\(\)\)"):
+        StructuredSVM(PairwiseLabels(), "f1").fit(X, Y)
+    ranked = StructuredSVM(PairwiseLabels(), "zero_one", **FIT).fit(X, Y)
+    assert ranked.problem_.scored is ranked.space_
+    assert ranked.objective_ - ranked.gap_ <= 1.0  # what weights of zero have
