@@ -14,6 +14,7 @@ from skstruct.losses import F1, Hamming, ZeroOne
 
 MEASURES = {"Hamming": Hamming(normalize=True), "0/1": ZeroOne(), "F1": F1()}
 LAMBDAS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+WIDE = (1e-6, 1e-5, 3e-5, *LAMBDAS)  # for LinearSVC, whose hinge is squared
 
 
 def accuracies(predicted, truth):
@@ -21,16 +22,17 @@ def accuracies(predicted, truth):
     return 100 * np.array([1 - loss(predicted, truth).mean() for loss in MEASURES.values()])
 
 
+def dense(X):
+    return X.toarray() if sparse.issparse(X) else X
+
+
 def scaled(X_train, X_test):
     """Features as they are and standardised, both of mean squared length one in training."""
-    X_train, X_test = (X.toarray() if sparse.issparse(X) else X for X in (X_train, X_test))
-    scaler = StandardScaler().fit(X_train)
-    forms = {
-        "raw": (X_train, X_test),
-        "standardised": (scaler.transform(X_train), scaler.transform(X_test)),
-    }
+    scaler = StandardScaler().fit(dense(X_train))
+    standardised = (scaler.transform(dense(X)) for X in (X_train, X_test))
+    forms = {"raw": (X_train, X_test), "standardised": tuple(standardised)}
     for name, (train, test) in forms.items():
-        length = np.sqrt((train**2).sum(axis=1).mean())
+        length = np.sqrt((train**2).sum() / train.shape[0])
         forms[name] = train / length, test / length
     return forms
 
@@ -42,12 +44,14 @@ class LabelMachines(BaseEstimator):
         self.lam = lam
 
     def fit(self, X, Y):
-        machine = LinearSVC(C=1 / (len(X) * self.lam), random_state=0, max_iter=10_000)
-        self.columns_ = [clone(machine).fit(X, y) if 0 < y.sum() < len(y) else y[0] for y in Y.T]
+        machine = LinearSVC(C=1 / (X.shape[0] * self.lam), random_state=0, max_iter=10_000)
+        self.columns_ = [
+            clone(machine).fit(dense(X), y) if 0 < y.sum() < len(y) else y[0] for y in Y.T
+        ]
         return self
 
     def predict(self, X):
-        columns = [c.predict(X) if hasattr(c, "predict") else np.full(len(X), c)
+        columns = [c.predict(dense(X)) if hasattr(c, "predict") else np.full(X.shape[0], c)
                    for c in self.columns_]  # fmt: skip
         return np.column_stack(columns).astype(np.int8)
 
@@ -63,11 +67,12 @@ def left_out(method, X, Y, lam, fitted, held):
     return accuracies(model.predict(X[held]), Y[held])
 
 
-def choose(method, forms, Y, *, lambdas=LAMBDAS, folds=5, jobs=-1):
+def choose(method, forms, Y, *, lambdas=None, folds=5, jobs=-1):
     """(form, lam) of largest accuracy on left-out rows: mean of the three, and Hamming alone.
 
     Folds are drawn three times where there are fewer than 500 rows.
     """
+    lambdas = lambdas or (WIDE if method == "LinearSVC" else LAMBDAS)
     repeats = 3 if len(Y) < 500 else 1
     splits = list(RepeatedKFold(n_splits=folds, n_repeats=repeats, random_state=0).split(Y))
     plans = [(form, lam) for form in forms for lam in lambdas]
@@ -85,7 +90,7 @@ def risk_minimizers(forms, Y):
         trials = []
         for form, halves in forms.items():
             # Widths are tried around one over the number of features, for features of size one.
-            X, X_test = (half * np.sqrt(half.shape[1]) for half in halves)
+            X, X_test = (dense(half) * np.sqrt(half.shape[1]) for half in halves)
             for kernel in ("linear", "rbf", "laplacian"):
                 gamma = None if kernel == "linear" else "auto"
                 model = ConditionalRiskMinimizer(loss=loss, kernel=kernel, gamma=gamma).fit(X, Y)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -17,3 +17,14 @@ def track(steps: Sequence[T], description: str, verbose: int) -> Iterable[T]:
     from rich.progress import track as rich_track
 
     return rich_track(steps, description=description, console=Console(stderr=True))
+
+
+def ticker(n_steps: int, description: str, verbose: int) -> Callable[..., None]:
+    """A function to call after each of so many steps; with ``verbose`` it moves a bar."""
+    steps = iter(track(range(n_steps), description, verbose))
+    next(steps, None)
+
+    def tick(*_) -> None:
+        next(steps, None)
+
+    return tick

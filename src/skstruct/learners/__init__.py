@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from skstruct.learners.constraint_classification import ConstraintClassification
     from skstruct.learners.label_ranking_boosting import LabelRankingBoosting
     from skstruct.learners.label_ranking_svm import LabelRankingSVM
+    from skstruct.learners.margins.chow_liu import chow_liu_tree
     from skstruct.learners.margins.network import MaxMarginNetwork
     from skstruct.learners.margins.perceptron import StructuredPerceptron
     from skstruct.learners.margins.structured_svm import StructuredSVM
@@ -36,6 +37,7 @@ __getattr__ = lazy_names(
         "Reduction": "reductions",
         "StructuredPerceptron": "margins.perceptron",
         "StructuredSVM": "margins.structured_svm",
+        "chow_liu_tree": "margins.chow_liu",
     },
 )
 
@@ -54,4 +56,5 @@ __all__ = [
     "Reduction",
     "StructuredPerceptron",
     "StructuredSVM",
+    "chow_liu_tree",
 ]

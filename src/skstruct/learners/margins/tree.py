@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct._arrays.progress import track
+from skstruct._arrays.progress import ticker
 from skstruct.learners.margins.base import is_count
 from skstruct.learners.margins.chow_liu import chow_liu
 from skstruct.learners.margins.crank import crank, sufficient_price
@@ -173,13 +173,13 @@ verbose, random_state
             return mask, train_on(dual, oracle, mask, **settings)
         if self.method == "crank":
             beta = sufficient_price(Y, edges, dual.share) if self.beta is None else self.beta
-            starts = iter(track(range(self.n_restarts), "starts", self.verbose))
             return crank(
                 dual, oracle, edges, beta_max=beta, n_restarts=self.n_restarts,
-                n_jobs=self.n_jobs, progress=lambda *_: next(starts, None), **settings,
+                n_jobs=self.n_jobs, progress=ticker(self.n_restarts, "starts", self.verbose),
+                **settings,
             )  # fmt: skip
         if self.method == "greedy":
-            steps = iter(track(range(len(self.space_.labels_)), "edges", self.verbose))
-            settings["progress"] = lambda *_: next(steps, None)
+            n_labels = len(self.space_.labels_)
+            settings["progress"] = ticker(n_labels - 1, "edges", self.verbose)
         method = {"greedy": greedy, "mst": mst, "project": project}[self.method]
         return method(dual, oracle, edges, **settings)
