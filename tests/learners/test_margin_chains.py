@@ -82,6 +82,7 @@ def test_predictions_maximize_the_score():
         assert decoded.outputs[i] == words[order[0]]
         assert -decoded.values[i] == pytest.approx(scores[order[0]])
         assert -best.values[i, :2] == pytest.approx(np.sort(scores)[::-1][:2])
+    assert model.transition_coef_.ravel() == pytest.approx(model.scores_.constants_)
     held = model.predict(X_new, restrict={"known": {0: "b"}})
     assert all(word[0] == "b" for word in held)
 

@@ -167,6 +167,15 @@ class MarginLearner(BlockPredictor):
         weights = self.scores_.weights_
         return weights[-1] if self.scores_.fit_intercept else np.zeros(weights.shape[1])
 
+    @property
+    def transition_coef_(self) -> np.ndarray:
+        """Scores of (symbol before, symbol here) where inputs have a row per position; (q, q)."""
+        check_is_fitted(self)
+        if self.tokens_ is None:
+            raise AttributeError("transition_coef_: only chains have transitions.")
+        q = self.problem_.n_seeing
+        return self.scores_.constants_.reshape(q, q)
+
 
 def is_count(value) -> bool:
     """Whether this is a whole number from 1."""
