@@ -19,8 +19,8 @@
   the rows "by Hamming" are what Hamming accuracy alone would have chosen. CRANK is restarted
   10 times, in cross-validation once. Greedy and MST, which take long, have CRANK's lam;
 * beside them, on the same features: LinearSVC for each label, chosen alike, and
-  ConditionalRiskMinimizer, which predicts each measure by its own loss; its features, kernel,
-  width and alpha are chosen by its leave-one-out. That one is not linear.
+  ConditionalRiskMinimizer, which predicts each measure by its own loss; its kernel, width and
+  alpha are chosen by its leave-one-out. That one is not linear.
 
 Table 2 is in CPU seconds, one thread. "decoding" starts from given scores of labels; predict adds
 the product of inputs and weights and the checks of inputs. The authors' Full is decoded by
@@ -84,7 +84,7 @@ def compare(name, quick):
             print(
                 f"   {name}, {title}{suffix}: {form}, lam {lam:g}{text}; {spent:.0f} s", flush=True
             )
-    own = list(risk_minimizers(forms, Y))
+    own = list(risk_minimizers(tried, Y))
     print(f"   {name}, ConditionalRiskMinimizer: {'; '.join(what for what, _ in own)}")
     rows["ConditionalRiskMinimizer"] = np.array(
         [accuracies(predicted, truth)[i] for i, (_, predicted) in enumerate(own)]

@@ -24,12 +24,15 @@ def optimum(model, X, Y):
     return copy.deepcopy(model).set_params(warm_start=False).fit(X, Y).objective_
 
 
-def test_partial_fit_goes_on_from_fit():
+def test_partial_fit_adds_rows_of_any_output():
     X, Y = data(0)
-    model = StructuredSVM(LabelSets(), **FIT).fit(X[:20], Y[:20]).partial_fit(X[20:], Y[20:])
-    assert model.objective_ == pytest.approx(optimum(model, X, Y), rel=2e-5)
-    classes = StructuredSVM(Classes(), **FIT).fit(X[:20], Y[:20, 0]).partial_fit(X[20:], Y[20:, 0])
-    assert classes.objective_ == pytest.approx(optimum(classes, X, Y[:, 0]), rel=2e-5)
+    for space, y in ((LabelSets(), Y), (Classes(), Y[:, 0])):
+        model = StructuredSVM(space, **FIT)
+        given = X[:20].copy()
+        model.partial_fit(given, y[:20])
+        given[:] = 0.0  # the user's own, and not ours any more
+        model.partial_fit(X[20:], y[20:])
+        assert model.objective_ == pytest.approx(optimum(model, X, y), rel=2e-5)
 
 
 def test_dual_variables_of_another_hinge_are_forgotten():
@@ -66,9 +69,10 @@ def test_a_loss_without_a_name_begins_anew():
 def test_a_stored_model_predicts_but_cannot_go_on():
     X, Y = data(4)
     model = MaxMarginNetwork(**FIT).fit(X, Y)
-    for stored in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+    pieces = MaxMarginNetwork(**FIT).partial_fit(X, Y)
+    for stored in (model, pickle.loads(pickle.dumps(pieces)), copy.deepcopy(pieces)):
         np.testing.assert_array_equal(stored.predict(X), model.predict(X))
-        with pytest.raises(ValueError, match="call fit with all rows"):
+        with pytest.raises(ValueError, match="fit with all rows"):
             stored.partial_fit(X[:2], Y[:2])
 
 
@@ -98,3 +102,22 @@ def test_pairs_and_losses_that_do_not_go_together():
     ranked = StructuredSVM(PairwiseLabels(), "zero_one", **FIT).fit(X, Y)
     assert ranked.problem_.scored is ranked.space_
     assert ranked.objective_ - ranked.gap_ <= 1.0  # what weights of zero have
+
+
+def test_a_kernel_that_is_none_is_found_out():
+    X, Y = data(8)
+    with pytest.raises(ValueError, match="not positive semidefinite"):
+        StructuredSVM(LabelSets(), kernel="precomputed").fit(-(X @ X.T) - 1.0, Y)
+
+
+def test_constraints_of_single_rows_cannot_grow():
+    X, Y = data(9, n=4)
+    space = LabelSets(range(3)).restrict(exclude=[[0], [], [], []])
+    with pytest.raises(ValueError, match="constraints of single rows"):
+        StructuredSVM(space).partial_fit(X, Y)
+
+
+def test_positions_need_sequences():
+    X, _ = data(10, n=4)
+    with pytest.raises(ValueError, match="the space is Sequences; LabelSets came"):
+        StructuredSVM(LabelSets()).fit([X, X], [[0, 1], [1]])

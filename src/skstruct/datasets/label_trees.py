@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skstruct.decoding.pairwise.forests import best_on_forest, is_forest
+from skstruct.decoding.pairwise.random_trees import random_tree_edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,38 +110,11 @@ def make_label_tree(
     return LabelTreeData(X, tree.best(X, extra), tree)
 
 
-def random_tree_edges(n: int, rng=None) -> np.ndarray:
-    """Draw a tree over n nodes, all of the n ** (n - 2) equally likely; shape (n - 1, 2).
-
-    A walk that goes to any node at every step enters each node first by an edge of the
-    tree (Aldous and Broder).
-
-    Parameters
-    ----------
-    n : int
-    rng : int or numpy.random.Generator, default=None
-
-    Examples
-    --------
-    >>> random_tree_edges(4, 0).tolist()
-    [[0, 3], [1, 2], [2, 3]]
-    """
-    rng = np.random.default_rng(rng)
-    edges, at, left = [], 0, set(range(1, n))
-    while left:
-        to = int(rng.integers(n))
-        if to in left:
-            left.remove(to)
-            edges.append((min(at, to), max(at, to)))
-        at = to
-    return np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
-
-
 def _checked(edges, n_labels: int) -> np.ndarray:
     """Edges of a forest, sorted, the lower label of each first."""
-    edges = np.asarray(list(edges))
-    whole = edges.dtype.kind in "iu" or not edges.size
-    if not whole or edges.size % 2 or edges.ndim > 2:
+    edges = np.asarray(list(edges.edges) if hasattr(edges, "nodes") else list(edges))
+    pairs = edges.ndim == 2 and edges.shape[1] == 2 and edges.dtype.kind in "iu"
+    if edges.size and not pairs:
         raise ValueError(
             f"make_label_tree: tree is a list of pairs of label numbers; {edges} came."
         )

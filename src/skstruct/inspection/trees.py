@@ -90,7 +90,7 @@ class TreeDisplay:
 
     def _texts(self, shares) -> dict:
         """What is written in the boxes: long names in several lines."""
-        names = {node: "\n".join(textwrap.wrap(str(node), 20)) for node in self.graph.nodes}
+        names = {node: "\n".join(textwrap.wrap(str(node), 20)) or " " for node in self.graph.nodes}
         return {
             node: f"{name}\n{shares[node]:.2f}" if shares else name for node, name in names.items()
         }

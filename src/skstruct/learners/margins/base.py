@@ -88,6 +88,11 @@ class MarginLearner(BlockPredictor):
         if isinstance(X, TokenBatch):
             from skstruct.learners.margins.chains import ChainMargins
 
+            if not hasattr(self.space_, "argmin_chains"):
+                raise ValueError(
+                    "X has features for every position of a sequence: the space is Sequences; "
+                    f"{type(self.space_).__name__} came."
+                )
             return ChainMargins(self.space_, self.loss_, self.outputs_, X.starts)
         relaxed = hasattr(self.space_, "argmin_relaxed") and self.space_.guarantee.kind != "exact"
         return MarginProblem(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
@@ -111,9 +116,12 @@ class MarginLearner(BlockPredictor):
             coef0=self.coef0, n_components=self.n_components,
             fit_intercept=self.fit_intercept, random_state=self.random_state,
         )  # fmt: skip
+        tokens, starts = X, np.arange(X.shape[0] + 1)
         if isinstance(X, TokenBatch):
-            return scores, scores.fit_rows(X.tokens, X.starts)
-        return scores, scores.fit_rows(X, np.arange(X.shape[0] + 1))
+            tokens, starts = X.tokens, X.starts
+        rows = scores.fit_rows(tokens, starts)
+        self.problem_.n_features = 0 if scores.is_linear else rows.X.shape[1]
+        return scores, rows
 
     def _seed(self):
         return check_random_state(self.random_state).randint(2**31 - 1)

@@ -125,7 +125,9 @@ class ChainMargins(MarginProblem):
         return space.kbest_chains(-means.values, means.starts, k, -means.transitions)
 
     def bytes_per_row(self) -> int:
-        return 8 * 6 * self.width
+        """Of a sequence as long as the longest of training."""
+        longest = int(self.lengths.max(initial=1))
+        return 8 * (6 * self.width + 3 * longest * self.n_features)
 
 
 def inner_positions(starts) -> np.ndarray:

@@ -70,8 +70,8 @@ def chow_liu_tree(Y, labels=None) -> networkx.Graph:
     import networkx
 
     Y = np.asarray(Y)
-    if Y.ndim != 2 or not np.isin(Y, (0, 1)).all():
-        raise ValueError("chow_liu_tree reads a 0/1 array with a column per label.")
+    if Y.ndim != 2 or not len(Y) or not np.isin(Y, (0, 1)).all():
+        raise ValueError("chow_liu_tree reads a 0/1 array with a column per label, and some rows.")
     names = list(range(Y.shape[1])) if labels is None else list(labels)
     if len(names) != Y.shape[1]:
         raise ValueError(f"{len(names)} labels came for {Y.shape[1]} columns.")

@@ -7,7 +7,8 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from skstruct.decoding.pairwise.forests import is_forest
-from skstruct.learners.margins.spanning import n_nodes, random_spanning_tree, spanning_forest
+from skstruct.decoding.pairwise.random_trees import random_tree_edges
+from skstruct.learners.margins.spanning import n_nodes, spanning_forest
 from skstruct.learners.margins.structures import train_on
 
 ROUNDS = 3  # of linearising, before the price goes up
@@ -146,7 +147,7 @@ def random_start(edges, rng) -> tuple[np.ndarray, float]:
     """Random signs on a random spanning tree, and a random share of the highest price."""
     number = {(i, j): e for e, (i, j) in enumerate(edges.tolist())}
     v = np.zeros(len(edges))
-    tree = random_spanning_tree(n_nodes(edges), rng)
+    tree = random_tree_edges(n_nodes(edges), rng)
     v[[number[i, j] for i, j in tree.tolist()]] = rng.choice([-1.0, 1.0], len(tree))
     return v, float(np.exp(-rng.uniform(np.log(LAST), np.log(FIRST))))
 

@@ -80,7 +80,7 @@ class HingeDual:
         self.rows, self.lam = rows, float(lam)
         self.share = np.full(M, 1.0 / M) if share is None else np.asarray(share, dtype=np.float64)
         self.l1, self.shift = np.zeros(n_constants), np.zeros(n_constants)
-        room = memory // max(1, 8 * (N * n_seeing + M * n_constants))
+        room = memory // max(1, 8 * (N * n_seeing + M * (n_constants + MOST_ATOMS + 3)))
         slots = int(np.clip(room, 2, MOST_ATOMS))
         self.points = np.zeros((N, slots, n_seeing))
         self.point_constants = np.zeros((M, slots, n_constants))
@@ -170,7 +170,13 @@ class HingeDual:
     def _square_norm(self) -> float:
         """|W|^2 + |w|^2."""
         if self.rows.kernelised:
-            squared = float((self.coefficients * self.scores).sum())
+            terms = self.coefficients * self.scores
+            squared = float(terms.sum())
+            if squared < -1e-9 * float(np.abs(terms).sum()):
+                raise ValueError(
+                    f"The kernel is not positive semidefinite: weights have the square norm "
+                    f"{squared:.3g}."
+                )
         else:
             squared = float((self.weights**2).sum())
         return squared + float(self.constants @ self.constants)
@@ -215,7 +221,13 @@ class HingeDual:
             found = self._ask(oracle, part)
             hinge += float(self.share[part] @ found.bounds)
         self.objective = self.regularizer() + hinge
-        self.gap = max(0.0, self.objective - self.dual_objective)
+        gap = self.objective - self.dual_objective
+        if gap < -1e-6 * max(1.0, abs(self.objective)):
+            raise ValueError(
+                f"The objective {self.objective:.6g} is below its lower bound "
+                f"{self.dual_objective:.6g}: a decoder gives bounds that do not hold."
+            )
+        self.gap = max(0.0, gap)
         self.history.append((self.n_iter, self.objective, self.gap))
         return self.gap <= tol * max(self.objective, 0.0)
 

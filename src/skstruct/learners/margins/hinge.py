@@ -27,10 +27,10 @@ from skstruct.losses.base import same_width
 class Past:
     """What a learner was trained on, and where training stopped."""
 
-    X: Any
+    X: Any  # None where no rows will be added
     outputs: np.ndarray
     weight: np.ndarray
-    dual: HingeDual | None  # kept where it will be gone on from
+    dual: HingeDual
     key: str | None  # of the objective
 
 
@@ -56,40 +56,47 @@ class HingeLearner(MarginLearner):
     def partial_fit(self, X, y, sample_weight=None):
         """Add rows to those of earlier calls, and go on from the dual variables of these.
 
-        All rows are kept: the result is that of one ``fit`` to all of them, up to ``tol``, or
-        what ``max_iter`` more passes make of it.
+        All rows are kept, and all are trained on: until the gap is at most ``tol``, or for
+        ``max_iter`` more passes. What the first call learned of inputs and outputs (labels,
+        ranges, n-grams) stays as it is.
         """
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
         past = self.__dict__.pop("past_", None)
-        if past is None and hasattr(self, "scores_"):
+        if hasattr(self, "scores_") and (past is None or past.X is None):
             raise ValueError(
-                "partial_fit adds rows to those of training, which a copied or stored model does "
-                "not have: call fit with all rows."
+                "partial_fit adds rows to those of earlier calls of partial_fit; fit, copies and "
+                "stored models keep none: begin with partial_fit, or call fit with all rows."
             )
         X, weight = self._begin(X, y, sample_weight, reset=past is None)
+        X = X.copy() if hasattr(X, "copy") else X  # it is the user's, who may change it
         if past is not None:
             X, weight = _stacked(past.X, X), np.concatenate([past.weight, weight])
             self.outputs_ = np.concatenate(same_width(past.outputs, self.outputs_))
+        if getattr(getattr(self.space_, "limits_", None), "n_rows", None) is not None:
+            raise ValueError("partial_fit: constraints of single rows cannot be added to.")
         self.problem_ = self._problem(X)
-        self._learned(X, weight, past, keep=True)
+        dual, key = self._learned(X, weight, past)
+        self.past_ = Past(X, self.outputs_, weight, dual, key)
         return self
 
     def _learn(self, X, weight):
         past = self.__dict__.pop("past_", None)
         same = past is not None and np.array_equal(past.outputs, self.outputs_)
-        past = past if self.warm_start and same else None
-        self._learned(X, weight, past, keep=self.warm_start)
+        dual, key = self._learned(X, weight, past if self.warm_start and same else None)
+        if self.warm_start:
+            self.past_ = Past(None, self.outputs_, weight, dual, key)
 
-    def _learned(self, X, weight, past, keep):
-        """Solve the dual, begun where an earlier one of the same objective stopped."""
+    def _learned(self, X, weight, past):
+        """The solved dual, begun where one of the same objective stopped, and its key."""
         self._warn_if_approximate()
         self.scores_, rows = self._rows(X)
         dual, key = self._new_dual(rows, weight / weight.sum()), self._objective_key()
-        if past is not None and past.dual is not None and key is not None and past.key == key:
+        if past is not None and key is not None and past.key == key:
             dual.take_over(past.dual)
         dual = self._solve(dual)
-        self.past_ = Past(X, self.outputs_, weight, dual if keep else None, key)
+        self.problem_ = self.problem_.trained()
+        return dual, key
 
     def __getstate__(self):
         """Without rows and dual variables of training: a stored model predicts."""

@@ -68,7 +68,7 @@ class NetworkMargins(MarginProblem):
         return costs, np.zeros(n)
 
     def bytes_per_row(self) -> int:
-        return 8 * 6 * self.n_seeing
+        return 8 * (6 * self.n_seeing + 3 * self.n_features)
 
 
 def check_additive(problem, space):
@@ -139,6 +139,7 @@ memory, n_jobs, verbose, random_state
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (n_labels, p) and (n_labels,)
+        Those of edges that see the inputs come below.
     edge_coef_ : array of shape (n_edges,), weights of ``space_.edges_``
     graph_ : networkx.Graph over the label names, with the weights
     gap_, objective_, dual_objective_, n_iter_, history_ : see StructuredSVM
@@ -232,11 +233,6 @@ memory, n_jobs, verbose, random_state
     @property
     def graph_(self):
         """The graph over the labels' names, with weights where edges see no input."""
-        if not self.edge_features:
+        if isinstance(self.problem_, NetworkMargins):
             return self._weighted_graph()
-        import networkx
-
-        names, graph = self.space_.labels_, networkx.Graph()
-        graph.add_nodes_from(names)
-        graph.add_edges_from((names[i], names[j]) for i, j in self.space_.edges_)
-        return graph
+        return self.space_.graph_

@@ -145,6 +145,7 @@ class StructuredPerceptron(MarginLearner):
                 self.n_seen_ += n * (self.n_epochs - 1 - epoch)
                 break
         self._keep(rows)
+        self.problem_ = self.problem_.trained()
 
     @all_or_nothing
     def partial_fit(self, X, y):
@@ -160,9 +161,10 @@ class StructuredPerceptron(MarginLearner):
         if first:
             self._start(rows)
         else:
-            self._go_on(before)
+            self._go_on(before, rows)
         self._visit(rows, np.arange(rows.n_examples))
         self._keep(rows)
+        self.problem_ = self.problem_.trained()
         return self
 
     def _check_linear(self):
@@ -183,13 +185,19 @@ class StructuredPerceptron(MarginLearner):
         self.constant_moments_ = np.zeros(self.problem_.n_constants)
         self.n_seen_ = self.n_mistakes_ = 0
 
-    def _go_on(self, before):
+    def _go_on(self, before, rows):
         """Weights of the last call, if the same outputs may be predicted."""
         space = self.problem_.space
         if isinstance(space, ListView) and not np.array_equal(before.space.listed_, space.listed_):
             raise ValueError(
                 f"With {type(self.loss_).__name__} outputs of training are predicted, and those "
                 "of y are others than before: call fit with all rows."
+            )
+        if rows.X.shape[1] != self.weights_.shape[0]:
+            raise ValueError(
+                f"partial_fit: rows have {rows.X.shape[1]} features, a constant one included, and "
+                f"the weights of earlier calls {self.weights_.shape[0]}: leave kernel and "
+                "fit_intercept as they were."
             )
         for name in ("weights_", "moments_", "constants_", "constant_moments_"):
             setattr(self, name, getattr(self, name).copy(order="K"))  # all or nothing

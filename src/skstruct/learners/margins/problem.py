@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,7 @@ class MarginProblem(RiskProblem):
     """
 
     n_constants = 0
+    n_features = 0  # numbers that a row is turned into before it is scored
 
     def __init__(self, space, loss, outputs, *, relaxed=False):
         if loss.embedding_on(space) == "weights":
@@ -60,8 +62,8 @@ class MarginProblem(RiskProblem):
         if self.scored is not space and hasattr(space, "edges_"):
             name = type(loss).__name__
             raise ValueError(
-                f"{name} does not go together with scores of pairs of labels: give "
-                f"loss=Listed({name}()), or a loss that adds up over labels, such as 'hamming'."
+                f"{name} does not go together with scores of pairs of labels: give a loss that "
+                f"adds up over labels, such as 'hamming', or Listed({name}()) to StructuredSVM."
             )
         self.relaxed = relaxed and self.decoder is space
         # With loss 0 or 1 the rival is the second best output: no list is needed.
@@ -71,7 +73,7 @@ class MarginProblem(RiskProblem):
         )  # fmt: skip
         if self.by_rank:
             self.space = space
-        self.psi, self.loss_psi = self.scored.embed(outputs), view.embed(outputs)
+        self.psi, self.loss_psi = self.scored.embed(outputs), view.targets(outputs)
         self.n_seeing = self.width = self.psi.shape[1]
 
     # ------------------------------------------------------------------ training
@@ -150,7 +152,13 @@ class MarginProblem(RiskProblem):
         return np.ascontiguousarray(costs), np.zeros(len(means))
 
     def bytes_per_row(self) -> int:
-        return 8 * 6 * self.width
+        return 8 * (6 * self.width + 3 * self.n_features)
+
+    def trained(self):
+        """The same problem without what only training needs."""
+        slim = copy.copy(self)
+        slim.psi = slim.loss_psi = None
+        return slim
 
 
 def _roles(space, view, outputs):

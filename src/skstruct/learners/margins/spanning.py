@@ -61,22 +61,3 @@ def spanning_forest(edges, *weights) -> np.ndarray:
     for e in order if weights else range(len(edges)):
         mask[e] = pieces.join(*edges[e])
     return mask
-
-
-def random_spanning_tree(n_nodes: int, rng) -> np.ndarray:
-    """Edges (n - 1, 2), i < j, of a tree that is uniform among all n^(n-2), by its Prüfer code.
-
-    >>> random_spanning_tree(2, np.random.default_rng(0))
-    array([[0, 1]])
-    """
-    code = rng.integers(max(n_nodes, 1), size=max(n_nodes - 2, 0))
-    degree = np.bincount(code, minlength=n_nodes) + 1
-    edges = []
-    for node in code:
-        leaf = int(np.argmax(degree == 1))
-        edges.append((leaf, int(node)))
-        degree[[leaf, node]] -= 1
-    if n_nodes > 1:
-        first, last = np.flatnonzero(degree == 1)
-        edges.append((int(first), int(last)))
-    return np.sort(np.array(edges, dtype=np.int64).reshape(-1, 2), axis=1)

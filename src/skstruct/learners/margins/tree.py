@@ -62,8 +62,8 @@ verbose, random_state
     tree_ : networkx.Graph over the label names, edges with their weights
     coef_, intercept_ : arrays of shape (n_labels, p) and (n_labels,)
     edge_coef_ : array of shape (n_edges,), weights of ``space_.edges_``
-    gap_, objective_, dual_objective_, n_iter_, history_ : see StructuredSVM; for the weights
-        on the forest
+    gap_, objective_, dual_objective_, history_ : see StructuredSVM; for the weights on the forest
+    n_iter_ : int, passes over the examples of all trainings that led there
 
     References
     ----------
