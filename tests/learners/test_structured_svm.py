@@ -13,7 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skstruct.learners.margins.problem import MarginProblem, dense
 from skstruct.learners.margins.structured_svm import StructuredSVM
-from skstruct.losses import F1, Hamming, HierarchicalLoss, Kendall, Listed, SequenceHamming, ZeroOne
+from skstruct.losses import (
+    F1,
+    Hamming,
+    HierarchicalLoss,
+    Kendall,
+    Listed,
+    RankLoss,
+    SequenceHamming,
+    ZeroOne,
+)
 from skstruct.spaces import Classes, Hierarchy, LabelSets, Rankings, Sequences
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 from strategies import dags, forests
@@ -33,6 +42,11 @@ CASES = {
     "dag": (Hierarchy([(0, 2), (1, 2)]), HierarchicalLoss()),
     "dag, hamming": (Hierarchy([(0, 2), (1, 2)]), Hamming()),
     "rankings": (Rankings(range(3)).fit([[1, 2, 3]]), Kendall()),
+    "rankings by the share of pairs": (
+        Rankings(range(3)).fit([[1, 2, 3]]),
+        Kendall(normalize=True),
+    ),
+    "rankings by ratings": (Rankings(range(3)).fit([[1, 2, 3]]), RankLoss()),
     "words": (Sequences("ab", 2).fit(["ab"]), Hamming()),
     "words, bigrams": (Sequences("ab", 2).fit(["ab"]), SequenceHamming(bigrams=0.5)),
     "pairs": (PairwiseLabels("full", labels=range(2)), Hamming()),
