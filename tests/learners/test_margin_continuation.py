@@ -33,6 +33,8 @@ def test_partial_fit_adds_rows_of_any_output():
         given[:] = 0.0  # the user's own, and not ours any more
         model.partial_fit(X[20:], y[20:])
         assert model.objective_ == pytest.approx(optimum(model, X, y), rel=2e-5)
+        model.fit(X[:10], y[:10]).partial_fit(X[10:], y[10:])
+        assert model.objective_ == pytest.approx(optimum(model, X, y), rel=2e-5)
 
 
 def test_dual_variables_of_another_hinge_are_forgotten():
@@ -70,7 +72,7 @@ def test_a_stored_model_predicts_but_cannot_go_on():
     X, Y = data(4)
     model = MaxMarginNetwork(**FIT).fit(X, Y)
     pieces = MaxMarginNetwork(**FIT).partial_fit(X, Y)
-    for stored in (model, pickle.loads(pickle.dumps(pieces)), copy.deepcopy(pieces)):
+    for stored in (pickle.loads(pickle.dumps(model)), copy.deepcopy(pieces)):
         np.testing.assert_array_equal(stored.predict(X), model.predict(X))
         with pytest.raises(ValueError, match="fit with all rows"):
             stored.partial_fit(X[:2], Y[:2])

@@ -27,10 +27,10 @@ from skstruct.losses.base import same_width
 class Past:
     """What a learner was trained on, and where training stopped."""
 
-    X: Any  # None where no rows will be added
+    X: Any
     outputs: np.ndarray
     weight: np.ndarray
-    dual: HingeDual
+    dual: HingeDual | None  # kept where training may go on from it
     key: str | None  # of the objective
 
 
@@ -56,17 +56,17 @@ class HingeLearner(MarginLearner):
     def partial_fit(self, X, y, sample_weight=None):
         """Add rows to those of earlier calls, and go on from the dual variables of these.
 
-        All rows are kept, and all are trained on: until the gap is at most ``tol``, or for
+        All rows are kept, those of ``fit`` too, and all are trained on: until the gap is at most ``tol``, or for
         ``max_iter`` more passes. What the first call learned of inputs and outputs (labels,
         ranges, n-grams) stays as it is.
         """
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
         past = self.__dict__.pop("past_", None)
-        if hasattr(self, "scores_") and (past is None or past.X is None):
+        if hasattr(self, "scores_") and past is None:
             raise ValueError(
-                "partial_fit adds rows to those of earlier calls of partial_fit; fit, copies and "
-                "stored models keep none: begin with partial_fit, or call fit with all rows."
+                "partial_fit adds rows to those of earlier calls, which copies and stored models "
+                "do not keep: call fit with all rows."
             )
         X, weight = self._begin(X, y, sample_weight, reset=past is None)
         X = X.copy() if hasattr(X, "copy") else X  # it is the user's, who may change it
@@ -84,15 +84,14 @@ class HingeLearner(MarginLearner):
         past = self.__dict__.pop("past_", None)
         same = past is not None and np.array_equal(past.outputs, self.outputs_)
         dual, key = self._learned(X, weight, past if self.warm_start and same else None)
-        if self.warm_start:
-            self.past_ = Past(None, self.outputs_, weight, dual, key)
+        self.past_ = Past(X, self.outputs_, weight, dual if self.warm_start else None, key)
 
     def _learned(self, X, weight, past):
         """The solved dual, begun where one of the same objective stopped, and its key."""
         self._warn_if_approximate()
         self.scores_, rows = self._rows(X)
         dual, key = self._new_dual(rows, weight / weight.sum()), self._objective_key()
-        if past is not None and key is not None and past.key == key:
+        if past is not None and past.dual is not None and key is not None and past.key == key:
             dual.take_over(past.dual)
         dual = self._solve(dual)
         self.problem_ = self.problem_.trained()
