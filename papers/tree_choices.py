@@ -13,8 +13,8 @@ from skstruct import ConditionalRiskMinimizer, MaxMarginTree
 from skstruct.losses import F1, Hamming, ZeroOne
 
 MEASURES = {"Hamming": Hamming(normalize=True), "0/1": ZeroOne(), "F1": F1()}
-LAMBDAS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
-WIDE = (1e-6, 1e-5, 3e-5, *LAMBDAS)  # for LinearSVC, whose hinge is squared
+LAMBDAS = (3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+WIDE = (1e-6, 1e-5, *LAMBDAS)  # for LinearSVC, whose hinge is squared
 
 
 def accuracies(predicted, truth):

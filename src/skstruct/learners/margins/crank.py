@@ -57,7 +57,7 @@ def sufficient_price(Y, edges, share=None) -> float:
 
 def crank(
     dual, oracle, edges, *, n_restarts=10, beta_max=1.0, growth=2.0, inner_tol=0.01, tol=0.01,
-    accuracy=3e-4, max_iter=1000, rng=None, n_jobs=None, progress=None,
+    accuracy=1e-3, max_iter=1000, rng=None, n_jobs=None, progress=None,
 ):  # fmt: skip
     r"""A forest by the convex-concave procedure, with a growing price on circles [1]_.
 
@@ -124,7 +124,7 @@ def crank(
         forest = follow(
             start, oracle, edges, v, beta, beta_max=beta_max, growth=growth, rng=rng, **training
         )
-        fine = min(tol, accuracy)
+        fine = tol if n_restarts == 1 else min(tol, accuracy)
         return forest, train_on(start, oracle, forest, tol=fine, max_iter=max_iter, rng=rng)
 
     jobs = (delayed(run)(number, child) for number, child in enumerate(rng.spawn(n_restarts)))

@@ -116,6 +116,9 @@ class MaxMarginNetwork(NetworkLearner):
     Where the graph has cycles, the maximum is over the local polytope, an upper bound of the
     hinge that is attained by one min-cut (roof duality), unless ``inference="exact"``.
 
+    Edges and the constant feature are penalised like the features, so that the scale of the
+    inputs matters: rows of about unit length are a good start, and training is quick there.
+
     Parameters
     ----------
     graph : "full", "empty", edges or networkx.Graph, default="full"
