@@ -24,6 +24,16 @@ class BlockPredictor(BaseEstimator):
     problem and a smoother of its targets.
     """
 
+    _kernel_parameter = "kernel"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        kernel = getattr(self, self._kernel_parameter)
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
+        tags.target_tags.required = True
+        return tags
+
     def _checked(self, X):
         """Inputs as the smoother reads them, and the index of their rows, if they have one."""
         check_is_fitted(self)

@@ -150,13 +150,6 @@ class ConditionalRiskMinimizer(BlockPredictor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.target_tags.required = True
-        return tags
-
     # ------------------------------------------------------------------ fitting
     @all_or_nothing
     def fit(self, X, y, sample_weight=None, groups=None):

@@ -147,14 +147,7 @@ class OutputKernelRegressor(BlockPredictor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.input_kernel, str) and (
-            self.input_kernel == "precomputed"
-        )
-        tags.target_tags.required = True
-        return tags
+    _kernel_parameter = "input_kernel"
 
     # ------------------------------------------------------------------ fitting
     @all_or_nothing

@@ -23,7 +23,22 @@ class TokenMeans:
     starts: np.ndarray  # shape: (n_sequences + 1,)
 
 
-class TokenProblem(RiskProblem):
+class WithPositions:
+    """What problems share whose inputs have a row per position: they give the lengths."""
+
+    def check_truth(self, X, outputs):
+        check_lengths(outputs, X.starts)
+
+    def restricted(self, restrict):
+        if restrict and "length" in restrict:
+            raise ValueError(
+                "The length of a sequence is that of its input, which has a row per position; "
+                "restrict no length."
+            )
+        return super().restricted(restrict)
+
+
+class TokenProblem(WithPositions, RiskProblem):
     r"""Symbols and bigrams are regressed position by position, and decided as chains.
 
     The estimated risk of a sequence of the length of its input is
@@ -78,17 +93,6 @@ class TokenProblem(RiskProblem):
         """Tokens of a sequence are left out together."""
         sequence = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         return sequence if groups is None else np.asarray(groups)[sequence]
-
-    def check_truth(self, X, outputs):
-        check_lengths(outputs, X.starts)
-
-    def restricted(self, restrict):
-        if restrict and "length" in restrict:
-            raise ValueError(
-                "The length of a sequence is that of its input, which has a row per position; "
-                "restrict no length."
-            )
-        return super().restricted(restrict)
 
     def smooth(self, smoother, X) -> TokenMeans:
         if X.tokens.shape[0] == 0:  # empty sequences only

@@ -33,13 +33,6 @@ class MarginLearner(BlockPredictor):
 
     space = loss = None
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.target_tags.required = True
-        return tags
-
     # ------------------------------------------------------------------ fitting
     @all_or_nothing
     def fit(self, X, y, sample_weight=None):

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from skstruct.learners.margins.problem import MarginProblem, Rivals
-from skstruct.learners.token_problem import check_lengths, check_token_loss, sums_of_sequences
+from skstruct.learners.token_problem import (
+    WithPositions,
+    check_lengths,
+    check_token_loss,
+    sums_of_sequences,
+)
 from skstruct.spaces.base import Decoded
 
 
@@ -21,7 +26,7 @@ class ChainScores:
     transitions: np.ndarray  # shape: (q, q)
 
 
-class ChainMargins(MarginProblem):
+class ChainMargins(WithPositions, MarginProblem):
     r"""Chains: :math:`\sum_t \langle w_{z_t}, x_t \rangle + \sum_{t > 1} v_{z_{t-1} z_t}`.
 
     The weights of a symbol are the same at all positions, and so are those of transitions,
@@ -101,17 +106,6 @@ class ChainMargins(MarginProblem):
         return Rivals(seeing, counts, losses, offset - found.bounds)
 
     # ------------------------------------------------------------------ predicting
-    def check_truth(self, X, outputs):
-        check_lengths(outputs, X.starts)
-
-    def restricted(self, restrict):
-        if restrict and "length" in restrict:
-            raise ValueError(
-                "The length of a sequence is that of its input, which has a row per position; "
-                "restrict no length."
-            )
-        return super().restricted(restrict)
-
     def smooth(self, smoother, X) -> ChainScores:
         q = self.n_seeing
         values = smoother.predict(X.tokens) if X.tokens.shape[0] else np.zeros((0, q))
