@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Multilabel learners for papers/max_margin_trees.py, and how their settings are chosen."""
 
+import warnings
+
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
@@ -63,6 +65,7 @@ def learner(method, lam, **settings):
 
 
 def left_out(method, X, Y, lam, fitted, held):
+    warnings.filterwarnings("ignore", message=".*the gap is.*")  # in a process of its own
     model = learner(method, lam, n_restarts=1, max_iter=100).fit(X[fitted], Y[fitted])
     return accuracies(model.predict(X[held]), Y[held])
 

@@ -56,9 +56,10 @@ class HingeLearner(MarginLearner):
     def partial_fit(self, X, y, sample_weight=None):
         """Add rows to those of earlier calls, and go on from the dual variables of these.
 
-        All rows are kept, those of ``fit`` too, and all are trained on: until the gap is at
-        most ``tol``, or for ``max_iter`` more passes. What the first call learned of inputs and
-        outputs (labels, ranges, n-grams) stays as it is.
+        All rows are kept, those of ``fit`` too (the array itself: do not change it in between),
+        and all are trained on: until the gap is at most ``tol``, or for ``max_iter`` more
+        passes. What the first call learned of inputs and outputs (labels, ranges, n-grams) stays
+        as it is.
         """
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")

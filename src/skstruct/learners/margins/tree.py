@@ -158,7 +158,9 @@ verbose, random_state
         self.scores_.constants_ = dual.constants[mask]
         names = self.space_.labels_
         self.space_ = self._space_of([(names[i], names[j]) for i, j in edges[mask]])
+        n_features = self.problem_.n_features
         self.problem_ = NetworkMargins(self.space_, self.loss_, self.outputs_)
+        self.problem_.n_features = n_features
         self.tree_ = self._weighted_graph()
         return dual
 
