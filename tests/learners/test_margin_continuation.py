@@ -9,7 +9,7 @@ import pytest
 
 from skstruct import MaxMarginNetwork, MaxMarginTree, StructuredSVM
 from skstruct.losses import Hamming
-from skstruct.spaces import Classes, LabelSets, PairwiseLabels
+from skstruct.spaces import Classes, Hierarchy, LabelSets, PairwiseLabels
 
 FIT = {"lam": 0.05, "tol": 1e-5, "random_state": 0}
 
@@ -66,6 +66,18 @@ def test_a_loss_without_a_name_begins_anew():
     model.fit(X, names)
     first = model.objective_
     assert model.fit(X, names).objective_ == pytest.approx(first, rel=2e-5)
+
+
+def test_hierarchies_that_were_used_are_known_again():
+    """What a graph computes on the way does not make it another graph."""
+    X, Y = data(11)
+    Y[:, 0] |= Y[:, 1]
+    space = Hierarchy([("a", "b"), ("a", "c")], labels=["a", "b", "c"])
+    Y[:, 0] |= Y[:, 2]
+    model = StructuredSVM(space, "hamming", warm_start=True, **FIT).fit(X, Y)
+    model.predict(X)
+    assert model.n_iter_ > 0
+    assert model.fit(X, Y).n_iter_ == 0
 
 
 def test_a_stored_model_predicts_but_cannot_go_on():

@@ -90,7 +90,8 @@ class TreeDisplay:
 
     def _texts(self, shares) -> dict:
         """What is written in the boxes: long names in several lines."""
-        names = {node: "\n".join(textwrap.wrap(str(node), 20)) or " " for node in self.graph.nodes}
+        lines = {node: textwrap.wrap(str(node), 20) for node in self.graph.nodes}
+        names = {node: "\n".join(line) or repr(str(node)) for node, line in lines.items()}
         return {
             node: f"{name}\n{shares[node]:.2f}" if shares else name for node, name in names.items()
         }
@@ -98,6 +99,9 @@ class TreeDisplay:
     def _edges(self) -> list:
         """Pairs of labels with their weights, the strongest last: they are drawn on top."""
         edges = [(a, b, data.get("weight")) for a, b, data in self.graph.edges(data=True) if a != b]
+        for a, b, weight in edges:
+            if weight is not None and not np.isfinite(weight):
+                raise ValueError(f"TreeDisplay: the edge {a!r} - {b!r} has the weight {weight}.")
         return sorted(edges, key=lambda edge: abs(edge[2] or 0.0))
 
     # ------------------------------------------------------------- drawing

@@ -54,6 +54,11 @@ class LabelGraph:
     def number(self) -> dict:
         return {name: j for j, name in enumerate(self.names)}
 
+    def __reduce__(self):
+        """Names and arcs alone: what can be computed again is not stored."""
+        arcs = np.column_stack([self.dag.parents, self.dag.children])
+        return LabelGraph, (self.names, arcs)
+
     def __deepcopy__(self, memo):
         return self
 

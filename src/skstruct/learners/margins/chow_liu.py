@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from skstruct._arrays.optional import is_pandas
 from skstruct.learners.margins.spanning import spanning_forest
+from skstruct.spaces.forms import check_distinct
 
 if TYPE_CHECKING:
     import networkx
@@ -54,7 +56,7 @@ def chow_liu_tree(Y, labels=None) -> networkx.Graph:
     ----------
     Y : 0/1 array of shape (n, d)
     labels : sequence of names, default=None
-        The numbers of the columns when None.
+        Those of the columns when None, or their numbers.
 
     References
     ----------
@@ -69,10 +71,11 @@ def chow_liu_tree(Y, labels=None) -> networkx.Graph:
     """
     import networkx
 
+    labels = list(Y.columns) if labels is None and is_pandas(Y, "DataFrame") else labels
     Y = np.asarray(Y)
     if Y.ndim != 2 or not len(Y) or not np.isin(Y, (0, 1)).all():
         raise ValueError("chow_liu_tree reads a 0/1 array with a column per label, and some rows.")
-    names = list(range(Y.shape[1])) if labels is None else list(labels)
+    names = check_distinct(range(Y.shape[1]) if labels is None else labels, "chow_liu_tree")
     if len(names) != Y.shape[1]:
         raise ValueError(f"{len(names)} labels came for {Y.shape[1]} columns.")
     edges = np.array(np.triu_indices(len(names), 1)).T

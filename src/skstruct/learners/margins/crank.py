@@ -130,12 +130,16 @@ def crank(
     jobs = (delayed(run)(number, child) for number, child in enumerate(rng.spawn(n_restarts)))
     best: tuple = ()
     for number, found in enumerate(_in_threads(jobs, n_jobs)):
-        # The dual knows the optimum better than the objective does: it converges first.
-        if not best or found[1].dual_objective < best[1].dual_objective:
+        if not best or _worth(found[1], accuracy) < _worth(best[1], accuracy):
             best = found
         if progress is not None:
             progress(number, *found)
     return best
+
+
+def _worth(dual, accuracy) -> float:
+    """The optimum as well as it is known: the dual converges before the objective does."""
+    return dual.dual_objective if dual.gap <= accuracy * dual.objective else dual.objective
 
 
 def _in_threads(jobs, n_jobs):

@@ -124,7 +124,7 @@ class HingeDual:
         """Means over the atoms of each example, of values (M, slots, ...); rows of points."""
         portions = self.portions
         if values is self.points and not self.rows.single:
-            portions = np.repeat(portions, np.diff(self.rows.starts), axis=0)
+            portions = np.repeat(portions, self.rows.lengths, axis=0)
         return np.einsum("ma,ma...->m...", portions, values)
 
     def penalise(self, lam=None, l1=None, shift=None):
@@ -163,7 +163,7 @@ class HingeDual:
     @property
     def coefficients(self) -> np.ndarray:
         """A with W = X' A; shape (N, q)."""
-        share = np.repeat(self.share, np.diff(self.rows.starts))
+        share = np.repeat(self.share, self.rows.lengths)
         return self.means(self.points) * (-share / self.lam)[:, None]
 
     # ------------------------------------------------------------------ values
@@ -200,19 +200,21 @@ class HingeDual:
         ``objective`` and ``gap`` belong to the weights that are left: an upper bound on P, and
         how far it is at most above the optimum.
         """
-        rng = np.random.default_rng(rng)
+        rng, measured = np.random.default_rng(rng), False
         for _ in passes:
             guess = self._pass(oracle, rng)
             close = guess <= tol * max(self.dual_objective + guess, 0.0)
-            if (close or self.n_iter % 10 == 0) and self.measure(oracle, tol):
+            measured = close or self.n_iter % 10 == 0
+            if measured and self.measure(oracle, tol):
                 return self
-        self.measure(oracle, tol)
+        if not measured:
+            self.measure(oracle, tol)
         return self
 
     def measure(self, oracle, tol=0.0) -> bool:
         """Objective and gap at the weights as they are; whether the gap is small enough.
 
-        Where it is not, the atoms that were found are put to use: the weights move on.
+        The atoms that were found are kept: where it is not, the next pass begins with them.
         """
         self._settle()
         everyone = np.arange(len(self.share))
@@ -252,7 +254,7 @@ class HingeDual:
         rows = self.rows.of(examples)
         scores = self.rows.scores(self.weights, self.scores, rows)
         found = oracle(scores, self.constants, examples)
-        lengths = np.diff(self.rows.starts)[examples]
+        lengths = self.rows.lengths[examples]
         offset = np.concatenate([[0], np.cumsum(lengths)])
         gram, gram_starts = self.rows.gram
         remember(

@@ -27,7 +27,7 @@ from skstruct.losses.base import same_width
 class Past:
     """What a learner was trained on, and where training stopped."""
 
-    X: Any
+    X: Any  # None for a precomputed kernel, to which no rows can be added
     outputs: np.ndarray
     weight: np.ndarray
     dual: HingeDual | None  # kept where training may go on from it
@@ -58,10 +58,10 @@ class HingeLearner(MarginLearner):
 
         All rows are kept, those of ``fit`` too (the array itself: do not change it in between),
         and all are trained on: until the gap is at most ``tol``, or for ``max_iter`` more
-        passes. What the first call learned of inputs and outputs (labels, ranges, n-grams) stays
-        as it is.
+        passes. The space, the loss and what the first call learned of them (labels, ranges,
+        n-grams) stay as they are.
         """
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+        if self._precomputed:
             raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
         past = self.__dict__.pop("past_", None)
         if hasattr(self, "scores_") and past is None:
@@ -81,11 +81,16 @@ class HingeLearner(MarginLearner):
         self.past_ = Past(X, self.outputs_, weight, dual, key)
         return self
 
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
     def _learn(self, X, weight):
         past = self.__dict__.pop("past_", None)
         same = past is not None and np.array_equal(past.outputs, self.outputs_)
         dual, key = self._learned(X, weight, past if self.warm_start and same else None)
-        self.past_ = Past(X, self.outputs_, weight, dual if self.warm_start else None, key)
+        kept = dual if self.warm_start else None
+        self.past_ = Past(None if self._precomputed else X, self.outputs_, weight, kept, key)
 
     def _learned(self, X, weight, past):
         """The solved dual, begun where one of the same objective stopped, and its key."""

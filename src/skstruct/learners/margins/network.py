@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skstruct.learners.margins.hinge import HingeLearner
 from skstruct.learners.margins.problem import MarginProblem, Rivals
+from skstruct.learners.tokens import TokenBatch
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
@@ -71,24 +73,31 @@ class NetworkMargins(MarginProblem):
         return 8 * (6 * self.n_seeing + 3 * self.n_features)
 
 
-def check_additive(problem, space):
-    """Raise where the loss is not linear in the labels and pairs of labels themselves."""
-    if problem.scored is not space or problem.decoder is not space:
-        raise ValueError(
-            f"A network is trained for losses that add up over labels, such as 'hamming'; "
-            f"{type(problem.loss).__name__} came. StructuredSVM takes others."
-        )
-
-
 class NetworkLearner(HingeLearner):
     """What networks and trees share: label sets, a graph over them, and weights of its edges."""
 
     def _new_space(self, y):
         return PairwiseLabels("full")
 
+    @staticmethod
+    def _additive(problem, space, X):
+        """The problem, if inputs and loss are such that labels and pairs of labels are scored."""
+        if isinstance(X, TokenBatch):
+            raise ValueError(
+                "X has features for every position of a sequence; a network over labels has one "
+                "row of features per label set. StructuredSVM(Sequences()) learns chains."
+            )
+        if problem.scored is not space or problem.decoder is not space:
+            raise ValueError(
+                f"A network is trained for losses that add up over labels, such as 'hamming'; "
+                f"{type(problem.loss).__name__} came. StructuredSVM takes others."
+            )
+        return problem
+
     @property
     def edge_coef_(self) -> np.ndarray:
         """Weights of the edges ``space_.edges_``; shape (n_edges,)."""
+        check_is_fitted(self)
         return self.scores_.constants_
 
     def _weighted_graph(self, kept=None) -> networkx.Graph:
@@ -223,8 +232,7 @@ memory, n_jobs, verbose, random_state
         kind = MarginProblem if self.edge_features else NetworkMargins
         relaxed = self.inference == "relaxed"
         problem = kind(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
-        check_additive(problem, self.space_)
-        return problem
+        return self._additive(problem, self.space_, X)
 
     def _new_dual(self, rows, share):
         dual = super()._new_dual(rows, share)
@@ -236,6 +244,7 @@ memory, n_jobs, verbose, random_state
     @property
     def graph_(self):
         """The graph over the labels' names, with weights where edges see no input."""
+        check_is_fitted(self)
         if isinstance(self.problem_, NetworkMargins):
             return self._weighted_graph()
         return self.space_.graph_

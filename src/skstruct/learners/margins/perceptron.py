@@ -155,6 +155,8 @@ class StructuredPerceptron(MarginLearner):
         """
         self._check_linear()
         first = not hasattr(self, "n_seen_")
+        if not first and not self.scores_.is_linear:
+            raise ValueError("partial_fit goes on from linear weights: call fit with all rows.")
         X, _ = self._begin(X, y, None, reset=first)
         before, self.problem_ = getattr(self, "problem_", None), self._problem(X)
         self.scores_, rows = self._rows(X)
@@ -213,7 +215,7 @@ class StructuredPerceptron(MarginLearner):
             scores = rows.scores(self.weights_, self.row_scores_, rows.of(examples))
             found, found_constants = self.problem_.predicted(scores, self.constants_, examples)
             seeing, constants = self.problem_.truth(examples)
-            offset = np.concatenate([[0], np.cumsum(np.diff(rows.starts)[examples])])
+            offset = np.concatenate([[0], np.cumsum(rows.lengths[examples])])
             n_updates += fix_violations(
                 examples, rows.starts, offset, seeing - found, constants - found_constants,
                 rows.arrays, rows.turned(self.weights_), self.row_scores_, self.coefficients_,

@@ -38,16 +38,21 @@ class LinearRows:
     def n_rows(self) -> int:
         return self.X.shape[0]
 
-    @property
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Number of rows of every example; shape (M,)."""
+        return np.diff(self.starts)
+
+    @cached_property
     def single(self) -> bool:
         """Whether every example is one row."""
-        return self.n_rows == self.n_examples and bool((np.diff(self.starts) == 1).all())
+        return self.n_rows == self.n_examples and bool((self.lengths == 1).all())
 
     def of(self, examples) -> np.ndarray:
         """Row numbers of some examples, one after the other."""
         if self.single:
             return np.asarray(examples)
-        lengths = np.diff(self.starts)[examples]
+        lengths = self.lengths[examples]
         ends = np.cumsum(lengths)
         offset = np.repeat(self.starts[:-1][examples] - (ends - lengths), lengths)
         return np.arange(lengths.sum()) + offset
@@ -73,7 +78,7 @@ class LinearRows:
             squares = self.X.multiply(self.X) if sparse.issparse(self.X) else self.X**2
             return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel(), self.starts
         blocks = [self._inner(a, b) for a, b in zip(self.starts[:-1], self.starts[1:])]
-        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts) ** 2)]).astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(self.lengths**2)]).astype(np.int64)
         return np.concatenate([*blocks, np.zeros(0)]), starts
 
     def _inner(self, first, last):

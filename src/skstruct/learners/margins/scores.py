@@ -85,7 +85,8 @@ class Scores(BaseEstimator):
         if self.n_components:
             self.features_ = self._nystroem(X)
             return LinearRows(self._with_one(self.features_.transform(X)), starts)
-        self.X_ = X
+        # New rows of a precomputed kernel bring their values: there is nothing to keep.
+        self.X_ = X[:0] if self.kernel == "precomputed" else X
         K = self.kernel_.gram(X)
         K += bool(self.fit_intercept)
         return KernelRows(K, starts)

@@ -10,7 +10,7 @@ from skstruct.learners.margins.base import is_count
 from skstruct.learners.margins.chow_liu import chow_liu
 from skstruct.learners.margins.crank import crank, sufficient_price
 from skstruct.learners.margins.greedy import greedy
-from skstruct.learners.margins.network import NetworkLearner, NetworkMargins, check_additive
+from skstruct.learners.margins.network import NetworkLearner, NetworkMargins
 from skstruct.learners.margins.structures import mst, project, train_on
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
@@ -51,8 +51,8 @@ class MaxMarginTree(NetworkLearner):
         Circles that are left are cut at their weakest edges.
     n_restarts : int, default=10
         Starting points of CRANK; the forest of least objective is taken.
-    kernel, gamma, degree, coef0, n_components, fit_intercept, tol, max_iter, memory, \
-verbose, random_state
+    kernel, gamma, degree, coef0, n_components, fit_intercept, tol, max_iter, \
+warm_start, memory, verbose, random_state
         As in :class:`~skstruct.learners.StructuredSVM`.
     n_jobs : int, default=None
         Threads for restarts, and for blocks of rows at prediction.
@@ -82,8 +82,6 @@ verbose, random_state
     >>> model.tree_.number_of_edges() <= 2
     True
     """
-
-    inference = "relaxed"
 
     def __init__(
         self,
@@ -138,9 +136,7 @@ verbose, random_state
     def _problem(self, X):
         """Of all pairs of labels: which of them matter is to be found."""
         space = self._space_of("full")
-        problem = NetworkMargins(space, self.loss_, self.outputs_)
-        check_additive(problem, space)
-        return problem
+        return self._additive(NetworkMargins(space, self.loss_, self.outputs_), space, X)
 
     def _space_of(self, graph) -> PairwiseLabels:
         """The space of another graph over the same labels."""
