@@ -222,6 +222,8 @@ def draw(sizes, found):
         for title, row in zip(METHODS, found[:, :, i]):
             ax.plot(sizes, row, "o-", label=title, markersize=3)
         ax.set(xlabel="training samples", title=measure, xscale="log")
+        ax.set_xticks(sizes, sizes)
+        ax.minorticks_off()
     axes[0].set_ylabel("test accuracy, percent")
     axes[0].legend(fontsize="small")
     path = Path("output") / "max_margin_trees.png"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+import skstruct._arrays.compiling  # noqa: F401 (tells who waits)
 from skstruct.learners.margins._compiled_rows import SUMS, example_scores, move
 
 ITERATIONS, ACCURACY = 60, 1e-13  # of a line search: Newton steps, and share of the first slope
