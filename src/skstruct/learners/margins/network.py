@@ -144,8 +144,9 @@ class MaxMarginNetwork(NetworkLearner):
     inference : "relaxed" or "exact", default="relaxed"
         How rivals are found in training where the graph has cycles. Exact search may take
         exponential time beyond a few labels.
-    kernel, gamma, degree, coef0, n_components, fit_intercept, tol, max_iter, warm_start, \
-memory, n_jobs, verbose, random_state
+    kernel, gamma, degree, coef0, n_components, fit_intercept
+        As in :class:`~skstruct.learners.StructuredSVM`.
+    tol, max_iter, warm_start, memory, n_jobs, verbose, random_state
         As in :class:`~skstruct.learners.StructuredSVM`.
 
     Attributes

@@ -51,8 +51,9 @@ class MaxMarginTree(NetworkLearner):
         Circles that are left are cut at their weakest edges.
     n_restarts : int, default=10
         Starting points of CRANK; the forest of least objective is taken.
-    kernel, gamma, degree, coef0, n_components, fit_intercept, tol, max_iter, \
-warm_start, memory, verbose, random_state
+    kernel, gamma, degree, coef0, n_components, fit_intercept
+        As in :class:`~skstruct.learners.StructuredSVM`.
+    tol, max_iter, warm_start, memory, verbose, random_state
         As in :class:`~skstruct.learners.StructuredSVM`.
     n_jobs : int, default=None
         Threads for restarts, and for blocks of rows at prediction.
