@@ -28,11 +28,15 @@ class BlockPredictor(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        kernel = getattr(self, self._kernel_parameter)
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(kernel, str) and kernel == "precomputed"
+        tags.input_tags.pairwise = self._precomputed
         tags.target_tags.required = True
         return tags
+
+    @property
+    def _precomputed(self) -> bool:
+        kernel = getattr(self, self._kernel_parameter)
+        return isinstance(kernel, str) and kernel == "precomputed"
 
     def _checked(self, X):
         """Inputs as the smoother reads them, and the index of their rows, if they have one."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self, runtime_checkable
 
@@ -98,6 +99,9 @@ class BaseSpace(BaseEstimator):
     embedding = "indicators"
     guarantee = EXACT
     default_loss: Any = "zero_one"
+    limits: Any = (
+        None  # what narrows the space, row by row too: knows ``n_rows`` and ``rows(index)``
+    )
     discrete = True  # outputs can tie: costs are rounded to a grid on which ties are ties
 
     def fit(self, Y):
@@ -109,7 +113,15 @@ class BaseSpace(BaseEstimator):
 
     def rows(self, index):
         """The space as it is for some rows, where rows may be restricted differently."""
-        return self
+        if getattr(self.limits, "n_rows", None) is None:
+            return self
+        return self._limited(self.limits.rows(index))
+
+    def _limited(self, limits):
+        """The same space within other limits."""
+        narrowed = copy.copy(self)
+        narrowed.limits = limits
+        return narrowed
 
     def with_embedding(self, name, outputs=None, candidates=None):
         """This set of outputs with the embedding that a loss asks for.

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 from abc import abstractmethod
 
 import numpy as np
@@ -54,11 +53,6 @@ class IndicatorSpace(UniformSets):
         return np.asarray(Z, dtype=np.float64)
 
     # ------------------------------------------------------------- limits
-    def rows(self, index):
-        if self.limits_.n_rows is None:
-            return self
-        return self._limited(self.limits_.rows(index))
-
     def restrict(self, *, include=None, exclude=None, min_size=None, max_size=None, exclusive=None):
         """The same space, narrowed.
 
@@ -89,9 +83,8 @@ class IndicatorSpace(UniformSets):
         return self._limited(limits)
 
     def _limited(self, limits: Limits):
-        narrowed = copy.copy(self)
+        narrowed = super()._limited(limits)
         narrowed.__dict__.pop("_count", None)
-        narrowed.limits = limits
         return narrowed
 
     # ------------------------------------------------------------- decoding

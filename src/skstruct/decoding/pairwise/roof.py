@@ -40,12 +40,17 @@ def roof_dual(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
     >>> roof_dual(np.array([[-1.0, -1.0, -1.0]]), np.array([[2.0, 2.0, 2.0]]), triangle)
     (array([[0.5, 0.5, 0.5]]), array([-1.5]))
     """
+    halves = best_halves(node_costs, edge_costs, edges)
+    return halves, price_points(halves, node_costs, edge_costs, edges)
+
+
+def best_halves(node_costs, edge_costs, edges) -> np.ndarray:
+    """The labels of ``roof_dual``, for whoever prices them in another way."""
     from skstruct.decoding.pairwise._compiled_roof import roof_dual as compiled
 
     edges = np.ascontiguousarray(edges, dtype=np.int64)
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
-    halves = compiled(*costs, *neighbors(costs[0].shape[1], edges))
-    return halves, price_points(halves, *costs, edges)
+    return compiled(*costs, *neighbors(costs[0].shape[1], edges))
 
 
 def price_points(points, node_costs, edge_costs, edges) -> np.ndarray:

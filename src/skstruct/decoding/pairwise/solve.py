@@ -13,7 +13,7 @@ from skstruct.decoding.pairwise.forests import best_on_forest, is_forest
 from skstruct.decoding.pairwise.gray import best_by_enumeration
 from skstruct.decoding.pairwise.improve import round_halves
 from skstruct.decoding.pairwise.programs import best_by_program
-from skstruct.decoding.pairwise.roof import price_points, roof_dual
+from skstruct.decoding.pairwise.roof import best_halves, price_points, roof_dual
 
 FEW = 9  # labels: all sets of so many are tried in less time than a minimum cut takes
 CORE = 14  # labels left open by roof duality that are tried in all ways
@@ -71,7 +71,7 @@ def relax(node_costs, edge_costs, edges) -> np.ndarray:
     edge_costs, edges = without_zeros(edge_costs, edges)
     if is_forest(node_costs.shape[1], edges):
         return best_on_forest(node_costs, edge_costs, edges)[0]
-    return roof_dual(node_costs, edge_costs, edges)[0]
+    return best_halves(node_costs, edge_costs, edges)
 
 
 def without_zeros(edge_costs, edges):

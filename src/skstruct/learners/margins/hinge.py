@@ -31,7 +31,7 @@ class Past:
     outputs: np.ndarray
     weight: np.ndarray
     dual: HingeDual | None  # kept where training may go on from it
-    key: str | None  # of the objective
+    key: str | None  # of the objective that the dual belongs to
 
 
 class HingeLearner(MarginLearner):
@@ -77,31 +77,27 @@ class HingeLearner(MarginLearner):
         if getattr(getattr(self.space_, "limits_", None), "n_rows", None) is not None:
             raise ValueError("partial_fit: constraints of single rows cannot be added to.")
         self.problem_ = self._problem(X)
-        dual, key = self._learned(X, weight, past)
-        self.past_ = Past(X, self.outputs_, weight, dual, key)
+        self.past_ = self._learned(X, weight, past, keep=True)
         return self
-
-    @property
-    def _precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _learn(self, X, weight):
         past = self.__dict__.pop("past_", None)
         same = past is not None and np.array_equal(past.outputs, self.outputs_)
-        dual, key = self._learned(X, weight, past if self.warm_start and same else None)
-        kept = dual if self.warm_start else None
-        self.past_ = Past(None if self._precomputed else X, self.outputs_, weight, kept, key)
+        past = past if self.warm_start and same else None
+        self.past_ = self._learned(X, weight, past, keep=self.warm_start)
 
-    def _learned(self, X, weight, past):
-        """The solved dual, begun where one of the same objective stopped, and its key."""
+    def _learned(self, X, weight, past, keep) -> Past:
+        """Solve the dual, begun where one of the same objective stopped; what to go on from."""
         self._warn_if_approximate()
         self.scores_, rows = self._rows(X)
-        dual, key = self._new_dual(rows, weight / weight.sum()), self._objective_key()
-        if past is not None and past.dual is not None and key is not None and past.key == key:
+        dual = self._new_dual(rows, weight / weight.sum())
+        key = self._objective_key() if keep else None
+        if key is not None and past is not None and past.key == key:
             dual.take_over(past.dual)
         dual = self._solve(dual)
         self.problem_ = self.problem_.trained()
-        return dual, key
+        X = None if self._precomputed else X
+        return Past(X, self.outputs_, weight, dual if keep else None, key)
 
     def __getstate__(self):
         """Without rows and dual variables of training: a stored model predicts."""

@@ -40,8 +40,7 @@ class NetworkMargins(MarginProblem):
         return psi[:, : self.n_seeing], psi[:, self.n_seeing :]
 
     def rivals(self, scores, constants, examples, weight=1.0):
-        psi, ones = self.loss_psi[examples], np.ones((len(examples), 1))
-        loss_costs, offset = self.loss.cost(psi, ones), self.loss.offset(psi, ones)
+        loss_costs, offset = self.loss_costs(examples)
         weight = np.broadcast_to(weight, len(examples))
         space, n = self.space.rows(examples), self.n_seeing
         if len(weight) and np.ptp(weight) > 0:  # edges that differ from row to row
@@ -100,15 +99,11 @@ class NetworkLearner(HingeLearner):
         check_is_fitted(self)
         return self.scores_.constants_
 
-    def _weighted_graph(self, kept=None) -> networkx.Graph:
+    def _weighted_graph(self) -> networkx.Graph:
         """The graph over the labels' names, edges with their weights."""
-        import networkx
-
-        names, graph = self.space_.labels_, networkx.Graph()
-        graph.add_nodes_from(names)
-        for e, (i, j) in enumerate(self.space_.edges_):
-            if kept is None or kept[e]:
-                graph.add_edge(names[i], names[j], weight=float(self.edge_coef_[e]))
+        names, graph = self.space_.labels_, self.space_.graph_
+        for (i, j), weight in zip(self.space_.edges_, self.edge_coef_):
+            graph[names[i]][names[j]]["weight"] = float(weight)
         return graph
 
 

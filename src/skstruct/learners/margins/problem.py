@@ -95,9 +95,7 @@ class MarginProblem(RiskProblem):
         truth = self.outputs[examples]
         if self.by_rank:
             return self._second_best(scores, truth, examples, weight)
-        psi = dense(self.loss_psi[examples])
-        ones = np.ones((len(examples), 1))
-        loss_costs, offset = self.loss.cost(psi, ones), self.loss.offset(psi, ones)
+        loss_costs, offset = self.loss_costs(examples)
         loss_costs = self.decoder.lift(loss_costs, self.view.embedding)
         costs = self.decoder.lift(-weight * scores, self.scored.embedding) - loss_costs
         decoder = self.decoder.rows(examples)
@@ -108,6 +106,12 @@ class MarginProblem(RiskProblem):
             found = decoder.argmin(costs)
             psi, losses = dense(self.scored.embed(found.outputs)), self.loss(found.outputs, truth)
         return Rivals(psi, np.zeros((len(psi), 0)), losses, offset - found.bounds)
+
+    def loss_costs(self, examples) -> tuple[np.ndarray, np.ndarray]:
+        """Losses of some examples as costs of the coordinates of ``view``, and constants."""
+        psi = dense(self.loss_psi[examples])
+        ones = np.ones((len(psi), 1))
+        return self.loss.cost(psi, ones), self.loss.offset(psi, ones)
 
     def _second_best(self, scores, truth, examples, weight):
         """With loss 0 or 1 the rival is the best output that is not the truth."""

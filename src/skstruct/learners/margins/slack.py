@@ -81,10 +81,7 @@ class SlackRescaling:
 
     def _losses(self, examples):
         """Losses of all outputs for some examples; shape (B, outputs)."""
-        problem = self.problem
-        psi = dense(problem.loss_psi[examples])
-        ones = np.ones((len(psi), 1))
-        costs, offset = problem.loss.cost(psi, ones), problem.loss.offset(psi, ones)
+        costs, offset = self.problem.loss_costs(examples)
         losses = (self.loss_psi @ costs.T).T  # psi may be sparse
         return np.maximum(losses + offset[:, None], 0.0)
 

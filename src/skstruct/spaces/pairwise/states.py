@@ -210,16 +210,6 @@ class PairwiseStates(UniformStates):
             limits = limits.narrow(~read_allowed(forbidden, *names, "forbidden", "PairwiseStates"))
         return self._limited(limits)
 
-    def _limited(self, limits):
-        narrowed = copy.copy(self)
-        narrowed.limits = limits
-        return narrowed
-
-    def rows(self, index):
-        if self.limits is None or self.limits.n_rows is None:
-            return self
-        return self._limited(self.limits.rows(index))
-
     def contains(self, Z):
         """Whether each row is an output of this space, limits included; shape (n,)."""
         Z, (n, k) = np.asarray(Z), self._shape()[:2]

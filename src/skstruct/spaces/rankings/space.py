@@ -199,14 +199,6 @@ class Rankings(UniformRankings):
             )
         return RankLimits.none(d) if self.limits is None else self.limits
 
-    def _limited(self, limits):
-        narrowed = copy.copy(self)
-        narrowed.limits = limits
-        return narrowed
-
-    def rows(self, index):
-        return self if self.limits_.n_rows is None else self._limited(self.limits_.rows(index))
-
     def restrict(self, *, positions=None, before=None, top=None):
         """The same space, narrowed.
 

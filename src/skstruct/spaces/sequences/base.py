@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -128,16 +126,6 @@ class SequenceSet(UniformSequences):
                 f"there are {q}."
             )
         return limits.within(*self.lengths_, given=self._given_lengths()[0] is not None)
-
-    def _limited(self, limits):
-        narrowed = copy.copy(self)
-        narrowed.limits = limits
-        return narrowed
-
-    def rows(self, index):
-        if self.limits is None or self.limits.n_rows is None:
-            return self
-        return self._limited(self.limits.rows(index))
 
     def restrict(self, *, length=None, known=None, forbidden=None):
         """The same space, narrowed.
