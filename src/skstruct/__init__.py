@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from skstruct.learners import (
         ConditionalRiskMinimizer,
+        CountingRidge,
         MaxMarginNetwork,
         MaxMarginTree,
         OutputKernelRegressor,
@@ -24,6 +25,7 @@ __version__ = "0.1.0.dev0"
 
 _LEARNERS = (
     "ConditionalRiskMinimizer",
+    "CountingRidge",
     "MaxMarginNetwork",
     "MaxMarginTree",
     "OutputKernelRegressor",
@@ -46,6 +48,7 @@ _ROOMS = (
 
 __all__ = [
     "ConditionalRiskMinimizer",
+    "CountingRidge",
     "MaxMarginNetwork",
     "MaxMarginTree",
     "OutputKernelRegressor",

@@ -9,6 +9,7 @@ from skstruct.learners.explanation import Explanation
 
 if TYPE_CHECKING:
     from skstruct.learners.constraint_classification import ConstraintClassification
+    from skstruct.learners.counting.ridge import CountingRidge
     from skstruct.learners.label_ranking_boosting import LabelRankingBoosting
     from skstruct.learners.label_ranking_svm import LabelRankingSVM
     from skstruct.learners.margins.chow_liu import chow_liu_tree
@@ -26,6 +27,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "ConstraintClassification": "constraint_classification",
+        "CountingRidge": "counting.ridge",
         "LabelRankingBoosting": "label_ranking_boosting",
         "LabelRankingSVM": "label_ranking_svm",
         "MaxMarginNetwork": "margins.network",
@@ -44,6 +46,7 @@ __getattr__ = lazy_names(
 __all__ = [
     "ConditionalRiskMinimizer",
     "ConstraintClassification",
+    "CountingRidge",
     "Explanation",
     "LabelRankingBoosting",
     "LabelRankingSVM",

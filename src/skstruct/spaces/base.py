@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, Self, runtime_checkable
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 
 Array = Any  # a NumPy array or a SciPy sparse array
@@ -146,6 +147,42 @@ class BaseSpace(BaseEstimator):
             f"{type(self).__name__} embeds its outputs by {self.embedding}; "
             f"the loss asks for {name}."
         )
+
+    @property
+    def counted(self):
+        """The space that is counted in place of this one: itself, or one that contains it."""
+        return self
+
+    def covariance(self):
+        """Covariance of psi under the uniform law: a :class:`~.covariances.Covariance`."""
+        from skstruct.spaces.covariances import DenseCovariance
+
+        mean = np.asarray(self.mean_embedding())
+        check_square_fits(
+            len(mean), f"The covariance over {type(self).__name__}", "Use a smaller embedding."
+        )
+        second = self.second_moment()
+        second = second.toarray() if hasattr(second, "toarray") else np.array(second)
+        second -= np.outer(mean, mean)
+        return DenseCovariance(second)
+
+    def approximate_enumeration(self, costs, nu):
+        r"""Outputs that cost at most :math:`(1 - \nu) \min + \nu \max`, one by one.
+
+        Parameters
+        ----------
+        costs : array of shape (d,) or (1, d)
+        nu : float from 0 to 1
+            0 for the best alone, 1 for all outputs.
+
+        Yields
+        ------
+        output, value
+            In canonical form, with its cost; see :mod:`skstruct.spaces.approximate`.
+        """
+        from skstruct.spaces.approximate import approximate_enumeration
+
+        return approximate_enumeration(self, costs, nu)
 
     def lift(self, costs, embedding):
         r"""Costs of another embedding's coordinates as costs of the coordinates of this one.

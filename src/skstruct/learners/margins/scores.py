@@ -5,31 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from skstruct.kernels.inputs import InputKernel
+from skstruct.learners.feature_maps import NystroemFeatures
 from skstruct.learners.margins.rows import KernelRows, LinearRows
-
-ZERO = 1e-12  # eigenvalues below this share of the largest are zero
-
-
-class NystroemFeatures:
-    r"""Features :math:`k(x, L) V e^{-1/2}` of a kernel with :math:`k(L, L) = V e V'`.
-
-    Their inner products are the kernel wherever one of the two inputs is a landmark in L.
-    """
-
-    def __init__(self, kernel, landmarks):
-        self.kernel, self.landmarks = kernel, landmarks
-        e, V = eigh(kernel.gram(landmarks))
-        kept = e > ZERO * max(e.max(initial=0.0), 0.0)
-        self.map = V[:, kept] / np.sqrt(e[kept])
-
-    def transform(self, X) -> np.ndarray:
-        """Features of the rows of X; shape (n, number of landmarks or fewer)."""
-        return self.kernel(X, self.landmarks) @ self.map
 
 
 class Scores(BaseEstimator):
@@ -83,20 +63,15 @@ class Scores(BaseEstimator):
         shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         self.kernel_ = InputKernel(self.kernel, **shared).fit(X)
         if self.n_components:
-            self.features_ = self._nystroem(X)
+            self.features_ = NystroemFeatures.of_rows(
+                self.kernel_, X, self.n_components, self.random_state
+            )
             return LinearRows(self._with_one(self.features_.transform(X)), starts)
         # New rows of a precomputed kernel bring their values: there is nothing to keep.
         self.X_ = X[:0] if self.kernel == "precomputed" else X
         K = self.kernel_.gram(X)
         K += bool(self.fit_intercept)
         return KernelRows(K, starts)
-
-    def _nystroem(self, X):
-        if self.kernel == "precomputed":
-            raise ValueError("A precomputed kernel has no Nyström features: n_components=None.")
-        rng = check_random_state(self.random_state)
-        n = min(int(self.n_components), X.shape[0])
-        return NystroemFeatures(self.kernel_, X[np.sort(rng.permutation(X.shape[0])[:n])])
 
     def _with_one(self, X):
         if not self.fit_intercept:

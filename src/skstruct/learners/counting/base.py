@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a counting learner does once it is trained."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct.learners.base import BlockPredictor
+from skstruct.learners.counting.problem import nearest_losses
+from skstruct.learners.explanation import Explanation
+from skstruct.losses import resolve_loss
+from skstruct.spaces import Decoded
+
+
+class CountingPredictor(BlockPredictor):
+    """Predictions from ``function_``, the scores, and ``problem_``.
+
+    A child has the parameters ``several_outputs``, ``memory``, ``n_jobs`` and ``verbose``.
+    """
+
+    def _prepared(self, loss, restrict):
+        check_is_fitted(self)
+        problem = self.problem_ if loss is None else self.problem_.judged_by(resolve_loss(loss))
+        return problem.restricted(restrict), self.function_
+
+    def decode(self, X, *, loss=None, restrict=None) -> Decoded:
+        """Predictions with their costs and lower bounds on these.
+
+        Costs are minus the scores; under a loss, estimated risks up to a positive factor.
+
+        Parameters
+        ----------
+        loss : str, loss or callable, default=None
+            Decide by least risk under this loss, from estimated means of psi. None decides by
+            the largest score.
+        restrict : dict, default=None
+            Arguments of the space's ``restrict``, such as ``{"max_size": 3}``.
+        """
+        return self._decode(X, *self._prepared(loss, restrict))
+
+    def predict(self, X, *, loss=None, restrict=None):
+        """Outputs of the largest score, in the form in which ``y`` was given."""
+        return self.decode(X, loss=loss, restrict=restrict).outputs
+
+    def kbest(self, X, k=3, *, loss=None, restrict=None) -> Decoded:
+        """The ``k`` best outputs for each row.
+
+        ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
+        ``predict``. ``values`` and ``bounds`` are (n, k), infinite where a row has fewer.
+        """
+        return self._kbest(X, k, *self._prepared(loss, restrict))
+
+    def decision_function(self, X) -> np.ndarray:
+        r"""Scores of the coordinates of :math:`\psi`; shape (n, d).
+
+        The score of an output is their inner product with its embedding.
+        """
+        X, _ = self._checked(X)
+        return self.function_.predict(X)
+
+    def mean_embedding(self, X) -> np.ndarray:
+        r"""Estimated :math:`E[\psi(Y) \mid x]`; shape (n, d).
+
+        :math:`\bar\psi + S f(x) / t(x)`, where t(x) is the total weight of the training outputs:
+        examples weigh by what they lack of a margin of one. NaN where that is not positive.
+        """
+        X, _ = self._checked(X)
+        g, total = self.problem_.means(self.function_.predict(X, with_total=True))
+        return g / np.where(total > 0, total, np.nan)
+
+    def explain(self, X, *, restrict=None) -> Explanation:
+        """What every training row adds to the score of the prediction, and how far it is.
+
+        The weights of a row sum up to the score of its prediction.
+        """
+        X, _ = self._checked(X)
+        function = self.function_
+        if function.by_features_ or self.problem_.row[-1] + 1 != len(function.weights_):
+            raise ValueError("Only a kernel fitted in one go has one term per training row.")
+        problem, _ = self._prepared(None, restrict)
+        decided = self._in_blocks(X, problem, function, problem.decode).outputs
+        psi = self.space_.embed(decided)
+        psi = psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi)
+        weights = function.basis(X) * (psi @ function.weights_.T)
+        return Explanation(weights, problem.loss.pairwise(decided, problem.first_outputs))
+
+    def score(self, X, y, sample_weight=None, *, loss=None, restrict=None) -> float:
+        """Minus the mean loss of the predictions; to the nearest of several correct outputs."""
+        problem, function = self._prepared(loss, restrict)
+        if not self.several_outputs:
+            return self._score(X, y, sample_weight, problem, function)
+        X, _ = self._checked(X)
+        check_consistent_length(X, y, sample_weight)
+        flat, row = flattened(y)
+        decoded = self._in_blocks(X, problem, function, problem.decode)
+        truths = self.space_.validate(flat)
+        losses = nearest_losses(problem.loss, decoded.outputs, truths, np.bincount(row))
+        return 0.0 - float(np.average(losses, weights=sample_weight))
+
+
+def flattened(y) -> tuple[list, np.ndarray]:
+    """All correct outputs of all rows, and the row of each."""
+    flat, row = [], []
+    for i, outputs in enumerate(y):
+        if isinstance(outputs, (str, bytes)) or not hasattr(outputs, "__len__"):
+            raise ValueError(
+                f"several_outputs=True: y[{i}] is a list of correct outputs; {outputs!r} came."
+            )
+        if len(outputs) == 0:
+            raise ValueError(f"several_outputs=True: y[{i}] has no correct output.")
+        flat += list(outputs)
+        row += [i] * len(outputs)
+    return flat, np.array(row, dtype=np.int64)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""The objective of structured ridge regression, from moments of the space alone.
+
+For a row with correct outputs a = 1..n, centred embeddings psi_a and score vector f,
+
+    l(f) = n/2 f'Sf - sum_a psi_a f + (1/2 - n/|Y|) sum_a (psi_a f)^2 + (sum_a psi_a f)^2 / |Y|,
+
+which is, up to a constant, half the sum of (1 - f(y) + f(z))^2 over correct outputs y and all
+others z, divided by |Y|. The objective is lam |f|^2 + sum of weight * l.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skstruct.spaces.covariances import Covariance
+
+
+@dataclass(frozen=True)
+class CountingExamples:
+    r"""Examples of a counting learner, scaled so that every row counts S once.
+
+    With :math:`\omega_i = w_i n_i`, scores are :math:`\tilde f_i = \sqrt{\omega_i} f_i`, and the
+    objective is
+
+    .. math:: \lambda \|f\|^2 + \sum_i \tfrac12 \tilde f_i' S \tilde f_i
+              + \tfrac12 v' N v - b' v, \qquad v_a = \langle u_a, \tilde f_{i(a)} \rangle
+    """
+
+    U: np.ndarray  # centred embeddings divided by sqrt(n), shape: (M, d)
+    row: np.ndarray  # the example of each, sorted, shape: (M,)
+    counts: np.ndarray  # correct outputs of each example, shape: (m,)
+    weight: np.ndarray  # of each example, positive, shape: (m,)
+    share: np.ndarray  # n / |Y|, shape: (m,)
+    covariance: Covariance
+
+    @classmethod
+    def of(cls, psi, mean, row, weight, covariance, size: int):
+        """From embeddings (M, d) of all correct outputs and the example of each."""
+        counts = np.bincount(row, minlength=len(weight))
+        U = (psi - mean) / np.sqrt(counts[row])[:, None]
+        share = np.array([n / size for n in counts.tolist()])  # integers of any size
+        return cls(U, row, counts, weight, share, covariance)
+
+    def subset(self, rows: np.ndarray) -> CountingExamples:
+        """Some of the examples; ``rows`` increase."""
+        new = np.full(len(self.counts), -1)
+        new[rows] = np.arange(len(rows))
+        held = new[self.row] >= 0
+        return CountingExamples(
+            self.U[held], new[self.row[held]], self.counts[rows], self.weight[rows],
+            self.share[rows], self.covariance,
+        )  # fmt: skip
+
+    @property
+    def root(self) -> np.ndarray:
+        """Square roots of omega; shape (m,)."""
+        return np.sqrt(self.weight * self.counts)
+
+    @property
+    def b(self) -> np.ndarray:
+        return np.sqrt(self.weight)[self.row]
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether N is positive definite: less than half of all outputs are correct."""
+        return bool((self.share < 0.5).all())
+
+    def times_N(self, v: np.ndarray) -> np.ndarray:
+        """N v, where N has blocks (1 - 2 n/|Y|) I + 2/|Y| 11'."""
+        sums = np.bincount(self.row, v, minlength=len(self.counts))
+        mixed = 2.0 * (self.share / self.counts) * sums
+        return (1.0 - 2.0 * self.share)[self.row] * v + mixed[self.row]
+
+    def solve_N(self, v: np.ndarray) -> np.ndarray:
+        """N^-1 v: blocks (I - 2/|Y| 11') / (1 - 2 n/|Y|)."""
+        sums = np.bincount(self.row, v, minlength=len(self.counts))
+        mixed = 2.0 * (self.share / self.counts) * sums
+        return (v - mixed[self.row]) / (1.0 - 2.0 * self.share)[self.row]
+
+    def dense_N(self, inverse: bool = False) -> np.ndarray:
+        """N itself, or its inverse; shape (M, M)."""
+        mixed, plain = 2.0 * self.share / self.counts, 1.0 - 2.0 * self.share
+        if inverse:
+            mixed, plain = -mixed / plain, 1.0 / plain
+        matrix = np.where(self.row[:, None] == self.row, mixed[self.row], 0.0)
+        matrix[np.diag_indices_from(matrix)] += plain[self.row]
+        return matrix
+
+    def margins(self, f: np.ndarray) -> np.ndarray:
+        """v from scaled scores (m, d); shape (M,)."""
+        return np.einsum("ad,ad->a", self.U, f[self.row])
+
+    def gathered(self, beta: np.ndarray) -> np.ndarray:
+        """sum of beta_a u_a over the outputs of each example; shape (m, d)."""
+        weighted = self.U * beta[:, None]
+        if len(self.row) == len(self.counts):
+            return weighted
+        starts = np.flatnonzero(np.diff(self.row, prepend=-1))
+        return np.add.reduceat(weighted, starts, axis=0)
+
+    # ------------------------------------------------------------------ the objective
+    def value(self, f: np.ndarray, square_norm: float, lam: float) -> float:
+        """The objective at scaled scores (m, d) of a function of this squared norm."""
+        v = self.margins(f)
+        quadratic = np.einsum("id,id->", f, self.covariance.apply(f)) + v @ self.times_N(v)
+        return float(lam * square_norm + 0.5 * quadratic - self.b @ v)
+
+    def curvature(self, f: np.ndarray) -> np.ndarray:
+        """Second derivative of the losses, applied to scaled scores; shape (m, d)."""
+        return self.covariance.apply(f) + self.gathered(self.times_N(self.margins(f)))
+
+    def slope(self) -> np.ndarray:
+        """First derivative of the losses at zero; shape (m, d)."""
+        return -self.gathered(self.b)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernel of the training rows, as a factor for direct solutions and as a product for others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+ZERO = 1e-13  # eigenvalues below this share of the largest are rounding
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A kernel matrix K = Q diag(k) Q', with as many columns as it has rank."""
+
+    Q: np.ndarray  # orthonormal columns, shape: (m, q)
+    k: np.ndarray  # positive, shape: (q,)
+
+
+class GramMatrix:
+    """A kernel matrix of the training rows in memory.
+
+    Parameters
+    ----------
+    K : array of shape (m, m)
+        Scaled in place by ``root``, row and column.
+    root : array of shape (m,)
+    """
+
+    def __init__(self, K: np.ndarray, root: np.ndarray):
+        K *= root[:, None]
+        K *= root
+        self.K, self.root = K, root
+
+    @property
+    def trace(self) -> float:
+        return float(np.trace(self.K))
+
+    def times(self, A: np.ndarray) -> np.ndarray:
+        """K A; shape (m, d)."""
+        return self.K @ A
+
+    def factor(self) -> Factor:
+        k, Q = eigh(self.K, check_finite=False, driver="evd")
+        if k[0] < -1e-8 * max(abs(k[0]), k[-1]):
+            raise ValueError(
+                f"The kernel is not positive semidefinite: it has the eigenvalue {k[0]:.3g}."
+            )
+        kept = k > ZERO * max(k[-1], 0.0)
+        return Factor(Q[:, kept], k[kept])
+
+    def subset(self, rows) -> GramMatrix:
+        part = object.__new__(GramMatrix)
+        part.K, part.root = self.K[np.ix_(rows, rows)], self.root[rows]
+        return part
+
+    def across(self, rows, others) -> np.ndarray:
+        """Kernel between some rows and others, both scaled; shape (r, o)."""
+        return self.K[np.ix_(rows, others)]
+
+    def coefficients(self, A: np.ndarray) -> np.ndarray:
+        """Coefficients of the kernel functions of unscaled rows; shape (m, d)."""
+        return A * self.root[:, None]
+
+
+class FeatureGram:
+    """The kernel of rows of features, which is never written out.
+
+    Parameters
+    ----------
+    features : array of shape (m, p)
+    root : array of shape (m,)
+    """
+
+    def __init__(self, features: np.ndarray, root: np.ndarray):
+        self.features, self.root = features * root[:, None], root
+
+    @property
+    def trace(self) -> float:
+        return float(np.vdot(self.features, self.features))
+
+    def times(self, A):
+        return self.features @ (self.features.T @ A)
+
+    def factor(self) -> Factor:
+        """From p x p numbers where there are fewer features than rows."""
+        m, p = self.features.shape
+        if p > m:
+            return GramMatrix(self.features @ self.features.T, np.ones(m)).factor()
+        k, V = eigh(self.features.T @ self.features, check_finite=False)
+        kept = k > ZERO * max(k[-1], 0.0)
+        return Factor(self.features @ (V[:, kept] / np.sqrt(k[kept])), k[kept])
+
+    def subset(self, rows) -> FeatureGram:
+        part = object.__new__(FeatureGram)
+        part.features, part.root = self.features[rows], self.root[rows]
+        return part
+
+    def across(self, rows, others):
+        return self.features[rows] @ self.features[others].T
+
+    def coefficients(self, A):
+        """Weights of the features; shape (p, d)."""
+        return self.features.T @ A

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Score functions of the inputs: expansions in a kernel, or linear in features."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from skstruct.kernels.inputs import InputKernel
+from skstruct.learners.counting.factors import FeatureGram, GramMatrix
+from skstruct.learners.feature_maps import FourierFeatures, NystroemFeatures
+
+FEATURES = ("nystroem", "fourier")
+
+
+class ScoreFunction(BaseEstimator):
+    """Scores (n, d) of inputs; linear in features, or a sum of kernel functions of rows.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0 : see :class:`~skstruct.kernels.inputs.InputKernel`
+    features : "nystroem" or "fourier"
+        What stands for the kernel where ``n_components`` is given.
+    n_components : int or None
+    fit_intercept : bool
+        A constant feature, penalised like all others.
+    random_state : int or RandomState
+
+    Attributes
+    ----------
+    weights_ : array (p, d) of features, or (m, d) of rows
+    total_ : array (p,) or (m,) of the total weight, or None
+    """
+
+    def __init__(
+        self, kernel, *, gamma, degree, coef0, features, n_components, fit_intercept, random_state
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.features = features
+        self.n_components = n_components
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    def fit(self, X):
+        """Settle kernel and features on the rows of X."""
+        self.map_ = self.X_ = self.total_ = None
+        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        self.by_features_ = linear or self.n_components is not None
+        shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        self.kernel_ = InputKernel(self.kernel, **shared).fit(X)
+        if self.n_components is not None and self.features == "fourier":
+            dense = X.toarray() if sparse.issparse(X) else X
+            self.map_ = FourierFeatures(self.kernel_, dense, self.n_components, self.random_state)
+        elif self.n_components is not None:
+            self.map_ = NystroemFeatures.of_rows(
+                self.kernel_, X, self.n_components, self.random_state
+            )
+        return self
+
+    def featured(self, X) -> np.ndarray:
+        """Features of rows, with the constant; shape (n, p)."""
+        X = X if self.map_ is None else self.map_.transform(X)
+        X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        return np.hstack([X, np.ones((len(X), 1))]) if self.fit_intercept else X
+
+    def gram(self, X, root) -> GramMatrix | FeatureGram:
+        """The kernel of the training rows, scaled by ``root``."""
+        if self.by_features_:
+            return FeatureGram(self.featured(X), root)
+        K = self.kernel_.gram(X)
+        K += bool(self.fit_intercept)
+        return GramMatrix(K, root)
+
+    def between(self, A, B) -> np.ndarray:
+        """Kernel between rows; shape (n_a, n_b)."""
+        return self.kernel_(A, B) + bool(self.fit_intercept)
+
+    def take(self, X, weights, total=None):
+        """Keep a solution; rows of a precomputed kernel bring their own values."""
+        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        self.X_ = None if self.by_features_ else X[:0] if precomputed else X
+        self.weights_, self.total_ = weights, total
+        return self
+
+    @property
+    def all_weights(self) -> np.ndarray:
+        """Weights with that of the total as the last column."""
+        if self.total_ is None:
+            raise ValueError(
+                "Means of the embedding come with solver='closed-form' only: fit with it, or "
+                "predict without a loss."
+            )
+        return np.column_stack([self.weights_, self.total_])
+
+    def basis(self, X) -> np.ndarray:
+        """What weights are multiplied with: features, or kernel values against the kept rows."""
+        return self.featured(X) if self.by_features_ else self.between(X, self.X_)
+
+    def predict(self, X, with_total: bool = False) -> np.ndarray:
+        """Scores of the coordinates; shape (n, d), or (n, d + 1)."""
+        return self.basis(X) @ (self.all_weights if with_total else self.weights_)

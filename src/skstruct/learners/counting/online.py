@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Structured ridge regression by functional gradients, batch by batch.
+
+For the batch at hand, with f the scores now and l its mean loss,
+
+    f <- (1 - 2 eta lam/n) f - eta * sum over the batch of l'(f(x_i)) k(x_i, .),
+
+so that every batch adds one term per row to an expansion in a kernel. The penalty shrinks old
+terms, and the oldest are dropped beyond a budget. Features need neither.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.learners.counting.examples import CountingExamples
+
+RATES = ("optimal", "invscaling", "constant", "meta")
+FORGET = 0.99  # share of the past that the trace of meta-descent keeps
+
+
+@dataclass
+class OnlineState:
+    """Where the descent is; ``weights`` and ``trace`` have a row per feature or kept row."""
+
+    function: Any  # ScoreFunction
+    learning_rate: str
+    eta0: Any  # None until the first batch has been seen
+    power_t: float
+    meta_rate: float
+    budget: int
+    n_updates: int = 0
+    n_rows: int = 0
+    trace: Any = field(default=None)  # derivative of the weights in log eta
+
+    def step(self, X, examples: CountingExamples, lam: float) -> None:
+        """One step on a batch; ``lam`` is the penalty per row."""
+        function, root = self.function, examples.root[:, None]
+        basis = function.basis(X)
+        scores = root * (basis @ function.weights_)
+        slope = (examples.curvature(scores) + examples.slope()) * root / len(scores)
+        if self.eta0 is None:
+            self.eta0 = self._safe_step(X, examples)
+        self.n_updates += 1
+        eta = self._eta(lam)
+        keep = 1.0 - 2.0 * eta * lam
+        if self.learning_rate == "meta":
+            eta = self._meta_step(basis, examples, slope, lam)
+        if function.by_features_:
+            function.weights_ = keep * function.weights_ - eta * basis.T @ slope
+        else:
+            self._append(X, keep * function.weights_, -eta * slope)
+        self.n_rows += len(scores)
+
+    def _eta(self, lam):
+        if self.learning_rate == "optimal":
+            return self.eta0 / (1.0 + 2.0 * lam * self.eta0 * self.n_updates)
+        if self.learning_rate == "invscaling":
+            return self.eta0 / self.n_updates**self.power_t
+        return self.eta0
+
+    def _safe_step(self, X, examples) -> float:
+        """Below one over the largest curvature of any row: no step makes its own row worse."""
+        if self.function.by_features_:
+            squares = np.einsum("ij,ij->i", *[self.function.featured(X)] * 2)
+        else:
+            rows = range(X.shape[0])
+            squares = np.array([self.function.between(X[[i]], X[[i]])[0, 0] for i in rows])
+        sizes = np.einsum("ad,ad->a", examples.U, examples.U)
+        sizes = np.bincount(examples.row, sizes, minlength=len(squares))
+        curvature = examples.covariance.eigenvalues.max() + sizes
+        most = (squares * examples.root**2 * curvature).max()
+        return float(0.5 / most) if most > 0 else 1.0
+
+    # ------------------------------------------------------------------ expansions
+    def _append(self, X, weights, new):
+        """Kernel terms of a batch behind those that are there, within the budget."""
+        function = self.function
+        stack = sparse.vstack if sparse.issparse(X) else np.vstack
+        rows = X if not len(weights) else stack([function.X_, X])
+        rows = rows.tocsr() if sparse.issparse(rows) else rows
+        kept = slice(max(0, rows.shape[0] - self.budget), None)
+        function.X_, function.weights_ = rows[kept], np.vstack([weights, new])[kept]
+        if self.trace is not None:
+            self.trace = self.trace[-len(function.weights_) :]
+
+    # ------------------------------------------------------------------ meta-descent
+    def _meta_step(self, basis, examples, slope, lam) -> float:
+        """Stochastic meta-descent: the step grows while successive gradients agree.
+
+        With v the derivative of f in log eta, eta <- eta max(1/2, 1 - mu <gradient, v>), and
+        v <- c v - eta (gradient + c Hessian v); the penalty's part of the product is left out.
+        """
+        function, root = self.function, examples.root[:, None]
+        trace = np.zeros_like(function.weights_) if self.trace is None else self.trace
+        along = basis @ trace
+        gain = 1.0 - self.meta_rate * float(np.vdot(slope, along))
+        self.eta0 *= min(max(0.5, gain), 2.0)
+        bent = examples.curvature(root * along) * root / len(along)
+        fresh = -self.eta0 * (slope + FORGET * bent)
+        keep = FORGET * (1.0 - 2.0 * self.eta0 * lam)
+        old = keep * trace - 2.0 * self.eta0 * lam * function.weights_
+        if function.by_features_:
+            self.trace = old + basis.T @ fresh
+        else:
+            self.trace = np.vstack([old, fresh])  # rows are dropped with those of the weights
+        return self.eta0

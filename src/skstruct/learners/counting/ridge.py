@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Structured ridge regression: learning from moments of the space."""
+
+from __future__ import annotations
+
+import copy
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import _check_sample_weight
+
+from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.memory import check_table_fits
+from skstruct._arrays.progress import track
+from skstruct._arrays.whole import all_or_nothing
+from skstruct.learners.counting.base import CountingPredictor, flattened
+from skstruct.learners.counting.closed_form import ClosedForm
+from skstruct.learners.counting.examples import CountingExamples
+from skstruct.learners.counting.functions import FEATURES, ScoreFunction
+from skstruct.learners.counting.newton import newton_cg
+from skstruct.learners.counting.online import RATES, OnlineState
+from skstruct.learners.counting.problem import CountingProblem
+from skstruct.learners.counting.search import choose_alpha
+from skstruct.learners.inputs import plain_kernel, read_inputs
+from skstruct.learners.tokens import TokenBatch
+from skstruct.losses import resolve_loss
+from skstruct.spaces.base import Countable
+from skstruct.spaces.inference import infer_space
+
+SOLVERS = ("closed-form", "newton-cg")
+
+
+class CountingRidge(CountingPredictor):
+    r"""Scores that put the truth one ahead of all other outputs on average: no search in training.
+
+    .. math:: \min_f \lambda \|f\|^2 + \frac{1}{2|\mathcal Y|} \sum_i \sum_{z \in \mathcal Y}
+              \bigl(1 - \langle f(x_i), \psi(y_i) - \psi(z) \rangle\bigr)^2
+
+    The sum over all outputs needs the mean :math:`\bar\psi` and the covariance S of the embedding
+    over the space only, which counting gives for cycles, orders, matchings, trees, where even
+    finding the best output is hard [1]_. Quadratic in f, it is minimized in closed form over the
+    distinct eigenvalues of S. Predicts :math:`\arg\max_z \langle f(x), \psi(z) \rangle`.
+
+    Parameters
+    ----------
+    space : space, default=None
+        What may be predicted, with ``mean_embedding`` and ``second_moment``; learned from ``y``
+        when None. A space that is hard to count says which larger one is counted in its place.
+    loss : str, loss or callable, default=None
+        What ``score`` measures and ``alpha`` is chosen by; the usual loss of the space when None.
+    kernel, gamma, degree, coef0
+        Kernel between inputs, by scikit-learn's names, a callable or ``"precomputed"``. With
+        ``"linear"``, n rows and p features take n p² operations and no n x n matrix.
+    alpha : float, several, or "auto", default="auto"
+        The penalty :math:`\lambda` of the objective above, on the scale of means over the space:
+        1 is the choice of [1]_. ``"auto"`` and several values are chosen by the loss on left-out
+        rows.
+    solver : "closed-form" or "newton-cg", default="closed-form"
+        The second finds the same by conjugate gradients: slower, but without eigenvalues of S.
+    features : "nystroem" or "fourier", default="nystroem"
+        What stands for the kernel where ``n_components`` is given.
+    n_components : int, default=None
+        Stand in for the kernel by so many features; None for the kernel itself.
+    fit_intercept : bool, default=True
+        A constant feature, penalised like all others.
+    several_outputs : bool, default=False
+        Whether ``y[i]`` is a list of outputs that are all correct.
+    leave_out : "one", "output", int or splitter, default="one"
+        What is left out together when alpha is chosen. Where single rows would take too long
+        (2 n³ d above 5e10), five interleaved groups are left out.
+    learning_rate : "optimal", "invscaling", "constant" or "meta", default="optimal"
+        Steps of ``partial_fit`` after t batches: :math:`\eta_0 / (1 + 2 \lambda \eta_0 t / n)`,
+        :math:`\eta_0 / t^{power\_t}`, :math:`\eta_0`, or adapted by stochastic meta-descent.
+    eta0 : float, default=None
+        First step; None is half of one over the largest curvature of a row of the first batch.
+    power_t, meta_rate : float
+        Of the rates ``"invscaling"`` and ``"meta"``.
+    batch_size : int, default=16
+        Rows of a step of ``partial_fit``.
+    budget : int, default=1000
+        Kernel terms that ``partial_fit`` keeps; the oldest are dropped.
+    n_total : int, default=None
+        Rows that share the penalty in ``partial_fit``; those seen so far when None.
+    tol : float, default=1e-6
+        Where ``"newton-cg"`` stops: the gradient as a share of the first.
+    max_iter : int, default=1000
+        Iterations of ``"newton-cg"`` at most.
+    memory : str or int, default="1GB"
+        Budget for a block of rows at prediction.
+    n_jobs : int, default=None
+        Threads that predict blocks of rows.
+    verbose : int, default=0
+        Progress on stderr.
+    random_state : int or RandomState, default=None
+        Of features that stand for the kernel.
+
+    Attributes
+    ----------
+    space_, loss_, outputs_ : the fitted parts
+    alpha_ : float
+    objective_ : float, the objective at the solution, without the constant :math:`n / 2`
+    search_ : LeaveOutSearch or None; all alphas with their left-out risks
+    coef_ : array (d, p) or (d, n), weights of the features or of the training rows
+
+    References
+    ----------
+    .. [1] S. Vembu, "Learning to predict combinatorial structures", PhD thesis, Bonn, 2009,
+       chapter 5.
+
+    Examples
+    --------
+    >>> from skstruct.spaces import Cycles
+    >>> X = [[0.0], [0.1], [1.0], [1.1]]
+    >>> tours = [["inn", "mill", "tower"]] * 2 + [["inn", "tower", "mill"]] * 2
+    >>> model = CountingRidge(Cycles(["inn", "mill", "tower"]), alpha=0.1).fit(X, tours)
+    >>> model.predict([[0.05], [1.05]]).tolist()
+    [['inn', 'mill', 'tower'], ['inn', 'tower', 'mill']]
+    """
+
+    def __init__(
+        self,
+        space=None,
+        loss=None,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        alpha="auto",
+        solver="closed-form",
+        features="nystroem",
+        n_components=None,
+        fit_intercept=True,
+        several_outputs=False,
+        leave_out="one",
+        learning_rate="optimal",
+        eta0=None,
+        power_t=0.5,
+        meta_rate=0.1,
+        batch_size=16,
+        budget=1000,
+        n_total=None,
+        tol=1e-6,
+        max_iter=1000,
+        memory="1GB",
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.space = space
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.alpha = alpha
+        self.solver = solver
+        self.features = features
+        self.n_components = n_components
+        self.fit_intercept = fit_intercept
+        self.several_outputs = several_outputs
+        self.leave_out = leave_out
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.meta_rate = meta_rate
+        self.batch_size = batch_size
+        self.budget = budget
+        self.n_total = n_total
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory = memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ fitting
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (n,), default=None
+        groups : array of shape (n,), default=None
+            Rows of the same group are left out together when alpha is chosen.
+        """
+        X, outputs, row, weight = self._begin(X, y, sample_weight, reset=True)
+        self._open(X, outputs, row)
+        kept = np.flatnonzero(weight > 0)
+        if not len(kept):
+            raise ValueError("sample_weight: all rows have weight zero.")
+        examples = self._examples(outputs, row, weight)
+        if len(kept) < len(weight):  # rows that do not count
+            examples, X = examples.subset(kept), X[kept]
+            groups = None if groups is None else np.asarray(groups)[kept]
+            outputs = outputs[np.isin(row, kept)]
+            X = X[:, kept] if self._precomputed else X
+            self.problem_ = self._problem(outputs, examples.row)
+        self._solve(X, examples, groups)
+        return self
+
+    def _solve(self, X, examples, groups):
+        gram = self.function_.gram(X, examples.root)
+        self.alpha_, self.search_, factor = self._penalty(examples, gram, groups)
+        if self.solver == "newton-cg":
+            A, self.n_iter_ = newton_cg(
+                examples, gram, self.alpha_, tol=self.tol, max_iter=self.max_iter,
+                verbose=self.verbose,
+            )  # fmt: skip
+            total = None
+        else:
+            factor = gram.factor() if factor is None else factor
+            solution = ClosedForm(examples, factor, self.alpha_)
+            A, self.n_iter_ = solution.coefficients, None
+            total = gram.coefficients(solution.total[:, None])[:, 0]
+        scores = gram.times(A)
+        self.objective_ = examples.value(scores, float(np.vdot(A, scores)), self.alpha_)
+        self.function_.take(X, gram.coefficients(A), total)
+        self.online_ = None
+
+    def _penalty(self, examples, gram, groups):
+        if isinstance(self.alpha, Real) and not isinstance(self.alpha, bool):
+            if not (np.isfinite(self.alpha) and self.alpha > 0):
+                raise ValueError(f"alpha must be positive; {self.alpha!r} came.")
+            return float(self.alpha), None, None
+        if len(examples.counts) == 1:
+            return 1.0, None, None  # nothing can be left out
+        return choose_alpha(
+            self.alpha, examples, gram, self.problem_, self.leave_out, groups,
+            memory=self.memory, verbose=self.verbose,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ reading
+    def _begin(self, X, y, sample_weight, reset):
+        """Inputs, correct outputs with their rows, and weights, once everything is checked."""
+        if y is None:
+            raise ValueError("CountingRidge requires y to be passed, but the target y is None.")
+        y = y if hasattr(y, "__len__") else np.asarray(y)
+        self._check_parameters()
+        X = read_inputs(self, X, kernel=self.kernel, reset=reset)
+        if isinstance(X, TokenBatch):
+            raise ValueError(
+                "CountingRidge takes one row of features per output; X has one per position. Use "
+                "ConditionalRiskMinimizer or StructuredSVM."
+            )
+        check_consistent_length(X, y)
+        flat, row = flattened(y) if self.several_outputs else (y, np.arange(X.shape[0]))
+        if reset:
+            self.space_ = (infer_space(flat) if self.space is None else clone(self.space)).fit(flat)
+            if not isinstance(self.space_.counted, Countable):
+                raise ValueError(
+                    f"CountingRidge needs the moments of the space, which "
+                    f"{type(self.space_).__name__} has not: use ConditionalRiskMinimizer or "
+                    "StructuredSVM."
+                )
+            self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
+        outputs = self.space_.validate(flat)
+        rows = np.empty((X.shape[0], 0))
+        weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        return X, outputs, row, weight
+
+    def _check_parameters(self):
+        parse_memory(self.memory)
+        for name, known in (
+            ("solver", SOLVERS), ("features", FEATURES), ("learning_rate", RATES)
+        ):  # fmt: skip
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"{name} is one of {', '.join(known)}; {getattr(self, name)!r} came."
+                )
+        for name in ("n_components", "batch_size", "budget", "n_total", "max_iter"):
+            value = getattr(self, name)
+            whole = isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+            if not whole and not (value is None and name in ("n_components", "n_total")):
+                raise ValueError(f"{name} is a whole number from 1; {value!r} came.")
+
+    def _open(self, X, outputs, row):
+        """What is known of space and inputs before anything is learned."""
+        counted = self.space_.counted
+        self.size_ = counted.size()
+        self.moments_ = np.asarray(counted.mean_embedding()), counted.covariance()
+        self.outputs_ = outputs
+        self.problem_ = self._problem(outputs, row)
+        self.function_ = ScoreFunction(
+            plain_kernel(self, self.kernel), gamma=self.gamma, degree=self.degree,
+            coef0=self.coef0, features=self.features, n_components=self.n_components,
+            fit_intercept=self.fit_intercept, random_state=self.random_state,
+        ).fit(X)  # fmt: skip
+
+    def _problem(self, outputs, row) -> CountingProblem:
+        return CountingProblem(self.space_, self.loss_, outputs, row, *self.moments_)
+
+    def _examples(self, outputs, row, weight) -> CountingExamples:
+        mean, covariance = self.moments_
+        check_table_fits(
+            len(row), len(mean), "Embeddings of the training outputs take",
+            "Learn from fewer rows at a time: partial_fit.",
+        )  # fmt: skip
+        psi = self.space_.embed(outputs)
+        psi = psi.toarray() if sparse.issparse(psi) else np.asarray(psi, dtype=np.float64)
+        return CountingExamples.of(psi, mean, row, weight, covariance, self.size_)
+
+    # ------------------------------------------------------------------ online
+    @all_or_nothing
+    def partial_fit(self, X, y, sample_weight=None):
+        """Steps of functional gradient descent on further rows.
+
+        The first call learns what is open of the space (names) and of the kernel (its width);
+        all later ones take these as they are. After ``fit``, goes on from its solution.
+        ``alpha="auto"`` is 1.
+        """
+        if self._precomputed:
+            raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
+        first = not hasattr(self, "function_")
+        X, outputs, row, weight = self._begin(X, y, sample_weight, reset=first)
+        if first:
+            self._open(X, outputs, row)
+            rows = self.function_.featured(X[:1]).shape[1] if self.function_.by_features_ else 0
+            self.function_.take(X[:0], np.zeros((rows, self.problem_.width)))
+            self.alpha_ = float(self.alpha) if isinstance(self.alpha, Real) else 1.0
+            self.search_ = self.objective_ = self.online_ = None
+        self.function_ = copy.copy(self.function_)  # an interrupted call leaves the old one
+        self.function_.total_ = None
+        self.online_ = self._online_state()
+        size = int(self.batch_size)
+        for start in track(range(0, len(weight), size), "partial_fit", self.verbose):
+            rows = np.arange(start, min(start + size, len(weight)))
+            held = slice(*np.searchsorted(row, [start, rows[-1] + 1]))
+            batch = self._examples(outputs[held], row[held] - start, weight[rows])
+            total = self.n_total or self.online_.n_rows + len(rows)
+            self.online_.step(X[rows], batch, self.alpha_ / total)
+        return self
+
+    def _online_state(self) -> OnlineState:
+        if self.online_ is None:
+            return OnlineState(
+                self.function_, self.learning_rate, self.eta0, self.power_t, self.meta_rate,
+                int(self.budget), n_rows=0 if self.objective_ is None else len(self.outputs_),
+            )  # fmt: skip
+        state = copy.copy(self.online_)
+        state.function = self.function_
+        return state
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, or of the kernel functions of kept rows; shape (d, p)."""
+        return self.function_.weights_.T
