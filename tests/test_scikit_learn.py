@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct import (
     ConditionalRiskMinimizer,
+    CountingRidge,
     OutputKernelRegressor,
     StructuredPerceptron,
     StructuredSVM,
@@ -123,6 +124,9 @@ ESTIMATORS = {
     "structured svm": StructuredSVM(lam=1.0, tol=1e-3, random_state=0),
     "structured svm, slack": StructuredSVM(None, None, "slack", lam=1.0, random_state=0),
     "structured svm, kernel": StructuredSVM(kernel="rbf", tol=1e-3, random_state=0),
+    "counting ridge": CountingRidge(alpha=0.1),
+    "counting ridge, linear": CountingRidge(kernel="linear", alpha=0.1),
+    "counting ridge, newton": CountingRidge(alpha=0.1, solver="newton-cg", tol=1e-12),
     "structured perceptron": StructuredPerceptron(random_state=0),
     "ranking by risk": RankingAdapter(ConditionalRiskMinimizer(Rankings(), alpha=1.0)),
 }

@@ -45,13 +45,13 @@ class ScoreFunction(BaseEstimator):
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
-    def fit(self, X):
+    def fit(self, X, sample_weight=None):
         """Settle kernel and features on the rows of X."""
         self.map_ = self.X_ = self.total_ = None
         linear = isinstance(self.kernel, str) and self.kernel == "linear"
         self.by_features_ = linear or self.n_components is not None
         shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        self.kernel_ = InputKernel(self.kernel, **shared).fit(X)
+        self.kernel_ = InputKernel(self.kernel, **shared).fit(X, sample_weight)
         if self.n_components is not None and self.features == "fourier":
             dense = X.toarray() if sparse.issparse(X) else X
             self.map_ = FourierFeatures(self.kernel_, dense, self.n_components, self.random_state)
@@ -85,6 +85,16 @@ class ScoreFunction(BaseEstimator):
         self.X_ = None if self.by_features_ else X[:0] if precomputed else X
         self.weights_, self.total_ = weights, total
         return self
+
+    def widen(self, kept, n: int) -> None:
+        """Weights of zero for rows that did not count."""
+        weights = np.zeros((n, self.weights_.shape[1]))
+        weights[kept] = self.weights_
+        self.weights_ = weights
+        if self.total_ is not None:
+            total = np.zeros(n)
+            total[kept] = self.total_
+            self.total_ = total
 
     @property
     def all_weights(self) -> np.ndarray:

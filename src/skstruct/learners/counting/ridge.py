@@ -25,6 +25,7 @@ from skstruct.learners.counting.online import RATES, OnlineState
 from skstruct.learners.counting.problem import CountingProblem
 from skstruct.learners.counting.search import choose_alpha
 from skstruct.learners.inputs import plain_kernel, read_inputs
+from skstruct.learners.leave_out import check_groups
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
 from skstruct.spaces.base import Countable
@@ -189,19 +190,27 @@ class CountingRidge(CountingPredictor):
             Rows of the same group are left out together when alpha is chosen.
         """
         X, outputs, row, weight = self._begin(X, y, sample_weight, reset=True)
-        self._open(X, outputs, row)
+        check_groups(groups, len(weight))
         kept = np.flatnonzero(weight > 0)
         if not len(kept):
             raise ValueError("sample_weight: all rows have weight zero.")
-        examples = self._examples(outputs, row, weight)
-        if len(kept) < len(weight):  # rows that do not count
-            examples, X = examples.subset(kept), X[kept]
-            groups = None if groups is None else np.asarray(groups)[kept]
-            outputs = outputs[np.isin(row, kept)]
-            X = X[:, kept] if self._precomputed else X
-            self.problem_ = self._problem(outputs, examples.row)
-        self._solve(X, examples, groups)
+        n = len(weight)
+        if len(kept) < n:
+            X, outputs, row, weight, groups = self._only(kept, X, outputs, row, weight, groups)
+        self._open(X, outputs, row, weight)
+        self._solve(X, self._examples(outputs, row, weight), groups)
+        if self._precomputed and len(kept) < n:  # new rows bring values of all training rows
+            self.function_.widen(kept, n)
         return self
+
+    def _only(self, kept, X, outputs, row, weight, groups):
+        """All of that for the rows that count."""
+        held = np.isin(row, kept)
+        return (
+            X[kept][:, kept] if self._precomputed else X[kept], outputs[held],
+            np.searchsorted(kept, row[held]), weight[kept],
+            None if groups is None else np.asarray(groups)[kept],
+        )  # fmt: skip
 
     def _solve(self, X, examples, groups):
         gram = self.function_.gram(X, examples.root)
@@ -278,7 +287,7 @@ class CountingRidge(CountingPredictor):
             if not whole and not (value is None and name in ("n_components", "n_total")):
                 raise ValueError(f"{name} is a whole number from 1; {value!r} came.")
 
-    def _open(self, X, outputs, row):
+    def _open(self, X, outputs, row, weight):
         """What is known of space and inputs before anything is learned."""
         counted = self.space_.counted
         self.size_ = counted.size()
@@ -289,7 +298,7 @@ class CountingRidge(CountingPredictor):
             plain_kernel(self, self.kernel), gamma=self.gamma, degree=self.degree,
             coef0=self.coef0, features=self.features, n_components=self.n_components,
             fit_intercept=self.fit_intercept, random_state=self.random_state,
-        ).fit(X)  # fmt: skip
+        ).fit(X, weight)  # fmt: skip
 
     def _problem(self, outputs, row) -> CountingProblem:
         return CountingProblem(self.space_, self.loss_, outputs, row, *self.moments_)
@@ -318,7 +327,7 @@ class CountingRidge(CountingPredictor):
         first = not hasattr(self, "function_")
         X, outputs, row, weight = self._begin(X, y, sample_weight, reset=first)
         if first:
-            self._open(X, outputs, row)
+            self._open(X, outputs, row, weight)
             rows = self.function_.featured(X[:1]).shape[1] if self.function_.by_features_ else 0
             self.function_.take(X[:0], np.zeros((rows, self.problem_.width)))
             self.alpha_ = float(self.alpha) if isinstance(self.alpha, Real) else 1.0

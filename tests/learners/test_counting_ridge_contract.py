@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users of structured ridge regression may count on, and what they are told."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+
+from skstruct import CountingRidge
+from skstruct.spaces import BinaryPolytope, Box, Hierarchy, LabelSets
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    return X, (X @ rng.standard_normal((3, 4)) > 0).astype(int)
+
+
+# ------------------------------------------------------------------ predictions
+def test_names_come_back():
+    X = [[0.0], [0.1], [1.0], [1.1]]
+    Y = [{"sea", "sun"}, {"sea", "sun"}, {"city"}, {"city"}]
+    model = CountingRidge(alpha=0.01).fit(X, Y)
+    assert model.predict([[0.0], [1.0]]).tolist() == [{"sea", "sun"}, {"city"}]
+    assert model.predict([[1.0]], restrict={"include": ["sun"]})[0] >= {"sun"}
+    best = model.kbest([[0.0]], 2)
+    assert best.outputs[0][0] == {"sea", "sun"}
+    assert best.outputs[1][0] != {"sea", "sun"}
+    assert best.values[0, 0] <= best.values[0, 1]
+
+
+def test_scores_decide_and_are_the_costs_of_predictions(data):
+    X, Y = data
+    model = CountingRidge(alpha=0.1).fit(X, Y)
+    scores = model.decision_function(X)
+    assert_array_equal(model.predict(X), scores > 0)
+    decoded = model.decode(X)
+    assert_allclose(decoded.values, -np.where(scores > 0, scores, 0.0).sum(axis=1))
+    assert_array_equal(decoded.values, decoded.bounds)
+    assert model.score(X, Y) == -(model.predict(X) != Y).sum(axis=1).mean()
+
+
+def test_explanations_add_up_to_the_scores(data):
+    X, Y = data
+    model = CountingRidge(alpha=0.1).fit(X, Y)
+    explained = model.explain(X[:5])
+    assert explained.weights.shape == (5, 40)
+    assert_allclose(explained.weights.sum(axis=1), -model.decode(X[:5]).values)
+    assert_array_equal(explained.losses[0], (model.predict(X[:1]) != Y).sum(axis=1))
+    with pytest.raises(ValueError, match="one term per training row"):
+        CountingRidge(kernel="linear", alpha=0.1).fit(X, Y).explain(X)
+
+
+def test_least_risk_is_decided_from_means_of_the_embedding(data):
+    X, Y = data
+    model = CountingRidge(alpha=0.1).fit(X, Y)
+    means = model.mean_embedding(X)
+    by_hamming = model.predict(X, loss="hamming")
+    assert_array_equal(by_hamming, means > 0.5)
+    assert_array_equal(by_hamming, model.predict(X))  # free sets: the same decisions
+    with pytest.raises(ValueError, match="F1 is bilinear in sized indicators"):
+        model.predict(X, loss="f1")
+    with pytest.raises(ValueError, match="closed-form"):
+        CountingRidge(alpha=0.1, solver="newton-cg").fit(X, Y).predict(X, loss="hamming")
+
+
+def test_means_are_near_the_shares_of_outputs():
+    # Rows of no information: the mean is the share of each label. 3000 draws of shares 0.9, 0.5
+    # and 0.2 have standard errors below 0.01, and examples of common sets weigh less.
+    rng = np.random.default_rng(0)
+    Y = (rng.random((3000, 3)) < [0.9, 0.5, 0.2]).astype(int)
+    model = CountingRidge(kernel="linear", alpha=1e-3).fit(np.zeros((3000, 1)), Y)
+    found = model.mean_embedding([[0.0]])[0]
+    assert found[0] > 0.7
+    assert abs(found[1] - 0.5) < 0.05
+    assert found[2] < 0.4
+
+
+def test_weights_are_copies_of_rows(data):
+    X, Y = data
+    weight = np.arange(40) % 3
+    copies = np.repeat(np.arange(40), weight)
+    weighted = CountingRidge(gamma=0.3, alpha=0.2).fit(X, Y, sample_weight=weight)
+    copied = CountingRidge(gamma=0.3, alpha=0.2).fit(X[copies], Y[copies])
+    assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-9)
+    K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
+    given = CountingRidge(kernel="precomputed", alpha=0.2).fit(K, Y)
+    plain = CountingRidge(gamma=0.3, alpha=0.2).fit(X, Y)
+    assert_allclose(given.decision_function(K), plain.decision_function(X), atol=1e-9)
+    given = CountingRidge(kernel="precomputed", alpha=0.2).fit(K, Y, sample_weight=weight)
+    assert_allclose(given.decision_function(K), copied.decision_function(X), atol=1e-9)
+
+
+def test_sparse_inputs_and_copies_of_models(data):
+    X, Y = data
+    dense = CountingRidge(gamma=0.5, alpha=0.2).fit(X, Y)
+    model = CountingRidge(gamma=0.5, alpha=0.2).fit(sparse.csr_array(X), Y)
+    assert_allclose(model.decision_function(sparse.csr_array(X)), dense.decision_function(X))
+    stored = pickle.loads(pickle.dumps(dense))
+    assert_array_equal(stored.predict(X), dense.predict(X))
+    assert clone(dense).get_params() == dense.get_params()
+
+
+def test_several_correct_outputs():
+    X = [[0.0], [0.2], [1.0], [1.2]]
+    Y = [[{"tea"}, {"milk"}]] * 2 + [[{"rum"}]] * 2
+    model = CountingRidge(several_outputs=True, alpha=0.01).fit(X, Y)
+    first, last = model.predict([[0.1], [1.1]])
+    assert first <= {"tea", "milk"}
+    assert first
+    assert last == {"rum"}
+    assert model.score(X, [[{"rum", "tea", "milk"}, output] for output in model.predict(X)]) == 0.0
+    assert model.score(X[2:], [[{"rum", "tea"}, {"tea"}]] * 2) == -1.0
+    for wrong, message in (([[]], "no correct output"), (["tea"], "a list of correct outputs")):
+        with pytest.raises(ValueError, match=rf"y\[3\].*{message}"):
+            CountingRidge(several_outputs=True).fit(X, Y[:3] + wrong)
+
+
+# ------------------------------------------------------------------ bad input
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": -1.0}, "alpha must be positive"),
+        ({"alpha": "best"}, "alpha is a positive number"),
+        ({"solver": "svd"}, "solver is one of closed-form, newton-cg; 'svd' came"),
+        ({"features": "hashes"}, "features is one of"),
+        ({"n_components": 0}, "n_components is a whole number from 1; 0 came"),
+        ({"n_components": 5, "features": "fourier", "kernel": "poly"}, "stand for kernel"),
+        ({"learning_rate": "fast"}, "learning_rate is one of"),
+        ({"space": Box()}, "needs the moments of the space, which Box has not"),
+    ],
+)
+def test_bad_parameters(data, parameters, message):
+    X, Y = data
+    with pytest.raises(ValueError, match=message):
+        CountingRidge(**parameters).fit(X, Y.astype(float) if "space" in parameters else Y)
+
+
+def test_a_kernel_that_is_none(data):
+    X, Y = data
+    with pytest.raises(ValueError, match="not positive semidefinite"):
+        CountingRidge(kernel=lambda A, B: -(A @ B.T), alpha=1.0).fit(X, Y)
+
+
+def test_a_failed_fit_leaves_the_old_model(data):
+    X, Y = data
+    model = CountingRidge(alpha=0.1).fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(ValueError):
+        model.fit(X[:5], Y[:4])
+    with pytest.raises(ValueError):
+        model.partial_fit(X[:3], Y[:3] + 5)
+    assert_array_equal(model.predict(X), before)
+
+
+def test_sequences_of_tokens_are_refused(data):
+    X, _ = data
+    with pytest.raises(ValueError, match="one row of features per output"):
+        CountingRidge(LabelSets()).fit([X[:2], X[:3]], [{"a"}, {"b"}])
+
+
+@pytest.mark.parametrize(
+    "space", [Hierarchy([(0, 1), (0, 2), (2, 3)]), BinaryPolytope(A_eq=[[1, 1, 1, 1]], b_eq=[2])]
+)
+def test_other_spaces(space):
+    rng = np.random.default_rng(0)
+    listed = space.enumerate()
+    centres = rng.standard_normal((len(listed), 2)) * 4
+    number = rng.integers(len(listed), size=60)
+    X, Y = centres[number] + 0.1 * rng.standard_normal((60, 2)), listed[number]
+    model = CountingRidge(space, alpha=1e-3).fit(X, Y)
+    assert model.score(X, Y) > -0.1

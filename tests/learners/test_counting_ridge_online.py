@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Structured ridge regression by functional gradients, batch by batch."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from skstruct import CountingRidge
+from skstruct.spaces import LabelSets
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    return X, (X @ rng.standard_normal((3, 4)) > 0).astype(int)
+
+
+def objective(model, X, Y, alpha):
+    """J of a model at (X, Y) by its definition over free sets of four labels."""
+    listed = LabelSets(range(4)).enumerate()
+    f = model.decision_function(X)
+    gaps = 1.0 - (f * Y).sum(axis=1)[:, None] + f @ listed.T
+    norm = np.vdot(model.coef_, model.coef_)  # linear without an intercept
+    return alpha * norm + 0.5 * (gaps**2).mean(axis=1).sum() - len(X) / 2
+
+
+def test_single_steps_are_those_of_the_formula(data):
+    """f <- (1 - 2 eta lam/n) f - eta (S a + (psi'a - 1) psi) k(x, .), with psi centred."""
+    X, Y = data
+    alpha, eta = 0.7, 0.2
+    model = CountingRidge(
+        LabelSets(range(4)), gamma=0.4, alpha=alpha, batch_size=1, eta0=eta,
+        learning_rate="constant", fit_intercept=False, n_total=60, budget=100,
+    ).partial_fit(X, Y)  # fmt: skip
+    K = np.exp(-0.4 * ((X[:, None] - X) ** 2).sum(axis=2))
+    A = np.zeros((60, 4))
+    for t in range(60):
+        a, psi = K[t] @ A, Y[t] - 0.5
+        A *= 1 - 2 * eta * alpha / 60
+        A[t] = -eta * (0.25 * a + (psi @ a - 1) * psi)
+    assert_allclose(model.coef_.T, A, atol=1e-12)
+
+
+@pytest.mark.parametrize("learning_rate", ["optimal", "invscaling", "constant", "meta"])
+@pytest.mark.parametrize("batch_size", [1, 7])
+def test_features_and_kernel_take_the_same_steps(data, learning_rate, batch_size):
+    X, Y = data
+    shared = {
+        "alpha": 0.5, "learning_rate": learning_rate, "batch_size": batch_size, "budget": 1000
+    }  # fmt: skip
+    linear = CountingRidge(kernel="linear", **shared)
+    kernel = CountingRidge(kernel=lambda A, B: A @ B.T, **shared)
+    for model in (linear, kernel):
+        model.partial_fit(X[:30], Y[:30]).partial_fit(X[30:], Y[30:])
+    assert_allclose(linear.decision_function(X), kernel.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("learning_rate", ["optimal", "invscaling", "meta"])
+def test_many_passes_come_near_the_minimum(data, learning_rate):
+    X, Y = data
+    model = CountingRidge(
+        kernel="linear", alpha=1.0, learning_rate=learning_rate, batch_size=4, n_total=60,
+        fit_intercept=False,
+    )  # fmt: skip
+    batch = CountingRidge(kernel="linear", alpha=1.0, fit_intercept=False).fit(X, Y)
+    assert_allclose(objective(batch, X, Y, 1.0), batch.objective_)
+    for _ in range(60):
+        model.partial_fit(X, Y)
+    reached = objective(model, X, Y, 1.0)
+    assert batch.objective_ <= reached <= 0.98 * batch.objective_  # both are negative
+
+
+def test_the_oldest_terms_are_dropped(data):
+    X, Y = data
+    model = CountingRidge(alpha=1.0, gamma=0.5, budget=25, batch_size=10).partial_fit(X, Y)
+    whole = CountingRidge(alpha=1.0, gamma=0.5, budget=60, batch_size=10).partial_fit(X, Y)
+    assert model.coef_.shape == (4, 25)
+    assert whole.coef_.shape == (4, 60)
+    assert_array_equal(model.function_.X_, X[-25:])
+    assert np.isfinite(model.decision_function(X)).all()
+    meta = CountingRidge(alpha=1.0, budget=25, batch_size=10, learning_rate="meta")
+    assert meta.partial_fit(X, Y).online_.trace.shape == (25, 4)
+
+
+def test_it_goes_on_from_a_fit(data):
+    X, Y = data
+    model = CountingRidge(gamma=0.5, alpha=0.1).fit(X[:40], Y[:40])
+    before = model.decision_function(X)
+    model.set_params(eta0=1e-9).partial_fit(X[40:], Y[40:])
+    assert_allclose(model.decision_function(X), before, atol=1e-6)
+    assert model.coef_.shape == (4, 60)
+
+
+def test_meta_descent_changes_its_step(data):
+    X, Y = data
+    model = CountingRidge(kernel="linear", alpha=1.0, learning_rate="meta", eta0=1e-4)
+    for _ in range(5):
+        model.partial_fit(X, Y)
+    assert model.online_.eta0 > 1e-4  # gradients agree: steps grow
+
+
+def test_sparse_rows_and_several_outputs(data):
+    X, Y = data
+    dense = CountingRidge(alpha=1.0, gamma=0.3).partial_fit(X, Y)
+    csr = CountingRidge(alpha=1.0, gamma=0.3)
+    csr.partial_fit(sparse.csr_array(X[:32]), Y[:32]).partial_fit(sparse.csr_array(X[32:]), Y[32:])
+    assert_allclose(csr.decision_function(sparse.csr_array(X)), dense.decision_function(X))
+    one = CountingRidge(alpha=1.0, gamma=0.3, several_outputs=True).partial_fit(X, Y[:, None])
+    assert_allclose(one.decision_function(X), dense.decision_function(X))
+
+
+def test_what_it_refuses(data):
+    X, Y = data
+    with pytest.raises(ValueError, match="not a precomputed kernel"):
+        CountingRidge(kernel="precomputed").partial_fit(X @ X.T, Y)
+    model = CountingRidge(alpha=1.0).partial_fit(X, Y)
+    with pytest.raises(ValueError, match="expects Y of shape"):
+        model.partial_fit(X, Y[:, :2])
+    with pytest.raises(ValueError, match="closed-form"):
+        model.predict(X, loss="hamming")
