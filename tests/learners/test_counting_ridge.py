@@ -10,7 +10,7 @@ from scipy.optimize import approx_fprime
 from sklearn.metrics.pairwise import rbf_kernel
 
 from skstruct import CountingRidge
-from skstruct.learners.counting.closed_form import ClosedForm
+from skstruct.learners.counting.closed_form import CholeskyForm, ClosedForms, SpectralForm
 from skstruct.learners.counting.examples import CountingExamples
 from skstruct.learners.counting.factors import FeatureGram, GramMatrix
 from skstruct.learners.counting.left_out import leave_groups_out, leave_one_out
@@ -114,11 +114,16 @@ def test_the_closed_form_has_no_gradient_and_is_what_newton_finds(problem, lam):
     *parts, rng = problem
     examples = examples_of(*parts)
     gram, _ = gram_of(rng, examples)
-    A = ClosedForm(examples, gram.factor(), lam).coefficients
-    left = 2 * lam * A + examples.curvature(gram.times(A)) + examples.slope()
-    assert_allclose(left, 0.0 * left, atol=1e-8)
     B, _ = newton_cg(examples, gram, lam, tol=1e-13, max_iter=2000)
-    assert_allclose(A, B, atol=1e-8)
+    for solution in (
+        SpectralForm(examples, gram.factor(), lam),
+        CholeskyForm(examples, gram, lam),
+        ClosedForms(examples, gram).at(lam),
+    ):
+        A = solution.coefficients
+        left = 2 * lam * A + examples.curvature(gram.times(A)) + examples.slope()
+        assert_allclose(left, 0.0 * left, atol=1e-8)
+        assert_allclose(A, B, atol=1e-8)
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
@@ -131,9 +136,25 @@ def test_conjugate_gradients_find_what_the_direct_solution_is(space, monkeypatch
     gram, _ = gram_of(rng, examples)
     solutions = []
     for direct in (True, False):
-        monkeypatch.setattr(ClosedForm, "is_direct", direct)
-        solutions.append(ClosedForm(examples, gram.factor(), 0.1).coefficients)
-    assert_allclose(*solutions, atol=1e-8)
+        monkeypatch.setattr(SpectralForm, "is_direct", direct)
+        solutions.append(SpectralForm(examples, gram.factor(), 0.1))
+    found, expected = solutions
+    assert_allclose(found.coefficients, expected.coefficients, atol=1e-8)
+    other = CholeskyForm(examples, gram, 0.1)
+    assert_allclose(found.total, other.total, atol=1e-8)
+    assert_allclose(found.total, expected.total, atol=1e-8)
+
+
+@pytest.mark.parametrize("lam", [1e-6, 1e6, 1e10])
+def test_extreme_penalties_keep_their_digits(lam):
+    rng = np.random.default_rng(0)
+    space = Rankings(range(4), "pairs")
+    listed = space.enumerate()
+    chosen = [[int(rng.integers(len(listed)))] for _ in range(20)]
+    examples = examples_of(space, listed, chosen, np.ones(20))
+    gram, _ = gram_of(rng, examples)
+    spectral = SpectralForm(examples, gram.factor(), lam).coefficients
+    assert_allclose(CholeskyForm(examples, gram, lam).coefficients * lam, spectral * lam, rtol=1e-7)
 
 
 def test_features_give_what_their_kernel_gives():
@@ -175,7 +196,7 @@ def test_left_out_scores_are_those_of_models_fitted_without(problem):
     if not examples.is_convex:
         return
     gram, X = gram_of(rng, examples)
-    left = leave_one_out(ClosedForm(examples, gram.factor(), 0.2))
+    left = leave_one_out(SpectralForm(examples, gram.factor(), 0.2))
     for i in range(len(examples.counts)):
         others = np.flatnonzero(np.arange(len(examples.counts)) != i)
         part = examples.subset(others)

@@ -1,47 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""The minimum of the structured ridge objective in closed form.
-
-With K = Q diag(k) Q' and S = sum of g_p Pi_p, the part of the objective that all examples share
-is diagonal, and what single outputs add has one number per correct output:
-
-    G_ab = sum_p (u_a Pi_p u_b) [Q diag(k / (2 lam + g_p k)) Q']_{i(a) i(b)},
-    (N^-1 + G) beta = N^-1 b,
-    A = sum_p Q diag(1 / (2 lam + g_p k)) Q' (sum_a beta_a u_a) Pi_p.
-
-G is formed where S has few distinct eigenvalues; otherwise its products are all that conjugate
-gradients need, and these take no more than the embeddings do.
-"""
+"""Closed-form solutions from a factor of the kernel, or from Cholesky factors."""
 
 from __future__ import annotations
 
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse.linalg import LinearOperator, cg
+from scipy.linalg import lapack
 
-from skstruct.exceptions import UnverifiedAnswerError
 from skstruct.learners.counting.examples import CountingExamples
-from skstruct.learners.counting.factors import Factor
+from skstruct.learners.counting.factors import Factor, GramMatrix
+from skstruct.learners.counting.solution import Solution
 
-TOLERANCE = 1e-12  # of conjugate gradients, relative to the right-hand side
+FEW = 6  # distinct eigenvalues of S up to which one Cholesky factor for each is the fastest
 EXPECTED_STEPS = 60  # of conjugate gradients, where both ways are weighed
+LARGE = 1e4  # penalties beyond this multiple of the kernel: a difference would lose digits
 
 
-class ClosedForm:
-    """The solution for one penalty.
+class SpectralForm(Solution):
+    """From K = Q diag(k) Q', where Q may be thin: serves any number of penalties.
 
-    Parameters
-    ----------
-    examples : CountingExamples
-    factor : Factor
-        Of the scaled kernel.
-    lam : float
+    G is formed where S has few distinct eigenvalues and the kernel no low rank; otherwise its
+    products are all that conjugate gradients need, and these take no more than the embeddings do.
     """
 
     def __init__(self, examples: CountingExamples, factor: Factor, lam: float):
-        self.examples, self.factor, self.lam = examples, factor, lam
-        self.values = examples.covariance.eigenvalues
+        super().__init__(examples, lam)
+        self.factor = factor
 
     @cached_property
     def shrink(self) -> np.ndarray:
@@ -53,81 +38,97 @@ class ClosedForm:
         """k_q / (2 lam + g_p k_q); shape (q, r)."""
         return self.factor.k[:, None] * self.shrink
 
-    # ------------------------------------------------------------------ G
-    def times_G(self, beta: np.ndarray) -> np.ndarray:
-        """G beta; shape (M,)."""
-        examples, Q = self.examples, self.factor.Q
-        rotated = Q.T @ examples.gathered(beta)  # (q, d)
-        return examples.margins(Q @ examples.covariance.filter(rotated, self.filters))
-
-    def smoothing(self, p: int) -> np.ndarray:
-        """Q diag(k / (2 lam + g_p k)) Q'; shape (m, m)."""
-        Q = self.factor.Q
-        return (Q * self.filters[:, p]) @ Q.T
-
-    @cached_property
-    def G(self) -> np.ndarray:
-        """G, term by term; shape (M, M)."""
-        examples, row = self.examples, self.examples.row
-        total = np.zeros((len(row), len(row)))
-        for p, part in enumerate(examples.covariance.parts(examples.U)):
-            smooth = self.smoothing(p)
-            smooth = smooth if len(row) == len(smooth) else smooth[np.ix_(row, row)]
-            products = part @ examples.U.T
-            products *= smooth
-            total += products
-        return total
-
     @property
-    def is_direct(self) -> bool:
+    def is_direct(self) -> bool:  # type: ignore[override]
         """Whether forming G takes less work than its products."""
         (m, q), (M, d) = self.factor.Q.shape, self.examples.U.shape
         direct = len(self.values) * M * (M * d + m * q) + M**3 / 3
         return not self.examples.is_convex or direct <= EXPECTED_STEPS * 2 * m * q * d
 
-    # ------------------------------------------------------------------ the solution
-    @cached_property
-    def system(self):
-        """Cholesky factor of N^-1 + G."""
-        if (self.examples.counts > 1).any():
-            matrix = self.G + self.examples.dense_N(inverse=True)
-        else:
-            matrix = self.G.copy()
-            matrix[np.diag_indices_from(matrix)] += 1.0
-        return cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    def smoothing(self, p):
+        return (self.factor.Q * self.filters[:, p]) @ self.factor.Q.T
 
-    @cached_property
-    def beta(self) -> np.ndarray:
-        """What each correct output still lacks of a margin of one; shape (M,)."""
-        examples, b = self.examples, self.examples.b
-        if not examples.is_convex:  # N is indefinite, the whole is not
-            N = examples.dense_N()
-            return np.linalg.solve(np.eye(len(b)) + N @ self.G, b)
-        if self.is_direct:
-            return cho_solve(self.system, examples.solve_N(b), check_finite=False)
-        shape = (len(b), len(b))
-        operator = LinearOperator(
-            shape, matvec=lambda v: examples.solve_N(v) + self.times_G(v), dtype=np.float64
-        )
-        beta, failed = cg(operator, examples.solve_N(b), rtol=TOLERANCE, atol=0.0, maxiter=10_000)
+    def times_G(self, beta):
+        examples, Q = self.examples, self.factor.Q
+        rotated = Q.T @ examples.gathered(beta)  # (q, d)
+        return examples.margins(Q @ examples.covariance.filter(rotated, self.filters))
+
+    def spread(self, gathered):
+        Q = self.factor.Q
+        return Q @ self.examples.covariance.filter(Q.T @ gathered, self.shrink)
+
+    def spread_in(self, column, p):
+        return self.factor.Q @ (self.shrink[:, p] * (self.factor.Q.T @ column))
+
+
+class CholeskyForm(Solution):
+    """From a Cholesky factor of 2 lam I + g K for every distinct eigenvalue g of S."""
+
+    def __init__(self, examples: CountingExamples, gram: GramMatrix, lam: float):
+        super().__init__(examples, lam)
+        self.gram = gram
+
+    def _factor(self, g: float) -> np.ndarray:
+        """Lower Cholesky factor of 2 lam I + g K, in Fortran order; shape (m, m)."""
+        A = np.multiply(self.gram.K, g).T
+        A[np.diag_indices_from(A)] += 2.0 * self.lam
+        factor, failed = lapack.dpotrf(A, lower=1, overwrite_a=1, clean=0)
         if failed:
-            raise UnverifiedAnswerError(
-                f"Conjugate gradients did not converge at alpha = {self.lam:.3g}; use a larger "
-                "alpha."
+            raise ValueError(
+                "The kernel is not positive semidefinite: use a larger alpha, or another kernel."
             )
-        return beta
+        return factor
+
+    def smoothing(self, p):
+        """M_p = (I - 2 lam (2 lam I + g K)^-1) / g, or K / (2 lam) where g is zero."""
+        g, K = self.values[p], self.gram.K
+        if g == 0:
+            return K / (2.0 * self.lam)
+        inverse, _ = lapack.dpotri(self._factor(g), lower=1, overwrite_c=1)
+        if 2.0 * self.lam > LARGE * g * K.diagonal().max():
+            inverse = np.tril(inverse) + np.tril(inverse, -1).T
+            return K @ inverse
+        inverse *= -2.0 * self.lam / g
+        inverse[np.diag_indices_from(inverse)] += 1.0 / g
+        return inverse
+
+    def times_G(self, beta):
+        raise NotImplementedError("G itself is at hand.")
+
+    def spread(self, gathered):
+        total = np.zeros_like(gathered)
+        for p, part in enumerate(self.examples.covariance.parts(gathered)):
+            total += self._solve(part, p)
+        return total
+
+    def spread_in(self, column, p):
+        return self._solve(column[:, None], p)[:, 0]
+
+    def _solve(self, B, p):
+        g = self.values[p]
+        if g == 0:
+            return B / (2.0 * self.lam)
+        return lapack.dpotrs(self._factor(g), B, lower=1)[0]
+
+
+class ClosedForms:
+    """Solutions for any penalty: what they share is computed once.
+
+    Parameters
+    ----------
+    examples : CountingExamples
+    gram : GramMatrix or FeatureGram
+    """
+
+    def __init__(self, examples: CountingExamples, gram):
+        self.examples, self.gram = examples, gram
 
     @cached_property
-    def coefficients(self) -> np.ndarray:
-        """A, with scaled scores K A; shape (m, d)."""
-        rotated = self.factor.Q.T @ self.examples.gathered(self.beta)
-        return self.factor.Q @ self.examples.covariance.filter(rotated, self.shrink)
+    def factor(self) -> Factor:
+        return self.gram.factor()
 
-    @cached_property
-    def total(self) -> np.ndarray:
-        """Coefficients of the total weight, at the largest eigenvalue of S; shape (m,)."""
-        top = int(self.values.argmax())
-        counts, row = self.examples.counts, self.examples.row
-        lacking = np.bincount(row, self.beta, minlength=len(counts)) / np.sqrt(counts)
-        rotated = self.factor.Q.T @ lacking
-        return self.factor.Q @ (self.values[top] * self.shrink[:, top] * rotated)
+    def at(self, lam: float) -> Solution:
+        few = np.count_nonzero(self.examples.covariance.eigenvalues) <= FEW
+        if few and isinstance(self.gram, GramMatrix):
+            return CholeskyForm(self.examples, self.gram, lam)
+        return SpectralForm(self.examples, self.factor, lam)

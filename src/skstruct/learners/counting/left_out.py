@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from skstruct.learners.counting.closed_form import ClosedForm
+from skstruct.learners.counting.closed_form import ClosedForms, SpectralForm
 from skstruct.learners.counting.examples import CountingExamples
 
 MOST_WORK = 5e10  # operations per penalty up to which single rows are left out in closed form
@@ -30,10 +30,10 @@ def can_leave_one_out(examples: CountingExamples) -> bool:
     return examples.is_convex and m > 1 and 2.0 * m * (M * M * d + m * m * r) <= MOST_WORK
 
 
-def leave_one_out(solution: ClosedForm) -> np.ndarray:
+def leave_one_out(solution: SpectralForm) -> np.ndarray:
     """Scores of every row without it; shape (m, d)."""
     examples, Q = solution.examples, solution.factor.Q
-    covariance, (lower, _) = examples.covariance, solution.system
+    covariance, (upper, _) = examples.covariance, solution.system
     fitted = Q @ (solution.factor.k[:, None] * (Q.T @ solution.coefficients))
     identity = np.eye(covariance.d)
     S = covariance.apply(identity)
@@ -42,7 +42,7 @@ def leave_one_out(solution: ClosedForm) -> np.ndarray:
     for i, f in enumerate(fitted):
         smooth = (Q * Q[i]) @ solution.filters  # between row i and all, shape: (m, r)
         across = covariance.filter(examples.U, smooth[examples.row])
-        Z = solve_triangular(lower, across, lower=True, check_finite=False)
+        Z = solve_triangular(upper, across, trans="T", check_finite=False)
         C = covariance.filter(identity, np.broadcast_to(smooth[i], (covariance.d, smooth.shape[1])))
         C = C - Z.T @ Z
         H, h = _own(examples, S, slice(ends[i], ends[i + 1]), i)
@@ -63,7 +63,7 @@ def leave_groups_out(examples, gram, groups, lams) -> Iterator[tuple[int, np.nda
     """For every group and penalty: the number of the penalty, the rows, and their scores."""
     for group in np.unique(groups):
         rows, others = np.flatnonzero(groups == group), np.flatnonzero(groups != group)
-        kept, factor = examples.subset(others), gram.subset(others).factor()
+        solutions = ClosedForms(examples.subset(others), gram.subset(others))
         across = gram.across(rows, others) / gram.root[rows, None]
         for number, lam in enumerate(lams):
-            yield number, rows, across @ ClosedForm(kept, factor, lam).coefficients
+            yield number, rows, across @ solutions.at(lam).coefficients

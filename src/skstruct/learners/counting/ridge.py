@@ -17,7 +17,7 @@ from skstruct._arrays.memory import check_table_fits
 from skstruct._arrays.progress import track
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.counting.base import CountingPredictor, flattened
-from skstruct.learners.counting.closed_form import ClosedForm
+from skstruct.learners.counting.closed_form import ClosedForms
 from skstruct.learners.counting.examples import CountingExamples
 from skstruct.learners.counting.functions import FEATURES, ScoreFunction
 from skstruct.learners.counting.newton import newton_cg
@@ -214,7 +214,8 @@ class CountingRidge(CountingPredictor):
 
     def _solve(self, X, examples, groups):
         gram = self.function_.gram(X, examples.root)
-        self.alpha_, self.search_, factor = self._penalty(examples, gram, groups)
+        solutions = ClosedForms(examples, gram)
+        self.alpha_, self.search_ = self._penalty(solutions, groups)
         if self.solver == "newton-cg":
             A, self.n_iter_ = newton_cg(
                 examples, gram, self.alpha_, tol=self.tol, max_iter=self.max_iter,
@@ -222,8 +223,7 @@ class CountingRidge(CountingPredictor):
             )  # fmt: skip
             total = None
         else:
-            factor = gram.factor() if factor is None else factor
-            solution = ClosedForm(examples, factor, self.alpha_)
+            solution = solutions.at(self.alpha_)
             A, self.n_iter_ = solution.coefficients, None
             total = gram.coefficients(solution.total[:, None])[:, 0]
         scores = gram.times(A)
@@ -231,15 +231,15 @@ class CountingRidge(CountingPredictor):
         self.function_.take(X, gram.coefficients(A), total)
         self.online_ = None
 
-    def _penalty(self, examples, gram, groups):
+    def _penalty(self, solutions, groups):
         if isinstance(self.alpha, Real) and not isinstance(self.alpha, bool):
             if not (np.isfinite(self.alpha) and self.alpha > 0):
                 raise ValueError(f"alpha must be positive; {self.alpha!r} came.")
-            return float(self.alpha), None, None
-        if len(examples.counts) == 1:
-            return 1.0, None, None  # nothing can be left out
+            return float(self.alpha), None
+        if len(solutions.examples.counts) == 1:
+            return 1.0, None  # nothing can be left out
         return choose_alpha(
-            self.alpha, examples, gram, self.problem_, self.leave_out, groups,
+            self.alpha, solutions, self.problem_, self.leave_out, groups,
             memory=self.memory, verbose=self.verbose,
         )  # fmt: skip
 

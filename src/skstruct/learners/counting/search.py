@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.progress import track
-from skstruct.learners.counting.closed_form import ClosedForm
+from skstruct.learners.counting.closed_form import SpectralForm
 from skstruct.learners.counting.left_out import (
     can_leave_one_out,
     leave_groups_out,
@@ -32,21 +32,22 @@ def alpha_grid(alpha, examples, gram) -> np.ndarray:
     return alphas
 
 
-def choose_alpha(alpha, examples, gram, problem, leave_out, groups, *, memory, verbose):
-    """The penalty of least left-out loss, all trials, and a factor of the kernel if there is one.
+def choose_alpha(alpha, solutions, problem, leave_out, groups, *, memory, verbose):
+    """The penalty of least left-out loss, and all trials; ties go to the larger penalty.
 
-    Ties go to the larger penalty.
+    Parameters
+    ----------
+    solutions : ClosedForms
     """
+    examples, gram = solutions.examples, solutions.gram
     alphas, m = alpha_grid(alpha, examples, gram), len(examples.counts)
     groups = group_numbers(leave_out, problem.first_outputs, groups)
     if groups is None and not can_leave_one_out(examples):
         groups = np.arange(m) % min(N_FOLDS, m)
     losses: np.ndarray = np.empty((len(alphas), m))
-    factor = None
     if groups is None:
-        factor = gram.factor()
         for number in track(range(len(alphas)), "alphas", verbose):
-            scores = leave_one_out(ClosedForm(examples, factor, alphas[number]))
+            scores = leave_one_out(SpectralForm(examples, solutions.factor, alphas[number]))
             losses[number] = _losses(problem, scores, np.arange(m), memory)
     else:
         trials = list(range(len(np.unique(groups)) * len(alphas)))
@@ -58,7 +59,7 @@ def choose_alpha(alpha, examples, gram, problem, leave_out, groups, *, memory, v
     for value, row in zip(alphas.tolist(), losses):
         search.add({"alpha": value, "risk": float(np.average(row, weights=examples.weight))})
     assert search.best is not None
-    return search.best["alpha"], search, factor
+    return search.best["alpha"], search
 
 
 def _losses(problem, scores, rows, memory) -> np.ndarray:
