@@ -30,6 +30,7 @@ from skstruct.datasets.quantities import (
 )
 from skstruct.datasets.ranked_classes import rank_classes
 from skstruct.datasets.streets import StreetNetwork
+from skstruct.datasets.town import TownTours, make_tours
 from skstruct.datasets.usps import DigitImages, load_usps
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "StreetNetwork",
     "TaggedSentences",
     "TokenData",
+    "TownTours",
     "WordImages",
     "data_file",
     "data_home",
@@ -62,6 +64,7 @@ __all__ = [
     "make_label_tree",
     "make_network_flows",
     "make_outlier_regression",
+    "make_tours",
     "open_text",
     "random_dag_arcs",
     "random_forest_parents",

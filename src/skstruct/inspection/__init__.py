@@ -6,6 +6,7 @@ from skstruct.inspection.hierarchy import HierarchyDisplay
 from skstruct.inspection.rankings import RankingDisplay
 from skstruct.inspection.risk_curve import RiskCurve, RiskCurveDisplay
 from skstruct.inspection.sequences import SequenceDisplay
+from skstruct.inspection.tours import TourDisplay
 from skstruct.inspection.trees import TreeDisplay
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "RiskCurve",
     "RiskCurveDisplay",
     "SequenceDisplay",
+    "TourDisplay",
     "TreeDisplay",
 ]

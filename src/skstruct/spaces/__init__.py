@@ -25,9 +25,17 @@ from skstruct.spaces.label_sets import LabelSets
 
 if TYPE_CHECKING:
     from skstruct.spaces.graph_nodes import GraphNodes
+    from skstruct.spaces.graphs.cliques import Cliques
+    from skstruct.spaces.graphs.cycles import Cycles
+    from skstruct.spaces.graphs.graphs import Graphs
+    from skstruct.spaces.graphs.matchings import Matchings
+    from skstruct.spaces.graphs.spanning_trees import SpanningTrees
+    from skstruct.spaces.graphs.tournaments import Tournaments
+    from skstruct.spaces.ordinal import Ordinal
     from skstruct.spaces.pairwise.labels import PairwiseLabels
     from skstruct.spaces.pairwise.states import PairwiseStates
     from skstruct.spaces.polytopes import BinaryPolytope
+    from skstruct.spaces.poset import Poset
     from skstruct.spaces.quantities.boxes import Box, Interval
     from skstruct.spaces.quantities.flows import Flows
     from skstruct.spaces.quantities.polytopes import Polytope
@@ -42,17 +50,25 @@ __getattr__ = lazy_names(
     {
         "BinaryPolytope": "polytopes",
         "Box": "quantities.boxes",
+        "Cliques": "graphs.cliques",
+        "Cycles": "graphs.cycles",
         "Flows": "quantities.flows",
         "GraphNodes": "graph_nodes",
+        "Graphs": "graphs.graphs",
         "Interval": "quantities.boxes",
+        "Matchings": "graphs.matchings",
+        "Ordinal": "ordinal",
         "PairwiseLabels": "pairwise.labels",
         "PairwiseStates": "pairwise.states",
         "Polytope": "quantities.polytopes",
+        "Poset": "poset",
         "Rankings": "rankings.space",
         "Sequences": "sequences.space",
         "Simplex": "quantities.simplices",
+        "SpanningTrees": "graphs.spanning_trees",
         "Sphere": "quantities.spheres",
         "Strings": "sequences.strings",
+        "Tournaments": "graphs.tournaments",
     },
 )
 
@@ -63,27 +79,35 @@ __all__ = [
     "Box",
     "Candidates",
     "Classes",
+    "Cliques",
     "Countable",
+    "Cycles",
     "Decoded",
     "Enumerable",
     "Flows",
     "GraphNodes",
+    "Graphs",
     "Guarantee",
     "Hierarchy",
     "Interval",
     "KBest",
     "LabelGraph",
     "LabelSets",
+    "Matchings",
+    "Ordinal",
     "OutputSpace",
     "PairwiseLabels",
     "PairwiseStates",
     "Polytope",
+    "Poset",
     "Rankings",
     "Restrictable",
     "Samplable",
     "Sequences",
     "Simplex",
+    "SpanningTrees",
     "Sphere",
     "Strings",
+    "Tournaments",
     "check_costs",
 ]

@@ -67,6 +67,7 @@ class CholeskyForm(Solution):
     def __init__(self, examples: CountingExamples, gram: GramMatrix, lam: float):
         super().__init__(examples, lam)
         self.gram = gram
+        self._last: tuple[float, np.ndarray] | None = None  # the factor that was solved with last
 
     def _factor(self, g: float) -> np.ndarray:
         """Lower Cholesky factor of 2 lam I + g K, in Fortran order; shape (m, m)."""
@@ -108,7 +109,10 @@ class CholeskyForm(Solution):
         g = self.values[p]
         if g == 0:
             return B / (2.0 * self.lam)
-        return lapack.dpotrs(self._factor(g), B, lower=1)[0]
+        if self._last is None or self._last[0] != g:
+            self._last = None  # one factor at a time
+            self._last = g, self._factor(g)
+        return lapack.dpotrs(self._last[1], B, lower=1)[0]
 
 
 class ClosedForms:

@@ -64,7 +64,11 @@ class OnlineState:
         return self.eta0
 
     def _safe_step(self, X, examples) -> float:
-        """Below one over the largest curvature of any row: no step makes its own row worse."""
+        """Min(sqrt(B), 3)/2 over the largest curvature of any row.
+
+        Below two over it no step overshoots, even where all rows of a batch are the same one; the
+        more they differ, the less they add up to.
+        """
         if self.function.by_features_:
             squares = np.einsum("ij,ij->i", *[self.function.featured(X)] * 2)
         else:
@@ -74,7 +78,7 @@ class OnlineState:
         sizes = np.bincount(examples.row, sizes, minlength=len(squares))
         curvature = examples.covariance.eigenvalues.max() + sizes
         most = (squares * examples.root**2 * curvature).max()
-        return float(0.5 / most) if most > 0 else 1.0
+        return 0.5 * min(len(squares) ** 0.5, 3.0) / float(most) if most > 0 else 1.0
 
     # ------------------------------------------------------------------ expansions
     def _append(self, X, weights, new):

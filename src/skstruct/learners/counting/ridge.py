@@ -76,10 +76,10 @@ class CountingRidge(CountingPredictor):
         Steps of ``partial_fit`` after t batches: :math:`\eta_0 / (1 + 2 \lambda \eta_0 t / n)`,
         :math:`\eta_0 / t^{power\_t}`, :math:`\eta_0`, or adapted by stochastic meta-descent.
     eta0 : float, default=None
-        First step; None is half of one over the largest curvature of a row of the first batch.
+        First step; None takes a safe one from the curvature of the first batch.
     power_t, meta_rate : float
         Of the rates ``"invscaling"`` and ``"meta"``.
-    batch_size : int, default=16
+    batch_size : int, default=4
         Rows of a step of ``partial_fit``.
     budget : int, default=1000
         Kernel terms that ``partial_fit`` keeps; the oldest are dropped.
@@ -108,7 +108,7 @@ class CountingRidge(CountingPredictor):
 
     References
     ----------
-    .. [1] S. Vembu, "Learning to predict combinatorial structures", PhD thesis, Bonn, 2009,
+    .. [1] S. Vembu, "Learning to predict combinatorial structures", PhD thesis, Bonn, 2010,
        chapter 5.
 
     Examples
@@ -141,7 +141,7 @@ class CountingRidge(CountingPredictor):
         eta0=None,
         power_t=0.5,
         meta_rate=0.1,
-        batch_size=16,
+        batch_size=4,
         budget=1000,
         n_total=None,
         tol=1e-6,

@@ -59,7 +59,7 @@ class MarginProblem(RiskProblem):
         view, self.loss = pair(loss, space, outputs)
         self.view = view  # the loss is linear in its coordinates
         self.scored, self.decoder, self.space = _roles(space, view, outputs)
-        if self.scored is not space and hasattr(space, "edges_"):
+        if self.scored is not space and space.embedding in ("indicators and edges", "states"):
             name = type(loss).__name__
             raise ValueError(
                 f"{name} does not go together with scores of pairs of labels: give a loss that "

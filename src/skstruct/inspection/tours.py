@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Predicted tours on a map, and the true ones beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from skstruct._arrays.optional import is_pandas, require
+
+
+class TourDisplay:
+    """Cycles between named places: arrows in the direction of travel, lines without one.
+
+    True tours are drawn below the predicted ones, broad and faint: where a prediction is
+    right, its arrows lie on them.
+
+    Parameters
+    ----------
+    places : sequence of names
+    coordinates : array of shape (n_places, 2)
+    tours : list of int arrays
+        Places in order of travel, as positions in ``places``.
+    truth : list of int arrays, default=None
+    directed : bool, default=True
+    """
+
+    def __init__(self, places, coordinates, tours, truth=None, directed=True):
+        self.places = places
+        self.coordinates = coordinates
+        self.tours = tours
+        self.truth = truth
+        self.directed = directed
+
+    @classmethod
+    def from_predictions(cls, space, tours, coordinates, *, truth=None, ax=None):
+        """Draw cycles in any form that a fitted space of them takes.
+
+        Parameters
+        ----------
+        space : Cycles
+        tours : one cycle or a collection of them, such as what ``predict`` gives
+        coordinates : {place: (x, y)}, or array of shape (n_places, 2) in the order of ``nodes_``
+        truth : one cycle or a collection of them, default=None
+        """
+        if not hasattr(space, "tours"):
+            raise ValueError(f"TourDisplay draws Cycles, not {type(space).__name__}.")
+        at = _coordinates(coordinates, space.nodes_)
+        shown = _travelled(space, tours)
+        true = None if truth is None else _travelled(space, truth)
+        return cls(space.nodes_, at, shown, true, bool(space.directed)).plot(ax)
+
+    def plot(self, ax=None):
+        pyplot = require("matplotlib.pyplot", used_by="TourDisplay", extra="plot")
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(6, 6), layout="constrained")
+        at = self.coordinates
+        for tour in self.truth or []:
+            around = at[np.append(tour, tour[0])]
+            ax.plot(*around.T, color="0.82", lw=7, solid_joinstyle="round", zorder=1, label="truth")
+        ax.scatter(*at.T, s=30, color="black", zorder=3)
+        for number, tour in enumerate(self.tours):
+            self._draw(ax, tour, f"C{number % 10}")
+        for name, (x, y) in zip(self.places, at):
+            ax.annotate(
+                str(name), (x, y), xytext=(5, 5), textcoords="offset points", zorder=4
+            )  # fmt: skip
+        if self.truth:
+            ax.legend(*_once(ax), frameon=False)
+        ax.set_aspect("equal", adjustable="datalim")
+        ax.margins(0.1)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw(self, ax, tour, colour):
+        """One arrow for each step; annotations without text do not move the view."""
+        style = {"arrowstyle": "-|>" if self.directed else "-", "color": colour}
+        for here, there in zip(tour, np.roll(tour, -1)):
+            ax.annotate(
+                "", xy=self.coordinates[there], xytext=self.coordinates[here],
+                arrowprops={**style, "lw": 1.6, "mutation_scale": 15}, zorder=2,
+            )  # fmt: skip
+
+
+def _once(ax):
+    """Handles and labels of a legend, each label once."""
+    handles, labels = ax.get_legend_handles_labels()
+    by_label = dict(zip(labels, handles))
+    return list(by_label.values()), list(by_label)
+
+
+def _coordinates(coordinates, nodes) -> np.ndarray:
+    if is_pandas(coordinates, "DataFrame"):
+        coordinates = dict(zip(coordinates.index, coordinates.to_numpy()))
+    if isinstance(coordinates, Mapping):
+        missing = [name for name in nodes if name not in coordinates]
+        if missing:
+            raise ValueError(f"TourDisplay: there are no coordinates of {missing[0]!r}.")
+        coordinates = [coordinates[name] for name in nodes]
+    at = np.asarray(coordinates, dtype=np.float64)
+    if at.shape != (len(nodes), 2) or not np.isfinite(at).all():
+        raise ValueError(
+            f"TourDisplay needs two finite coordinates for each of {len(nodes)} places; "
+            f"shape {at.shape} came."
+        )
+    return at
+
+
+def _travelled(space, outputs) -> list[np.ndarray]:
+    """Places of every cycle in order of travel; one cycle is a list of one."""
+    Z = space.validate([outputs] if _is_one(outputs, space.nodes_) else outputs)
+    return [tour[tour >= 0] for tour in space.tours(Z)]
+
+
+def _is_one(outputs, nodes) -> bool:
+    """Whether this is one cycle: its entries are places, or edges between places."""
+    if hasattr(outputs, "edges"):
+        return True
+    if isinstance(outputs, np.ndarray) and outputs.dtype != object:
+        return outputs.ndim == 1
+    first = next(iter(outputs), None)
+    return _is_place(first, nodes) or (
+        isinstance(first, (tuple, frozenset))
+        and len(first) == 2
+        and all(_is_place(name, nodes) for name in first)
+    )
+
+
+def _is_place(entry, nodes) -> bool:
+    try:
+        return entry in nodes
+    except (TypeError, ValueError):
+        return False

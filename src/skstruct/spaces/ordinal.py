@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One level of an ordered scale."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from skstruct.spaces.forms import check_distinct, unknown_label
+from skstruct.spaces.label_graph import LabelGraph
+from skstruct.spaces.poset import Poset
+
+
+class Ordinal(Poset):
+    r"""One of d ordered levels, :math:`\psi_i(z) = 1[z \ge i]` for i = 1, ..., d.
+
+    The Hamming loss is then how many levels a prediction is off, :math:`|z - y|`, and a weight
+    of level i is what the step from the level before it costs. Always exact, in O(d).
+
+    Canonical outputs are the rows psi, 0/1 of shape (n, d). The user writes one level per row.
+
+    Parameters
+    ----------
+    levels : sequence, default=None
+        The levels from the lowest to the highest. When None: the categories of an ordered
+        pandas Categorical, whether they occur or not, else the sorted distinct values of ``Y``.
+    limits : StateLimits, default=None
+        What :meth:`restrict` sets.
+
+    Examples
+    --------
+    >>> space = Ordinal(["low", "medium", "high"]).fit(["low", "high"])
+    >>> space.validate(["low", "high"])
+    array([[1, 0, 0],
+           [1, 1, 1]], dtype=int8)
+    >>> costs = np.array([[0.0, -0.5, 0.2]])
+    >>> space.restore(space.argmin(costs).outputs)
+    array(['medium'], dtype='<U6')
+    >>> narrow = space.restrict(max_level="low")
+    >>> narrow.restore(narrow.argmin(costs).outputs)
+    array(['low'], dtype='<U6')
+    >>> space.mean_embedding().round(3)
+    array([1.   , 0.667, 0.333])
+
+    References
+    ----------
+    The counts are those of S. Vembu, "Learning to predict combinatorial structures" (2010),
+    section 4.3, with :math:`\Psi_i = d - i + 1` and :math:`C_{ij} = d - \max(i, j) + 1`.
+    """
+
+    element = "level"
+    leaves_only = False
+
+    def __init__(self, levels=None, *, limits=None):
+        self.levels = levels
+        self.limits = limits
+
+    @cached_property
+    def _given_graph(self):
+        return None if self.levels is None else _chain(self.levels)
+
+    def _learned(self, Y):
+        dtype = getattr(Y, "dtype", None)
+        if getattr(dtype, "ordered", False):
+            return _chain(dtype.categories)
+        names, _ = self._names(Y)
+        try:
+            return _chain(sorted(set(names)))
+        except TypeError as error:
+            raise ValueError(
+                f"Ordinal: these levels have no order of their own ({error}); give levels."
+            ) from None
+
+    def _has_paths(self, Y, labels):
+        return False
+
+    def restrict(self, *, min_level=None, max_level=None, exclude=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        min_level, max_level : level, or list of one level (or None) per row
+            Lowest and highest level that may be predicted.
+        exclude : levels, the same for all rows
+            Levels that are not predicted; those around them still are.
+        """
+        low = self._bound(min_level, "min_level", 0)
+        high = self._bound(max_level, "max_level", len(self.labels_) - 1)
+        level = np.arange(len(self.labels_))
+        barred = self._bound(list(exclude or ()), "exclude", 0)
+        limits = self.limits_.narrow((level >= low) & ~np.isin(level, barred))
+        return self._limited(limits.narrow(level <= high))
+
+    def _bound(self, given, argument, default) -> np.ndarray:
+        """Numbers of one level or of several; shape (number of these, 1)."""
+        number = {name: j for j, name in enumerate(self.labels_)}
+        several = isinstance(given, (list, np.ndarray)) or hasattr(given, "iloc")
+        numbers = []
+        for name in given if several else [given]:
+            if name is not None and name not in number:
+                raise ValueError(unknown_label(f"{argument} holds", name, self.labels_, "Ordinal"))
+            numbers.append(default if name is None else number[name])
+        return np.array(numbers, dtype=np.int64)[:, None]
+
+    def _prices(self, costs):
+        return costs.cumsum(axis=1)
+
+    def second_moment(self):
+        """The share of levels that are at least the larger of i and j; shape (d, d)."""
+        level = np.arange(len(self.labels_))
+        return self.mean_embedding()[np.maximum.outer(level, level)]
+
+
+def _chain(levels) -> LabelGraph:
+    names = levels.tolist() if hasattr(levels, "tolist") else list(levels)
+    names = [name.item() if isinstance(name, np.generic) else name for name in names]
+    if not names:
+        raise ValueError("Ordinal: there are no levels.")
+    below = np.arange(1, len(names))
+    return LabelGraph(check_distinct(names, "Ordinal"), np.column_stack([below - 1, below]))
