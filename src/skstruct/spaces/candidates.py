@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.optional import is_pandas
+from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes import Classes
 
 
@@ -119,6 +120,11 @@ class Candidates(Classes):
 
     def second_moment(self):
         return self._pad(super().second_moment())
+
+    def covariance(self):
+        if self.n_known_ > self.n_candidates_:  # coordinates that are always zero
+            return BaseSpace.covariance(self)
+        return super().covariance()
 
 
 class _Catalogue:

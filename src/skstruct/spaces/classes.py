@@ -10,9 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import check_costs
+from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.optional import is_pandas
 from skstruct.decoding.lists import cheapest, k_cheapest
 from skstruct.spaces.base import BaseSpace, Decoded, decoded_or_infeasible
+from skstruct.spaces.covariances import Exchangeable
 from skstruct.spaces.forms import check_distinct, sorted_names, unknown_label
 
 
@@ -66,7 +68,7 @@ class Classes(BaseSpace):
             )
         if len(values) == 0:
             raise ValueError("Classes: Y has no rows.")
-        missing = _is_missing(values)
+        missing = is_missing(values)
         if missing.any():
             row = np.flatnonzero(missing)[0]
             raise ValueError(
@@ -136,7 +138,12 @@ class Classes(BaseSpace):
         return np.full(len(self.labels_), 1.0 / len(self.labels_))
 
     def second_moment(self):
+        check_square_fits(len(self.labels_), "The second moment", "covariance() needs no matrix.")
         return np.eye(len(self.labels_)) / len(self.labels_)
+
+    def covariance(self):
+        """Covariance of psi, I / k - 11' / k^2, by its two eigenspaces."""
+        return Exchangeable(0.0, 1.0 / len(self.labels_), len(self.labels_))
 
     def enumerate(self, limit=None):
         return self.listed_
@@ -156,7 +163,8 @@ def _distinct(values):
         return distinct
 
 
-def _is_missing(values):
+def is_missing(values) -> np.ndarray:
+    """Where a column has NaN, infinity, None or NA instead of a label; shape (n,)."""
     if values.dtype.kind == "f":
         return ~np.isfinite(values)
     if values.dtype == object:  # NaN is the one thing not equal to itself; NA says neither

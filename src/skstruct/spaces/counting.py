@@ -11,67 +11,6 @@ from skstruct.exceptions import UndecidableError
 LIMIT = 10**6  # outputs listed, or subproblems counted, before giving up
 
 
-def count_forest(dag: Dag, low, high, groups, smallest: int, largest: int) -> int:
-    """Number of closed sets of a forest with smallest..largest nodes.
-
-    ways(v) lists, by size, the closed sets of the subtree of v, the empty one included:
-    ways(v) = 1 + x * product over children of ways(child), where a group of exclusive
-    siblings enters as one factor, 1 + sum of (ways(child) - 1).
-    """
-    if dag.n_nodes and (low & ~high).any():
-        return 0
-    sized = smallest > 0 or largest < dag.n_nodes
-    top = largest if sized else 0
-    group_of = np.full(dag.n_nodes, -1)
-    for g, members in enumerate(groups):
-        group_of[members] = g
-    inside: dict[int, list] = {v: [1] for v in range(-1, dag.n_nodes)}  # -1: above all roots
-    pooled: dict[int, dict[int, list]] = {}  # parent -> group -> its members and their ways
-    for v in dag.order[::-1].tolist():
-        for ways in _group_factors(pooled.pop(v, {}), low):
-            inside[v] = _times(inside[v], ways, top)
-        take = [0, *inside[v]][: top + 1] if sized else inside[v]
-        ways = [0] if not high[v] else take
-        if not low[v]:
-            ways = _plus(ways, [1])
-        parent = int(dag.parent_of[v])
-        if group_of[v] >= 0:
-            pooled.setdefault(parent, {}).setdefault(int(group_of[v]), []).append((v, ways))
-        else:
-            inside[parent] = _times(inside[parent], ways, top)
-    for ways in _group_factors(pooled.pop(-1, {}), low):
-        inside[-1] = _times(inside[-1], ways, top)
-    return sum(inside[-1][smallest : largest + 1]) if sized else inside[-1][0]
-
-
-def _group_factors(pools, low):
-    """One factor per group of exclusive siblings: at most one of them is not empty."""
-    for members in pools.values():
-        must = [ways for v, ways in members if low[v]]
-        if must:
-            yield must[0] if len(must) == 1 else [0]
-            continue
-        total = [1]
-        for _, ways in members:
-            total = _plus(total, _plus(ways, [-1]))
-        yield total
-
-
-def _plus(a: list, b: list) -> list:
-    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
-    return [x + (shorter[k] if k < len(shorter) else 0) for k, x in enumerate(longer)]
-
-
-def _times(a: list, b: list, top: int) -> list:
-    """Product of two polynomials up to degree ``top``."""
-    product = [0] * (min(len(a) + len(b) - 2, top) + 1)
-    for i, x in enumerate(a):
-        if x:
-            for j, y in enumerate(b[: len(product) - i]):
-                product[i + j] += x * y
-    return product
-
-
 def count_dag(dag: Dag, low, high, limit: int = LIMIT) -> int:
     """Number of closed sets of an acyclic graph, by branching with memory.
 
@@ -139,14 +78,22 @@ def _bits(number: int):
         number ^= lowest
 
 
-def list_closed_sets(dag: Dag, low, high, largest: int, limit: int = LIMIT) -> np.ndarray:
-    """All closed sets with at most ``largest`` nodes, low..high; shape (count, d) of int8."""
+def list_closed_sets(
+    dag: Dag, low, high, largest: int, limit: int = LIMIT, groups=()
+) -> np.ndarray:
+    """All closed sets with at most ``largest`` nodes, low..high; shape (count, d) of int8.
+
+    Of each group at most one node is in.
+    """
     rows = np.zeros((1, dag.n_nodes), np.int8)
     for v in dag.order:
         if not high[v]:
             rows = rows[:0] if low[v] else rows
             continue
         free = rows[:, dag.parents_of[v]].all(axis=1) & (rows.sum(axis=1) < largest)
+        for group in groups:
+            if v in group:
+                free &= ~rows[:, group].any(axis=1)
         added = rows[free]
         added[:, v] = 1
         rows = added if low[v] else np.concatenate([rows, added])

@@ -8,51 +8,58 @@ import numpy as np
 from skstruct.decoding.dag import Dag
 
 
-def forest_shares(dag: Dag, low, high) -> np.ndarray:
-    """Chance of each label given that its parent is in; shape (d,).
+class ForestShares:
+    """Closed sets of a forest: given that its parent is in, a label is a coin by itself.
 
-    ways(v) = 1 + product over children of ways(child), the empty set included; a label is
-    in with chance (ways - 1) / ways. Labels of ``low`` are in for certain, with all above
-    them; labels outside ``high`` are out, with all below them.
+    ways(v) = 1 + product over children of ways(child), the empty set included; given its
+    parent, a label is in with chance (ways - 1) / ways.
+
+    Parameters
+    ----------
+    dag : Dag
+        A forest.
+    low, high : bool arrays of shape (d,)
+        Labels that are in for certain, with all above them; labels that may be in: others are
+        out, with all below them.
     """
-    parent, product, share = dag.parent_of, [1] * dag.n_nodes, np.empty(dag.n_nodes)
-    for v in dag.order[::-1]:
-        inside = product[v] if high[v] else 0
-        ways = inside + (not low[v])
-        share[v] = inside / ways
-        if parent[v] >= 0:
-            product[parent[v]] *= ways
-    return share
 
+    def __init__(self, dag: Dag, low, high):
+        self.dag, self.share = dag, np.empty(dag.n_nodes)
+        parent, product = dag.parent_of, [1] * dag.n_nodes
+        for v in dag.order[::-1]:
+            inside = product[v] if high[v] else 0
+            ways = inside + (not low[v])
+            self.share[v] = inside / ways
+            if parent[v] >= 0:
+                product[parent[v]] *= ways
 
-def forest_mean(dag: Dag, share) -> np.ndarray:
-    """Chance of each label; shape (d,)."""
-    mean = share.copy()
-    for v in dag.order:
-        if dag.parent_of[v] >= 0:
-            mean[v] *= mean[dag.parent_of[v]]
-    return mean
+    def mean(self) -> np.ndarray:
+        """Chance of each label; shape (d,)."""
+        parent, mean = self.dag.parent_of, self.share.copy()
+        for v in self.dag.order:
+            if parent[v] >= 0:
+                mean[v] *= mean[parent[v]]
+        return mean
 
+    def second_moment(self) -> np.ndarray:
+        """Chance of each pair of labels; shape (d, d).
 
-def forest_moment(dag: Dag, share) -> np.ndarray:
-    """Chance of each pair of labels; shape (d, d).
+        Given that its parent is in, a label is independent of all that is not below it: two
+        labels are in together with chance p_j p_k / p_lca.
+        """
+        dag, p, below = self.dag, self.mean(), self.dag.ancestors.tocsc()
+        moment = np.outer(p, p)
+        for v in dag.order:
+            if dag.parent_of[v] >= 0:
+                moment[v] = moment[dag.parent_of[v]] * self.share[v]
+            under = below.indices[below.indptr[v] : below.indptr[v + 1]]
+            moment[v, under] = p[under]  # whoever is below v has v in
+        return moment
 
-    Given that its parent is in, a label is independent of all that is not below it.
-    """
-    p, below = forest_mean(dag, share), dag.ancestors.tocsc()
-    moment = np.outer(p, p)
-    for v in dag.order:
-        if dag.parent_of[v] >= 0:
-            moment[v] = moment[dag.parent_of[v]] * share[v]
-        under = below.indices[below.indptr[v] : below.indptr[v + 1]]
-        moment[v, under] = p[under]  # whoever is below v has v in
-    return moment
-
-
-def forest_sample(dag: Dag, share, n: int, rng) -> np.ndarray:
-    """Uniform samples: a coin for every label whose parent is in; shape (n, d)."""
-    outputs = (np.random.default_rng(rng).random((n, dag.n_nodes)) < share).astype(np.int8)
-    for v in dag.order:
-        if dag.parent_of[v] >= 0:
-            outputs[:, v] &= outputs[:, dag.parent_of[v]]
-    return outputs
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Uniform samples: a coin for every label whose parent is in; int8 of shape (n, d)."""
+        outputs = (rng.random((n, self.dag.n_nodes)) < self.share).astype(np.int8)
+        for v in self.dag.order:
+            if self.dag.parent_of[v] >= 0:
+                outputs[:, v] &= outputs[:, self.dag.parent_of[v]]
+        return outputs

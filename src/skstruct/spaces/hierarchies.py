@@ -14,12 +14,8 @@ from skstruct.decoding.forest import (
     forest_sized_sets,
 )
 from skstruct.decoding.lists import cheapest
-from skstruct.spaces.forest_uniform import (
-    forest_mean,
-    forest_moment,
-    forest_sample,
-    forest_shares,
-)
+from skstruct.spaces.counting import LIMIT
+from skstruct.spaces.forest_uniform import ForestShares
 from skstruct.spaces.indicators import IndicatorSpace
 from skstruct.spaces.label_graph import LabelGraph
 from skstruct.spaces.programs import decode_rows, limit_constraints
@@ -210,22 +206,18 @@ class Hierarchy(IndicatorSpace):
             return ParentProducts(self)
         return super().with_embedding(name, outputs, candidates)
 
-    # Closed forms on forests; the general ones count label by label.
-    def _shares(self):
+    # ------------------------------------------------------------- all outputs
+    def enumerate(self, limit: int = LIMIT):
+        """All outputs in canonical form; shape (size, d)."""
+        if not self._one_row().one_path:
+            return super().enumerate(limit)
+        paths = self.dag_.ancestors[self.dag_.leaves].toarray().astype(np.int8)
+        return paths[self.contains(paths)]
+
+    def _uniform(self):
         limits = self._one_row()
-        if not self.dag_.is_forest or limits.groups or limits.is_sized or limits.one_path:
+        if limits.groups or limits.is_sized:
+            return self._forest_paths(limits)
+        if not self.dag_.is_forest or limits.one_path:
             return None
-        low, high = (mask[0] for mask in self._close_masks(limits))
-        return None if (low & ~high).any() else forest_shares(self.dag_, low, high)
-
-    def mean_embedding(self):
-        share = self._shares()
-        return super().mean_embedding() if share is None else forest_mean(self.dag_, share)
-
-    def second_moment(self):
-        share = self._shares()
-        return super().second_moment() if share is None else forest_moment(self.dag_, share)
-
-    def sample(self, n, rng):
-        share = self._shares()
-        return super().sample(n, rng) if share is None else forest_sample(self.dag_, share, n, rng)
+        return ForestShares(self.dag_, *(mask[0] for mask in self._close_masks(limits)))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from skstruct.decoding.dag import Dag
 from skstruct.spaces.forms import check_distinct, unknown_label
@@ -21,34 +22,43 @@ class LabelGraph:
     names : tuple
         The labels, in the order of the columns of an indicator array.
     arcs : sequence of (parent, child) pairs of positions in ``names``
+    used_by : str
+        Who asks, for messages.
     """
 
-    def __init__(self, names: tuple, arcs):
+    def __init__(self, names: tuple, arcs, used_by: str = "A hierarchy"):
         arcs = np.array(list(arcs), dtype=np.int64).reshape(-1, 2)
         self.names = tuple(names)
         try:
             self.dag = Dag(len(self.names), arcs[:, 0], arcs[:, 1])
         except ValueError:
             cycle = " -> ".join(repr(self.names[v]) for v in _find_cycle(len(names), arcs))
-            raise ValueError(f"A hierarchy has no cycles, but here is one: {cycle}.") from None
+            raise ValueError(f"{used_by} has no cycles, but here is one: {cycle}.") from None
 
     @classmethod
     def read(cls, edges, labels=None) -> LabelGraph:
         """From (parent, child) pairs, a child -> parent mapping, a DiGraph or path strings."""
         if isinstance(edges, LabelGraph) and labels is None:
             return edges
-        names, pairs = _named_pairs(edges)
-        if labels is not None:
-            labels = list(check_distinct(labels, "Hierarchy"))
-            known = set(labels)
-            for name in names:
-                if name not in known:
-                    raise ValueError(unknown_label("edges hold", name, labels, "Hierarchy"))
-            names = labels
-        if not names:
-            raise ValueError("Hierarchy: no label at all; give edges or labels.")
+        names, pairs = _all_names(edges, labels, "Hierarchy")
         number = {name: j for j, name in enumerate(names)}
-        return cls(tuple(names), [(number[p], number[c]) for p, c in pairs])
+        return cls(names, [(number[p], number[c]) for p, c in pairs])
+
+    @classmethod
+    def of_order(cls, relation, labels=None) -> LabelGraph:
+        """The covers of a partial order: arcs that follow from others are left out.
+
+        ``relation`` is anything that ``read`` takes, transitive or not; pairs of an element
+        with itself say nothing.
+        """
+        names, pairs = _all_names(relation, labels, "Poset")
+        number = {name: j for j, name in enumerate(names)}
+        arcs = [(number[p], number[c]) for p, c in pairs if number[p] != number[c]]
+        above = cls(names, arcs, "A partial order").dag.ancestors
+        strictly = above - sparse.eye_array(len(names))
+        strictly.eliminate_zeros()
+        child, parent = (strictly - strictly.multiply(strictly @ strictly > 0)).nonzero()
+        return cls(names, np.column_stack([parent, child]))
 
     @cached_property
     def number(self) -> dict:
@@ -67,14 +77,29 @@ class LabelGraph:
         return f"LabelGraph({len(self.names)} labels, {len(self.dag.parents)} arcs, {shape})"
 
 
-def _named_pairs(edges):
+def _all_names(edges, labels, used_by: str) -> tuple[tuple, list]:
+    """All labels in the order of columns, and (parent, child) pairs of them."""
+    names, pairs = _named_pairs(edges, used_by)
+    if labels is not None:
+        labels = check_distinct(labels, used_by)
+        known = set(labels)
+        for name in names:
+            if name not in known:
+                raise ValueError(unknown_label("edges hold", name, labels, used_by))
+        names = labels
+    if not names:
+        raise ValueError(f"{used_by}: no label at all; give edges or labels.")
+    return tuple(names), pairs
+
+
+def _named_pairs(edges, used_by):
     """Names in order of appearance, and (parent, child) pairs of names."""
     if isinstance(edges, LabelGraph):
         dag, names = edges.dag, edges.names
         return list(names), [(names[p], names[c]) for p, c in zip(dag.parents, dag.children)]
     if hasattr(edges, "nodes") and hasattr(edges, "edges"):  # networkx.DiGraph
         if not edges.is_directed():
-            raise ValueError("Hierarchy: the graph is not directed; give a networkx.DiGraph.")
+            raise ValueError(f"{used_by}: the graph is not directed; give a networkx.DiGraph.")
         return list(edges.nodes), list(edges.edges())
     if isinstance(edges, Mapping):
         pairs, names = [], []
@@ -84,38 +109,38 @@ def _named_pairs(edges):
             pairs += [(parent, child) for parent in above]
             names += [parent for parent in above if parent not in edges]
             names.append(child)
-        return _in_order(names), pairs
+        return _in_order(names, used_by), pairs
     items = [] if edges is None else list(edges)
     if items and all(isinstance(item, str) for item in items):
-        return _path_pairs(items)
+        return _path_pairs(items, used_by)
     for i, item in enumerate(items):
         if isinstance(item, (str, bytes)) or not hasattr(item, "__len__") or len(item) != 2:
             raise ValueError(
-                f"Hierarchy: edges are (parent, child) pairs, a child -> parent mapping, a "
+                f"{used_by}: edges are (parent, child) pairs, a child -> parent mapping, a "
                 f"networkx.DiGraph or path strings; edges[{i}] is {item!r}."
             )
     pairs = [(parent, child) for parent, child in items]
-    return _in_order([name for pair in pairs for name in pair]), pairs
+    return _in_order([name for pair in pairs for name in pair], used_by), pairs
 
 
-def _path_pairs(paths):
+def _path_pairs(paths, used_by):
     """Every prefix of a path string is a label: "1/2/3" is a child of "1/2"."""
     names, pairs = [], []
     for i, path in enumerate(paths):
         steps = path.split("/")
         if not all(steps):
-            raise ValueError(f"Hierarchy: the path {path!r} (number {i}) has an empty step.")
+            raise ValueError(f"{used_by}: the path {path!r} (number {i}) has an empty step.")
         prefixes = ["/".join(steps[: k + 1]) for k in range(len(steps))]
         names += prefixes
         pairs += list(itertools.pairwise(prefixes))
-    return _in_order(names), pairs
+    return _in_order(names, used_by), pairs
 
 
-def _in_order(names) -> list:
+def _in_order(names, used_by) -> list:
     try:
         return list(dict.fromkeys(names))
     except TypeError as error:
-        raise ValueError(f"Hierarchy: a label must be hashable ({error}).") from None
+        raise ValueError(f"{used_by}: a label must be hashable ({error}).") from None
 
 
 def _find_cycle(n, arcs) -> list[int]:

@@ -12,6 +12,7 @@ from skstruct.decoding.binary_programs import BinaryProgram
 from skstruct.decoding.dag import Dag
 from skstruct.decoding.subsets import cheapest_subsets, keep_group_winners, threshold
 from skstruct.spaces.forms import check_distinct
+from skstruct.spaces.free_subsets import FreeSubsets
 from skstruct.spaces.indicators import IndicatorSpace
 from skstruct.spaces.limits import Limits, check_size
 from skstruct.spaces.programs import decode_rows, limit_constraints
@@ -112,50 +113,28 @@ class LabelSets(IndicatorSpace):
         values = np.where(feasible, (costs * outputs).sum(axis=1), np.inf)
         return outputs, values, values
 
-    # Closed forms of the moments; the general ones count label by label.
-    def _is_symmetric(self):
-        """(number of free labels, distribution of how many of them are in), or None."""
+    # ------------------------------------------------------------- all outputs
+    def _uniform(self):
         limits = self._one_row()
-        if limits.groups or (limits.low & ~limits.high).any() or not self._count:
-            return None
-        forced, free = int(limits.low.sum()), int((limits.high & ~limits.low).sum())
-        ways, shares = 1, []
-        for s in range(free + 1):
-            shares.append(ways if limits.smallest <= s + forced <= limits.largest else 0)
-            ways = ways * (free - s) // (s + 1)
-        return free, np.array([share / self._count for share in shares])
+        return self._forest_paths(limits) if limits.groups else _free_subsets(limits)
 
-    def mean_embedding(self):
-        symmetric = self._is_symmetric()
-        if symmetric is None:
-            return super().mean_embedding()
-        free, share = symmetric
-        chance = share @ np.arange(free + 1) / max(free, 1)
-        limits = self.limits_
-        return np.where(limits.low[0], 1.0, np.where(limits.high[0], chance, 0.0))
+    def _count_within(self, low, high):
+        limits = self._one_row().within(low, high)
+        return super()._count_within(low, high) if limits.groups else _free_subsets(limits).total
 
-    def second_moment(self):
-        symmetric = self._is_symmetric()
-        if symmetric is None:
-            return super().second_moment()
-        free, share = symmetric
-        s = np.arange(free + 1)
-        both = share @ (s * (s - 1)) / max(free * (free - 1), 1)
-        mean, limits = self.mean_embedding(), self.limits_
-        moment = np.outer(mean, mean)  # right wherever one of the two is known
-        open_ = limits.high[0] & ~limits.low[0]
-        moment[np.ix_(open_, open_)] = both
-        np.fill_diagonal(moment, mean)
-        return moment
+    def covariance(self):
+        """Covariance of the indicators: two eigenvalues at most where labels are alike."""
+        self._check_not_empty()
+        limits = self._one_row()
+        alike = None if limits.groups else _free_subsets(limits).covariance()
+        return super().covariance() if alike is None else alike
 
-    def sample(self, n, rng):
-        symmetric = self._is_symmetric()
-        if symmetric is None:
-            return super().sample(n, rng)
-        rng, (free, share) = np.random.default_rng(rng), symmetric
-        outputs = np.repeat(self.limits_.low.astype(np.int8), n, axis=0)
-        open_ = np.flatnonzero(self.limits_.high[0] & ~self.limits_.low[0])
-        size = rng.choice(free + 1, size=n, p=share / share.sum())
-        rank = rng.random((n, free)).argsort(axis=1).argsort(axis=1)
-        outputs[:, open_] = rank < size[:, None]
-        return outputs
+    def sibling(self, Z):
+        """The complement of each set: together they are all labels."""
+        if self.limits_.is_masked or self.limits_.is_sized or self.limits_.groups:
+            raise ValueError("LabelSets: complements may leave a space with limits.")
+        return 1 - np.asarray(Z)
+
+
+def _free_subsets(limits: Limits) -> FreeSubsets:
+    return FreeSubsets(limits.low[0], limits.high[0], limits.smallest, limits.largest)

@@ -9,18 +9,23 @@ from functools import cached_property
 
 import numpy as np
 
+from skstruct._arrays.memory import check_square_fits
 from skstruct.decoding.dag import Dag
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.counting import LIMIT, count_dag, count_forest, list_closed_sets
+from skstruct.spaces.counting import LIMIT, count_dag, list_closed_sets
+from skstruct.spaces.forest_paths import ForestPaths
 from skstruct.spaces.limits import Limits
+
+SHORT = 10**5  # outputs that are listed rather than counted again and again
 
 
 class UniformSets(BaseSpace):
     """0/1 rows closed in a graph, within limits: which they are and how many.
 
-    Moments and samples come from counting with some labels held in, which works for every
-    kind of limit; children have closed forms where there are any.
+    Moments and samples are closed forms where a child has them; else they come from the list
+    of outputs where it is short, and from counting with some labels held in where it is not,
+    which works for every kind of limit.
     """
 
     limits: Limits | None
@@ -73,12 +78,23 @@ class UniformSets(BaseSpace):
         extra = limits.is_sized or limits.groups or limits.one_path
         if not self.dag_.is_forest and not extra:
             return count_dag(self.dag_, limits.low[0], limits.high[0])
+        paths = self._forest_paths(limits)
+        if paths is not None:
+            return paths.total
+        listed = self.enumerate()
+        return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
+
+    def _forest_paths(self, limits: Limits) -> ForestPaths | None:
+        """Closed sets as paths, where the graph is a forest and groups are siblings."""
         if limits.one_path or not self.dag_.is_forest or not self._sibling_groups(limits):
-            listed = self.enumerate()
-            return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
+            return None
         low, high = (mask[0] for mask in self._close_masks(limits))
         sizes = limits.smallest, limits.largest
-        return count_forest(self.dag_, low, high, limits.groups, *sizes)
+        return ForestPaths(self.dag_, low, high, limits.groups, *sizes)
+
+    def _uniform(self):
+        """What knows ``mean()``, ``second_moment()`` and ``sample(n, rng)``, or None."""
+        return None
 
     def _sibling_groups(self, limits) -> bool:
         """Whether exclusive groups are disjoint sets of siblings."""
@@ -115,6 +131,11 @@ class UniformSets(BaseSpace):
     def mean_embedding(self) -> np.ndarray:
         """Mean of the indicators over all outputs; shape (d,)."""
         self._check_not_empty()
+        uniform = self._uniform()
+        if uniform is not None:
+            return uniform.mean()
+        if self._count <= SHORT:
+            return self.enumerate().mean(axis=0)
         d = len(self.labels_)
         eye, free = np.eye(d, dtype=bool), np.ones(d, bool)
         return np.array([self._count_within(eye[j], free) / self._count for j in range(d)])
@@ -123,6 +144,15 @@ class UniformSets(BaseSpace):
         """Mean of psi psi' over all outputs; shape (d, d)."""
         self._check_not_empty()
         d = len(self.labels_)
+        check_square_fits(
+            d, "The second moment", "covariance() needs no matrix where labels are alike."
+        )
+        uniform = self._uniform()
+        if uniform is not None:
+            return uniform.second_moment()
+        if self._count <= SHORT:
+            listed = self.enumerate().astype(np.float64)
+            return listed.T @ listed / len(listed)
         eye, free = np.eye(d, dtype=bool), np.ones(d, bool)
         moment = np.empty((d, d))
         for j in range(d):
@@ -134,14 +164,18 @@ class UniformSets(BaseSpace):
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""
         limits = self._one_row()
-        listed = list_closed_sets(self.dag_, limits.low[0], limits.high[0], limits.largest, limit)
+        low, high = limits.low[0], limits.high[0]
+        listed = list_closed_sets(self.dag_, low, high, limits.largest, limit, limits.groups)
         return listed[self.contains(listed)]
 
     def sample(self, n: int, rng) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         rng = np.random.default_rng(rng)
         self._check_not_empty()
-        if self._count <= 10**5:
+        uniform = self._uniform()
+        if uniform is not None:
+            return uniform.sample(n, rng)
+        if self._count <= SHORT:
             listed = self.enumerate()
             return listed[rng.integers(len(listed), size=n)]
         return np.array([self._sample_one(rng) for _ in range(n)], dtype=np.int8)

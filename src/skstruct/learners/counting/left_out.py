@@ -27,7 +27,8 @@ def can_leave_one_out(examples: CountingExamples) -> bool:
     """Whether leaving out single rows is cheap enough, and possible."""
     (M, d), m = examples.U.shape, len(examples.counts)
     r = len(examples.covariance.eigenvalues)
-    return examples.is_convex and m > 1 and 2.0 * m * (M * M * d + m * m * r) <= MOST_WORK
+    per_row = M * M * d + m * m * r + d * d * (d + r)  # a d x d system for each
+    return examples.is_convex and m > 1 and 2.0 * m * per_row <= MOST_WORK
 
 
 def leave_one_out(solution: SpectralForm) -> np.ndarray:

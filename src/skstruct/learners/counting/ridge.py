@@ -71,7 +71,7 @@ class CountingRidge(CountingPredictor):
         Whether ``y[i]`` is a list of outputs that are all correct.
     leave_out : "one", "output", int or splitter, default="one"
         What is left out together when alpha is chosen. Where single rows would take too long
-        (2 n³ d above 5e10), five interleaved groups are left out.
+        (2 n d (n² + d²) above 5e10), five interleaved groups are left out.
     learning_rate : "optimal", "invscaling", "constant" or "meta", default="optimal"
         Steps of ``partial_fit`` after t batches: :math:`\eta_0 / (1 + 2 \lambda \eta_0 t / n)`,
         :math:`\eta_0 / t^{power\_t}`, :math:`\eta_0`, or adapted by stochastic meta-descent.

@@ -11,7 +11,7 @@ from skstruct.decoding.pairwise.restricted import minimize_held
 from skstruct.decoding.pairwise.solve import CORE
 from skstruct.spaces.base import EXACT, Guarantee
 from skstruct.spaces.covariances import PairScheme
-from skstruct.spaces.graphs.properties import GraphProperty
+from skstruct.spaces.graphs.properties import GraphProperty, outweighing
 
 
 class Clique(GraphProperty):
@@ -48,8 +48,7 @@ class Clique(GraphProperty):
         u, v = self.edges.T
         low = self._touched(np.broadcast_to(limits.low, costs.shape))
         # Both ends of an edge that must be out cost more than all else can gain.
-        price = 1.0 + np.abs(costs).sum(axis=1, keepdims=True)
-        priced = np.where(limits.high, costs, price)
+        priced = np.where(limits.high, costs, outweighing(costs))
         free = np.zeros((len(costs), self.n_nodes))
         nodes, _, bounds = minimize_held(free, priced, self.edges, low, np.ones_like(low))
         outputs = nodes[:, u] & nodes[:, v]

@@ -86,6 +86,14 @@ class EdgeTable:
             column[v, u] = column[u, v]
         return column
 
+    @cached_property
+    def column_of(self) -> dict:
+        """Column of every possible pair of names, in either order without direction."""
+        columns = {pair: j for j, pair in enumerate(self.labels)}
+        if not self.directed:
+            columns |= {(v, u): j for (u, v), j in columns.items()}
+        return columns
+
     def is_pair(self, item) -> bool:
         """Whether this is a pair of names of nodes."""
         if not isinstance(item, (tuple, list, set, frozenset)) or len(item) != 2:
@@ -97,6 +105,8 @@ class EdgeTable:
 
     def find(self, pair, where: str, used_by: str) -> int:
         """Column of a pair of names; an error says where it stood and what is wrong."""
+        if isinstance(pair, tuple) and _is_key(pair, self.column_of):
+            return self.column_of[pair]
         if not isinstance(pair, (tuple, list, set, frozenset, np.ndarray)) or len(pair) != 2:
             loop = isinstance(pair, (set, frozenset)) and len(pair) == 1
             what = "a self-loop" if loop else "not a pair of nodes"

@@ -55,7 +55,8 @@ class Graphs(EdgeSetSpace):
                       :math:`1 / \lceil d / \log_2 d \rceil`, often much better
     ================  ============================================================
 
-    The last four are NP-hard in general; every answer comes with a lower bound.
+    Acyclic digraphs and the last four are NP-hard in general; every answer comes with a lower
+    bound.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from skstruct.decoding.siblings import better_of_siblings
 from skstruct.spaces.base import EXACT, Guarantee
 from skstruct.spaces.graphs.forms import as_networkx
 from skstruct.spaces.graphs.graph_counts import n_acyclic_digraphs, n_bipartite
-from skstruct.spaces.graphs.properties import GraphProperty, name_cycle
+from skstruct.spaces.graphs.properties import GraphProperty, name_cycle, outweighing
 
 LISTED = 12  # edges: of so many all sets are listed, and decoding is exact
 
@@ -122,7 +122,8 @@ class Planar(Inherited):
         size = Z.sum(axis=1)
         planar = size < 9  # K3,3 has nine edges, K5 has ten
         for i in np.flatnonzero(~planar & (size <= self.most)):
-            planar[i] = networkx.check_planarity(as_networkx(self.table, Z[i]))[0]
+            graph = networkx.Graph(self.edges[Z[i] > 0].tolist())
+            planar[i] = networkx.check_planarity(graph)[0]
         return planar
 
     def guarantee(self, limits):
@@ -176,8 +177,7 @@ class Bipartite(Inherited):
             return self._by_blocks(costs, limits)
         low, high = limits.low, limits.high
         # An edge that must be in and is not across costs more than all else can gain.
-        price = 1.0 + np.abs(costs).sum(axis=1, keepdims=True)
-        gains = np.where(low, -price, np.where(high, np.minimum(costs, 0.0), 0.0))
+        gains = np.where(low, -outweighing(costs), np.where(high, np.minimum(costs, 0.0), 0.0))
         sides = self._cheapest_sides(gains)
         u, v = self.edges.T
         across = sides[:, u] != sides[:, v]

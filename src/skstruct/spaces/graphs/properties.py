@@ -146,3 +146,9 @@ class Connected(GraphProperty):
 
     def count_all(self):
         return n_connected(self.n_nodes, per_pair=4 if self.table.directed else 2)
+
+
+def outweighing(costs: np.ndarray) -> np.ndarray:
+    """A price per row that all costs together do not reach; shape (n, 1)."""
+    price = 2 * np.abs(costs).sum(axis=1, keepdims=True)
+    return np.where(price > 0, price, 1.0)

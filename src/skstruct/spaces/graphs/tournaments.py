@@ -195,6 +195,11 @@ class Tournaments(BaseSpace):
 
         Of equally cheap outcomes a pair stays open, or the first wins.
         """
+        if self.limits is None:
+            costs = check_costs(costs, len(self.labels_), used_by="Tournaments")
+            outputs = -np.sign(costs) if self.partial else np.where(costs > 0, -1, 1)
+            values = -np.abs(costs).sum(axis=1)
+            return Decoded(outputs.astype(np.int8), values, values)
         outputs, values = best_signs(self._priced(costs), self._signs, self.limits_.allowed)
         return decoded_or_infeasible(outputs, values, values, self)
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.memory import check_square_fits
+
 
 def mean_of_products(edges, low, high) -> np.ndarray:
     """Mean of (y_i) and (y_i y_j) over all labels between low and high; shape (n + E,)."""
@@ -20,6 +22,7 @@ def second_moment_of_products(edges, low, high) -> np.ndarray:
     union fall on 1: a chance of 1/2 to the number of coins, and coins in both count once.
     """
     n, count = len(low), len(edges)
+    check_square_fits(n + count, "The second moment", "Fewer labels or pairs take less.")
     row = np.concatenate([np.arange(n), np.repeat(np.arange(n, n + count), 2)])
     column = np.concatenate([np.arange(n), edges.ravel()])
     member = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n + count, n))

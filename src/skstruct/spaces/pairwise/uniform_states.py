@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 
+from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
 
@@ -105,12 +106,15 @@ class UniformStates(BaseSpace):
         Two coordinates hold together with the product, over labels, of the chance that one
         state is what both ask for.
         """
-        asked, chance = self._requirements(), self._chances()
-        moment = np.ones((len(asked), len(asked)))
+        asked, chance, mean = self._requirements(), self._chances(), self.mean_embedding()
+        check_square_fits(len(mean), "The second moment", "Fewer labels or pairs take less.")
+        moment = np.outer(mean, mean)  # right where no label is asked by both
         for wanted, p in zip(asked.T, chance):
-            both = np.diag(p)
-            both[-1], both[:, -1] = p, p  # one of them asks for nothing
-            moment *= both[np.ix_(wanted, wanted)]
+            asking = np.flatnonzero(wanted >= 0)
+            p, wanted = p[wanted[asking]], wanted[asking]
+            p[p == 0] = 1.0  # a barred state: the moment is zero already
+            both = (wanted[:, None] == wanted) / p  # instead of p p' the chance of one state
+            moment[np.ix_(asking, asking)] *= both
         return moment
 
     def _chances(self) -> np.ndarray:

@@ -17,6 +17,7 @@ from skstruct.decoding.linear_ordering import (
     pair_signs,
 )
 from skstruct.decoding.orders import MOST_ITEMS, cheapest_orders
+from skstruct.spaces.covariances import Covariance, PairScheme
 from skstruct.spaces.rankings.limits import RankLimits
 from skstruct.spaces.rankings.partial import tied_behind
 
@@ -24,6 +25,8 @@ from skstruct.spaces.rankings.partial import tied_behind
 @dataclass(frozen=True)
 class Pairs:
     """psi(z)[p, q] = +1 where p comes before q, else -1 (pairs p < q): linear ordering."""
+
+    reversible = True  # psi of an order and of its reverse add up to a constant
 
     def width(self, d):
         return math.comb(d, 2)
@@ -81,12 +84,21 @@ class Pairs:
 
         return best_within
 
-    def moments(self, d):
+    def mean(self, d):
+        """Mean over all orders: either item of a pair is as often first."""
+        return np.zeros(self.width(d))
+
+    def second(self, d):
+        """Mean of psi psi': (I + B'B) / 3, with B the signed incidence of items and pairs."""
         p, q = pair_numbers(d)
         m = np.arange(len(p))
-        B = np.zeros((d, len(p)))  # signed incidence of items and pairs
-        B[p, m], B[q, m] = 1.0, -1.0
-        return np.zeros(len(p)), (np.eye(len(p)) + B.T @ B) / 3
+        ends = np.repeat([1.0, -1.0], len(p)), (np.append(p, q), np.append(m, m))
+        B = sparse.csr_array(ends, shape=(d, len(p)))
+        return ((sparse.eye_array(len(p)) + B.T @ B) / 3).toarray()
+
+    def covariance(self, d) -> Covariance | None:
+        """The same by its eigenspaces."""
+        return PairScheme(d, ((d + 1) / 3, 1 / 3), signed=True)
 
 
 @dataclass(frozen=True)
@@ -139,9 +151,11 @@ class WeightedPairs(Pairs):
         column = p * (2 * d - p - 1) // 2 + q - p - 1
         return np.append(weights, size), np.append(column, math.comb(d, 2))
 
-    def moments(self, d):
-        mean, second = super().moments(d)
-        return np.append(mean, 0.0), np.pad(second, (0, 1))
+    def second(self, d):
+        return np.pad(super().second(d), (0, 1))
+
+    def covariance(self, d):
+        return None  # one number more
 
 
 def _demanded(costs, limits, d):

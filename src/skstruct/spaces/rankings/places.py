@@ -13,6 +13,7 @@ from skstruct.decoding.assignment import cheapest_assignments
 from skstruct.decoding.linear_ordering import ranks_of
 from skstruct.decoding.orders import MOST_ITEMS, cheapest_orders
 from skstruct.decoding.precedence import cheapest_by_program
+from skstruct.spaces.covariances import Covariance, Exchangeable, GridScheme
 from skstruct.spaces.rankings.limits import RankLimits
 from skstruct.spaces.rankings.partial import (
     expected_ranks,
@@ -24,6 +25,8 @@ from skstruct.spaces.rankings.partial import (
 
 class PlacedEmbedding:
     """What positions and ranks share: a cost of every item at every position."""
+
+    reversible = False  # psi of an order and of its reverse add up to a constant
 
     def targets(self, Y):
         return self.embed(Y)
@@ -94,6 +97,8 @@ class PlacedEmbedding:
 class Ranks(PlacedEmbedding):
     """psi(z) = the rank of every item (d numbers): a sort decodes it."""
 
+    reversible = True
+
     def width(self, d):
         return d
 
@@ -121,11 +126,19 @@ class Ranks(PlacedEmbedding):
         values = np.einsum("nd,nd->n", costs, ranks)
         return ranks, values, values
 
-    def moments(self, d):
-        mean = np.full(d, (d + 1) / 2)
+    def mean(self, d):
+        """Mean over all orders."""
+        return np.full(d, (d + 1) / 2)
+
+    def second(self, d):
+        """Mean of psi psi'."""
         second = np.full((d, d), (d + 1) * (3 * d + 2) / 12)
         np.fill_diagonal(second, (d + 1) * (2 * d + 1) / 6)
-        return mean, second
+        return second
+
+    def covariance(self, d) -> Covariance | None:
+        """Variances (d^2 - 1) / 12 and covariances -(d + 1) / 12: ranks have a fixed sum."""
+        return Exchangeable(0.0, d * (d + 1) / 12, d)
 
 
 @dataclass(frozen=True)
@@ -159,9 +172,14 @@ class RatedRanks(Ranks):
     def decode(self, costs, d, limits, prove=False):
         return super().decode(costs[:, :d], d, limits, prove)
 
-    def moments(self, d):
-        mean, second = super().moments(d)
-        return np.append(mean, 0.0), np.pad(second, (0, 1))
+    def mean(self, d):
+        return np.append(super().mean(d), 0.0)
+
+    def second(self, d):
+        return np.pad(super().second(d), (0, 1))
+
+    def covariance(self, d):
+        return None  # one number more
 
 
 @dataclass(frozen=True)
@@ -183,8 +201,18 @@ class Positions(PlacedEmbedding):
     def full_places(self, costs, d):
         return costs.reshape(len(costs), d, d)
 
-    def moments(self, d):
-        mean = np.full(d * d, 1.0 / d)
+    def mean(self, d):
+        """Mean over all orders."""
+        return np.full(d * d, 1.0 / d)
+
+    def second(self, d):
+        """Mean of psi psi': two items at two positions, or one at one."""
         different = 1.0 - np.eye(d)
-        second = np.kron(different, different) / max(d * (d - 1), 1)
-        return mean, second + np.eye(d * d) / d
+        second = np.kron(different, different)
+        second /= max(d * (d - 1), 1)
+        second.flat[:: d * d + 1] = 1.0 / d
+        return second
+
+    def covariance(self, d) -> Covariance | None:
+        """(I - 11'/d) x (I - 11'/d) / (d - 1): rows and columns have fixed sums."""
+        return GridScheme(d, d, (0.0, 0.0, 0.0, 1 / max(d - 1, 1)))

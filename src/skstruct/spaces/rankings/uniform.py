@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from itertools import islice, permutations
 
 import numpy as np
 
+from skstruct._arrays.memory import check_square_fits
 from skstruct.decoding.orders import MOST_ITEMS, count_orders, sample_orders
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
@@ -52,16 +54,45 @@ class UniformRankings(BaseSpace):
     def mean_embedding(self):
         """Mean of psi over all rankings: closed forms, or the list where there are limits."""
         if self._one_row().is_free:
-            return self._scheme.moments(len(self.items_))[0]
+            return self._scheme.mean(len(self.items_))
         return np.asarray(self.embed(self._listed()).mean(axis=0)).ravel()
 
     def second_moment(self):
         """Mean of psi psi' over all rankings."""
+        d = len(self.items_)
+        width = self._scheme.width(d)
+        check_square_fits(width, "The second moment", "covariance() needs no matrix.")
         if self._one_row().is_free:
-            return self._scheme.moments(len(self.items_))[1]
+            return self._scheme.second(d)
         psi = self.embed(self._listed())
         moment = psi.T @ psi / psi.shape[0]
         return moment.toarray() if hasattr(moment, "toarray") else moment
+
+    def covariance(self):
+        """Covariance of psi: by its eigenspaces where there are no limits."""
+        free = self._one_row().is_free
+        by_parts = self._scheme.covariance(len(self.items_)) if free else None
+        return super().covariance() if by_parts is None else by_parts
+
+    def sibling(self, Z):
+        """The reverse of each order: signs of pairs turn, and ranks add up to d + 1."""
+        if not self._one_row().is_free or not self._scheme.reversible:
+            raise ValueError(
+                "Rankings: orders and their reverses add up to the same under pairs and ranks, "
+                "without limits."
+            )
+        Z = np.asarray(Z, dtype=np.float64)
+        return Z.shape[1] + 1 - Z
+
+    def stream(self, block: int = 1024):
+        """All rankings bit by bit, at most ``block`` at a time: arrays of shape (m, d)."""
+        limits = self._one_row()
+        if not limits.is_free:
+            yield from np.array_split(self.enumerate(), max(1, self.size() // block))
+            return
+        orders = permutations(range(1, len(self.items_) + 1))
+        while some := list(islice(orders, block)):
+            yield np.array(some, dtype=np.float64)
 
     def _listed(self):
         listed = self.enumerate()

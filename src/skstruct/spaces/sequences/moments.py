@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct._arrays.memory import check_square_fits
 from skstruct.decoding.chains.counting import ChainCounts
 
 
@@ -37,26 +38,31 @@ def second_moment_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> n
     """Chance of each two coordinates of the embedding together; shape (d, d)."""
     chance, steps = _chances(counts, width)
     q, mean = counts.n_symbols, mean_of_chains(counts, width, bigrams)
-    places = [slice(t * q, (t + 1) * q) for t in range(width)]
-    pairs = [slice((width + t * q) * q, (width + (t + 1) * q) * q) for t in range(width - 1)]
+    check_square_fits(len(mean), "The second moment", "Shorter sequences or no bigrams take less.")
     moment = np.diag(mean)  # what is not below is of two symbols at one place, hence zero
+    pairs = width * q  # where bigrams begin
 
     def put(one, other, joint):
-        moment[one, other] = joint.reshape(one.stop - one.start, other.stop - other.start)
-        moment[other, one] = moment[one, other].T
+        """Chances of coordinates ``one``, ``one`` + 1, ... with ``other``, ``other`` + 1, ..."""
+        joint = joint.reshape(-1, joint.shape[-1])
+        one, other = slice(one, one + len(joint)), slice(other, other + joint.shape[1])
+        moment[one, other], moment[other, one] = joint, joint.T
 
-    for s in range(width):
-        path = np.eye(q)  # chance of a symbol at t, given that at s
-        for t in range(s, width):
-            both = chance[s][:, None] * path  # the symbols at s and at t
-            put(places[s], places[t], both)
-            if bigrams and s > 0:  # those at s - 1, s and t
-                three = (chance[s - 1][:, None] * steps[s - 1])[:, :, None] * path
-                put(pairs[s - 1], places[t], three)
-            if t + 1 < width:
-                if bigrams:
-                    put(places[s], pairs[t], both[:, :, None] * steps[t])
-                if bigrams and s > 0:
-                    put(pairs[s - 1], pairs[t], three[:, :, :, None] * steps[t])
-                path = path @ steps[t]
+    both = np.zeros((0, q, q))  # symbols at s and at t, for all s <= t
+    three = np.zeros((0, q, q, q))  # symbols at s - 1, s and t, for all 0 < s <= t
+    for t in range(width):
+        both = np.concatenate([both, np.diag(chance[t])[None]])
+        put(0, t * q, both)
+        if bigrams and t:
+            here = chance[t - 1][:, None] * steps[t - 1]
+            three = np.concatenate([three, (here[:, :, None] * np.eye(q))[None]])
+            put(pairs, t * q, three)
+        if t + 1 == width:
+            break
+        if bigrams:
+            put(0, pairs + t * q * q, (both[..., None] * steps[t]).reshape(t + 1, q, q * q))
+            four = three[..., None] * steps[t]
+            put(pairs, pairs + t * q * q, four.reshape(t, q, q, q * q))
+            three = three @ steps[t]
+        both = both @ steps[t]
     return moment

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct._arrays.memory import check_square_fits
 from skstruct.decoding.chains.counting import ChainCounts
-from skstruct.spaces.sequences.moments import second_moment_of_chains
 
 
 def mean_counts(counts: ChainCounts, order: int) -> np.ndarray:
@@ -41,11 +41,11 @@ def second_counts(counts: ChainCounts, order: int) -> np.ndarray:
     adds k e' + e k' + e e' to k k', with e the indicator of c.
     """
     q, d = counts.n_symbols, counts.n_symbols**order
+    check_square_fits(d, "The second moment", "Shorter n-grams take less.")
     if counts.length < order:
         return np.zeros((d, d))
     if order == 1:
-        by_place = second_moment_of_chains(counts, counts.length, bigrams=False)
-        return by_place.reshape(counts.length, q, counts.length, q).sum(axis=(0, 2))
+        return _second_of_symbols(counts)
     n_states = d // q
     moment, carried = np.zeros((d, d)), np.zeros((d, n_states))
     first, steps = counts.as_markov_chain()
@@ -57,4 +57,16 @@ def second_counts(counts: ChainCounts, order: int) -> np.ndarray:
         moment += before + before.T + appended
         carried = (before + appended).reshape(d, q, n_states).sum(axis=1)
         state = appended.diagonal().reshape(q, n_states).sum(axis=0)
+    return moment
+
+
+def _second_of_symbols(counts: ChainCounts) -> np.ndarray:
+    """The same for single symbols, with the last one as the state; shape (q, q)."""
+    state, steps = counts.as_markov_chain()
+    moment = carried = np.diag(state)
+    for step in steps:
+        state = state @ step
+        before, appended = carried @ step, np.diag(state)
+        moment = moment + before + before.T + appended
+        carried = before + appended
     return moment
