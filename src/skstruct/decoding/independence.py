@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-MOST_SWAPS = 2000  # membership tests spent on exchanging one element for another
+MOST_TESTS = 500  # of membership, spent on exchanging elements of one row
 Oracle = Callable[[np.ndarray], bool]  # whether these element numbers are a member
 
 
@@ -133,19 +133,17 @@ def _completed(start, gains, fits):
 
 
 def _exchanged(cost, members, gains, fits):
-    """Let an element replace one of less gain while that is possible, and complete again."""
-    tests, improved = 0, True
-    while improved and tests < MOST_SWAPS:
+    """Drop a member and take what then passes, while that gains more; small gains go first."""
+    value, tests, improved = cost[members].sum(), 0, True
+    while improved:
         improved = False
-        for e in gains.tolist():
-            if e in members:
-                continue
-            for out in sorted((m for m in members if cost[m] > cost[e]), key=lambda m: -cost[m]):
-                tests += 1
-                others = [m for m in members if m != out]
-                if fits([*others, e]):
-                    members, improved = _completed([*others, e], gains, fits), True
-                    break
-                if tests >= MOST_SWAPS:
-                    return members
+        outside = [e for e in gains.tolist() if e not in members]
+        for out in sorted(members, key=lambda e: -cost[e]):
+            tests += len(outside)
+            if tests > MOST_TESTS:
+                return members
+            others = _completed([e for e in members if e != out], np.array(outside), fits)
+            if cost[others].sum() < value - 1e-12 * abs(value):
+                members, value, improved = others, cost[others].sum(), True
+                break
     return members
