@@ -80,7 +80,7 @@ class Cycles(UniformCycles):
 
     References
     ----------
-    Vembu (2009), "Learning to predict combinatorial structures", appendix B.
+    Vembu (2010), "Learning to predict combinatorial structures", appendix B.
     """
 
     def __init__(self, nodes=None, directed=True, embedding=None, *, prove=False, limits=None):
