@@ -154,7 +154,9 @@ def test_large_complete_graphs(space):
     expected[0] = chance - chance**2
     assert_allclose(column, expected, atol=1e-14)
     assert space.contains(space.sample(5, 0)).all()
-    with pytest.raises(UndecidableError, match=r"about 10\*\*\d+, more than the limit of 1000000"):
+    with pytest.raises(
+        UndecidableError, match=r"about 10\*\*\d+ matchings, more than the limit of 1,000,000"
+    ):
         space.enumerate()
 
 

@@ -255,7 +255,7 @@ def test_unfitted_and_wrong_input():
         space.argmin(np.zeros((1, 4)))
     with pytest.raises(ValueError, match="'pairs' came"):
         clone(space).set_params(embedding="pairs").embed([[0, 1]])
-    with pytest.raises(ValueError, match=r"lists up to 3"):
+    with pytest.raises(ValueError, match=r"more than the limit of 3"):
         space.enumerate(limit=3)
     with pytest.raises(ValueError, match="restricted for 2 labels of 2 states"):
         PairwiseStates("empty", limits=space.restrict(known={"u": "a"}).limits).fit([[1, 2, 3]])

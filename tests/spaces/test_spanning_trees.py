@@ -140,7 +140,9 @@ def test_large_complete_graph():
     expected[0] = 0.01 * 0.99
     assert_allclose(S.apply(e)[0], expected, atol=1e-15)
     assert_allclose(space.log_size(), 198 * math.log(200))
-    with pytest.raises(UndecidableError, match=r"10\*\*456 trees, more than the limit of 1000000"):
+    with pytest.raises(
+        UndecidableError, match=r"10\*\*456 trees, more than the limit of 1,000,000"
+    ):
         space.enumerate()
 
 

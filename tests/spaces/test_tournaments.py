@@ -92,7 +92,7 @@ def test_many_items():
     assert_array_equal(space.mean_embedding(), np.zeros(d))
     assert_allclose(space.covariance().eigenvalues, [2 / 3])
     assert_allclose(Tournaments(200, partial=False).covariance().eigenvalues, [1.0])
-    with pytest.raises(ValueError, match=r"about 10\*\*9495 outcomes"):
+    with pytest.raises(ValueError, match=r"about 10\*\*9495 tournaments"):
         space.enumerate()
 
 

@@ -11,6 +11,17 @@ from skstruct.exceptions import UndecidableError
 LIMIT = 10**6  # outputs listed, or subproblems counted, before giving up
 
 
+def check_few(size: int, limit: int, space, outputs: str = "outputs") -> None:
+    """Refuse to list more outputs than the limit, and say how many there are."""
+    if size > limit:
+        # Very large integers have no decimal form that Python is willing to write.
+        many = f"{size:,}" if size < 10**15 else f"about 10**{size.bit_length() * 0.30103:.0f}"
+        name = space if isinstance(space, str) else type(space).__name__
+        raise UndecidableError(
+            f"{name}: there are {many} {outputs}, more than the limit of {limit:,}."
+        )
+
+
 def count_dag(dag: Dag, low, high, limit: int = LIMIT) -> int:
     """Number of closed sets of an acyclic graph, by branching with memory.
 

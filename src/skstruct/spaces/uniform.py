@@ -13,7 +13,7 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct.decoding.dag import Dag
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.counting import LIMIT, count_dag, list_closed_sets
+from skstruct.spaces.counting import LIMIT, check_few, count_dag, list_closed_sets
 from skstruct.spaces.forest_paths import ForestPaths
 from skstruct.spaces.limits import Limits
 
@@ -165,6 +165,9 @@ class UniformSets(BaseSpace):
         """All outputs in canonical form; shape (size, d)."""
         limits = self._one_row()
         low, high = limits.low[0], limits.high[0]
+        paths = self._forest_paths(limits)
+        if paths is not None:
+            check_few(paths.total, limit, self)
         listed = list_closed_sets(self.dag_, low, high, limits.largest, limit, limits.groups)
         return listed[self.contains(listed)]
 

@@ -10,9 +10,8 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from skstruct.decoding.dag import Dag
-from skstruct.exceptions import UndecidableError
 from skstruct.spaces.base import EXACT, BaseSpace, Decoded
-from skstruct.spaces.counting import LIMIT, list_closed_sets
+from skstruct.spaces.counting import LIMIT, check_few, list_closed_sets
 from skstruct.spaces.graphs.edge_table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.graphs.forms import GraphForm, learn_nodes, read_form, read_rows
 from skstruct.spaces.indicators import IndicatorSpace
@@ -205,11 +204,7 @@ class EdgeSetSpace(IndicatorSpace):
         """Refuse to sift more than so many edge sets."""
         limits = self._one_row()
         n_open = int((limits.high & ~limits.low).sum())
-        if limit >> n_open == 0:
-            raise UndecidableError(
-                f"{type(self).__name__}: {n_open} possible edges have 2**{n_open} sets (about "
-                f"10**{n_open * 0.30103:.0f}), more than the limit of {limit}."
-            )
+        check_few(2**n_open, limit, self, f"sets of {n_open} possible edges")
 
     @cached_property
     def _listed(self) -> np.ndarray:

@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
-from skstruct.exceptions import UndecidableError
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.counting import LIMIT
+from skstruct.spaces.counting import LIMIT, check_few
 from skstruct.spaces.graphs.base import EdgeSetSpace
 from skstruct.spaces.graphs.cycle_counts import CycleCounts, cycles_by_size
 from skstruct.spaces.graphs.cycle_tours import list_tours, sample_tours, tours_to_rows
@@ -89,10 +88,8 @@ class UniformCycles(EdgeSetSpace):
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All cycles in canonical form, shorter ones first; shape (size, d)."""
         known_edges = self._one_row().has_edges
-        if not known_edges and self._count > limit:
-            raise UndecidableError(
-                f"There are {_readable(self._count)} cycles; at most {limit:,} are listed."
-            )
+        if not known_edges:
+            check_few(self._count, limit, self, "cycles")
         limits, _, may = self._one_row().arcs(self._table)
         sizes = int(limits.smallest[0]), int(limits.largest[0])
         tours = list_tours(limits.visited[0], may[0], sizes, self.directed, limit)
@@ -107,8 +104,3 @@ class UniformCycles(EdgeSetSpace):
             return self._listed[rng.integers(len(self._listed), size=n)]
         low, high = limits.visited[0], limits.open[0]
         return tours_to_rows(sample_tours(n, rng, low, high, self._by_size()), self._table)
-
-
-def _readable(number: int) -> str:
-    digits = str(number)
-    return f"{number:,}" if len(digits) < 16 else f"about 10**{len(digits) - 1}"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 
 import numpy as np
@@ -11,8 +10,7 @@ from scipy import sparse
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.decoding.matchings import cheapest_matchings, cheapest_pairings, hold_edges
-from skstruct.exceptions import UndecidableError
-from skstruct.spaces.counting import LIMIT
+from skstruct.spaces.counting import LIMIT, check_few
 from skstruct.spaces.graphs.allowed import WithinGraph
 from skstruct.spaces.graphs.edge_table import is_graph, read_nodes
 from skstruct.spaces.graphs.matching_counts import (
@@ -229,11 +227,7 @@ class Matchings(WithinGraph):
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All matchings in canonical form; shape (size, d)."""
-        if self.size() > limit:
-            raise UndecidableError(
-                f"Matchings: there are about 10**{self.log_size() / math.log(10):.0f}, more than "
-                f"the limit of {limit}."
-            )
+        check_few(self.size(), limit, self, "matchings")
         if self.size() == 0:
             return np.zeros((0, len(self.edges_)), np.int8)
         nodes, ends, columns = self._open_graph()

@@ -10,8 +10,8 @@ import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.decoding.spanning_trees import are_trees, cheapest_trees, list_trees, sample_trees
-from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.spaces.counting import LIMIT
+from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.counting import LIMIT, check_few
 from skstruct.spaces.covariances import Covariance, DenseCovariance, PairScheme
 from skstruct.spaces.graphs import tree_counts
 from skstruct.spaces.graphs.allowed import WithinGraph
@@ -171,11 +171,7 @@ class SpanningTrees(WithinGraph):
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All trees in canonical form; shape (size, d)."""
-        if self.size() > limit:
-            raise UndecidableError(
-                f"SpanningTrees: there are about 10**{self.log_size() / math.log(10):.0f} trees, "
-                f"more than the limit of {limit}."
-            )
+        check_few(self.size(), limit, self, "trees")
         n_parts, ends, columns = self._contracted()
         if self.size() == 0:
             return np.zeros((0, len(self.edges_)), np.int8)

@@ -11,9 +11,9 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
 from skstruct.decoding.lawler import k_best
-from skstruct.exceptions import InfeasibleError, UndecidableError
+from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace, Decoded, decoded_or_infeasible
-from skstruct.spaces.counting import LIMIT
+from skstruct.spaces.counting import LIMIT, check_few
 from skstruct.spaces.covariances import Scalar
 from skstruct.spaces.graphs.edge_table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.graphs.forms import GraphForm, learn_nodes, read_form
@@ -285,12 +285,7 @@ class Tournaments(BaseSpace):
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""
-        if self.size() > limit:
-            raise UndecidableError(
-                f"Tournaments: {len(self.labels_)} pairs have about "
-                f"10**{self.log_size() / math.log(10):.0f} outcomes, more than the limit of "
-                f"{limit}."
-            )
+        check_few(self.size(), limit, self, "tournaments")
         rows = np.zeros((1, 0), np.int8)
         for allowed in self._one_row():
             signs = self._signs[allowed].astype(np.int8)

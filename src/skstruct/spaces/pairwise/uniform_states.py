@@ -13,8 +13,7 @@ import numpy as np
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
-
-LIMIT = 10**6  # outputs that are listed at most, unless asked otherwise
+from skstruct.spaces.counting import LIMIT, check_few
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +72,7 @@ class UniformStates(BaseSpace):
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, number of labels)."""
-        if self.size() > limit:
-            raise ValueError(
-                f"There are {self.size():,} outputs; enumerate() lists up to {limit:,}."
-            )
+        check_few(self.size(), limit, self)
         allowed = self._allowed()
         listed = list(product(*(np.flatnonzero(states).tolist() for states in allowed)))
         return np.array(listed, dtype=np.int64).reshape(-1, len(allowed))

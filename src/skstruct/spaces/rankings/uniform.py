@@ -13,10 +13,9 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct.decoding.orders import MOST_ITEMS, count_orders, sample_orders
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.counting import LIMIT, check_few
 from skstruct.spaces.rankings.limits import RankLimits
 from skstruct.spaces.rankings.partial import tied_behind
-
-LIMIT = 10**6  # rankings that are listed at most, unless asked otherwise
 
 
 class UniformRankings(BaseSpace):
@@ -141,8 +140,7 @@ def sample_rankings(limits: RankLimits, n: int, rng) -> np.ndarray:
 def list_rankings(limits: RankLimits, limit: int) -> np.ndarray:
     """All rankings, position by position; shape (size, d)."""
     size, d = count_rankings(limits), limits.fixed.shape[1]
-    if size > limit:
-        raise ValueError(f"There are {size:,} rankings; enumerate() lists up to {limit:,}.")
+    check_few(size, limit, "Rankings", "rankings")
     allowed = limits.allowed()[0]
     prefixes = np.zeros((1, 0), np.int64)
     for t in range(_stop(limits)):

@@ -11,10 +11,9 @@ import numpy as np
 from skstruct.decoding.chains.counting import ChainCounts
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.counting import LIMIT, check_few
 from skstruct.spaces.sequences.forms import widened
 from skstruct.spaces.sequences.limits import SequenceLimits
-
-LIMIT = 10**6  # sequences that are listed at most, unless asked otherwise
 
 
 class UniformSequences(BaseSpace):
@@ -55,10 +54,7 @@ class UniformSequences(BaseSpace):
     def enumerate(self, limit: int = LIMIT):
         """All sequences in canonical form; shape (size, T)."""
         counts = self._counts()
-        if counts.total > limit:
-            raise ValueError(
-                f"There are {counts.total:,} sequences; enumerate() lists up to {limit:,}."
-            )
+        check_few(counts.total, limit, self, "sequences")
         return widened(counts.listed(), self.length_)
 
     def sample(self, n: int, rng):
