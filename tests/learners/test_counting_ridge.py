@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Structured ridge regression against its objective, summed over all outputs one by one."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from scipy.optimize import approx_fprime
 from sklearn.metrics.pairwise import rbf_kernel
 
 from skstruct import CountingRidge
+from skstruct.learners.counting import left_out
 from skstruct.learners.counting.closed_form import CholeskyForm, ClosedForms, SpectralForm
 from skstruct.learners.counting.examples import CountingExamples
 from skstruct.learners.counting.factors import FeatureGram, GramMatrix
@@ -124,6 +127,8 @@ def test_the_closed_form_has_no_gradient_and_is_what_newton_finds(problem, lam):
         left = 2 * lam * A + examples.curvature(gram.times(A)) + examples.slope()
         assert_allclose(left, 0.0 * left, atol=1e-8)
         assert_allclose(A, B, atol=1e-8)
+        value = examples.value(gram.times(A), np.vdot(A, gram.times(A)), lam)
+        assert_allclose(solution.objective, value, atol=1e-8)
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
@@ -196,7 +201,10 @@ def test_left_out_scores_are_those_of_models_fitted_without(problem):
     if not examples.is_convex:
         return
     gram, X = gram_of(rng, examples)
-    left = leave_one_out(SpectralForm(examples, gram.factor(), 0.2))
+    solution = SpectralForm(examples, gram.factor(), 0.2)
+    left = leave_one_out(solution)
+    with mock.patch.object(left_out, "BLOCK", 2 * sum(examples.U.shape) * examples.U.shape[1]):
+        assert_allclose(leave_one_out(solution), left, atol=1e-9)  # two rows at a time
     for i in range(len(examples.counts)):
         others = np.flatnonzero(np.arange(len(examples.counts)) != i)
         part = examples.subset(others)

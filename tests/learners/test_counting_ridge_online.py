@@ -5,8 +5,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
 from skstruct import CountingRidge
+from skstruct.learners.counting import ridge
+from skstruct.learners.counting.online import OnlineState
 from skstruct.spaces import LabelSets
 
 
@@ -82,6 +85,33 @@ def test_the_oldest_terms_are_dropped(data):
     assert np.isfinite(model.decision_function(X)).all()
     meta = CountingRidge(alpha=1.0, budget=25, batch_size=10, learning_rate="meta")
     assert meta.partial_fit(X, Y).online_.trace.shape == (25, 4)
+
+
+def test_an_interrupted_call_leaves_the_old_terms(data, monkeypatch):
+    X, Y = data
+    model = CountingRidge(LabelSets(range(4)), alpha=1.0, budget=20).partial_fit(X, Y)
+    before = model.function_.X_.copy(), model.coef_.copy()
+    step, n_steps = OnlineState.step, []
+
+    def stop_at_the_third(self, *batch):
+        step(self, *batch)
+        n_steps.append(1)
+        if len(n_steps) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(OnlineState, "step", stop_at_the_third)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X, Y)
+    assert_array_equal(model.function_.X_, before[0])
+    assert_array_equal(model.coef_, before[1])
+
+
+def test_many_batches_embedded_at_once_are_the_same(data, monkeypatch):
+    X, Y = data
+    model = CountingRidge(LabelSets(range(4)), alpha=1.0, batch_size=7)
+    together = clone(model).partial_fit(X, Y).coef_
+    monkeypatch.setattr(ridge, "EMBEDDED", 2 * 7 * 4)
+    assert_array_equal(clone(model).partial_fit(X, Y).coef_, together)
 
 
 def test_it_goes_on_from_a_fit(data):

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from skstruct._arrays.memory import check_square_fits
 from skstruct.spaces import LabelSets
 from skstruct.spaces.covariances import (
+    DENSE,
     DenseCovariance,
     Exchangeable,
     GridScheme,
@@ -23,6 +24,8 @@ SCHEMES = [
     PairScheme(5, (2.0, 0.3, 1.5), signed=False),
     PairScheme(3, (2.0, 0.3, 1.5), signed=False),
     PairScheme(2, (2.0, 0.3, 1.5), signed=False),
+    PairScheme(DENSE + 2, (0.3, 1.5), signed=True),
+    PairScheme(DENSE + 2, (2.0, 0.3, 1.5), signed=False),
     GridScheme(3, 4, (2.0, 0.3, 1.5, 0.7)),
     GridScheme(1, 3, (2.0, 0.3, 1.5, 0.7)),
     DenseCovariance(np.diag([1.0, 2.0, 1.0])),
@@ -51,6 +54,13 @@ def test_filters_work_row_by_row(scheme):
     S = sum(g * P for g, P in zip(scheme.eigenvalues, projectors))
     assert_allclose(scheme.dense(), S, atol=1e-14)
     assert_allclose(scheme.apply(V), V @ S, atol=1e-12)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: type(scheme).__name__)
+def test_products_in_every_eigenspace(scheme):
+    V = np.random.default_rng(0).standard_normal((3, scheme.d))
+    for found, P in zip(scheme.grams(V), scheme.parts(np.eye(scheme.d)), strict=True):
+        assert_allclose(found, V @ P @ V.T, atol=1e-11)
 
 
 @pytest.mark.parametrize("n_nodes", [2, 3, 6])

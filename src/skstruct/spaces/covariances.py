@@ -12,6 +12,7 @@ so that no d x d matrix is needed, however large d is.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 
@@ -19,6 +20,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
+DENSE = 32  # nodes up to which products with a dense incidence matrix are faster
 EQUAL = 1e-9  # eigenvalues closer than this share of the largest are one
 
 
@@ -31,6 +33,11 @@ class Covariance(ABC):
     @abstractmethod
     def parts(self, V: np.ndarray) -> list[np.ndarray]:
         """V Pi_p for every p: rows split into eigenspaces; r arrays of shape (m, d)."""
+
+    def grams(self, V: np.ndarray) -> Iterator[np.ndarray]:
+        """V Pi_p V' for every p, one at a time; shape (m, m)."""
+        for part in self.parts(V):
+            yield part @ V.T
 
     def filter(self, V: np.ndarray, H: np.ndarray) -> np.ndarray:
         """Row i of V, multiplied by H[i, p] in eigenspace p; (m, d) from (m, d) and (1 or m, r)."""
@@ -84,6 +91,12 @@ class Exchangeable(Covariance):
         mean = np.repeat(V.mean(axis=1, keepdims=True), self.d, axis=1)
         return [mean, V - mean]
 
+    def grams(self, V):
+        mean = V.mean(axis=1, keepdims=True)
+        yield self.d * (mean @ mean.T)
+        V = V - mean
+        yield V @ V.T
+
 
 class PairScheme(Covariance):
     r"""Coordinates are the pairs u < v of n nodes, and nodes may change places.
@@ -113,24 +126,60 @@ class PairScheme(Covariance):
         self.eigenvalues = np.array(values, dtype=np.float64)
 
     @cached_property
-    def _incidence(self) -> sparse.csr_array:
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.triu_indices(self.n_nodes, 1)
+
+    @cached_property
+    def _incidence(self) -> sparse.csr_array | np.ndarray:
         """B or B+, one row per node; shape (n_nodes, d)."""
-        u, v = np.triu_indices(self.n_nodes, 1)
         ends = np.concatenate([np.ones(self.d), np.full(self.d, -1.0 if self.signed else 1.0)])
-        at = np.concatenate([u, v]), np.tile(np.arange(self.d), 2)
-        return sparse.csr_array((ends, at), shape=(self.n_nodes, self.d))
+        at = np.concatenate(self._ends), np.tile(np.arange(self.d), 2)
+        B = sparse.csr_array((ends, at), shape=(self.n_nodes, self.d))
+        return B.toarray() if self.n_nodes <= DENSE else B
+
+    def _nodes(self, V):
+        """V B', without its mean where there are no signs; shape (m, n_nodes)."""
+        nodes = np.ascontiguousarray((self._incidence @ V.T).T)
+        return nodes if self.signed else nodes - nodes.mean(axis=1, keepdims=True)
+
+    def _pairs(self, nodes):
+        """nodes B; shape (m, d)."""
+        if self.n_nodes <= DENSE:
+            return nodes @ self._incidence
+        u, v = self._ends
+        pairs, other = np.take(nodes, u, axis=1), np.take(nodes, v, axis=1)  # both in C order
+        return np.subtract(pairs, other, out=pairs) if self.signed else pairs + other
+
+    @property
+    def _square(self) -> int:
+        """BB' on cuts, and B+B+' on stars; two nodes have one pair and no star."""
+        return self.n_nodes if self.signed else max(self.n_nodes - 2, 1)
 
     def parts(self, V):
-        B, n = self._incidence, self.n_nodes
-        nodes = (B @ V.T).T
+        inner = self._pairs(self._nodes(V) / self._square)
         if self.signed:
-            cuts = (B.T @ nodes.T).T / n
-            return [cuts, V - cuts]
+            return [inner, V - inner]
         ones = np.repeat(V.mean(axis=1, keepdims=True), self.d, axis=1)
-        nodes = nodes - nodes.mean(axis=1, keepdims=True)
-        # On stars B+'B+ is n - 2; with two nodes there is one pair and no star.
-        stars = (B.T @ nodes.T).T / max(n - 2, 1)
-        return [ones, stars, V - ones - stars]
+        return [ones, inner, V - ones - inner]
+
+    def filter(self, V, H):
+        inner, rest = H[:, -2:-1], H[:, -1:]
+        filtered = self._pairs(((inner - rest) / self._square) * self._nodes(V))
+        filtered += rest * V
+        if not self.signed:
+            filtered += (H[:, :1] - rest) * V.mean(axis=1, keepdims=True)
+        return filtered
+
+    def grams(self, V):
+        if not self.signed:
+            mean = V.mean(axis=1, keepdims=True)
+            yield self.d * (mean @ mean.T)
+            V = V - mean
+        nodes = self._nodes(V) / np.sqrt(self._square)
+        yield nodes @ nodes.T
+        rest = V @ V.T
+        rest -= nodes @ nodes.T
+        yield rest
 
 
 class GridScheme(Covariance):
@@ -175,6 +224,11 @@ class DenseCovariance(Covariance):
     def parts(self, V):
         columns = (self.vectors[:, a:b] for a, b in pairwise(self.ends))
         return [(V @ P) @ P.T for P in columns]
+
+    def grams(self, V):
+        V = V @ self.vectors
+        for a, b in pairwise(self.ends):
+            yield V[:, a:b] @ V[:, a:b].T
 
     def filter(self, V, H):
         each = np.repeat(H, np.diff(self.ends), axis=1)  # a factor for every eigenvector

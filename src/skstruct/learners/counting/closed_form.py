@@ -42,16 +42,23 @@ class SpectralForm(Solution):
     def is_direct(self) -> bool:  # type: ignore[override]
         """Whether forming G takes less work than its products."""
         (m, q), (M, d) = self.factor.Q.shape, self.examples.U.shape
-        direct = len(self.values) * M * (M * d + m * q) + M**3 / 3
+        direct = M * (M * d + len(self.values) * m * q) + M**3 / 3
         return not self.examples.is_convex or direct <= EXPECTED_STEPS * 2 * m * q * d
 
     def smoothing(self, p):
         return (self.factor.Q * self.filters[:, p]) @ self.factor.Q.T
 
+    @cached_property
+    def _rows(self) -> np.ndarray:
+        """Q, a row for each correct output; shape (M, q)."""
+        Q, row = self.factor.Q, self.examples.row
+        return Q if len(row) == len(Q) else Q[row]
+
     def times_G(self, beta):
-        examples, Q = self.examples, self.factor.Q
-        rotated = Q.T @ examples.gathered(beta)  # (q, d)
-        return examples.margins(Q @ examples.covariance.filter(rotated, self.filters))
+        U, Q = self.examples.U, self._rows
+        rotated = (Q * beta[:, None]).T @ U  # (q, d)
+        smooth = self.examples.covariance.filter(rotated, self.filters)
+        return np.einsum("aq,aq->a", Q, U @ smooth.T)
 
     def spread(self, gathered):
         Q = self.factor.Q
@@ -85,10 +92,13 @@ class CholeskyForm(Solution):
         g, K = self.values[p], self.gram.K
         if g == 0:
             return K / (2.0 * self.lam)
-        inverse, _ = lapack.dpotri(self._factor(g), lower=1, overwrite_c=1)
+        factor, alone = self._factor(g), np.count_nonzero(self.values) == 1
+        if alone:  # it is solved with next
+            self._last = g, factor
+        inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=not alone)
+        inverse = inverse.T  # in C order, like all it meets
         if 2.0 * self.lam > LARGE * g * K.diagonal().max():
-            inverse = np.tril(inverse) + np.tril(inverse, -1).T
-            return K @ inverse
+            return K @ (np.triu(inverse) + np.triu(inverse, 1).T)
         inverse *= -2.0 * self.lam / g
         inverse[np.diag_indices_from(inverse)] += 1.0 / g
         return inverse

@@ -40,7 +40,8 @@ class CountingExamples:
     def of(cls, psi, mean, row, weight, covariance, size: int):
         """From embeddings (M, d) of all correct outputs and the example of each."""
         counts = np.bincount(row, minlength=len(weight))
-        U = (psi - mean) / np.sqrt(counts[row])[:, None]
+        U = np.subtract(psi, mean, order="C")
+        U /= np.sqrt(counts[row])[:, None]
         share = np.array([n / size for n in counts.tolist()])  # integers of any size
         return cls(U, row, counts, weight, share, covariance)
 
@@ -51,6 +52,15 @@ class CountingExamples:
         held = new[self.row] >= 0
         return CountingExamples(
             self.U[held], new[self.row[held]], self.counts[rows], self.weight[rows],
+            self.share[rows], self.covariance,
+        )  # fmt: skip
+
+    def batch(self, start: int, stop: int) -> CountingExamples:
+        """Examples that follow each other, without a copy."""
+        held = slice(*np.searchsorted(self.row, [start, stop]))
+        rows = slice(start, stop)
+        return CountingExamples(
+            self.U[held], self.row[held] - start, self.counts[rows], self.weight[rows],
             self.share[rows], self.covariance,
         )  # fmt: skip
 
@@ -91,7 +101,8 @@ class CountingExamples:
 
     def margins(self, f: np.ndarray) -> np.ndarray:
         """v from scaled scores (m, d); shape (M,)."""
-        return np.einsum("ad,ad->a", self.U, f[self.row])
+        f = f if len(self.row) == len(self.counts) else f[self.row]
+        return np.einsum("ad,ad->a", self.U, f)
 
     def gathered(self, beta: np.ndarray) -> np.ndarray:
         """sum of beta_a u_a over the outputs of each example; shape (m, d)."""
@@ -110,7 +121,9 @@ class CountingExamples:
 
     def curvature(self, f: np.ndarray) -> np.ndarray:
         """Second derivative of the losses, applied to scaled scores; shape (m, d)."""
-        return self.covariance.apply(f) + self.gathered(self.times_N(self.margins(f)))
+        bent = self.covariance.apply(f)
+        bent += self.gathered(self.times_N(self.margins(f)))
+        return bent
 
     def slope(self) -> np.ndarray:
         """First derivative of the losses at zero; shape (m, d)."""

@@ -20,6 +20,7 @@ from scipy.linalg import solve_triangular
 from skstruct.learners.counting.closed_form import ClosedForms, SpectralForm
 from skstruct.learners.counting.examples import CountingExamples
 
+BLOCK = 1 << 19  # numbers that a block of rows may take at a time
 MOST_WORK = 5e10  # operations per penalty up to which single rows are left out in closed form
 
 
@@ -33,31 +34,50 @@ def can_leave_one_out(examples: CountingExamples) -> bool:
 
 def leave_one_out(solution: SpectralForm) -> np.ndarray:
     """Scores of every row without it; shape (m, d)."""
-    examples, Q = solution.examples, solution.factor.Q
-    covariance, (upper, _) = examples.covariance, solution.system
-    fitted = Q @ (solution.factor.k[:, None] * (Q.T @ solution.coefficients))
-    identity = np.eye(covariance.d)
-    S = covariance.apply(identity)
+    examples, (k, Q) = solution.examples, (solution.factor.k, solution.factor.Q)
+    (M, d), m = examples.U.shape, len(examples.counts)
+    fitted = Q @ (k[:, None] * (Q.T @ solution.coefficients))
+    S = examples.covariance.apply(np.eye(d))
     scores = np.empty_like(fitted)
-    ends = np.searchsorted(examples.row, np.arange(len(fitted) + 1))
-    for i, f in enumerate(fitted):
-        smooth = (Q * Q[i]) @ solution.filters  # between row i and all, shape: (m, r)
-        across = covariance.filter(examples.U, smooth[examples.row])
-        Z = solve_triangular(upper, across, trans="T", check_finite=False)
-        C = covariance.filter(identity, np.broadcast_to(smooth[i], (covariance.d, smooth.shape[1])))
-        C = C - Z.T @ Z
-        H, h = _own(examples, S, slice(ends[i], ends[i + 1]), i)
-        scores[i] = np.linalg.solve(identity - C @ H, f - C @ h)
+    step = max(1, BLOCK // ((M + d) * d))
+    for start in range(0, m, step):
+        rows = slice(start, min(start + step, m))
+        H, h = _own(examples, S, rows)
+        C = _inverse_blocks(solution, rows)
+        right = fitted[rows, :, None] - C @ h[:, :, None]
+        scores[rows] = np.linalg.solve(np.eye(d) - C @ H, right)[:, :, 0]
     return scores / examples.root[:, None]
 
 
-def _own(examples, S, held, i):
-    """Second derivative of the loss of one row, and minus the first at zero."""
-    U, n = examples.U[held], examples.counts[i]
-    total = U.sum(axis=0)
-    H = S + (1.0 - 2.0 * examples.share[i]) * U.T @ U
-    H += 2.0 * examples.share[i] / n * np.outer(total, total)
-    return H, np.sqrt(examples.weight[i]) * total
+def _inverse_blocks(solution, rows: slice) -> np.ndarray:
+    """C_ii of some rows; shape (b, d, d)."""
+    examples, Q = solution.examples, solution.factor.Q
+    covariance, (lower, _) = examples.covariance, solution.system
+    (M, d), r = examples.U.shape, len(solution.values)
+    # Between these rows and all, shape: (b, m, r)
+    smooth = np.stack([(Q[rows] * filters) @ Q.T for filters in solution.filters.T], axis=-1)
+    b = len(smooth)
+    own = smooth[np.arange(b), np.arange(rows.start, rows.stop)]
+    shared = covariance.filter(np.tile(np.eye(d), (b, 1)), own.repeat(d, axis=0))
+    across = smooth[:, examples.row].reshape(b * M, r)
+    across = covariance.filter(np.tile(examples.U, (b, 1)), across).reshape(b, M, d)
+    beside = across.transpose(1, 0, 2).reshape(M, b * d)
+    Z = solve_triangular(lower, beside, lower=True, check_finite=False).reshape(M, b, d)
+    return shared.reshape(b, d, d) - np.matmul(Z.transpose(1, 2, 0), Z.transpose(1, 0, 2))
+
+
+def _own(examples, S, rows: slice):
+    """Second derivatives of the losses of some rows (b, d, d), and minus the first at zero."""
+    part = examples.batch(rows.start, rows.stop)
+    total, share = part.gathered(np.ones(len(part.row))), part.share[:, None, None]
+    outer = total[:, :, None] * total[:, None]
+    if len(part.row) == len(part.counts):
+        squares = outer
+    else:
+        starts = np.flatnonzero(np.diff(part.row, prepend=-1))
+        squares = np.add.reduceat(part.U[:, :, None] * part.U[:, None], starts, axis=0)
+    H = S + (1.0 - 2.0 * share) * squares + 2.0 * share / part.counts[:, None, None] * outer
+    return H, np.sqrt(part.weight)[:, None] * total
 
 
 def leave_groups_out(examples, gram, groups, lams) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:

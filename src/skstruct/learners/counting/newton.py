@@ -37,14 +37,17 @@ def newton_cg(
     for step in range(1, max_iter + 1):
         if size <= tol**2 * first:
             return A, step - 1
-        bent = 2.0 * lam * direction + examples.curvature(K_direction)
+        bent = examples.curvature(K_direction)
+        bent += 2.0 * lam * direction
         length = size / np.vdot(bent, K_direction)
         A += length * direction
-        residual -= length * bent
-        K_residual -= length * gram.times(bent)
+        bent *= length
+        residual -= bent
+        K_residual -= gram.times(bent)
         size, last = np.vdot(residual, K_residual), size
-        direction = residual + (size / last) * direction
-        K_direction = K_residual + (size / last) * K_direction
+        for gradient, way in ((residual, direction), (K_residual, K_direction)):
+            way *= size / last
+            way += gradient
         tick()
     warnings.warn(
         f"newton-cg stopped after {max_iter} iterations with a gradient of "

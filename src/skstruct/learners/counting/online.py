@@ -23,6 +23,35 @@ RATES = ("optimal", "invscaling", "constant", "meta")
 FORGET = 0.99  # share of the past that the trace of meta-descent keeps
 
 
+class Window:
+    """The last rows of a table that grows; a copy, with room for further rows.
+
+    >>> window = Window(np.zeros((0, 1)), most=2)
+    >>> window.append(np.array([[1.0], [2.0], [3.0]]))
+    >>> window.append(np.array([[4.0]]))
+    >>> window.rows.ravel().tolist()
+    [3.0, 4.0]
+    """
+
+    def __init__(self, rows: np.ndarray, most: int):
+        self.rows, self.most = rows[:0], most
+        self._room, self._last = rows[:0], 0
+        self.append(rows)
+
+    def append(self, new: np.ndarray) -> None:
+        """New rows behind the old ones, the oldest of which are dropped."""
+        new = new[-self.most :]
+        n = min(len(self.rows) + len(new), self.most)
+        if self._last + len(new) > len(self._room):
+            kept = self.rows[len(self.rows) + len(new) - n :]
+            self._room = np.empty((2 * n + len(new), new.shape[1]), dtype=new.dtype)
+            self._room[: len(kept)] = kept
+            self._last = len(kept)
+        self._room[self._last : self._last + len(new)] = new
+        self._last += len(new)
+        self.rows = self._room[self._last - n : self._last]
+
+
 @dataclass
 class OnlineState:
     """Where the descent is; ``weights`` and ``trace`` have a row per feature or kept row."""
@@ -36,6 +65,7 @@ class OnlineState:
     n_updates: int = 0
     n_rows: int = 0
     trace: Any = field(default=None)  # derivative of the weights in log eta
+    windows: Any = field(default=None)  # kept rows and their weights, while steps are taken
 
     def step(self, X, examples: CountingExamples, lam: float) -> None:
         """One step on a batch; ``lam`` is the penalty per row."""
@@ -53,7 +83,7 @@ class OnlineState:
         if function.by_features_:
             function.weights_ = keep * function.weights_ - eta * basis.T @ slope
         else:
-            self._append(X, keep * function.weights_, -eta * slope)
+            self._append(X, keep, -eta * slope)
         self.n_rows += len(scores)
 
     def _eta(self, lam):
@@ -81,14 +111,22 @@ class OnlineState:
         return 0.5 * min(len(squares) ** 0.5, 3.0) / float(most) if most > 0 else 1.0
 
     # ------------------------------------------------------------------ expansions
-    def _append(self, X, weights, new):
-        """Kernel terms of a batch behind those that are there, within the budget."""
+    def _append(self, X, keep, new):
+        """Shrunk kernel terms, and those of a batch behind them, within the budget."""
         function = self.function
-        stack = sparse.vstack if sparse.issparse(X) else np.vstack
-        rows = X if not len(weights) else stack([function.X_, X])
-        rows = rows.tocsr() if sparse.issparse(rows) else rows
-        kept = slice(max(0, rows.shape[0] - self.budget), None)
-        function.X_, function.weights_ = rows[kept], np.vstack([weights, new])[kept]
+        if self.windows is None:  # what others hold stays as it is
+            rows = None if sparse.issparse(X) else Window(function.X_, self.budget)
+            self.windows = rows, Window(function.weights_, self.budget)
+        rows, weights = self.windows
+        if rows is None:
+            stacked = sparse.vstack([function.X_, X]).tocsr() if len(weights.rows) else X
+            function.X_ = stacked[max(0, stacked.shape[0] - self.budget) :]
+        else:
+            rows.append(X)
+            function.X_ = rows.rows
+        weights.rows *= keep
+        weights.append(new)
+        function.weights_ = weights.rows
         if self.trace is not None:
             self.trace = self.trace[-len(function.weights_) :]
 

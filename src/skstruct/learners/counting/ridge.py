@@ -17,6 +17,8 @@ from skstruct.learners.counting.reading import CountingReader
 from skstruct.learners.counting.search import choose_alpha
 from skstruct.learners.leave_out import check_groups
 
+EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
+
 
 class CountingRidge(CountingReader):
     r"""Scores that put the truth one ahead of all other outputs on average: no search in training.
@@ -205,13 +207,13 @@ class CountingRidge(CountingReader):
                 examples, gram, self.alpha_, tol=self.tol, max_iter=self.max_iter,
                 verbose=self.verbose,
             )  # fmt: skip
-            total = None
+            total, scores = None, gram.times(A)
+            self.objective_ = examples.value(scores, float(np.vdot(A, scores)), self.alpha_)
         else:
             solution = solutions.at(self.alpha_)
             A, self.n_iter_ = solution.coefficients, None
             total = gram.coefficients(solution.total[:, None])[:, 0]
-        scores = gram.times(A)
-        self.objective_ = examples.value(scores, float(np.vdot(A, scores)), self.alpha_)
+            self.objective_ = solution.objective
         self.function_.take(X, gram.coefficients(A), total)
         self.online_ = None
 
@@ -249,14 +251,26 @@ class CountingRidge(CountingReader):
         self.function_ = copy.copy(self.function_)  # an interrupted call leaves the old one
         self.function_.total_ = None
         self.online_ = self._online_state()
-        size = int(self.batch_size)
-        for start in track(range(0, len(weight), size), "partial_fit", self.verbose):
-            rows = np.arange(start, min(start + size, len(weight)))
-            held = slice(*np.searchsorted(row, [start, rows[-1] + 1]))
-            batch = self._examples(outputs[held], row[held] - start, weight[rows])
-            total = self.n_total or self.online_.n_rows + len(rows)
+        batches = self._batches(outputs, row, weight)
+        starts = range(0, len(weight), int(self.batch_size))
+        for start in track(starts, "partial_fit", self.verbose):
+            batch = next(batches)
+            rows = slice(start, start + len(batch.counts))
+            total = self.n_total or self.online_.n_rows + len(batch.counts)
             self.online_.step(X[rows], batch, self.alpha_ / total)
+        self.online_.windows = None  # a copy would hold everything twice
         return self
+
+    def _batches(self, outputs, row, weight):
+        """Examples of one step after the other; many steps are embedded at once."""
+        size = int(self.batch_size)
+        many = size * max(1, EMBEDDED // (size * self.problem_.width))
+        for first in range(0, len(weight), many):
+            last = min(first + many, len(weight))
+            held = slice(*np.searchsorted(row, [first, last]))
+            examples = self._examples(outputs[held], row[held] - first, weight[first:last])
+            for start in range(0, last - first, size):
+                yield examples.batch(start, min(start + size, last - first))
 
     def _online_state(self) -> OnlineState:
         if self.online_ is None:

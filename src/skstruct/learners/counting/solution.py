@@ -42,7 +42,7 @@ class Solution(ABC):
 
     @abstractmethod
     def smoothing(self, p: int) -> np.ndarray:
-        """M_p, on and below the diagonal at least; shape (m, m)."""
+        """M_p, on and above the diagonal at least; shape (m, m)."""
 
     @abstractmethod
     def times_G(self, beta: np.ndarray) -> np.ndarray:
@@ -58,35 +58,39 @@ class Solution(ABC):
 
     @cached_property
     def G(self) -> np.ndarray:
-        """G on and below the diagonal, term by term; shape (M, M)."""
+        """G on and above the diagonal, term by term; shape (M, M)."""
         examples, row = self.examples, self.examples.row
-        total = np.zeros((len(row), len(row)))
-        for p, part in enumerate(examples.covariance.parts(examples.U)):
+        total = None
+        for p, products in enumerate(examples.covariance.grams(examples.U)):
+            if not products.any():  # no output differs from the mean in this eigenspace
+                continue
             smooth = self.smoothing(p)
-            smooth = smooth if len(row) == len(smooth) else smooth[np.ix_(row, row)]
-            products = part @ examples.U.T
-            products *= smooth
-            total += products
-        return total
+            products *= smooth if len(row) == len(smooth) else smooth[np.ix_(row, row)]
+            total = products if total is None else np.add(total, products, out=total)
+        return np.zeros((len(row), len(row))) if total is None else total
 
     @cached_property
     def system(self):
-        """Cholesky factor of N^-1 + G."""
+        """Lower Cholesky factor of N^-1 + G."""
         if (self.examples.counts > 1).any():
             matrix = self.G + self.examples.dense_N(inverse=True)
         else:
             matrix = self.G
             matrix[np.diag_indices_from(matrix)] += 1.0
             del self.G  # no second matrix of that size
-        return cho_factor(matrix.T, lower=False, overwrite_a=True, check_finite=False)
+        return cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+
+    @property
+    def _whole_G(self) -> np.ndarray:
+        return np.triu(self.G) + np.triu(self.G, 1).T
 
     @cached_property
     def beta(self) -> np.ndarray:
         """What each correct output still lacks of a margin of one; shape (M,)."""
         examples, b = self.examples, self.examples.b
         if not examples.is_convex:  # N is indefinite, the whole is not
-            G = np.tril(self.G) + np.tril(self.G, -1).T
-            return np.linalg.solve(np.eye(len(b)) + examples.dense_N() @ G, b)
+            N_G = examples.dense_N() @ self._whole_G
+            return np.linalg.solve(np.eye(len(b)) + N_G, b)
         if self.is_direct:
             return cho_solve(self.system, examples.solve_N(b), check_finite=False)
         shape = (len(b), len(b))
@@ -100,6 +104,16 @@ class Solution(ABC):
                 "alpha."
             )
         return beta
+
+    @property
+    def objective(self) -> float:
+        """The objective at the solution, -b'v/2 as of any quadratic."""
+        examples, b = self.examples, self.examples.b
+        if examples.is_convex:
+            v = examples.solve_N(b - self.beta)
+        else:
+            v = self._whole_G @ self.beta
+        return float(-0.5 * b @ v)
 
     @cached_property
     def coefficients(self) -> np.ndarray:

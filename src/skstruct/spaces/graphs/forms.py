@@ -192,9 +192,9 @@ def _checked_bits(Y, width: int, column: str, used_by: str) -> np.ndarray:
             f"{used_by} expects Y of shape (n_samples, {width}), one column per possible "
             f"{column}; got shape {Y.shape}."
         )
-    bad = np.argwhere(~((Y == 0) | (Y == 1)))
-    if len(bad):
-        at = tuple(bad[0])
+    bad = ~((Y == 0) | (Y == 1))
+    if bad.any():
+        at = tuple(np.argwhere(bad)[0])
         place = ", ".join(str(k) for k in at)
         raise ValueError(f"{used_by} expects 0 or 1; Y[{place}] is {Y[at]!r}.")
     return np.ascontiguousarray(Y, dtype=np.int8)
