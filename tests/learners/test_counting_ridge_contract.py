@@ -105,6 +105,81 @@ def test_sparse_inputs_and_copies_of_models(data):
     assert clone(dense).get_params() == dense.get_params()
 
 
+def test_columns_of_very_different_scale_all_count():
+    rng = np.random.default_rng(0)
+    flag = np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    X, y = np.column_stack([1e7 * rng.standard_normal(60), flag]), np.where(flag > 0, "a", "b")
+    both = CountingRidge(kernel="linear", alpha=0.1).fit(X, y)
+    alone = CountingRidge(kernel="linear", alpha=0.1).fit(flag[:, None], y)
+    assert (both.predict(X) == y).all()
+    assert both.objective_ < alone.objective_ + 1e-9  # a feature more cannot make it worse
+
+
+def test_tiny_penalties_are_solved_by_eigenvalues():
+    X, y = np.ones((12, 2)), np.array(list("aabbbbbbbbbb"))
+    found = [
+        CountingRidge(kernel="poly", alpha=alpha, fit_intercept=False).fit(X, y).objective_
+        for alpha in (1e-9, 1e-12, 1e-14, 1e-16)
+    ]
+    assert_allclose(found, found[0], rtol=1e-6)
+
+
+def test_explanations_have_a_column_for_every_training_row(data):
+    X, Y = data
+    weight = np.r_[0.0, np.ones(38), 0.0]
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    for kernel, inputs in (("rbf", X), ("precomputed", K)):
+        model = CountingRidge(kernel=kernel, gamma=1.0, alpha=0.1).fit(inputs, Y, weight)
+        explained = model.explain(inputs[:3])
+        assert explained.weights.shape == explained.losses.shape == (3, 40)
+        assert (explained.weights[:, [0, -1]] == 0).all()
+        assert (explained.weights[:, 1:-1] != 0).any(axis=0).all()
+    model = CountingRidge(alpha=0.1, budget=40).fit(X, Y).partial_fit(X[:4], Y[:4])
+    with pytest.raises(ValueError, match="fitted in one go"):
+        model.explain(X)
+
+
+def test_without_positive_weight_the_scores_decide(data):
+    X, Y = data
+    model = CountingRidge(kernel="poly", alpha=0.1).fit(X, Y)
+    far = np.random.default_rng(1).standard_normal((200, 3)) * 3
+    lost = np.isnan(model.mean_embedding(far)).any(axis=1)
+    assert lost.any()
+    assert_array_equal(model.predict(far, loss="hamming")[lost], model.predict(far)[lost])
+
+
+def test_outputs_listed_twice_count_once():
+    X = [[0.0], [1.0], [2.0]]
+    once = CountingRidge(several_outputs=True, alpha=0.01).fit(X, [["a", "b"], ["c"], ["d"]])
+    twice = CountingRidge(several_outputs=True, alpha=0.01)
+    twice.fit(X, [["a", "a", "b", "a"], ["c", "c"], ["d"]])
+    assert_allclose(once.decision_function(X), twice.decision_function(X))
+
+
+def test_several_outputs_beyond_the_limits():
+    space = LabelSets(list("abc")).restrict(max_size=1)
+    model = CountingRidge(space, several_outputs=True, alpha=0.1)
+    with pytest.raises(ValueError, match=r"y\[1\] has several correct outputs, and not all"):
+        model.fit([[0.0], [1.0]], [[{"a", "b"}], [{"a"}, {"a", "b"}]])
+    with pytest.raises(ValueError, match=r"correct outputs y\[1\].*Y\[2\] holds the label 'x'"):
+        model.fit([[0.0], [1.0]], [[{"a"}, {"b"}], [{"x"}]])
+
+
+def test_limits_of_single_rows_wait_for_prediction(data):
+    X, Y = data
+    space = LabelSets(range(4)).restrict(include=[[0]] * 20 + [[1]] * 20)
+    with pytest.raises(ValueError, match="give them at prediction"):
+        CountingRidge(space, alpha=0.1).fit(X, Y)
+
+
+def test_one_row():
+    model = CountingRidge(alpha=[5.0, 7.0]).fit([[0.0]], ["a"])
+    assert model.alpha_ == 7.0
+    assert CountingRidge().fit([[0.0]], ["a"]).predict([[1.0]])[0] == "a"
+    with pytest.raises(ValueError, match="alpha is a positive number"):
+        CountingRidge(alpha="most").fit([[0.0]], ["a"])
+
+
 def test_several_correct_outputs():
     X = [[0.0], [0.2], [1.0], [1.2]]
     Y = [[{"tea"}, {"milk"}]] * 2 + [[{"rum"}]] * 2
@@ -131,6 +206,12 @@ def test_several_correct_outputs():
         ({"n_components": 0}, "n_components is a whole number from 1; 0 came"),
         ({"n_components": 5, "features": "fourier", "kernel": "poly"}, "stand for kernel"),
         ({"learning_rate": "fast"}, "learning_rate is one of"),
+        ({"alpha": True}, "alpha is a positive number"),
+        ({"alpha": {"a": 1}}, "alpha is a positive number"),
+        ({"tol": -1.0}, "tol is a number that is not negative and below 1; -1.0 came"),
+        ({"tol": 1.0}, "tol is a number"),
+        ({"eta0": 0.0}, "eta0 is a number"),
+        ({"power_t": "x"}, "power_t is a number"),
         ({"space": Box()}, "needs the moments of the space, which Box has not"),
     ],
 )

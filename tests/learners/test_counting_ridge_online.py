@@ -141,6 +141,66 @@ def test_sparse_rows_and_several_outputs(data):
     assert_allclose(one.decision_function(X), dense.decision_function(X))
 
 
+@pytest.mark.parametrize("kernel", ["poly", "laplacian", "cosine", "sigmoid", "rbf+linear"])
+def test_every_kernel_starts_from_nothing(data, kernel):
+    X, Y = data
+    model = CountingRidge(kernel=kernel, alpha=1.0).partial_fit(X, Y)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_dense_and_sparse_rows_may_follow_each_other(data):
+    X, Y = data
+    dense = CountingRidge(gamma=0.5, alpha=0.1).fit(X[:30], Y[:30]).partial_fit(X[30:], Y[30:])
+    for first, then in ((X, sparse.csr_array(X)), (sparse.csr_array(X), X)):
+        mixed = CountingRidge(gamma=0.5, alpha=0.1).fit(first[:30], Y[:30])
+        mixed.partial_fit(then[30:], Y[30:])
+        assert_allclose(mixed.decision_function(X), dense.decision_function(X), atol=1e-9)
+
+
+def test_short_batches_count_for_as_much_less(data):
+    X, Y = data
+    batch = CountingRidge(kernel="linear", alpha=0.1).fit(X[:9], Y[:9]).decision_function(X)
+    model = CountingRidge(kernel="linear", alpha=0.1, batch_size=4, eta0=0.01, n_total=9)
+    model.set_params(learning_rate="constant")
+    for _ in range(3000):
+        model.partial_fit(X[:9], Y[:9])
+    distance = np.linalg.norm(model.decision_function(X) - batch) / np.linalg.norm(batch)
+    assert distance < 0.02
+
+
+def test_rows_of_no_weight_and_rows_of_growing_size(data):
+    X, Y = data
+    weight = np.r_[np.zeros(4), np.ones(56)]
+    model = CountingRidge(kernel="linear", alpha=1.0)
+    for size in (1.0, 1.0, 10.0, 1000.0):
+        model.partial_fit(X * size, Y, sample_weight=weight)
+        assert np.abs(model.coef_).max() < 100
+
+
+def test_steps_that_grow_without_end_are_an_error(data):
+    X, Y = data
+    model = CountingRidge(kernel="linear", alpha=1.0, eta0=1e9, learning_rate="constant")
+    twenty = np.tile(np.arange(60), 20)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="grew without end"):
+        model.partial_fit(X[twenty], Y[twenty])
+
+
+def test_parameters_may_change_between_calls(data):
+    X, Y = data
+    model = CountingRidge(alpha=1.0, budget=50).partial_fit(X[:40], Y[:40])
+    model.set_params(budget=10, alpha=2.0, learning_rate="constant", eta0=1e-3)
+    model.partial_fit(X[40:], Y[40:])
+    assert model.coef_.shape == (4, 10)
+    assert (model.alpha_, model.online_.eta0, model.online_.learning_rate) == (2, 1e-3, "constant")
+
+
+@pytest.mark.parametrize("alpha", [-1.0, 0.0, np.nan, "most", None, [1.0, -1.0]])
+def test_alphas_are_checked(data, alpha):
+    X, Y = data
+    with pytest.raises(ValueError, match="alpha"):
+        CountingRidge(alpha=alpha).partial_fit(X, Y)
+
+
 def test_what_it_refuses(data):
     X, Y = data
     with pytest.raises(ValueError, match="not a precomputed kernel"):

@@ -33,8 +33,9 @@ class CountingPredictor(BlockPredictor):
         Parameters
         ----------
         loss : str, loss or callable, default=None
-            Decide by least risk under this loss, from estimated means of psi. None decides by
-            the largest score.
+            Decide by least risk under this loss, from estimated means of psi; by its limit where
+            the total weight of the training outputs is not positive. None decides by the
+            largest score.
         restrict : dict, default=None
             Arguments of the space's ``restrict``, such as ``{"max_size": 3}``.
         """
@@ -77,7 +78,7 @@ class CountingPredictor(BlockPredictor):
         """
         X, _ = self._checked(X)
         function = self.function_
-        if function.by_features_ or self.problem_.row[-1] + 1 != len(function.weights_):
+        if function.by_features_ or self.online_ is not None:
             raise ValueError("Only a kernel fitted in one go has one term per training row.")
         problem, _ = self._prepared(None, restrict)
         decided = self._in_blocks(X, problem, function, problem.decode).outputs

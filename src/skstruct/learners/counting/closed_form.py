@@ -14,6 +14,7 @@ from skstruct.learners.counting.solution import Solution
 
 FEW = 6  # distinct eigenvalues of S up to which one Cholesky factor for each is the fastest
 EXPECTED_STEPS = 60  # of conjugate gradients, where both ways are weighed
+SMALL = 1e-11  # penalties below this share of the kernel: Cholesky factors would be rounding
 LARGE = 1e4  # penalties beyond this multiple of the kernel: a difference would lose digits
 
 
@@ -61,11 +62,18 @@ class SpectralForm(Solution):
         return np.einsum("aq,aq->a", Q, U @ smooth.T)
 
     def spread(self, gathered):
-        Q = self.factor.Q
-        return Q @ self.examples.covariance.filter(Q.T @ gathered, self.shrink)
+        return self.factor.Q @ self._rotated(gathered)
 
     def spread_in(self, column, p):
         return self.factor.Q @ (self.shrink[:, p] * (self.factor.Q.T @ column))
+
+    def _rotated(self, gathered):
+        """Q'A; shape (q, d)."""
+        return self.examples.covariance.filter(self.factor.Q.T @ gathered, self.shrink)
+
+    def feature_weights(self) -> np.ndarray:
+        """X'A where K = XX', without the rounding of A; shape (p, d)."""
+        return self.factor.right @ self._rotated(self.examples.gathered(self.beta))
 
 
 class CholeskyForm(Solution):
@@ -142,7 +150,18 @@ class ClosedForms:
         return self.gram.factor()
 
     def at(self, lam: float) -> Solution:
-        few = np.count_nonzero(self.examples.covariance.eigenvalues) <= FEW
-        if few and isinstance(self.gram, GramMatrix):
+        values = self.examples.covariance.eigenvalues
+        few = np.count_nonzero(values) <= FEW and isinstance(self.gram, GramMatrix)
+        if few and lam > SMALL * values.max() * self.gram.trace:
             return CholeskyForm(self.examples, self.gram, lam)
         return SpectralForm(self.examples, self.factor, lam)
+
+    def weights(self, solution: Solution) -> np.ndarray:
+        """Coefficients of unscaled rows, or weights of features; shape (m, d) or (p, d)."""
+        if isinstance(solution, SpectralForm) and solution.factor.right is not None:
+            return solution.feature_weights()
+        return self.gram.coefficients(solution.coefficients)
+
+    def total(self, solution: Solution) -> np.ndarray:
+        """The same of the total weight; shape (m,) or (p,)."""
+        return self.gram.coefficients(solution.total[:, None])[:, 0]

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, svd
 
-ZERO = 1e-13  # eigenvalues below this share of the largest are rounding
+ZERO = 1e-13  # eigenvalues and singular values below this share of the largest are rounding
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,7 @@ class Factor:
 
     Q: np.ndarray  # orthonormal columns, shape: (m, q)
     k: np.ndarray  # positive, shape: (q,)
+    right: np.ndarray | None = None  # X'Q where K = XX', shape: (p, q)
 
 
 class GramMatrix:
@@ -85,13 +86,10 @@ class FeatureGram:
         return self.features @ (self.features.T @ A)
 
     def factor(self) -> Factor:
-        """From p x p numbers where there are fewer features than rows."""
-        m, p = self.features.shape
-        if p > m:
-            return GramMatrix(self.features @ self.features.T, np.ones(m)).factor()
-        k, V = eigh(self.features.T @ self.features, check_finite=False)
-        kept = k > ZERO * max(k[-1], 0.0)
-        return Factor(self.features @ (V[:, kept] / np.sqrt(k[kept])), k[kept])
+        """From singular values: products of features would square differences of scale."""
+        Q, s, Vt = svd(self.features, full_matrices=False, check_finite=False)
+        kept = s > ZERO * s.max(initial=0.0)
+        return Factor(Q[:, kept], s[kept] ** 2, (s[kept, None] * Vt[kept]).T)
 
     def subset(self, rows) -> FeatureGram:
         part = object.__new__(FeatureGram)

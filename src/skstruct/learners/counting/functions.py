@@ -77,6 +77,8 @@ class ScoreFunction(BaseEstimator):
 
     def between(self, A, B) -> np.ndarray:
         """Kernel between rows; shape (n_a, n_b)."""
+        if not B.shape[0] and self.kernel != "precomputed":
+            return np.zeros((A.shape[0], 0))
         return self.kernel_(A, B) + bool(self.fit_intercept)
 
     def take(self, X, weights, total=None):
@@ -86,15 +88,22 @@ class ScoreFunction(BaseEstimator):
         self.weights_, self.total_ = weights, total
         return self
 
-    def widen(self, kept, n: int) -> None:
-        """Weights of zero for rows that did not count."""
-        weights = np.zeros((n, self.weights_.shape[1]))
+    def widen(self, X, kept) -> None:
+        """Weights of zero for the rows of X that did not count."""
+        if self.by_features_:
+            return
+        weights = np.zeros((X.shape[0], self.weights_.shape[1]))
         weights[kept] = self.weights_
-        self.weights_ = weights
-        if self.total_ is not None:
-            total = np.zeros(n)
+        total = None if self.total_ is None else np.zeros(X.shape[0])
+        if total is not None:
             total[kept] = self.total_
-            self.total_ = total
+        self.take(X, weights, total)
+
+    def like_kept_rows(self, X):
+        """X dense or sparse, as the rows that are kept are."""
+        if self.X_ is None or sparse.issparse(X) == sparse.issparse(self.X_):
+            return X
+        return X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
 
     @property
     def all_weights(self) -> np.ndarray:

@@ -20,6 +20,7 @@ from scipy import sparse
 from skstruct.learners.counting.examples import CountingExamples
 
 RATES = ("optimal", "invscaling", "constant", "meta")
+LONGEST = 1.9  # times one over the curvature: steps of no given size are not longer
 FORGET = 0.99  # share of the past that the trace of meta-descent keeps
 
 
@@ -56,12 +57,14 @@ class Window:
 class OnlineState:
     """Where the descent is; ``weights`` and ``trace`` have a row per feature or kept row."""
 
-    function: Any  # ScoreFunction
-    learning_rate: str
-    eta0: Any  # None until the first batch has been seen
-    power_t: float
-    meta_rate: float
-    budget: int
+    function: Any = None  # ScoreFunction
+    learning_rate: str = "optimal"
+    eta0: Any = None  # None until the first batch that counts has been seen
+    given: Any = None  # eta0 as the user gave it
+    power_t: float = 0.5
+    meta_rate: float = 0.1
+    budget: int = 1000
+    batch_size: int = 1
     n_updates: int = 0
     n_rows: int = 0
     trace: Any = field(default=None)  # derivative of the weights in log eta
@@ -69,22 +72,30 @@ class OnlineState:
 
     def step(self, X, examples: CountingExamples, lam: float) -> None:
         """One step on a batch; ``lam`` is the penalty per row."""
+        self.n_rows += len(examples.counts)
+        if not examples.weight.any():
+            return
         function, root = self.function, examples.root[:, None]
         basis = function.basis(X)
         scores = root * (basis @ function.weights_)
-        slope = (examples.curvature(scores) + examples.slope()) * root / len(scores)
-        if self.eta0 is None:
-            self.eta0 = self._safe_step(X, examples)
+        # A batch that is short counts for as much less.
+        slope = (examples.curvature(scores) + examples.slope()) * root / self.batch_size
+        part = lam * len(scores) / self.batch_size
+        most = np.inf
+        if self.given is None:
+            most = LONGEST / self._curvature(X, examples)
+            # The more the rows of a batch differ, the less they add up to.
+            first = 0.25 * min(self.batch_size**0.5, 3.0) * most
+            self.eta0 = first if self.eta0 is None else self.eta0
         self.n_updates += 1
-        eta = self._eta(lam)
-        keep = 1.0 - 2.0 * eta * lam
         if self.learning_rate == "meta":
-            eta = self._meta_step(basis, examples, slope, lam)
+            self._meta_step(basis, examples, slope, part, most)
+        eta = min(self._eta(lam), most)
+        keep = 1.0 - 2.0 * eta * part
         if function.by_features_:
             function.weights_ = keep * function.weights_ - eta * basis.T @ slope
         else:
             self._append(X, keep, -eta * slope)
-        self.n_rows += len(scores)
 
     def _eta(self, lam):
         if self.learning_rate == "optimal":
@@ -93,22 +104,20 @@ class OnlineState:
             return self.eta0 / self.n_updates**self.power_t
         return self.eta0
 
-    def _safe_step(self, X, examples) -> float:
-        """Min(sqrt(B), 3)/2 over the largest curvature of any row.
+    def _curvature(self, X, examples) -> float:
+        """The largest curvature of the loss of any row; positive.
 
-        Below two over it no step overshoots, even where all rows of a batch are the same one; the
-        more they differ, the less they add up to.
+        Steps below two over it do not overshoot, even where all rows of a batch are the same one.
         """
         if self.function.by_features_:
             squares = np.einsum("ij,ij->i", *[self.function.featured(X)] * 2)
         else:
-            rows = range(X.shape[0])
-            squares = np.array([self.function.between(X[[i]], X[[i]])[0, 0] for i in rows])
+            squares = self.function.between(X, X).diagonal()
         sizes = np.einsum("ad,ad->a", examples.U, examples.U)
         sizes = np.bincount(examples.row, sizes, minlength=len(squares))
         curvature = examples.covariance.eigenvalues.max() + sizes
-        most = (squares * examples.root**2 * curvature).max()
-        return 0.5 * min(len(squares) ** 0.5, 3.0) / float(most) if most > 0 else 1.0
+        most = float((squares * examples.root**2 * curvature).max())
+        return most if most > 0 else LONGEST
 
     # ------------------------------------------------------------------ expansions
     def _append(self, X, keep, new):
@@ -131,7 +140,7 @@ class OnlineState:
             self.trace = self.trace[-len(function.weights_) :]
 
     # ------------------------------------------------------------------ meta-descent
-    def _meta_step(self, basis, examples, slope, lam) -> float:
+    def _meta_step(self, basis, examples, slope, lam, most) -> None:
         """Stochastic meta-descent: the step grows while successive gradients agree.
 
         With v the derivative of f in log eta, eta <- eta max(1/2, 1 - mu <gradient, v>), and
@@ -141,8 +150,8 @@ class OnlineState:
         trace = np.zeros_like(function.weights_) if self.trace is None else self.trace
         along = basis @ trace
         gain = 1.0 - self.meta_rate * float(np.vdot(slope, along))
-        self.eta0 *= min(max(0.5, gain), 2.0)
-        bent = examples.curvature(root * along) * root / len(along)
+        self.eta0 = min(self.eta0 * min(max(0.5, gain), 2.0), most)
+        bent = examples.curvature(root * along) * root / self.batch_size
         fresh = -self.eta0 * (slope + FORGET * bent)
         keep = FORGET * (1.0 - 2.0 * self.eta0 * lam)
         old = keep * trace - 2.0 * self.eta0 * lam * function.weights_
@@ -150,4 +159,3 @@ class OnlineState:
             self.trace = old + basis.T @ fresh
         else:
             self.trace = np.vstack([old, fresh])  # rows are dropped with those of the weights
-        return self.eta0

@@ -44,8 +44,8 @@ class CountingProblem(RiskProblem):
         if judged.space.embedding != self.scored.embedding:
             raise ValueError(
                 f"{type(loss).__name__} is bilinear in {judged.space.embedding}; CountingRidge "
-                f"estimates means of {self.scored.embedding} only. Predict without a loss, or use "
-                "ConditionalRiskMinimizer."
+                f"estimates means of {self.scored.embedding} only. Predict without a loss, give "
+                "the constructor the loss to score by, or use ConditionalRiskMinimizer."
             )
         judged.by_loss = True
         return judged
@@ -69,7 +69,7 @@ class CountingProblem(RiskProblem):
 
     def means(self, scores) -> tuple[np.ndarray, np.ndarray]:
         """Sum of weighted embeddings (n, d) and total weight (n, 1) from scores (n, d + 1)."""
-        total = scores[:, -1:]
+        total = scores[:, -1:].clip(min=0.0)  # no weight at all: the scores alone decide
         return self.covariance.apply(scores[:, :-1]) + total * self.mean, total
 
     def costs(self, means):

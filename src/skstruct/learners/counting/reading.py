@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+import re
+from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +13,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight
 
 from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.distinct import distinct
 from skstruct._arrays.memory import check_table_fits
 from skstruct.learners.counting.base import CountingPredictor, flattened
 from skstruct.learners.counting.examples import CountingExamples
@@ -24,7 +26,15 @@ from skstruct.losses import resolve_loss
 from skstruct.spaces.base import Countable
 from skstruct.spaces.inference import infer_space
 
-SOLVERS = ("closed-form", "newton-cg")
+WORDS = {"solver": ("closed-form", "newton-cg"), "features": FEATURES, "learning_rate": RATES}
+COUNTS = {  # and whether there may be none
+    "n_components": True, "n_total": True, "batch_size": False, "budget": False, "max_iter": False
+}  # fmt: skip
+
+
+def is_number(value) -> bool:
+    """Whether this is a real number; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 class CountingReader(CountingPredictor):
@@ -44,34 +54,87 @@ class CountingReader(CountingPredictor):
             )
         check_consistent_length(X, y)
         flat, row = flattened(y) if self.several_outputs else (y, np.arange(X.shape[0]))
-        if reset:
-            self.space_ = (infer_space(flat) if self.space is None else clone(self.space)).fit(flat)
-            if not isinstance(self.space_.counted, Countable):
-                raise ValueError(
-                    f"CountingRidge needs the moments of the space, which "
-                    f"{type(self.space_).__name__} has not: use ConditionalRiskMinimizer or "
-                    "StructuredSVM."
-                )
-            self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
-        outputs = self.space_.validate(flat)
+        try:
+            if reset:
+                self._fit_space(flat)
+            outputs = self.space_.validate(flat)
+        except ValueError as error:
+            raise self._in_its_row(error, row) from None
+        if self.several_outputs:
+            outputs, row = self._once(outputs, row)
         rows = np.empty((X.shape[0], 0))
         weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
         return X, outputs, row, weight
 
+    def _fit_space(self, flat):
+        self.space_ = (infer_space(flat) if self.space is None else clone(self.space)).fit(flat)
+        name = type(self.space_).__name__
+        if not isinstance(self.space_.counted, Countable):
+            raise ValueError(
+                f"CountingRidge needs the moments of the space, which {name} has not: use "
+                "ConditionalRiskMinimizer or StructuredSVM."
+            )
+        if getattr(self.space_.limits, "n_rows", None) is not None:
+            raise ValueError(
+                f"CountingRidge counts one space, and the limits of {name} differ from row to row: "
+                "give them at prediction, restrict={...}."
+            )
+        self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
+
+    def _in_its_row(self, error, row) -> ValueError:
+        """An error that counts all correct outputs, with the row of the one it names."""
+        named = re.search(r"Y\[(\d+)\]", str(error))
+        if not self.several_outputs or named is None:
+            return error
+        at = row[int(named[1])]
+        return ValueError(
+            f"In the list of correct outputs y[{at}], Y counting all of them: {error}"
+        )
+
+    def _once(self, outputs, row):
+        """Every correct output of a row once; where there are several, all must be counted."""
+        number = distinct(outputs)[1]
+        first = np.sort(np.unique(np.column_stack([row, number]), axis=0, return_index=True)[1])
+        outputs, row = outputs[first], row[first]
+        several = np.bincount(row)[row] > 1
+        outside = several & ~self.space_.counted.contains(outputs)
+        if outside.any():
+            at = row[np.flatnonzero(outside)[0]]
+            raise ValueError(
+                f"y[{at}] has several correct outputs, and not all are within the limits of the "
+                "space: give limits at prediction, restrict={...}."
+            )
+        return outputs, row
+
+    def _fixed_alpha(self) -> float | None:
+        """A single penalty, checked; None where there is a choice."""
+        if not is_number(self.alpha):
+            return None
+        alpha = float(self.alpha)
+        if not (np.isfinite(alpha) and alpha > 0):
+            raise ValueError(f"alpha must be positive; {self.alpha!r} came.")
+        return alpha
+
     def _check_parameters(self):
         parse_memory(self.memory)
-        for name, known in (
-            ("solver", SOLVERS), ("features", FEATURES), ("learning_rate", RATES)
-        ):  # fmt: skip
+        for name, known in WORDS.items():
             if getattr(self, name) not in known:
                 raise ValueError(
                     f"{name} is one of {', '.join(known)}; {getattr(self, name)!r} came."
                 )
-        for name in ("n_components", "batch_size", "budget", "n_total", "max_iter"):
+        for name, optional in COUNTS.items():
             value = getattr(self, name)
             whole = isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
-            if not whole and not (value is None and name in ("n_components", "n_total")):
+            if not whole and not (optional and value is None):
                 raise ValueError(f"{name} is a whole number from 1; {value!r} came.")
+        for name in ("eta0", "power_t", "meta_rate", "tol"):
+            value = getattr(self, name)
+            if name == "eta0" and value is None:
+                continue
+            good = is_number(value) and 0 <= value < (1 if name == "tol" else np.inf)
+            if not good or (name == "eta0" and value == 0):
+                most = " and below 1" if name == "tol" else ""
+                raise ValueError(f"{name} is a number that is not negative{most}; {value!r} came.")
 
     def _open(self, X, outputs, row, weight):
         """What is known of space and inputs before anything is learned."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-from numbers import Real
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from skstruct.learners.counting.closed_form import ClosedForms
 from skstruct.learners.counting.newton import newton_cg
 from skstruct.learners.counting.online import OnlineState
 from skstruct.learners.counting.reading import CountingReader
-from skstruct.learners.counting.search import choose_alpha
+from skstruct.learners.counting.search import alpha_grid, checked_alphas, choose_alpha
 from skstruct.learners.leave_out import check_groups
 
 EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
@@ -180,13 +179,15 @@ class CountingRidge(CountingReader):
         kept = np.flatnonzero(weight > 0)
         if not len(kept):
             raise ValueError("sample_weight: all rows have weight zero.")
-        n = len(weight)
+        whole, n = (X, outputs, row), len(weight)
         if len(kept) < n:
             X, outputs, row, weight, groups = self._only(kept, X, outputs, row, weight, groups)
         self._open(X, outputs, row, weight)
         self._solve(X, self._examples(outputs, row, weight), groups)
-        if self._precomputed and len(kept) < n:  # new rows bring values of all training rows
-            self.function_.widen(kept, n)
+        if len(kept) < n:  # every training row has its place, also those that do not count
+            X, self.outputs_, row = whole
+            self.problem_ = self._problem(self.outputs_, row)
+            self.function_.widen(X, kept)
         return self
 
     def _only(self, kept, X, outputs, row, weight, groups):
@@ -207,25 +208,24 @@ class CountingRidge(CountingReader):
                 examples, gram, self.alpha_, tol=self.tol, max_iter=self.max_iter,
                 verbose=self.verbose,
             )  # fmt: skip
-            total, scores = None, gram.times(A)
+            weights, total, scores = gram.coefficients(A), None, gram.times(A)
             self.objective_ = examples.value(scores, float(np.vdot(A, scores)), self.alpha_)
         else:
             solution = solutions.at(self.alpha_)
-            A, self.n_iter_ = solution.coefficients, None
-            total = gram.coefficients(solution.total[:, None])[:, 0]
-            self.objective_ = solution.objective
-        self.function_.take(X, gram.coefficients(A), total)
+            weights, total = solutions.weights(solution), solutions.total(solution)
+            self.objective_, self.n_iter_ = solution.objective, None
+        self.function_.take(X, weights, total)
         self.online_ = None
 
     def _penalty(self, solutions, groups):
-        if isinstance(self.alpha, Real) and not isinstance(self.alpha, bool):
-            if not (np.isfinite(self.alpha) and self.alpha > 0):
-                raise ValueError(f"alpha must be positive; {self.alpha!r} came.")
-            return float(self.alpha), None
-        if len(solutions.examples.counts) == 1:
-            return 1.0, None  # nothing can be left out
+        alpha = self._fixed_alpha()
+        if alpha is not None:
+            return alpha, None
+        grid = alpha_grid(self.alpha, solutions.examples, solutions.gram)
+        if len(solutions.examples.counts) == 1:  # nothing can be left out
+            return 1.0 if isinstance(self.alpha, str) else float(grid[0]), None
         return choose_alpha(
-            self.alpha, solutions, self.problem_, self.leave_out, groups,
+            grid, solutions, self.problem_, self.leave_out, groups,
             memory=self.memory, verbose=self.verbose,
         )  # fmt: skip
 
@@ -235,8 +235,8 @@ class CountingRidge(CountingReader):
         """Steps of functional gradient descent on further rows.
 
         The first call learns what is open of the space (names) and of the kernel (its width);
-        all later ones take these as they are. After ``fit``, goes on from its solution.
-        ``alpha="auto"`` is 1.
+        all later ones take these as they are, and landmarks of features too. After ``fit``, goes
+        on from its solution. ``alpha="auto"`` is 1, and of several alphas the largest is taken.
         """
         if self._precomputed:
             raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
@@ -246,8 +246,9 @@ class CountingRidge(CountingReader):
             self._open(X, outputs, row, weight)
             rows = self.function_.featured(X[:1]).shape[1] if self.function_.by_features_ else 0
             self.function_.take(X[:0], np.zeros((rows, self.problem_.width)))
-            self.alpha_ = float(self.alpha) if isinstance(self.alpha, Real) else 1.0
             self.search_ = self.objective_ = self.online_ = None
+        self.alpha_ = self._online_alpha()
+        X = self.function_.like_kept_rows(X)
         self.function_ = copy.copy(self.function_)  # an interrupted call leaves the old one
         self.function_.total_ = None
         self.online_ = self._online_state()
@@ -259,7 +260,22 @@ class CountingRidge(CountingReader):
             total = self.n_total or self.online_.n_rows + len(batch.counts)
             self.online_.step(X[rows], batch, self.alpha_ / total)
         self.online_.windows = None  # a copy would hold everything twice
+        if not np.isfinite(self.function_.weights_).all():
+            raise ValueError(
+                f"The steps of partial_fit grew without end, eta0 = {self.online_.eta0:.3g}: give "
+                "a smaller one, or scale the inputs."
+            )
         return self
+
+    def _online_alpha(self) -> float:
+        alpha = self._fixed_alpha()
+        if alpha is not None:
+            return alpha
+        if not isinstance(self.alpha, str):
+            return float(checked_alphas(self.alpha)[0])
+        if self.alpha != "auto":
+            checked_alphas(self.alpha)
+        return 1.0 if self.objective_ is None else self.alpha_
 
     def _batches(self, outputs, row, weight):
         """Examples of one step after the other; many steps are embedded at once."""
@@ -273,13 +289,13 @@ class CountingRidge(CountingReader):
                 yield examples.batch(start, min(start + size, last - first))
 
     def _online_state(self) -> OnlineState:
-        if self.online_ is None:
-            return OnlineState(
-                self.function_, self.learning_rate, self.eta0, self.power_t, self.meta_rate,
-                int(self.budget), n_rows=0 if self.objective_ is None else len(self.outputs_),
-            )  # fmt: skip
-        state = copy.copy(self.online_)
-        state.function = self.function_
+        n_rows = 0 if self.objective_ is None else int(self.problem_.row[-1]) + 1
+        state = OnlineState(n_rows=n_rows) if self.online_ is None else copy.copy(self.online_)
+        state.function, state.learning_rate = self.function_, self.learning_rate
+        state.power_t, state.meta_rate = self.power_t, self.meta_rate
+        state.budget, state.batch_size = int(self.budget), int(self.batch_size)
+        if state.given != self.eta0:
+            state.given = state.eta0 = self.eta0
         return state
 
     @property

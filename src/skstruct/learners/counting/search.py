@@ -21,26 +21,32 @@ N_FOLDS = 5  # where single rows would take too long
 
 def alpha_grid(alpha, examples, gram) -> np.ndarray:
     """The penalties to try, largest first: those given, or from near zero scores to near none."""
-    if isinstance(alpha, str):
-        if alpha != "auto":
-            raise ValueError(f'alpha is a positive number, several, or "auto"; {alpha!r} came.')
+    if isinstance(alpha, str) and alpha == "auto":
         top = 0.5 * examples.covariance.eigenvalues.max(initial=0.0) * gram.trace
         return (top if top > 0 else 1.0) * np.logspace(0, -6, N_ALPHAS)
+    return checked_alphas(alpha)
+
+
+def checked_alphas(alpha) -> np.ndarray:
+    """Penalties that were given, largest first."""
+    if np.asarray(alpha).dtype.kind not in "fiu":
+        raise ValueError(f'alpha is a positive number, several, or "auto"; {alpha!r} came.')
     alphas = np.unique(np.asarray(alpha, dtype=np.float64))[::-1]
     if not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
         raise ValueError(f"alpha must be positive; {alpha!r} came.")
     return alphas
 
 
-def choose_alpha(alpha, solutions, problem, leave_out, groups, *, memory, verbose):
+def choose_alpha(alphas, solutions, problem, leave_out, groups, *, memory, verbose):
     """The penalty of least left-out loss, and all trials; ties go to the larger penalty.
 
     Parameters
     ----------
+    alphas : array, largest first
     solutions : ClosedForms
     """
     examples, gram = solutions.examples, solutions.gram
-    alphas, m = alpha_grid(alpha, examples, gram), len(examples.counts)
+    m = len(examples.counts)
     groups = group_numbers(leave_out, problem.first_outputs, groups)
     if groups is None and not can_leave_one_out(examples):
         groups = np.arange(m) % min(N_FOLDS, m)
