@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skstruct.datasets.tours import TourData, fetch_flickr_tours
+from skstruct.datasets.tours import TourData, load_flickr_tours
 from skstruct.exceptions import MissingDataError
 
 # Places, users, tours, and tours of three places and more, as papers print them.
@@ -43,7 +43,7 @@ def test_small_file(folder, packed):
     if packed:
         (folder / "traj-Osak.csv").unlink()
         (folder / "traj-Osak.csv.xz").write_bytes(lzma.compress(VISITS.encode()))
-    data = fetch_flickr_tours("Osak", min_places=1)
+    data = load_flickr_tours("Osak", min_places=1)
     assert isinstance(data, TourData)
     assert (data.city, data.places, data.themes) == ("Osak", (7, 2, 9), ("Museum", "Park", "Park"))
     assert_array_equal(data.coordinates, [[-3.5, 55], [0.25, -90], [1, 2]])
@@ -56,7 +56,7 @@ def test_small_file(folder, packed):
 
 @pytest.mark.parametrize(("min_places", "users"), [(2, ("u1", "u2")), (3, ("u1",)), (4, ())])
 def test_short_tours_are_left_out(folder, min_places, users):
-    data = fetch_flickr_tours("Osak", min_places=min_places)
+    data = load_flickr_tours("Osak", min_places=min_places)
     assert data.users == users
     assert len(data.tours) == len(data.starts) == len(data.durations) == len(users)
     assert data.places == (7, 2, 9)
@@ -90,23 +90,23 @@ def test_bad_files(folder, file, old, new, message):
     path = folder / file
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(ValueError, match=f"{file}, {message}"):
-        fetch_flickr_tours("Osak")
+        load_flickr_tours("Osak")
 
 
 def test_missing_file(folder):
     with pytest.raises(MissingDataError, match=r"No file 'flickr_tours/poi-Glas.csv'.*tour-cikm16"):
-        fetch_flickr_tours("Glas")
+        load_flickr_tours("Glas")
 
 
 def test_unknown_city():
     with pytest.raises(ValueError, match=r"knows Edin, .*, Toro; got 'Rome'"):
-        fetch_flickr_tours("Rome")
+        load_flickr_tours("Rome")
 
 
 @pytest.mark.parametrize("city", SIZES)
 def test_real_data(city):
     try:
-        data, every = fetch_flickr_tours(city), fetch_flickr_tours(city, min_places=1)
+        data, every = load_flickr_tours(city), load_flickr_tours(city, min_places=1)
     except MissingDataError as error:
         pytest.skip(str(error))
     n_places, n_users, n_tours, n_long = SIZES[city]

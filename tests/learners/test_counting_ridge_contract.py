@@ -100,6 +100,13 @@ def test_sparse_inputs_and_copies_of_models(data):
     dense = CountingRidge(gamma=0.5, alpha=0.2).fit(X, Y)
     model = CountingRidge(gamma=0.5, alpha=0.2).fit(sparse.csr_array(X), Y)
     assert_allclose(model.decision_function(sparse.csr_array(X)), dense.decision_function(X))
+    wide = sparse.random_array((40, 90), density=0.1, rng=0, format="csr")
+    model = CountingRidge(kernel="linear", alpha=0.2).fit(wide, Y)
+    assert model.coef_.shape == (4, 40)  # of rows: nothing of 90 columns was made dense
+    dense_wide = CountingRidge(kernel="linear", alpha=0.2).fit(wide.toarray(), Y)
+    assert_allclose(
+        model.decision_function(wide), dense_wide.decision_function(wide.toarray()), atol=1e-9
+    )
     stored = pickle.loads(pickle.dumps(dense))
     assert_array_equal(stored.predict(X), dense.predict(X))
     assert clone(dense).get_params() == dense.get_params()

@@ -30,6 +30,7 @@ from skstruct.datasets.quantities import (
 )
 from skstruct.datasets.ranked_classes import rank_classes
 from skstruct.datasets.streets import StreetNetwork
+from skstruct.datasets.tours import TourData, load_flickr_tours
 from skstruct.datasets.town import TownTours, make_tours
 from skstruct.datasets.usps import DigitImages, load_usps
 
@@ -47,6 +48,7 @@ __all__ = [
     "StreetNetwork",
     "TaggedSentences",
     "TokenData",
+    "TourData",
     "TownTours",
     "WordImages",
     "data_file",
@@ -54,6 +56,7 @@ __all__ = [
     "load_conll2000",
     "load_digit_shapes",
     "load_enzymes",
+    "load_flickr_tours",
     "load_hierarchical",
     "load_label_ranking",
     "load_multilabel",

@@ -70,7 +70,7 @@ class TourData:
         return 2 * 6371.0088 * np.arcsin(np.sqrt(np.minimum(chord, 1.0)))
 
 
-def fetch_flickr_tours(city: str = "Edin", *, min_places: int = 3) -> TourData:
+def load_flickr_tours(city: str = "Edin", *, min_places: int = 3) -> TourData:
     """Load tours through a city, from geotagged photos on Flickr [1]_ [2]_.
 
     Reads ``flickr_tours/poi-CITY.csv``, one place per line, and ``flickr_tours/traj-CITY.csv``,
@@ -106,14 +106,14 @@ def fetch_flickr_tours(city: str = "Edin", *, min_places: int = 3) -> TourData:
 
     Examples
     --------
-    >>> data = fetch_flickr_tours("Edin")  # doctest: +SKIP
+    >>> data = load_flickr_tours("Edin")  # doctest: +SKIP
     >>> len(data.places), len(data.tours)  # doctest: +SKIP
     (28, 634)
     >>> data.tours[0]  # doctest: +SKIP
     [10, 28, 17]
     """
     if city not in _CITIES:
-        raise ValueError(f"fetch_flickr_tours knows {', '.join(_CITIES)}; got {city!r}.")
+        raise ValueError(f"load_flickr_tours knows {', '.join(_CITIES)}; got {city!r}.")
     path = data_file("flickr_tours", f"poi-{city}.csv", source=_SOURCE)
     places = [row for _, row in _rows(path, _PLACE)]
     numbers = tuple(number for number, *_ in places)

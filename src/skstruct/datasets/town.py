@@ -70,8 +70,14 @@ def make_tours(
     """
     from skstruct.spaces import Cycles
 
-    if town is None and not 3 <= n_places <= 16:
-        raise ValueError(f"make_tours: n_places is from 3 to 16; {n_places} came.")
+    _check_whole("n_samples", n_samples, 1)
+    if town is None:
+        _check_whole("n_places", n_places, 3, 16)
+        _check_whole("n_features", n_features, 1)
+    elif not isinstance(town, TownTours):
+        raise ValueError(f"make_tours: town is what make_tours gave before; {town!r} came.")
+    if not (isinstance(noise, (int, float, np.number)) and 0 <= noise < np.inf):
+        raise ValueError(f"make_tours: noise is finite and not negative; {noise!r} came.")
     rng = np.random.default_rng(random_state)
     if town is None:
         coordinates = rng.random((n_places, 2))
@@ -87,3 +93,12 @@ def make_tours(
     best = space.argmin(way - (prizes[:, u] + prizes[:, v]) / 2).outputs
     tours = [[places[j] for j in tour if j >= 0] for tour in space.tours(best)]
     return TownTours(X, tours, places, coordinates, tastes)
+
+
+def _check_whole(name: str, value, lowest: int, highest: float = np.inf):
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or not lowest <= value <= highest:
+        most = "" if highest == np.inf else f" and at most {highest}"
+        raise ValueError(
+            f"make_tours: {name} is a whole number, at least {lowest}{most}; {value!r} came."
+        )

@@ -119,9 +119,10 @@ class CholeskyForm(Solution):
     def is_direct(self) -> bool:  # type: ignore[override]
         """Whether forming and factoring G takes less work than solving with one factor."""
         m, (M, d) = len(self.gram.K), self.examples.U.shape
-        several = np.count_nonzero(self.values) > 1
+        several = bool(np.count_nonzero(self.values) > 1)
         direct = 2 * m**3 / 3 + M**3 / 3 + M * M * d
-        return not self.examples.is_convex or several or direct <= EXPECTED_STEPS * 4 * m * m * d
+        products = EXPECTED_STEPS * 4 * m * m * d
+        return not self.examples.is_convex or several or direct <= products
 
     def times_G(self, beta):
         return self.examples.margins(self.gram.K @ self.spread(self.examples.gathered(beta)))

@@ -48,7 +48,8 @@ class ScoreFunction(BaseEstimator):
     def fit(self, X, sample_weight=None):
         """Settle kernel and features on the rows of X."""
         self.map_ = self.X_ = self.total_ = None
-        linear = isinstance(self.kernel, str) and self.kernel == "linear"
+        wide = sparse.issparse(X) and X.shape[1] > X.shape[0]  # better left sparse
+        linear = isinstance(self.kernel, str) and self.kernel == "linear" and not wide
         self.by_features_ = linear or self.n_components is not None
         shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         self.kernel_ = InputKernel(self.kernel, **shared).fit(X, sample_weight)

@@ -21,7 +21,7 @@ from skstruct.learners.counting.closed_form import ClosedForms, SpectralForm
 from skstruct.learners.counting.examples import CountingExamples
 
 BLOCK = 1 << 19  # numbers that a block of rows may take at a time
-MOST_WORK = 5e10  # operations per penalty up to which single rows are left out in closed form
+MOST_WORK = 1e10  # operations per penalty up to which single rows are left out in closed form
 
 
 def can_leave_one_out(examples: CountingExamples) -> bool:

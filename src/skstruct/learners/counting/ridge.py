@@ -39,7 +39,8 @@ class CountingRidge(CountingReader):
         What ``score`` measures and ``alpha`` is chosen by; the usual loss of the space when None.
     kernel, gamma, degree, coef0
         Kernel between inputs, by scikit-learn's names, a callable or ``"precomputed"``. With
-        ``"linear"``, n rows and p features take n p² operations and no n x n matrix.
+        ``"linear"``, n rows and p features take n p² operations and no n x n matrix; sparse rows
+        of more features than rows are treated as any kernel.
     alpha : float, several, or "auto", default="auto"
         The penalty :math:`\lambda` of the objective above, on the scale of means over the space:
         1 is the choice of [1]_. ``"auto"`` and several values are chosen by the loss on left-out
@@ -56,7 +57,7 @@ class CountingRidge(CountingReader):
         Whether ``y[i]`` is a list of outputs that are all correct.
     leave_out : "one", "output", int or splitter, default="one"
         What is left out together when alpha is chosen. Where single rows would take too long
-        (2 n d (n² + d²) above 5e10), five interleaved groups are left out.
+        (2 n d (n² + d²) above 1e10), five interleaved groups are left out.
     learning_rate : "optimal", "invscaling", "constant" or "meta", default="optimal"
         Steps of ``partial_fit`` after t batches: :math:`\eta_0 / (1 + 2 \lambda \eta_0 t / n)`,
         :math:`\eta_0 / t^{power\_t}`, :math:`\eta_0`, or adapted by stochastic meta-descent.
