@@ -9,9 +9,9 @@ multilabel   Figure 5.1: Hamming and ranking loss on Yeast (1,500 genes for trai
              testing, 14 labels) by the degree of a polynomial kernel, beside the multi-label
              machine of Elisseeff and Weston. The thesis draws curves and prints no number. Rows
              of Yeast have length one; kernels are ((1 + <x, x'>) / 2)^degree, which is one on
-             the diagonal, and for the fixed alpha also (1 + <x, x'>)^degree: neither the thesis
-             nor Elisseeff and Weston say which. C of the machine is chosen by three folds of the
-             training rows on the ranking loss.
+             the diagonal, and for the fixed alpha also (1 + <x, x'>)^degree: the thesis does not
+             say which, and that of Elisseeff and Weston is not known here. C of the machine is
+             chosen by three folds of the training rows on the ranking loss.
 hierarchies  Table 5.1 (papers/counting_hierarchies.py).
 cycles       Figure 5.2 (papers/counting_cycles.py).
 online       Figures 5.3 to 5.5 (papers/counting_online.py).
