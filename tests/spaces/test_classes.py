@@ -80,3 +80,40 @@ def test_training_outputs_beyond_the_candidates_are_never_predicted():
     assert space.embed(space.validate(["z"])).tolist() == [[0, 0, 1]]
     assert space.argmin(np.array([[0.0, 1.0, -9.0]])).outputs.tolist() == [0]
     assert space.size() == 2
+
+
+def test_labels_that_the_type_of_training_outputs_does_not_hold():
+    for labels, Y in (
+        (["a", "b", "c"], pd.Series(["a", "b"], dtype="category")),
+        ([0, 1, 0.5], pd.Series([0, 1])),
+        ([0, 1, 300], pd.Series([0, 1], dtype=np.int8)),
+        ([0, 1, 0.5], pd.Series([0, 1], dtype="Int64")),
+        ([0, 1, "x"], pd.Series([0, 1])),
+    ):
+        space = Classes(labels).fit(Y)
+        assert space.restore(np.array([2, 0])).tolist() == [labels[2], labels[0]]
+
+
+def test_what_is_no_class():
+    assert Classes().fit(["a", "b"]).contains([0, 0.5, 1, 2, -1]).tolist() == [1, 0, 1, 0, 0]
+    with pytest.raises(NotFittedError):
+        Classes(["a"]).size()
+
+
+def test_costs_of_candidates_have_one_column_for_all_that_is_known():
+    space = Candidates(["a", "b"]).fit(["a", "c"])
+    assert space.argmin(np.array([[1.0, 0.5, 0.0]])).outputs.tolist() == [1]
+    for shape in ((1, 2), (1, 4), (3,)):
+        with pytest.raises(ValueError, match=r"expects costs of shape \(n_samples, 3\)"):
+            space.argmin(np.zeros(shape))
+
+
+def test_candidates_that_hold_arrays():
+    def output(*numbers):
+        return {"kind": [1, (np.array(numbers),)]}
+
+    space = Candidates([output(1, 2), output(3)]).fit([output(3)])
+    assert space.n_known_ == 2
+    assert space.validate([output(3), output(1, 2)]).tolist() == [1, 0]
+    with pytest.raises(ValueError, match="neither a candidate"):
+        space.validate([output(1)])

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cliques against all sets of nodes."""
 
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,3 +133,25 @@ def test_scores_of_edges_are_learned():
     costs = rng.standard_normal((4, 10))
     same = pairs.argmin(np.hstack([np.zeros((4, 5)), costs]))
     assert_allclose(space.argmin(costs).values, same.values)
+
+
+def test_graphs_are_no_sets_of_nodes():
+    path = nx.path_graph(3)
+    for Y in ([path], [{0, 1, 2}, path], pd.Series([path]), path):
+        with pytest.raises(ValueError, match=rf"Y\[{int(len(Y) == 2)}\] is a graph, whose edges"):
+            Cliques().fit(Y)
+        with pytest.raises(ValueError, match="is a graph, whose edges"):
+            Cliques(3).validate(Y)
+    with pytest.raises(ValueError, match="expects rows of label names; None came"):
+        Cliques().fit(None)
+
+
+@pytest.mark.parametrize("n", [4, 6, 17])
+def test_no_node_rather_than_one(n):
+    """Sets of fewer than two nodes cost nothing: the smallest of them is taken."""
+    costs, space = np.random.default_rng(0).random((50, n * (n - 1) // 2)), Cliques(n)
+    assert space.argmin(costs).outputs.sum() == 0
+    assert space.restrict(exclude=[0]).argmin(costs).outputs.sum() == 0
+    held = space.restrict(include=[[1], []]).argmin(costs[:2]).outputs
+    assert_array_equal(held.sum(axis=1), [1, 0])
+    assert held[0, 1] == 1

@@ -234,7 +234,7 @@ def test_bad_limits(limits, message):
 
 def test_limits_of_other_places():
     limits = Cycles(4).restrict(include=[0]).limits
-    with pytest.raises(ValueError, match="restricted for 4 places; there are 5"):
+    with pytest.raises(ValueError, match="between 4 places; there are 20 between 5"):
         Cycles(5, limits=limits).size()
     assert "1 places known in" in repr(limits)
     assert "3 to 4 of 5 places" in repr(Cycles(5).restrict(max_size=4).limits)
@@ -489,3 +489,76 @@ def test_predictions_within_limits():
     assert len(found[0]) == 3
     assert len(found[1]) <= 4
     assert found[0][0] == min(found[0])
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_lists_of_adjacency_arrays(directed):
+    space = Cycles(list("abcd"), directed=directed)
+    Z = space.enumerate()[:3]
+    arrays = Cycles(4, directed=directed).fit(np.zeros((1, 4, 4), int) + cyclic(directed))
+    arrays = arrays.restore(Z)
+    for Y in (list(arrays), arrays.tolist(), [array.tolist() for array in arrays]):
+        for fitted in (clone(space).fit(Y), Cycles(directed=directed).fit(Y)):
+            assert_array_equal(fitted.validate(Y), Z)
+            assert_array_equal(fitted.restore(Z), arrays)
+
+
+def cyclic(directed):
+    """The adjacency array of a tour through four places."""
+    there = np.roll(np.eye(4, dtype=int), 1, axis=1)
+    return there if directed else there | there.T
+
+
+def test_places_that_are_pairs():
+    squares = [(0, 0), (0, 1), (1, 1)]
+    with pytest.raises(ValueError, match="If places are pairs themselves, give nodes"):
+        Cycles().fit([squares])
+    with pytest.raises(ValueError, match=r"at least 3 places; there are 2\.$"):
+        Cycles(2).size()
+    space = Cycles([*squares, (1, 0)]).fit([squares])
+    assert space.restore(space.validate([squares]))[0] == squares
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize(
+    ("Y", "message"),
+    [
+        ([None, ["a", "b", "c"]], r"in order of travel in each row; Y\[0\] is None"),
+        ([["a", "b", "c"], 5], r"in order of travel in each row; Y\[1\] is 5"),
+        ([["a", "b", "c"], "abc"], r"in order of travel in each row; Y\[1\] is 'abc'"),
+        ([[1, 0, 1], [[1], 0, 1]], "a place must be hashable"),
+        ([[1, 0, 1], None], r"Y\[1\] is None"),
+        (None, "expects a list of graphs, one per sample; None came"),
+        (5, "expects a list of graphs, one per sample; 5 came"),
+    ],
+)
+def test_what_is_no_list_of_tours(Y, message, directed):
+    with pytest.raises(ValueError, match=message):
+        Cycles(directed=directed).fit(Y)
+
+
+def test_rows_that_are_missing_where_places_are_numbers():
+    for Y, row in (([None, [0, 1, 2]], 0), ([[0, 1, 2], None], 1), ([[0, 1, 1], None], 1)):
+        with pytest.raises(ValueError, match=rf"Y\[{row}\] is None"):
+            Cycles(4).fit(Y)
+
+
+@pytest.mark.parametrize("argument", ["min_size", "max_size"])
+def test_sizes_of_no_row(argument):
+    with pytest.raises(ValueError, match=f"{argument} is a number of places, or one per row"):
+        Cycles(4).restrict(**{argument: []})
+
+
+@pytest.mark.parametrize("ask", ["mean_embedding", "covariance", "second_moment"])
+def test_moments_of_embeddings_that_are_wrong(ask):
+    with pytest.raises(ValueError, match="signed pairs are of directed cycles"):
+        getattr(Cycles(4, directed=False, embedding="signed pairs"), ask)()
+    for limits in ({}, {"include": [0]}):
+        with pytest.raises(ValueError, match="embedding is 'signed pairs' or 'indicators'; 'x'"):
+            getattr(Cycles(4, embedding="x").restrict(**limits), ask)()
+
+
+def test_limits_of_another_number_of_edges():
+    limits = Cycles(4).restrict(include=[0]).limits
+    with pytest.raises(ValueError, match="for 12 edges between 4 places; there are 6 between 4"):
+        Cycles(4, directed=False, limits=limits).size()

@@ -106,3 +106,19 @@ def test_sizes_are_exact():
     assert LabelSets(range(1000)).restrict(exclusive=groups).size() == 3**100 * 2**800
     chain = Hierarchy([(j - 1, j) for j in range(1, 1000)]).restrict(min_size=5, max_size=700)
     assert chain.size() == 696
+
+
+@given(forests(), st.data())
+def test_at_least_so_many(space, data):
+    """Counts stop at the number that suffices, where none is too large."""
+    smallest = data.draw(st.integers(1, len(space.labels_) + 1))
+    outputs = closed_sets(space)
+    outputs = outputs[outputs.sum(axis=1) >= smallest]
+    limited = space.restrict(min_size=smallest)
+    assert limited.size() == len(outputs)
+    if len(outputs):
+        check_space(limited, outputs, n_costs=3, n_draws=300)
+    paths = limited._forest_paths(limited.limits_)
+    assert paths.ways.shape[1] <= max(smallest, len(space.labels_)) + 1
+    if smallest <= len(space.labels_):
+        assert paths.ways.shape[1] == smallest + 1

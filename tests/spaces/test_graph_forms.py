@@ -217,7 +217,7 @@ def test_edges_known_beforehand():
     [
         ([("a", "z")], "include holds the node 'z'"),
         ([[("a", "z")], []], r"include\[0\] holds the node 'z'"),
-        (("a", "b"), "include holds 'a', which is not a pair"),
+        (("a", "b"), "include is a list of pairs of nodes"),
         ([("a", "a")], "include holds the self-loop"),
         ("ab", "the text 'ab' came"),
         (3, "3 came"),
@@ -264,3 +264,39 @@ def test_f_measure_of_edges():
     assert model.predict(X).shape == (4, 3)
     with pytest.raises(ValueError, match="sized indicators"):
         ConditionalRiskMinimizer(space=Graphs(3, property="acyclic"), loss="f1").fit(X, Y)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_edges_as_arrays_of_pairs(directed):
+    """Numbers of nodes, and texts; one list of edges for all rows, or one for each."""
+    for names in (range(4), "abcd"):
+        space = Graphs(list(names), directed)
+        pairs = [(names[0], names[1]), (names[2], names[3])]
+        expected = space.restrict(include=pairs).limits_
+        found = space.restrict(include=np.array(pairs)).limits_
+        assert_array_equal(found.low, expected.low)
+        by_row = space.restrict(exclude=np.array([pairs[:1], pairs[1:]])).limits_
+        assert_array_equal(by_row.high, space.restrict(exclude=[pairs[:1], pairs[1:]]).limits_.high)
+    bits = np.eye(len(Graphs(4, directed).labels_), dtype=int)
+    assert_array_equal(Graphs(4, directed).restrict(include=bits).limits_.low, bits)
+
+
+def test_one_pair_is_no_list_of_pairs():
+    for pair in (("a", "b"), ["b", "a"], {"a", "b"}):
+        with pytest.raises(ValueError, match=r"exclude is a list of pairs of nodes; .*\[\('"):
+            Graphs(list("abc")).restrict(exclude=pair)
+    squares = [(0, 1), (1, 0), (0, 0)]
+    space = Graphs(squares).restrict(include=[(squares[0], squares[1])])
+    assert space.limits_.low.tolist() == [[True, False, False]]
+
+
+def test_adjacency_lists_of_lists():
+    rows = [[[0, 1, 0], [1, 0, 1], [0, 1, 0]], [[0, 0, 0], [0, 0, 1], [0, 1, 0]]]
+    space = Graphs().fit(rows)
+    assert space.nodes_ == (0, 1, 2)
+    assert_array_equal(space.restore(space.validate(rows)), rows)
+    edges = [[[0, 1], [1, 2]]]  # two lists of two: edges
+    assert Graphs().fit(edges).nodes_ == (0, 1, 2)
+    for Y in (None, 3):
+        with pytest.raises(ValueError, match=f"expects a list of graphs, one per sample; {Y} came"):
+            Graphs(3).fit(Y)

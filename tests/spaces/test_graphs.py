@@ -430,3 +430,48 @@ def test_parameters():
     named = Graphs(nx.path_graph(["x", "y", "z"]))
     assert named.nodes_ == ("x", "y", "z")
     assert len(named.edges_) == 3  # the graph names the nodes; all edges are possible
+
+
+def test_graphs_with_another_kind_of_edges_are_no_limits():
+    """Of a graph without directions either direction of an edge would be meant."""
+    for directed, other in ((True, nx.Graph([(0, 1)])), (False, nx.DiGraph([(0, 1)]))):
+        space = Graphs(3, directed)
+        for limit, name in (other, "exclude is"), ([other, other], r"exclude\[0\] is"):
+            with pytest.raises(ValueError, match=f"{name} (not )?directed, but edges here are"):
+                space.restrict(exclude=limit)
+
+
+def test_sizes_that_no_decoder_obeys():
+    sized = Graphs(3).restrict(min_size=2)
+    with pytest.raises(ValueError, match="property cannot change after restrict"):
+        clone(sized).set_params(property="bipartite")
+    with pytest.raises(ValueError, match="number of edges is limited for all graphs and for fo"):
+        Graphs(3, property="bipartite", limits=sized.limits).argmin(np.ones((1, 3)))
+    with pytest.raises(ValueError, match="restricted for 3 edges; there are 6"):
+        Graphs(4, limits=sized.limits).argmin(np.ones((1, 6)))
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        Graphs(21, directed=True, property="acyclic"),
+        Graphs(17, property="bipartite"),
+    ],
+)
+def test_rows_without_known_edges_are_decoded_as_if_alone(space):
+    costs = np.random.default_rng(0).normal(size=(3, len(space.labels_)))
+    limited = space.restrict(include=[[(0, 1)], [], [(1, 2)]])
+    together = limited.argmin(costs)
+    for i in range(3):
+        alone = limited.rows(i).argmin(costs[i : i + 1])
+        assert_array_equal(together.outputs[i], alone.outputs[0])
+        assert_allclose(together.bounds[i], alone.bounds[0])
+    assert_allclose(together.values[1], space.argmin(costs).values[1])
+
+
+def test_limits_that_exclude_nothing():
+    space = Graphs(30, directed=True, property="acyclic")
+    assert space.restrict().size() == space.size()
+    space = Graphs(30, property="clique")
+    assert space.restrict(exclude=[]).size() == space.size()
+    assert_allclose(space.restrict().mean_embedding(), space.mean_embedding())

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import LabelSets
+from skstruct.spaces.free_subsets import FreeSubsets
 from skstruct.testing import check_space
 from strategies import subsets
 
@@ -181,7 +182,7 @@ def test_empty_spaces_and_wrong_shapes_are_named():
     with pytest.raises(ValueError, match=r"\(n, 2\) of 0 and 1; shape \(3,\) came"):
         LabelSets(list("ab")).contains(np.zeros(3))
     learned = LabelSets().fit(np.zeros((1, 3), int)).restrict(max_size=1)
-    with pytest.raises(ValueError, match="restricted for 3 labels; Y has 2"):
+    with pytest.raises(ValueError, match=r"shape \(n_samples, 3\), one column per label"):
         learned.fit(np.zeros((1, 2), int))
 
 
@@ -189,3 +190,17 @@ def test_refitting_forgets_the_old_labels():
     space = LabelSets().fit(np.zeros((1, 3), int))
     assert space.size() == 8
     assert space.fit(np.zeros((1, 5), int)).size() == 32
+
+
+def test_limits_and_sizes_hold_together():
+    limits = LabelSets("abc").restrict(include=["a"], max_size=2).limits
+    assert LabelSets("abc", max_size=1, limits=limits).enumerate().tolist() == [[1, 0, 0]]
+    assert LabelSets("abc", min_size=2, max_size=3, limits=limits).size() == 2
+
+
+def test_many_free_labels_are_counted_at_once(monkeypatch):
+    monkeypatch.setattr(FreeSubsets, "ways", property(lambda self: pytest.fail("all binomials")))
+    space = LabelSets(range(10**5))
+    assert space.covariance().eigenvalues.tolist() == [0.25]
+    assert LabelSets("abc").restrict(include=["a"]).size() == 4
+    assert LabelSets("abc", min_size=1).restrict(include=["a"]).size() == 4

@@ -261,3 +261,15 @@ def test_a_learner_does_better_than_the_empty_set():
         model = ConditionalRiskMinimizer(space=space, loss="hamming").fit(X, Y)
         assert space.contains(model.predict(X)).all()
         assert model.score(X, Y) > -0.2 * Y.sum(axis=1).mean()
+
+
+@pytest.mark.parametrize("other", [None, ["c"]])
+def test_graphs_without_edges(other):
+    space = Matchings(["a", "b"], other, graph=[]).fit([[]])
+    nothing = space.validate([[]])
+    assert nothing.shape == space.enumerate().shape == space.sample(1, 0).shape == (1, 0)
+    assert space.size() == 1
+    assert space.contains(nothing).tolist() == [True]
+    assert space.argmin(np.zeros((2, 0))).values.tolist() == [0.0, 0.0]
+    with pytest.raises(ValueError, match="'a' is in no edge"):
+        Matchings(["a", "b"], perfect=True, graph=[]).fit([[]])

@@ -127,3 +127,83 @@ def test_learners(learner, loss):
     assert model.predict(X).tolist() == y.tolist()
     assert model.predict(X, restrict={"max_level": 2}).max() == 2
     assert clone(model).fit(X, y).predict(X).dtype == y.dtype
+
+
+def best(space, Y, number):
+    """The answer where a level of this number is the cheapest."""
+    space = space.fit(Y)
+    costs = np.where(np.arange(len(space.labels_)) <= number, -1.0, 1.0)
+    return space.restore(space.argmin(costs[None]).outputs)
+
+
+@pytest.mark.parametrize(
+    ("levels", "Y", "number", "expected"),
+    [
+        ([0, 0.5, 1], np.array([0, 1, 1]), 1, 0.5),
+        (range(300), np.array([0, 1], np.int8), 200, 200),
+        ([0, 1, 2], np.array([True, False]), 2, 2),
+        (["low", "mid", "high"], np.array(["low", "high"]), 1, "mid"),
+    ],
+)
+@pytest.mark.parametrize("wrap", [np.array, pd.Series, lambda Y: pd.Series(Y, dtype="category")])
+def test_levels_that_the_type_of_training_outputs_does_not_hold(levels, Y, number, expected, wrap):
+    answer = best(Ordinal(levels), wrap(Y), number)
+    assert list(answer) == [expected]
+    seen = best(Ordinal(levels), wrap(Y), 0)  # as do those that it holds
+    assert list(seen) == [levels[0]]
+
+
+def test_types_that_hold_all_levels_come_back():
+    for Y in (np.array([0, 1, 2], np.int8), pd.Series([0, 1, 2], dtype="Int64")):
+        assert best(Ordinal(), Y, 1).dtype == Y.dtype
+    categories = pd.CategoricalDtype(["low", "high"], ordered=True)
+    for wrap in (pd.Series, pd.Categorical):
+        answer = best(Ordinal(["low", "mid", "high"]), wrap(["low", "high"], dtype=categories), 1)
+        assert list(answer) == ["mid"]
+        assert answer.dtype.ordered
+        assert list(answer.dtype.categories) == ["low", "mid", "high"]
+
+
+def test_frames():
+    frame = pd.DataFrame({"y": [2, 1, 2]})
+    space = Ordinal().fit(frame)
+    assert space.labels_ == (1, 2)
+    assert space.restore(space.validate(frame)).tolist() == [2, 1, 2]
+    with pytest.raises(ValueError, match=r"one level per sample; Y has shape \(3, 2\)"):
+        Ordinal().fit(frame.assign(z=3))
+
+
+def test_levels_that_are_excluded():
+    space = Ordinal([1, 2, 3])
+    for exclude in ([1, 2], (1, 2), {1, 2}, np.array([1, 2]), pd.Series([1, 2])):
+        assert space.restore(space.restrict(exclude=exclude).enumerate()).tolist() == [3]
+    by_row = space.restrict(exclude=[[3], [2, 3]], min_level=[2, None])
+    assert by_row.restore(by_row.argmin(np.zeros((2, 3))).outputs).tolist() == [2, 1]
+    for exclude, message in ([None], "the label None"), (2, "2 came"), ("a", "the text 'a' came"):
+        with pytest.raises(ValueError, match=message):
+            space.restrict(exclude=exclude)
+
+
+@pytest.mark.parametrize("bad", [{1}, [[1], [2]], [4]])
+def test_bounds_that_are_no_levels(bad):
+    with pytest.raises(ValueError, match=r"min_level holds the label .* not one of the 3 known"):
+        Ordinal([1, 2, 3]).restrict(min_level=bad)
+
+
+def test_what_cannot_be_levels():
+    with pytest.raises(ValueError, match="levels are a list from the lowest up; 5 came"):
+        Ordinal(5).size()
+    with pytest.raises(ValueError, match="NaN equals nothing"):
+        Ordinal([1.0, float("nan")]).size()
+    with pytest.raises(ValueError, match="max_level is a level, or one per row; none came"):
+        Ordinal([1, 2]).restrict(max_level=[])
+
+
+def test_many_levels_need_no_square(monkeypatch):
+    monkeypatch.setattr(Ordinal, "above_", property(lambda self: pytest.fail("d x d numbers")))
+    d, space = 10**5, Ordinal(range(10**5)).fit([0, 7])
+    costs = np.random.default_rng(0).normal(size=(2, d))
+    found = space.argmin(costs)
+    assert_array_equal(space.restore(found.outputs), costs.cumsum(axis=1).argmin(axis=1))
+    assert space.contains(found.outputs).all()
+    assert space.restrict(min_level=d - 2).mean_embedding()[-3:].tolist() == [1.0, 1.0, 0.5]

@@ -163,7 +163,7 @@ def test_without_a_relation_elements_are_classes():
     check_space(space, np.eye(2, dtype=np.int8))
     with pytest.raises(NotFittedError):
         clone(space).size()
-    with pytest.raises(ValueError, match="restricted for 2"):
+    with pytest.raises(ValueError, match="'c', which is not one of the 2 known"):
         clone(space.restrict(exclude=["a"])).fit(["a", "b", "c"])
 
 

@@ -237,3 +237,10 @@ def test_with_a_learner():
     model = ConditionalRiskMinimizer(space=space, loss="hamming").fit(X, Y)
     assert space.contains(model.predict(X)).all()
     assert model.score(X, Y) > -0.1
+
+
+@pytest.mark.parametrize("graph", ["full", "empty", "abc", b"ab"])
+@pytest.mark.parametrize("nodes", [None, list("abc")])
+def test_text_is_no_graph(graph, nodes):
+    with pytest.raises(ValueError, match="graph is a list of pairs of nodes or a networkx graph"):
+        SpanningTrees(nodes, graph=graph).size()

@@ -200,3 +200,18 @@ def test_learners(partial, form, learner):
     assert_array_equal(model.space_.validate(found), expected)
     assert type(found[0]) is {"pairs": list, "graphs": nx.DiGraph}.get(form, np.ndarray)
     assert model.score(X, Y[form]) == 0
+
+
+def test_limits_of_other_rows():
+    space = Tournaments(3).restrict(include=[[(0, 1)], [], [(1, 2)]])
+    states = space.with_embedding("node states")
+    for n in (2, 5):
+        for ask in (
+            lambda n: space.kbest(np.zeros((n, 3)), 2),
+            lambda n: states.kbest(np.zeros((n, 9)), 2),
+            lambda n: space.contains(np.zeros((n, 3), np.int8)),
+        ):
+            with pytest.raises(ValueError, match=f"row by row for 3 rows; {n} came"):
+                ask(n)
+    with pytest.raises(ValueError, match="include is not directed"):
+        Tournaments(3).restrict(include=nx.Graph([(2, 0)]))

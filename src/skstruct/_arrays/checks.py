@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+# What costs of one row may sum to: a decoder adds some more of them, and must not overflow.
+LARGEST_SUM = np.finfo(np.float64).max / 4
+
 
 def check_costs(costs, n_columns: int, *, used_by: str) -> np.ndarray:
     """A finite float array of shape (n, n_columns), or an error that names the entry."""
@@ -13,13 +16,13 @@ def check_costs(costs, n_columns: int, *, used_by: str) -> np.ndarray:
         raise ValueError(
             f"{used_by} expects costs of shape (n_samples, {n_columns}); got shape {costs.shape}."
         )
-    # One pass that allocates nothing of the size of costs: a sum is finite only if
-    # all its terms are, and only when it is not does the search for the entry begin.
-    if not np.isfinite(costs.sum()):
-        bad = np.argwhere(~np.isfinite(costs))
-        if len(bad):
-            row, column = bad[0]
-            raise ValueError(
-                f"{used_by} needs finite costs; costs[{row}, {column}] is {costs[row, column]}."
-            )
+    # Nothing of the size of costs is allocated: NaN and infinity show in the largest number,
+    # and only when that is wrong does the search for the entry begin.
+    largest = np.maximum(costs.max(initial=0.0), -costs.min(initial=0.0))
+    limit = LARGEST_SUM / max(n_columns, 1)
+    if not largest <= limit:
+        unbounded = np.argwhere(~np.isfinite(costs))
+        what = "finite costs" if len(unbounded) else f"costs of at most {limit:.3g}, for their sums"
+        row, column = unbounded[0] if len(unbounded) else np.argwhere(np.abs(costs) > limit)[0]
+        raise ValueError(f"{used_by} needs {what}; costs[{row}, {column}] is {costs[row, column]}.")
     return costs

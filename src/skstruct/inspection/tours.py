@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class TourDisplay:
     Parameters
     ----------
     places : sequence of names
-    coordinates : array of shape (n_places, 2)
+    coordinates : array of shape (n_places, 2), or {place: (x, y)}
     tours : list of int arrays
         Places in order of travel, as positions in ``places``.
     truth : list of int arrays, default=None
@@ -55,30 +55,31 @@ class TourDisplay:
         pyplot = require("matplotlib.pyplot", used_by="TourDisplay", extra="plot")
         if ax is None:
             _, ax = pyplot.subplots(figsize=(6, 6), layout="constrained")
-        at = self.coordinates
-        for tour in self.truth or []:
+        at = _coordinates(self.coordinates, self.places)
+        truth = _positions([] if self.truth is None else self.truth, len(at))
+        for tour in truth:
             around = at[np.append(tour, tour[0])]
             ax.plot(*around.T, color="0.82", lw=7, solid_joinstyle="round", zorder=1, label="truth")
         ax.scatter(*at.T, s=30, color="black", zorder=3)
-        for number, tour in enumerate(self.tours):
-            self._draw(ax, tour, f"C{number % 10}")
+        for number, tour in enumerate(_positions(self.tours, len(at))):
+            self._draw(ax, at[tour], f"C{number % 10}")
         for name, (x, y) in zip(self.places, at):
             ax.annotate(
                 str(name), (x, y), xytext=(5, 5), textcoords="offset points", zorder=4
             )  # fmt: skip
-        if self.truth:
+        if truth:
             ax.legend(*_once(ax), frameon=False)
         ax.set_aspect("equal", adjustable="datalim")
         ax.margins(0.1)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _draw(self, ax, tour, colour):
+    def _draw(self, ax, stops, colour):
         """One arrow for each step; annotations without text do not move the view."""
         style = {"arrowstyle": "-|>" if self.directed else "-", "color": colour}
-        for here, there in zip(tour, np.roll(tour, -1)):
+        for here, there in zip(stops, np.roll(stops, -1, axis=0)):
             ax.annotate(
-                "", xy=self.coordinates[there], xytext=self.coordinates[here],
+                "", xy=there, xytext=here,
                 arrowprops={**style, "lw": 1.6, "mutation_scale": 15}, zorder=2,
             )  # fmt: skip
 
@@ -98,30 +99,53 @@ def _coordinates(coordinates, nodes) -> np.ndarray:
         if missing:
             raise ValueError(f"TourDisplay: there are no coordinates of {missing[0]!r}.")
         coordinates = [coordinates[name] for name in nodes]
-    at = np.asarray(coordinates, dtype=np.float64)
+    expected = f"TourDisplay needs two finite coordinates for each of {len(nodes)} places"
+    try:
+        at = np.asarray(coordinates, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{expected}; {coordinates!r} came.") from None
     if at.shape != (len(nodes), 2) or not np.isfinite(at).all():
-        raise ValueError(
-            f"TourDisplay needs two finite coordinates for each of {len(nodes)} places; "
-            f"shape {at.shape} came."
-        )
+        raise ValueError(f"{expected}; shape {at.shape} came.")
     return at
+
+
+def _positions(tours, n_places: int) -> list[np.ndarray]:
+    """Tours as arrays of positions of places."""
+    read = [np.asarray(tour) for tour in tours]
+    for i, tour in enumerate(read):
+        numbers = tour.ndim == 1 and tour.size > 0 and tour.dtype.kind in "iu"
+        if not numbers or not ((tour >= 0) & (tour < n_places)).all():
+            raise ValueError(
+                f"TourDisplay: a tour lists positions from 0 to {n_places - 1}; tours[{i}] is "
+                f"{tours[i]!r}. from_predictions takes names."
+            )
+    return read
 
 
 def _travelled(space, outputs) -> list[np.ndarray]:
     """Places of every cycle in order of travel; one cycle is a list of one."""
+    if hasattr(outputs, "__len__") and len(outputs) == 0:
+        return []
     Z = space.validate([outputs] if _is_one(outputs, space.nodes_) else outputs)
     return [tour[tour >= 0] for tour in space.tours(Z)]
 
 
 def _is_one(outputs, nodes) -> bool:
-    """Whether this is one cycle: its entries are places, or edges between places."""
+    """Whether this is one cycle: its entries are places, or edges between places.
+
+    Two places make no cycle, and no place is next to itself: a list of two names is an edge,
+    and a square array with an empty diagonal is one adjacency array.
+    """
     if hasattr(outputs, "edges"):
         return True
     if isinstance(outputs, np.ndarray) and outputs.dtype != object:
-        return outputs.ndim == 1
+        square = outputs.shape == (len(nodes), len(nodes))
+        return outputs.ndim == 1 or (square and not np.diagonal(outputs).any())
+    if not isinstance(outputs, Iterable):
+        return False
     first = next(iter(outputs), None)
     return _is_place(first, nodes) or (
-        isinstance(first, (tuple, frozenset))
+        isinstance(first, (tuple, list, set, frozenset))
         and len(first) == 2
         and all(_is_place(name, nodes) for name in first)
     )

@@ -14,6 +14,7 @@ from skstruct._arrays.optional import is_pandas
 from skstruct.learners.batches import decide_in_blocks
 from skstruct.learners.inputs import read_inputs
 from skstruct.spaces import Decoded
+from skstruct.spaces.base import check_k
 from skstruct.spaces.limits import check_n_rows
 
 
@@ -63,8 +64,7 @@ class BlockPredictor(BaseEstimator):
         return Decoded(outputs, decoded.values, decoded.bounds)
 
     def _kbest(self, X, k, problem, smoother) -> Decoded:
-        if not isinstance(k, (int, np.integer)) or k < 1:
-            raise ValueError(f"k is a whole number, at least 1; {k!r} came.")
+        check_k(k, type(self).__name__)
         X, index = self._checked(X)
         best = self._in_blocks(
             X, problem, smoother, lambda means, rows: problem.kbest(means, k, rows)

@@ -27,7 +27,7 @@ from skstruct.exceptions import UndecidableError
 from skstruct.spaces.base import KBest, check_feasible
 
 SHORT = 10**4  # outputs that are listed and sorted rather than asked for in batches
-BATCH = 64  # the first batch; each is twice as large as the one before
+BATCH = 4  # the first batch; each is twice as large as the one before
 BLOCK = 1024  # outputs that are priced at once
 ROUNDING = 1e-12  # costs closer than this, relative to all costs together, are equal
 

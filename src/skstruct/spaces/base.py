@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -104,6 +104,10 @@ class BaseSpace(BaseEstimator):
         None  # what narrows the space, row by row too: knows ``n_rows`` and ``rows(index)``
     )
     discrete = True  # outputs can tie: costs are rounded to a grid on which ties are ties
+    # Limits are positions among names: the parameters that bring these and may be learned, each
+    # with what it becomes in ``fit``, and all other parameters that limits depend on.
+    _named_by: ClassVar[dict[str, str]] = {}
+    _limits_rest_on: ClassVar[tuple[str, ...]] = ()
 
     def fit(self, Y):
         return self
@@ -116,13 +120,36 @@ class BaseSpace(BaseEstimator):
         """The space as it is for some rows, where rows may be restricted differently."""
         if getattr(self.limits, "n_rows", None) is None:
             return self
-        return self._limited(self.limits.rows(index))
+        return self._limited(self.limits.rows(one_or_more(index)))
 
     def _limited(self, limits):
-        """The same space within other limits."""
+        """The same space within other limits, which keeps the names that it has learned."""
         narrowed = copy.copy(self)
         narrowed.limits = limits
+        narrowed._keep_names()
         return narrowed
+
+    def _keep_names(self):
+        """Make parameters of learned names: a later ``fit`` cannot give limits other names."""
+        for parameter, learned in self._named_by.items():
+            if getattr(self, parameter) is None:
+                setattr(self, parameter, getattr(self, learned))
+
+    def set_params(self, **params):
+        self._check_unlimited(params)
+        return super().set_params(**params)
+
+    def _check_unlimited(self, params):
+        """Refuse to change what limits rest on, as long as there are limits."""
+        if self.limits is None or "limits" in params:
+            return
+        for name in (*self._named_by, *self._limits_rest_on):
+            if name in params and not _same(params[name], getattr(self, name)):
+                raise ValueError(
+                    f"{type(self).__name__}: {name} cannot change after restrict(), whose limits "
+                    f"are those of {name}={getattr(self, name)!r}; set limits=None too, or "
+                    "restrict later."
+                )
 
     def with_embedding(self, name, outputs=None, candidates=None):
         """This set of outputs with the embedding that a loss asks for.
@@ -207,6 +234,26 @@ class BaseSpace(BaseEstimator):
             f"{type(self).__name__} embeds its outputs by {self.embedding}; costs of {embedding} "
             "came, which cannot be written in these."
         )
+
+
+def _same(a, b) -> bool:
+    """Whether a parameter keeps its value."""
+    try:
+        return a is b or bool(a == b)
+    except (TypeError, ValueError):  # arrays
+        return np.array_equal(a, b)
+
+
+def one_or_more(index):
+    """An index that keeps rows: that of a single row is a list of one."""
+    return [index] if isinstance(index, (int, np.integer)) else index
+
+
+def check_k(k, used_by: str) -> int:
+    """How many best outputs are asked for: a whole number, at least 1."""
+    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
+        raise ValueError(f"{used_by}: k is a whole number, at least 1; {k!r} came.")
+    return int(k)
 
 
 def decoded_or_infeasible(outputs, values, bounds, space) -> Decoded:

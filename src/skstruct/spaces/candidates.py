@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct._arrays.checks import check_costs
 from skstruct._arrays.optional import is_pandas
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes import Classes
@@ -109,7 +110,8 @@ class Candidates(Classes):
 
     def _allowed_costs(self, costs):
         check_is_fitted(self)
-        return super()._allowed_costs(np.asarray(costs)[:, : self.n_candidates_])
+        costs = check_costs(costs, self.n_known_, used_by="Candidates")
+        return super()._allowed_costs(costs[:, : self.n_candidates_])
 
     def _pad(self, array):
         extra = self.n_known_ - self.n_candidates_
@@ -164,4 +166,10 @@ class _Catalogue:
 def _same(a, b) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b)
-    return type(a) is type(b) and bool(a == b)
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (list, tuple)):  # which may hold arrays
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    return bool(a == b)

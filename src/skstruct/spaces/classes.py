@@ -13,9 +13,9 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.optional import is_pandas
 from skstruct.decoding.lists import cheapest, k_cheapest
-from skstruct.spaces.base import BaseSpace, Decoded, decoded_or_infeasible
+from skstruct.spaces.base import BaseSpace, Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.covariances import Exchangeable
-from skstruct.spaces.forms import check_distinct, sorted_names, unknown_label
+from skstruct.spaces.forms import check_distinct, in_order, sorted_names, unknown_label
 
 
 class Classes(BaseSpace):
@@ -49,7 +49,7 @@ class Classes(BaseSpace):
         if self.labels is None:
             self.labels_ = _distinct(values)
         else:
-            self.labels_ = self._column(self.labels)
+            self.labels_ = self._column(in_order(self.labels))
             check_distinct(self.labels_.tolist(), "Classes")
         self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
         self.number_ = {name: j for j, name in enumerate(self.labels_.tolist())}
@@ -92,7 +92,8 @@ class Classes(BaseSpace):
         import pandas
 
         name, dtype = self.series_
-        return pandas.Series(labels, index=index, name=name).astype(dtype)
+        dtype = holding(self.labels_, dtype)
+        return pandas.Series(labels, index=index, name=name, dtype=dtype)
 
     def with_embedding(self, name, outputs=None, candidates=None):
         if candidates is None or name != self.embedding:
@@ -110,8 +111,7 @@ class Classes(BaseSpace):
         return np.eye(len(self.labels_))[np.asarray(Z)]
 
     def contains(self, Z):
-        Z = np.asarray(Z)
-        return (Z >= 0) & (len(self.labels_) > Z)
+        return np.isin(Z, self.listed_)
 
     def _allowed_costs(self, costs):
         check_is_fitted(self)
@@ -125,14 +125,17 @@ class Classes(BaseSpace):
 
     def kbest(self, costs, k):
         """The ``k`` cheapest classes of every row; fewer when there are fewer classes."""
+        k = check_k(k, type(self).__name__)
         order, values = k_cheapest(self._allowed_costs(costs), k)
+        check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(order, values, values)
 
     def size(self):
+        check_is_fitted(self)
         return len(self.labels_)
 
     def log_size(self):
-        return math.log(len(self.labels_))
+        return math.log(self.size())
 
     def mean_embedding(self):
         return np.full(len(self.labels_), 1.0 / len(self.labels_))
@@ -161,6 +164,34 @@ def _distinct(values):
         distinct = np.empty(len(names), dtype=object)
         distinct[:] = names
         return distinct
+
+
+def holding(names: np.ndarray, dtype):
+    """The type of a column of outputs, if it holds all names that may be predicted.
+
+    Categories are widened: in the order of the names, if they are ordered. None where names
+    would become others, such as 0.5 among whole numbers.
+    """
+    if isinstance(dtype, np.dtype):
+        try:
+            return dtype if (names.astype(dtype) == names).all() else None
+        except (TypeError, ValueError):
+            return None
+    import pandas
+
+    if isinstance(dtype, pandas.CategoricalDtype):
+        known = dtype.categories.tolist()
+        missing = [name for name in names.tolist() if name not in set(known)]
+        if not missing:
+            return dtype
+        return pandas.CategoricalDtype(
+            names if dtype.ordered else [*known, *missing], dtype.ordered
+        )
+    try:
+        same = pandas.Series(names, dtype=dtype).to_numpy(dtype=object) == names
+    except (TypeError, ValueError):
+        return None
+    return dtype if np.all(same) else None
 
 
 def is_missing(values) -> np.ndarray:

@@ -14,6 +14,7 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct.decoding.dag import Dag
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.pairwise.uniform_states import StateLimits
 from skstruct.spaces.views import EmbeddingView
 
@@ -42,6 +43,10 @@ class UniformElements(BaseSpace):
             self._above = dag, dag.ancestors.toarray().astype(np.int8)
         return self._above[1]
 
+    def psi(self, numbers) -> np.ndarray:
+        """The rows of elements by number, int8 of shape (..., d)."""
+        return self.above_[numbers]
+
     def embed(self, Z):
         return np.asarray(Z, dtype=np.float64)
 
@@ -51,7 +56,7 @@ class UniformElements(BaseSpace):
 
     def _are_elements(self, Z) -> np.ndarray:
         """Which rows are psi of some element; shape (n,)."""
-        return (self.above_[self.numbers(Z)] == Z).all(axis=1)
+        return (self.psi(self.numbers(Z)) == Z).all(axis=1)
 
     def contains(self, Z):
         """Whether each row is an output of this space, limits included; shape (n,)."""
@@ -61,6 +66,7 @@ class UniformElements(BaseSpace):
                 f"contains() takes outputs in canonical form, (n, {d}) of 0 and 1; shape {Z.shape} "
                 "came. validate() makes them."
             )
+        check_n_rows(self.limits_, len(Z), type(self).__name__)
         allowed = np.broadcast_to(self.limits_.allowed, (len(Z), d))
         return self._are_elements(Z) & allowed[np.arange(len(Z)), self.numbers(Z)]
 
@@ -87,11 +93,11 @@ class UniformElements(BaseSpace):
 
     def enumerate(self, limit: int | None = None) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""
-        return self.above_[self._allowed()]
+        return self.psi(self._allowed())
 
     def sample(self, n: int, rng) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
-        return self.above_[np.random.default_rng(rng).choice(self._some(), size=n)]
+        return self.psi(np.random.default_rng(rng).choice(self._some(), size=n))
 
     def mean_embedding(self) -> np.ndarray:
         """The share n_i / #z of elements that are i or below it; shape (d,)."""

@@ -38,12 +38,15 @@ class ForestPaths:
         self.low, self.high = low[self.order], high[self.order]
         self.counted = smallest > 0 or largest < self.d  # whether states tell sizes apart
         self.sizes = smallest, min(largest, self.d)
+        # Once there are enough, and none can be too many, more need not be told apart.
+        self.saturated = smallest <= self.d <= largest
         self.ways = self._count()
 
     def _count(self) -> np.ndarray:
         """Ways to go on from each label, by the number taken so far; objects (d + 1, states)."""
         smallest, largest = self.sizes
-        n_states = largest + 1 if self.counted else 1
+        most = smallest if self.saturated else largest
+        n_states = most + 1 if self.counted else 1
         ways = np.zeros((self.d + 1, max(n_states, 1)), dtype=object)
         ways[-1, smallest if self.counted else 0 :] = 1
         for t in range(self.d - 1, -1, -1):
@@ -55,7 +58,9 @@ class ForestPaths:
 
     def _before_taking(self, after):
         """By the number taken before one more is: the next higher entry."""
-        return np.append(after[1:], 0) if self.counted else after
+        if not self.counted:
+            return after
+        return np.append(after[1:], after[-1] if self.saturated else 0)
 
     def _after_taking(self, before):
         """The same the other way, for rows of states."""
@@ -63,6 +68,8 @@ class ForestPaths:
             return before
         after = np.zeros_like(before)
         after[:, 1:] = before[:, :-1]
+        if self.saturated:
+            after[:, -1] += before[:, -1]
         return after
 
     @property
@@ -138,7 +145,7 @@ class ForestPaths:
             coin = rng.random(len(rows)) < taken[t, state[rows]]
             outputs[rows, self.order[t]] = coin
             place[rows] = np.where(coin, self.take[t], self.skip[t])
-            state[rows] += coin & self.counted
+            state[rows] = np.minimum(state[rows] + (coin & self.counted), taken.shape[1] - 1)
         return outputs
 
 

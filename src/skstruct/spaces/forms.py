@@ -71,6 +71,8 @@ def read_label_sets(Y, labels: tuple | None, *, used_by: str):
         return Z, _numbered(labels, Z), LabelSetForm("array", Y.dtype)
     if isinstance(Y, np.ndarray) and Y.ndim != 1:
         raise ValueError(f"{used_by} expects Y with one row per sample; got shape {Y.shape}.")
+    if not isinstance(Y, Iterable):
+        raise ValueError(f"{used_by} expects rows of label names; {Y!r} came.")
     rows = list(Y)
     if _looks_like_indicator(rows):
         return read_label_sets(np.array(rows), labels, used_by=used_by)
@@ -120,11 +122,13 @@ def match_columns(frame, labels, used_by):
 
 def check_distinct(labels, used_by: str) -> tuple:
     """Labels as a tuple, if no two are the same."""
-    labels = tuple(labels)
+    labels = tuple(in_order(labels))
     try:
         repeated = len(set(labels)) < len(labels)
     except TypeError as error:
         raise ValueError(f"{used_by}: a label must be hashable ({error}).") from None
+    if any(isinstance(name, float) and name != name for name in labels):
+        raise ValueError(f"{used_by}: NaN equals nothing, and cannot be a label.")
     if repeated:
         twice = next(name for i, name in enumerate(labels) if name in labels[:i])
         raise ValueError(f"{used_by}: the label {twice!r} is listed twice.")
@@ -179,7 +183,12 @@ def _read_names(rows: list, labels, kind, used_by):
     return Z, labels, LabelSetForm(kind, container=container)
 
 
-def sorted_names(names: set) -> tuple:
+def in_order(names):
+    """Names in the order given; those of a set sorted, as it has another in every process."""
+    return sorted_names(names) if isinstance(names, (set, frozenset)) else names
+
+
+def sorted_names(names) -> tuple:
     """Labels in order; those of several types in an order that is always the same."""
     try:
         return tuple(sorted(names))

@@ -47,6 +47,10 @@ class FreeSubsets:
     @cached_property
     def total(self) -> int:
         """Number of subsets."""
+        smallest, largest = self.sizes
+        forced, free = int(self.low.sum()), len(self.open)
+        if self.possible and smallest <= forced and forced + free <= largest:
+            return 2**free
         return sum(self.ways)
 
     def _sum(self, function) -> int:

@@ -65,6 +65,7 @@ class Hierarchy(IndicatorSpace):
     """
 
     default_loss = "hierarchical"
+    _limits_rest_on = ("edges", "labels")
 
     def __init__(self, edges, labels=None, *, close=False, limits=None):
         self.edges = LabelGraph.read(edges, labels)
@@ -73,6 +74,7 @@ class Hierarchy(IndicatorSpace):
         self.limits = limits
 
     def set_params(self, **params):
+        self._check_unlimited(params)
         if "edges" in params or "labels" in params:
             edges, labels = params.pop("edges", self.edges), params.pop("labels", None)
             self.edges = LabelGraph.read(edges, labels)

@@ -9,7 +9,7 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.decoding.lawler import k_best
-from skstruct.spaces.base import Decoded, decoded_or_infeasible
+from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.forms import LabelSetForm, read_label_sets
 from skstruct.spaces.limits import Limits, check_n_rows, check_size, label_groups, label_mask
 from skstruct.spaces.uniform import UniformSets
@@ -97,6 +97,7 @@ class IndicatorSpace(UniformSets):
 
     def kbest(self, costs, k: int) -> Decoded:
         """The ``k`` cheapest sets of every row: outputs (n, k, d), values (n, k)."""
+        k = check_k(k, type(self).__name__)
         costs = check_costs(costs, len(self.labels_), used_by=type(self).__name__)
         self._check_rows(len(costs))
 
@@ -105,6 +106,7 @@ class IndicatorSpace(UniformSets):
             return self._decode(costs[rows], limits)[:2]
 
         outputs, values = k_best(best_within, len(costs), costs.shape[1], k)
+        check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(outputs, values, values)
 
     def _check_rows(self, n: int):

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.decoding.dag import Dag
-from skstruct.spaces.forms import check_distinct, unknown_label
+from skstruct.spaces.forms import check_distinct, in_order, unknown_label
 
 
 class LabelGraph:
@@ -105,12 +105,12 @@ def _named_pairs(edges, used_by):
         pairs, names = [], []
         for child, parents in edges.items():
             several = isinstance(parents, (list, tuple, set, frozenset))
-            above = [] if parents is None else list(parents) if several else [parents]
+            above = [] if parents is None else list(in_order(parents)) if several else [parents]
             pairs += [(parent, child) for parent in above]
             names += [parent for parent in above if parent not in edges]
             names.append(child)
         return _in_order(names, used_by), pairs
-    items = [] if edges is None else list(edges)
+    items = [] if edges is None else list(in_order(edges))
     if items and all(isinstance(item, str) for item in items):
         return _path_pairs(items, used_by)
     for i, item in enumerate(items):

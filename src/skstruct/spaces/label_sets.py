@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -48,6 +50,9 @@ class LabelSets(IndicatorSpace):
     (8, 6)
     """
 
+    _named_by: ClassVar = {"labels": "labels_"}
+    _limits_rest_on = ("min_size", "max_size")
+
     def __init__(self, labels=None, min_size=0, max_size=None, *, limits=None):
         self.labels = labels
         self.min_size = min_size
@@ -84,16 +89,13 @@ class LabelSets(IndicatorSpace):
 
     @property
     def limits_(self) -> Limits:
-        if self.limits is not None:
-            return self.limits
-        free = np.zeros((1, len(self.labels_)), bool)
-        return Limits.none(free.shape[1]).narrow(
-            low=free,
-            high=~free,
-            min_size=check_size(self.min_size, "min_size", "LabelSets"),
-            max_size=check_size(self.max_size, "max_size", "LabelSets"),
-            groups=(),
-            one_path=False,
+        limits = Limits.none(len(self.labels_)) if self.limits is None else self.limits
+        smallest = check_size(self.min_size, "min_size", "LabelSets")
+        largest = check_size(self.max_size, "max_size", "LabelSets")
+        return replace(
+            limits,
+            smallest=limits.smallest if smallest is None else max(limits.smallest, smallest),
+            largest=limits.largest if largest is None else min(limits.largest, largest),
         )
 
     def _decode(self, costs, limits):

@@ -141,14 +141,14 @@ def label_mask(names, labels: tuple, argument: str, used_by: str) -> np.ndarray:
     known = {name: j for j, name in enumerate(labels)}
     items = list(names)
     by_row = bool(items) and all(
-        isinstance(item, (list, tuple, set, frozenset, np.ndarray)) and not _is_label(item, known)
+        isinstance(item, (list, tuple, set, frozenset, np.ndarray)) and not is_label(item, known)
         for item in items
     )
     rows = items if by_row else [items]
     mask = np.zeros((len(rows), d), bool)
     for i, row in enumerate(rows):
         for name in row:
-            if not _is_label(name, known):
+            if not is_label(name, known):
                 where = f"{argument}[{i}] holds" if by_row else f"{argument} holds"
                 raise ValueError(unknown_label(where, name, labels, used_by))
             mask[i, known[name]] = True
@@ -162,7 +162,8 @@ def _is_mask(names, d: int) -> bool:
     return (names.ndim == 2 or names.dtype == bool) and bool(np.isin(names, (0, 1)).all())
 
 
-def _is_label(item, known) -> bool:
+def is_label(item, known) -> bool:
+    """Whether this is one of the known names; what cannot be hashed is none."""
     try:
         return item in known
     except TypeError:  # not hashable, so not a label

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from skstruct._arrays.checks import check_costs
 from skstruct.decoding.lists import cheapest, k_cheapest
-from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
+from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.base import Decoded, check_k
 from skstruct.spaces.limits import check_n_rows, held_by
 from skstruct.spaces.views import EmbeddingView
 
@@ -40,11 +41,23 @@ class ListView(EmbeddingView):
 
     def argmin(self, costs):
         best, values = cheapest(self._allowed_costs(costs))
-        return decoded_or_infeasible(self.listed_[best], values, values, self.space)
+        self._check_some(values)
+        return Decoded(self.listed_[best], values, values)
+
+    def _check_some(self, values):
+        """Raise where the limits exclude the whole list of a row; values of shape (n,)."""
+        lost = np.flatnonzero(~np.isfinite(values))
+        if len(lost):
+            raise InfeasibleError(
+                f"{type(self.space).__name__}: none of the {len(self.listed_)} listed outputs, "
+                f"such as those of training, meets the constraints in row {lost[0]}; a list of "
+                "candidates may hold others.", int(lost[0]),
+            )  # fmt: skip
 
     def kbest(self, costs, k):
+        k = check_k(k, type(self).__name__)
         order, values = k_cheapest(self._allowed_costs(costs), k)
-        check_feasible(np.isfinite(values).any(axis=1), self.space)
+        self._check_some(values.min(axis=1))
         return Decoded(self.listed_[order], values, values)
 
 

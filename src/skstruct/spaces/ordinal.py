@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
 
 from skstruct.spaces.forms import check_distinct, unknown_label
 from skstruct.spaces.label_graph import LabelGraph
+from skstruct.spaces.limits import is_label, label_mask
 from skstruct.spaces.poset import Poset
 
 
@@ -50,6 +52,7 @@ class Ordinal(Poset):
     """
 
     element = "level"
+    _limits_rest_on = ("levels",)
     leaves_only = False
 
     def __init__(self, levels=None, *, limits=None):
@@ -59,6 +62,10 @@ class Ordinal(Poset):
     @cached_property
     def _given_graph(self):
         return None if self.levels is None else _chain(self.levels)
+
+    def _keep_names(self):
+        if self.levels is None:
+            self.levels, self._given_graph = self.labels_, self._graph
 
     def _learned(self, Y):
         dtype = getattr(Y, "dtype", None)
@@ -82,15 +89,15 @@ class Ordinal(Poset):
         ----------
         min_level, max_level : level, or list of one level (or None) per row
             Lowest and highest level that may be predicted.
-        exclude : levels, the same for all rows
+        exclude : levels, the same for all rows or a collection per row
             Levels that are not predicted; those around them still are.
         """
         low = self._bound(min_level, "min_level", 0)
         high = self._bound(max_level, "max_level", len(self.labels_) - 1)
         level = np.arange(len(self.labels_))
-        barred = self._bound(list(exclude or ()), "exclude", 0)
-        limits = self.limits_.narrow((level >= low) & ~np.isin(level, barred))
-        return self._limited(limits.narrow(level <= high))
+        barred = label_mask(exclude, self.labels_, "exclude", "Ordinal")
+        limits = self.limits_.narrow(level >= low).narrow(level <= high)
+        return self._limited(limits.narrow(~barred))
 
     def _bound(self, given, argument, default) -> np.ndarray:
         """Numbers of one level or of several; shape (number of these, 1)."""
@@ -98,13 +105,30 @@ class Ordinal(Poset):
         several = isinstance(given, (list, np.ndarray)) or hasattr(given, "iloc")
         numbers = []
         for name in given if several else [given]:
-            if name is not None and name not in number:
+            if name is not None and not is_label(name, number):
                 raise ValueError(unknown_label(f"{argument} holds", name, self.labels_, "Ordinal"))
             numbers.append(default if name is None else number[name])
+        if not numbers:
+            raise ValueError(f"Ordinal: {argument} is a level, or one per row; none came.")
         return np.array(numbers, dtype=np.int64)[:, None]
 
     def _prices(self, costs):
         return costs.cumsum(axis=1)
+
+    def psi(self, numbers):
+        below = np.arange(len(self.labels_)) <= np.asarray(numbers)[..., None]
+        return below.astype(np.int8)
+
+    def numbers(self, Z):
+        """The highest level that is marked; shape (n,)."""
+        d = len(self.labels_)
+        return d - 1 - np.argmax(np.asarray(Z)[:, ::-1] != 0, axis=1)
+
+    def mean_embedding(self):
+        """The share of levels that are at least i; shape (d,)."""
+        marked = np.zeros(len(self.labels_), np.int64)
+        marked[self._some()] = 1
+        return marked[::-1].cumsum()[::-1] / marked.sum()
 
     def second_moment(self):
         """The share of levels that are at least the larger of i and j; shape (d, d)."""
@@ -113,6 +137,10 @@ class Ordinal(Poset):
 
 
 def _chain(levels) -> LabelGraph:
+    if isinstance(levels, (set, frozenset)):
+        raise ValueError("Ordinal: levels are listed from the lowest up; a set has no order.")
+    if not isinstance(levels, Iterable):
+        raise ValueError(f"Ordinal: levels are a list from the lowest up; {levels!r} came.")
     names = levels.tolist() if hasattr(levels, "tolist") else list(levels)
     names = [name.item() if isinstance(name, np.generic) else name for name in names]
     if not names:

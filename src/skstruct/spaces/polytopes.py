@@ -10,6 +10,7 @@ from skstruct.decoding.binary_programs import BinaryProgram
 from skstruct.decoding.dag import Dag
 from skstruct.decoding.polytopes.constraints import columns_of, read_constraints
 from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.forms import in_order
 from skstruct.spaces.indicators import IndicatorSpace
 from skstruct.spaces.programs import decode_rows, limit_constraints
 
@@ -38,6 +39,8 @@ class BinaryPolytope(IndicatorSpace):
     array([[0, 1, 1]], dtype=int8)
     """
 
+    _limits_rest_on = ("A_ub", "A_eq", "labels")
+
     def __init__(self, A_ub=None, b_ub=None, A_eq=None, b_eq=None, *, labels=None, limits=None):
         self.A_ub = A_ub
         self.b_ub = b_ub
@@ -56,7 +59,8 @@ class BinaryPolytope(IndicatorSpace):
 
     @property
     def labels_(self) -> tuple:
-        return tuple(range(self._dimension())) if self.labels is None else tuple(self.labels)
+        names = range(self._dimension()) if self.labels is None else in_order(self.labels)
+        return tuple(names)
 
     @property
     def dag_(self) -> Dag:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.optional import is_pandas
 from skstruct.decoding.dag import Dag
 from skstruct.decoding.lists import cheapest, k_cheapest
-from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
+from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.elements import OtherEmbedding, UniformElements
 from skstruct.spaces.forms import read_label_sets, sorted_names
 from skstruct.spaces.label_graph import LabelGraph
@@ -68,6 +68,7 @@ class Poset(UniformElements):
 
     embedding = "indicators"
     default_loss = "hamming"
+    _limits_rest_on: ClassVar[tuple[str, ...]] = ("relation", "labels", "leaves_only")
     element = "element"  # what one is called in messages
 
     def __init__(self, relation=None, labels=None, *, leaves_only=False, limits=None):
@@ -77,8 +78,9 @@ class Poset(UniformElements):
         self.limits = limits
 
     def set_params(self, **params):
+        super().set_params(**params)
         self.__dict__.pop("_given_graph", None)
-        return super().set_params(**params)
+        return self
 
     # ------------------------------------------------------------- the order
     @cached_property
@@ -109,6 +111,10 @@ class Poset(UniformElements):
     def leaf_mask_(self) -> np.ndarray:
         """Elements that may be predicted when nothing is restricted; bool (d,)."""
         return self.dag_.n_children == 0 if self.leaves_only else np.ones(len(self.labels_), bool)
+
+    def _keep_names(self):
+        if self._given_graph is None:
+            self.labels, self._given_graph = self.labels_, self._graph
 
     # ------------------------------------------------------------- the user's form
     def fit(self, Y):
@@ -150,7 +156,7 @@ class Poset(UniformElements):
         labels, name = self.labels_, type(self).__name__
         if not self._has_paths(Y, set(labels)):
             names, form = self._names(Y)
-            return self.above_[numbers_of(names, labels, name)], form
+            return self.psi(numbers_of(names, labels, name)), form
         Z, _, form = read_label_sets(Y, labels, used_by=name)
         bad = np.flatnonzero(~self._are_elements(Z))
         if len(bad):
@@ -215,13 +221,14 @@ class Poset(UniformElements):
         ``prices`` of the elements, (n, d), may take the place of costs of coordinates.
         """
         best, values = cheapest(self._priced(costs, prices))
-        return decoded_or_infeasible(self.above_[best], values, values, self)
+        return decoded_or_infeasible(self.psi(best), values, values, self)
 
     def kbest(self, costs, k: int, *, prices=None) -> Decoded:
         """The ``k`` cheapest elements of every row: outputs (n, k, d), values (n, k)."""
+        k = check_k(k, type(self).__name__)
         order, values = k_cheapest(self._priced(costs, prices), k)
         check_feasible(np.isfinite(values).any(axis=1), self)
-        return Decoded(self.above_[order], values, values)
+        return Decoded(self.psi(order), values, values)
 
     def with_embedding(self, name, outputs=None, candidates=None):
         from skstruct.spaces.parent_products import ParentProducts

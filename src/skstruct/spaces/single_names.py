@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.optional import is_pandas
-from skstruct.spaces.classes import is_missing
+from skstruct.spaces.classes import holding, is_missing
 from skstruct.spaces.forms import unknown_label
 
 
@@ -23,19 +23,24 @@ class SingleNameForm:
 
     def write(self, numbers: np.ndarray, labels: tuple, index=None):
         """The names of these numbers in this form."""
-        names = name_array(labels)[numbers]
+        known = name_array(labels)
+        names, dtype = known[numbers], None if self.dtype is None else holding(known, self.dtype)
         if self.kind == "array":
-            return names if self.dtype is None else names.astype(self.dtype)
+            return names if dtype is None else names.astype(dtype)
         import pandas
 
         if self.kind == "categorical":
-            return pandas.Categorical(names, dtype=self.dtype)
-        return pandas.Series(names, index=index, name=self.name).astype(self.dtype)
+            return pandas.Categorical(names, dtype=dtype)
+        return pandas.Series(names, index=index, name=self.name, dtype=dtype)
 
 
 def read_single_names(Y, *, used_by: str, what: str) -> tuple[list, SingleNameForm]:
     """The names in ``Y`` one by one, as Python's own objects, and the form they came in."""
     form = SingleNameForm()
+    if is_pandas(Y, "DataFrame"):
+        if Y.shape[1] != 1:
+            raise ValueError(_not_one(Y, used_by, what))
+        Y = Y.iloc[:, 0]
     if is_pandas(Y, "Series"):
         form = SingleNameForm("series", Y.dtype, Y.name)
     elif is_pandas(Y, "Categorical"):
@@ -44,10 +49,7 @@ def read_single_names(Y, *, used_by: str, what: str) -> tuple[list, SingleNameFo
         if Y.ndim == 2 and Y.shape[1] == 1:
             Y = Y[:, 0]
         if Y.ndim != 1:
-            raise ValueError(
-                f"{used_by} expects one {what} per sample; Y has shape {np.shape(Y)}. "
-                "Use LabelSets for several labels per sample."
-            )
+            raise ValueError(_not_one(Y, used_by, what))
         form = SingleNameForm("array", Y.dtype if Y.dtype.kind in "biuf" else None)
     plain = Y.tolist() if hasattr(Y, "tolist") else list(Y)
     names = [name.item() if isinstance(name, np.generic) else name for name in plain]
@@ -60,6 +62,13 @@ def read_single_names(Y, *, used_by: str, what: str) -> tuple[list, SingleNameFo
     if len(missing):
         raise ValueError(f"{used_by}: Y[{missing[0]}] is {names[missing[0]]}, not a {what}.")
     return names, form
+
+
+def _not_one(Y, used_by: str, what: str) -> str:
+    return (
+        f"{used_by} expects one {what} per sample; Y has shape {np.shape(Y)}. "
+        "Use LabelSets for several labels per sample."
+    )
 
 
 def numbers_of(names: list, labels: tuple, used_by: str) -> np.ndarray:

@@ -10,7 +10,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct.decoding.forest import forest_sized_sets
 from skstruct.decoding.lawler import k_best
 from skstruct.decoding.subsets import cheapest_per_size, keep_group_winners
-from skstruct.spaces.base import Decoded, decoded_or_infeasible
+from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.views import EmbeddingView
 
 
@@ -55,6 +55,7 @@ class SizedSets(EmbeddingView):
         return decoded_or_infeasible(outputs, values, values, self.space)
 
     def kbest(self, costs, k):
+        k = check_k(k, "SizedSets")
         costs = self._checked(costs)
         self.space._check_rows(len(costs))
         limits = self.space.limits_
@@ -63,6 +64,7 @@ class SizedSets(EmbeddingView):
             return self._decode(costs[rows], limits.rows(rows).within(low, high))
 
         outputs, values = k_best(best_within, len(costs), len(self.labels_), k)
+        check_feasible(np.isfinite(values).any(axis=1), self.space)
         return Decoded(outputs, values, values)
 
     def _checked(self, costs):

@@ -15,7 +15,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.counting import LIMIT, check_few, count_dag, list_closed_sets
 from skstruct.spaces.forest_paths import ForestPaths
-from skstruct.spaces.limits import Limits
+from skstruct.spaces.limits import Limits, check_n_rows
 
 SHORT = 10**5  # outputs that are listed rather than counted again and again
 
@@ -53,6 +53,7 @@ class UniformSets(BaseSpace):
                 f"contains() takes outputs in canonical form, (n, {len(self.labels_)}) of 0 and 1; "
                 f"shape {Z.shape} came. validate() makes them."
             )
+        check_n_rows(self.limits_, len(Z), type(self).__name__)
         closed = (Z[:, self.dag_.children] <= Z[:, self.dag_.parents]).all(axis=1)
         return closed & np.isin(Z, (0, 1)).all(axis=1) & self.limits_.allow(Z)
 
@@ -103,8 +104,9 @@ class UniformSets(BaseSpace):
         return alike and len(set(members.tolist())) == len(members)
 
     def set_params(self, **params):
+        super().set_params(**params)
         self._forget()
-        return super().set_params(**params)
+        return self
 
     def _forget(self):
         """Drop what was derived from parameters that may have changed."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ class WithinGraph(EdgeSetSpace):
 
     nodes: Any
     graph: Any
+    _limits_rest_on: ClassVar[tuple[str, ...]] = ("graph",)
 
     @property
     def nodes_(self) -> tuple:
@@ -38,14 +39,22 @@ class WithinGraph(EdgeSetSpace):
         """The nodes that a graph brings itself."""
         if is_graph(self.graph):
             return self.graph
-        name = type(self).__name__
         try:
-            return sorted_names({node for pair in self.graph for node in pair})
+            return sorted_names({node for pair in self._checked_graph() for node in pair})
         except TypeError:
-            raise ValueError(
-                f"{name}: graph is a list of pairs of nodes or a networkx graph; {self.graph!r} "
-                "came."
-            ) from None
+            raise ValueError(self._what_graph_is()) from None
+
+    def _checked_graph(self):
+        """The graph, unless it is text: the letters of a word are no nodes."""
+        if isinstance(self.graph, (str, bytes)):
+            raise ValueError(self._what_graph_is())
+        return self.graph
+
+    def _what_graph_is(self) -> str:
+        return (
+            f"{type(self).__name__}: graph is a list of pairs of nodes or a networkx graph; "
+            f"{self.graph!r} came."
+        )
 
     def _possible_edges(self, nodes):
         if self.graph is None:
@@ -54,7 +63,7 @@ class WithinGraph(EdgeSetSpace):
         if is_graph(self.graph) and self.graph.is_directed():
             raise ValueError(f"{name}: edges have no direction, but those of graph have one.")
         try:
-            return read_edges(self.graph, nodes, name)
+            return read_edges(self._checked_graph(), nodes, name)
         except ValueError as error:
             raise ValueError(str(error).replace("label", "node")) from None
 

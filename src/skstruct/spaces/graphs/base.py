@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -40,6 +41,8 @@ class EdgeSetSpace(IndicatorSpace):
     """
 
     directed: bool = False
+    _named_by: ClassVar = {"nodes": "nodes_"}
+    _limits_rest_on: ClassVar[tuple[str, ...]] = ("directed",)
 
     @abstractmethod
     def _why_not(self, row: np.ndarray) -> str:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
@@ -13,9 +16,16 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct.decoding.lawler import k_best
 from skstruct.decoding.pairwise.restricted import minimize_held
 from skstruct.decoding.pairwise.solve import is_exact, minimize
-from skstruct.spaces.base import EXACT, Decoded, Guarantee, decoded_or_infeasible
+from skstruct.spaces.base import (
+    EXACT,
+    Decoded,
+    Guarantee,
+    check_feasible,
+    check_k,
+    decoded_or_infeasible,
+)
 from skstruct.spaces.covariances import Covariance, PairScheme
-from skstruct.spaces.graphs.edge_table import read_nodes
+from skstruct.spaces.graphs.edge_table import is_graph, read_nodes
 from skstruct.spaces.label_sets import LabelSets
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.pairwise.base import LabelsAndEdges
@@ -70,6 +80,7 @@ class Cliques(LabelsAndEdges):
 
     embedding = "inner edges"
     graph = "full"
+    _named_by: ClassVar = {"nodes": "nodes_"}
 
     def __init__(self, nodes=None, *, exact=False, limits=None):
         self.nodes = nodes
@@ -97,6 +108,16 @@ class Cliques(LabelsAndEdges):
     def nodes_(self) -> tuple:
         """Names of the nodes."""
         return self.labels_
+
+    def _read(self, Y, labels):
+        rows = [Y] if is_graph(Y) else () if sparse.issparse(Y) else Y
+        for i, row in enumerate(rows if isinstance(rows, Iterable) else ()):
+            if is_graph(row):
+                raise ValueError(
+                    f"Cliques: Y[{i}] is a graph, whose edges would not be read; give the set of "
+                    "the nodes that are joined with each other."
+                )
+        return super()._read(Y, labels)
 
     def embed(self, Z):
         """Products of pairs of nodes; shape (n, d)."""
@@ -140,6 +161,7 @@ class Cliques(LabelsAndEdges):
 
     def kbest(self, costs, k: int) -> Decoded:
         """The ``k`` cheapest sets of every row: outputs (n, k, nodes), values (n, k)."""
+        k = check_k(k, "Cliques")
         if self.guarantee != EXACT:
             raise ValueError(
                 f"Cliques: the k best need exact decoding, which {len(self.labels_)} nodes have "
@@ -151,6 +173,7 @@ class Cliques(LabelsAndEdges):
             return self._decode(costs[rows], self.limits_.rows(rows).within(low, high))[:2]
 
         outputs, values = k_best(best_within, len(costs), len(self.labels_), k)
+        check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(outputs, values, values)
 
     def _checked(self, costs):
@@ -162,8 +185,13 @@ class Cliques(LabelsAndEdges):
         nothing = np.zeros((len(costs), len(self.labels_)))
         problem = nothing, costs, self.edges_
         if not limits.is_masked:
-            return minimize(*problem, exact=self.exact)
-        return minimize_held(*problem, limits.low, limits.high, exact=self.exact)
+            outputs, values, bounds = minimize(*problem, exact=self.exact)
+        else:
+            masks = limits.low, limits.high
+            outputs, values, bounds = minimize_held(*problem, *masks, exact=self.exact)
+        # A single node costs what no node does: it is left out unless it must be in.
+        single = outputs.sum(axis=1, keepdims=True) == 1
+        return np.where(single, limits.low, outputs).astype(outputs.dtype), values, bounds
 
     # ------------------------------------------------------------- all outputs
     def _masks(self):

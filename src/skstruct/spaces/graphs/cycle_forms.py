@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,7 +48,9 @@ def tour_rows(Y, nodes: tuple | None, used_by: str) -> tuple[list, TourForm] | N
     if is_pandas(Y, "Series"):
         found = tour_rows(list(Y), nodes, used_by)
         return found and (found[0], replace(found[1], series=(Y.name,)))
-    if is_graph(Y) or is_pandas(Y, "DataFrame") or getattr(Y, "ndim", 1) > 2:
+    if is_graph(Y) or is_pandas(Y, "DataFrame") or not isinstance(Y, Iterable):
+        return None
+    if getattr(Y, "ndim", 1) > 2 or any(getattr(row, "ndim", 1) > 1 for row in Y):
         return None
     if isinstance(Y, np.ndarray) and Y.dtype != object and np.all((Y == 0) | (Y == 1)):
         return None
@@ -61,6 +64,12 @@ def tour_rows(Y, nodes: tuple | None, used_by: str) -> tuple[list, TourForm] | N
         raise ValueError(
             f"{used_by}: a set of places has no order of travel; give lists, or sets of edges."
         )
+    for i, row in enumerate(rows):
+        if not isinstance(row, (list, tuple)):
+            raise ValueError(
+                f"{used_by} expects a list of places in order of travel in each row; Y[{i}] is "
+                f"{row!r}."
+            )
     return rows, TourForm(tuple if isinstance(first, tuple) else list)
 
 
@@ -70,16 +79,18 @@ def _is_name(entry, nodes) -> bool:
             return True
     except (TypeError, ValueError):  # an array, say
         return False
-    pair = isinstance(entry, (tuple, list, set, frozenset, np.ndarray)) and len(entry) == 2
-    return not pair and not is_graph(entry)
+    if isinstance(entry, (list, set, np.ndarray)) or is_graph(entry):
+        return False
+    return not (isinstance(entry, (tuple, frozenset)) and len(entry) == 2)  # an edge
 
 
 def _are_indicators(rows, nodes) -> bool:
-    if not all(isinstance(entry, NUMBERS) for entry in rows[0]):
-        return False
-    if nodes is not None and len(rows[0]) > len(nodes):
+    for row in rows:
+        if not isinstance(row, (list, tuple)) or not all(isinstance(e, NUMBERS) for e in row):
+            return False
+    if nodes is not None and max(map(len, rows)) > len(nodes):
         return True
-    return all(isinstance(row, (list, tuple)) and set(row) <= {0, 1} for row in rows)
+    return all(set(row) <= {0, 1} for row in rows)
 
 
 def learn_places(rows: list, used_by: str) -> tuple:
@@ -95,11 +106,6 @@ def read_tours(rows: list, nodes: tuple, used_by: str) -> np.ndarray:
     number = {name: place for place, name in enumerate(nodes)}
     tours = np.full((len(rows), len(nodes)), -1)
     for i, row in enumerate(rows):
-        if isinstance(row, (str, bytes)) or not isinstance(row, (list, tuple)):
-            raise ValueError(
-                f"{used_by} expects a list of places in order of travel in each row; Y[{i}] is "
-                f"{row!r}."
-            )
         places = [_place(name, number, i, used_by) for name in row]
         _check_simple(places, nodes, i, used_by)
         tours[i, : len(places)] = places

@@ -133,4 +133,6 @@ def read_sizes(value, argument: str, used_by: str) -> np.ndarray | None:
     if value is None:
         return None
     values = [value] if np.ndim(value) == 0 else list(value)
+    if not values:
+        raise ValueError(f"{used_by}: {argument} is a number of places, or one per row; none came.")
     return np.array([check_size(size, argument, used_by) for size in values], dtype=np.int64)

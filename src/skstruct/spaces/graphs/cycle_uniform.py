@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +22,11 @@ class UniformCycles(EdgeSetSpace):
     Limits on places and sizes are counted in closed form, and so are moments as long as all
     places are alike. Everything else comes from the list of all cycles, where that is short.
     """
+
+    @property
+    @abstractmethod
+    def _signed(self) -> bool:
+        """Whether psi are signed pairs; an error where that name is not known."""
 
     def _one_row(self):
         """The :class:`CycleLimits`, if all rows have the same."""
@@ -58,7 +64,7 @@ class UniformCycles(EdgeSetSpace):
         counts = self._counts()
         if counts is None:
             return self.embed(self._listed).mean(axis=0)
-        if self.embedding == "signed pairs":  # a cycle and its reverse cancel
+        if self._signed:  # a cycle and its reverse cancel
             return np.zeros(len(self.edges_) // 2)
         return np.full(len(self.edges_), counts.mean(self.directed))
 
@@ -68,7 +74,7 @@ class UniformCycles(EdgeSetSpace):
         counts = self._counts()
         if counts is None:
             return BaseSpace.covariance(self)
-        if self.embedding == "signed pairs":
+        if self._signed:
             return counts.signed_pairs()
         return counts.arcs() if self.directed else counts.edges()
 

@@ -9,7 +9,14 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.exceptions import UndecidableError
-from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_feasible, decoded_or_infeasible
+from skstruct.spaces.base import (
+    EXACT,
+    Decoded,
+    Guarantee,
+    check_feasible,
+    check_k,
+    decoded_or_infeasible,
+)
 from skstruct.spaces.graphs.cycle_counts import SHORTEST, arc_columns
 from skstruct.spaces.graphs.cycle_decoding import CycleProblem, decides_exactly
 from skstruct.spaces.graphs.cycle_forms import learn_places, read_tours, tour_rows, why_not_a_cycle
@@ -28,7 +35,8 @@ class Cycles(UniformCycles):
     Outputs are lists of places in order of travel, the way back to the first one implied;
     or sets of edges, networkx graphs, 0/1 arrays (n, d), adjacency arrays (n, N, N). The form
     that came in comes out; lists start at the place that is first in ``nodes_``. Without
-    direction a cycle and its reverse are the same.
+    direction a cycle and its reverse are the same. Where places are pairs themselves, such as
+    squares of a board, give ``nodes``: a list of pairs is read as one of edges otherwise.
 
     Canonical outputs are int8 (n, d): 0/1 over the arcs (u, v), row by row, or over the edges
     u < v. There are :math:`\sum_{i \geq 3} \binom{N}{i}(i-1)!` directed cycles, and half as
@@ -156,7 +164,10 @@ class Cycles(UniformCycles):
     # ------------------------------------------------------------- the user's form
     def _possible_edges(self, nodes):
         if len(nodes) < SHORTEST:
-            raise ValueError(f"Cycles: a cycle has at least 3 places; there are {len(nodes)}.")
+            hint = "" if self.nodes is not None else " If places are pairs themselves, give nodes."
+            raise ValueError(
+                f"Cycles: a cycle has at least 3 places; there are {len(nodes)}.{hint}"
+            )
         return super()._possible_edges(nodes)
 
     def _read_graphs(self, Y, nodes):
@@ -191,13 +202,13 @@ class Cycles(UniformCycles):
             return CycleLimits.none(N, d)
         if self.limits.low.shape[1] != d:
             raise ValueError(
-                f"Cycles was restricted for {self.limits.open.shape[1]} places; there are {N}."
+                f"Cycles was restricted for {self.limits.low.shape[1]} edges between "
+                f"{self.limits.open.shape[1]} places; there are {d} between {N}."
             )
         return self.limits
 
     def contains(self, Z):
         """Whether each row is a cycle of this space, limits included; shape (n,)."""
-        check_n_rows(self.limits_, len(Z), "Cycles")
         inside = super().contains(Z)
         row, column = np.nonzero(np.asarray(Z))
         visited = np.zeros((len(inside), len(self.nodes_)), bool)
@@ -277,6 +288,7 @@ class Cycles(UniformCycles):
 
     def kbest(self, costs, k: int) -> Decoded:
         """The ``k`` cheapest cycles of every row: outputs (n, k, d), values (n, k)."""
+        k = check_k(k, "Cycles")
         if not decides_exactly(self.limits_):
             raise ValueError(
                 f"Cycles: the k best are known for up to 16 places; there are {len(self.nodes_)}."

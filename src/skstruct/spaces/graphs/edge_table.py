@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from skstruct.spaces.forms import check_distinct, unknown_label
+from skstruct.spaces.forms import check_distinct, in_order, unknown_label
 from skstruct.spaces.limits import label_mask
 
 CONTAINERS = (set, frozenset, list, tuple)
@@ -27,14 +27,19 @@ def read_nodes(nodes, used_by: str) -> tuple:
         nodes = range(int(nodes))
     elif is_graph(nodes):
         nodes = list(nodes.nodes)
-    elif isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable):
+    elif isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable) or runs_dry(nodes):
         raise ValueError(
             f"{used_by}: nodes are a sequence of names, or how many there are; {nodes!r} came."
         )
-    names = check_distinct((plain_name(name) for name in nodes), used_by)
+    names = check_distinct(map(plain_name, in_order(nodes)), used_by)
     if len(names) < 2:
         raise ValueError(f"{used_by}: edges need at least two nodes; {len(names)} came.")
     return names
+
+
+def runs_dry(nodes) -> bool:
+    """Whether this can be read but once; a clone reads it again."""
+    return hasattr(nodes, "__next__")
 
 
 def is_graph(value) -> bool:
@@ -128,13 +133,31 @@ class EdgeTable:
             )
         return int(self.column[u, v])
 
+    def check_kind(self, graph, where: str, used_by: str):
+        """Refuse a networkx graph with directions where edges have none, or without."""
+        if graph.is_directed() != self.directed:
+            came = "directed" if graph.is_directed() else "not directed"
+            raise ValueError(
+                f"{used_by}: {where} is {came}, but edges here are "
+                f"{'directed' if self.directed else 'not'}."
+            )
+
     def mask(self, pairs, argument: str, used_by: str) -> np.ndarray:
         """Marks the named edges: (1, d), or (n, d) when there is a collection per row."""
         if pairs is None or isinstance(pairs, (str, bytes)) or not isinstance(pairs, Iterable):
             return label_mask(pairs, self.labels, argument, used_by)
         if isinstance(pairs, np.ndarray) and pairs.dtype != object:
-            return label_mask(pairs, self.labels, argument, used_by)
+            if pairs.ndim == 1 or pairs.shape[-1] != 2 or len(self.edges) == 2:
+                return label_mask(pairs, self.labels, argument, used_by)
+            pairs = pairs.tolist()
+        if is_graph(pairs):
+            self.check_kind(pairs, argument, used_by)
         items = list(edges_of(pairs))
+        if self.is_pair(items) and not any(self.is_pair(item) for item in items):
+            raise ValueError(
+                f"{used_by}: {argument} is a list of pairs of nodes; for one pair give "
+                f"[{tuple(items)!r}]."
+            )
         by_row = bool(items) and all(
             is_graph(item) or (isinstance(item, CONTAINERS) and not self._means_edge(item))
             for item in items
@@ -143,6 +166,8 @@ class EdgeTable:
         mask = np.zeros((len(rows), len(self.edges)), bool)
         for i, row in enumerate(rows):
             where = f"{argument}[{i}] holds" if by_row else f"{argument} holds"
+            if is_graph(row):
+                self.check_kind(row, f"{argument}[{i}]", used_by)
             for pair in edges_of(row):
                 mask[i, self.find(pair, where, used_by)] = True
         return mask

@@ -91,6 +91,8 @@ def read_form(Y, used_by: str) -> tuple[Any, GraphForm]:
                 f"(n, nodes, nodes); shape {Y.shape} came."
             )
         return Y, GraphForm("array" if Y.ndim == 2 else "adjacency", Y.dtype)
+    if not isinstance(Y, Iterable):
+        raise ValueError(f"{used_by} expects a list of graphs, one per sample; {Y!r} came.")
     rows = list(Y)
     if not rows:
         raise ValueError(f"{used_by}: Y has no rows.")
@@ -102,13 +104,26 @@ def read_form(Y, used_by: str) -> tuple[Any, GraphForm]:
 
 
 def _are_arrays(rows: list) -> bool:
-    """Whether these are rows of 0/1 numbers, or square arrays."""
+    """Whether these are rows of 0/1 numbers, or square arrays of three rows or more.
+
+    Two rows of two are a list of edges, each a pair of nodes.
+    """
     if all(isinstance(row, np.ndarray) and row.ndim == 2 for row in rows):
         return len({row.shape for row in rows}) == 1 and rows[0].shape[0] == rows[0].shape[1]
     if not all(isinstance(row, (list, tuple, np.ndarray)) for row in rows):
         return False
+    return _are_number_rows(rows) or all(
+        len(row) > 2 and len(row) == len(rows[0]) and _are_number_rows(row, len(row))
+        for row in rows
+    )
+
+
+def _are_number_rows(rows, width: int | None = None) -> bool:
+    """Whether these are rows of so many numbers, or all of as many as the first."""
+    if not all(isinstance(row, (list, tuple, np.ndarray)) for row in rows):
+        return False
     numbers = (int, float, np.number, np.bool_)
-    width = len(rows[0])
+    width = len(rows[0]) if width is None else width
     return width > 0 and all(
         len(row) == width and all(isinstance(entry, numbers) for entry in row) for row in rows
     )
@@ -174,12 +189,7 @@ def read_rows(rows, form: GraphForm, table: EdgeTable, used_by: str) -> np.ndarr
 
 
 def _check_kind(graph, table, i, used_by):
-    if graph.is_directed() != table.directed:
-        came = "directed" if graph.is_directed() else "not directed"
-        raise ValueError(
-            f"{used_by}: Y[{i}] is {came}, but edges here are "
-            f"{'directed' if table.directed else 'not'}; see the parameter directed."
-        )
+    table.check_kind(graph, f"Y[{i}]", used_by)
     for name in graph.nodes:
         if name not in table.number:
             message = unknown_label(f"Y[{i}] holds", name, table.nodes, used_by)

@@ -20,6 +20,7 @@ from skstruct.spaces.graphs.independence import (
 )
 from skstruct.spaces.graphs.own_spaces import OWN_SPACES, OwnSpace
 from skstruct.spaces.graphs.properties import Anything, Connected, Forest, GraphProperty
+from skstruct.spaces.limits import Limits
 
 OF_GRAPHS: dict = {
     None: Anything,
@@ -98,6 +99,8 @@ class Graphs(EdgeSetSpace):
     Vembu (2010). Learning to predict combinatorial structures. Chapters 4 and 5.
     """
 
+    _limits_rest_on = ("directed", "property")
+
     def __init__(self, nodes=None, directed=False, property=None, *, limits=None):
         self.nodes = nodes
         self.directed = directed
@@ -168,14 +171,33 @@ class Graphs(EdgeSetSpace):
             Limits on the number of edges, of all graphs and of forests.
         """
         if not self._kind.sized and (min_size is not None or max_size is not None):
-            raise ValueError(
-                "Graphs: the number of edges is limited for all graphs and for forests; "
-                f"property={self.property!r} came."
-            )
+            raise ValueError(self._unsized())
         return self._limited_to(include, exclude, min_size, max_size)
 
     def _decode(self, costs, limits):
-        return self._kind.decode(costs, limits)
+        if limits.low.shape[1] != len(self.edges_):
+            raise ValueError(
+                f"Graphs was restricted for {limits.low.shape[1]} edges; there are "
+                f"{len(self.edges_)}."
+            )
+        if limits.is_sized and not self._kind.sized:
+            raise ValueError(self._unsized())
+        held = limits.low.any(axis=1)
+        if held.all() or not held.any():
+            return self._kind.decode(costs, limits)
+        # Known edges may cost a promise: rows without them are decoded as if alone.
+        outputs, values = np.empty(costs.shape, np.int8), np.empty(len(costs))
+        bounds = values.copy()
+        for rows in (np.flatnonzero(held), np.flatnonzero(~held)):
+            part = self._kind.decode(costs[rows], limits.rows(rows))
+            outputs[rows], values[rows], bounds[rows] = part
+        return outputs, values, bounds
+
+    def _unsized(self) -> str:
+        return (
+            "Graphs: the number of edges is limited for all graphs and for forests; "
+            f"property={self.property!r} came."
+        )
 
     def with_embedding(self, name, outputs=None, candidates=None):
         if name == "sized indicators" and self.property is None:
@@ -185,9 +207,15 @@ class Graphs(EdgeSetSpace):
         return super().with_embedding(name, outputs, candidates)
 
     # ------------------------------------------------------------- all outputs
+    @property
+    def _true_limits(self) -> Limits | None:
+        """Limits that exclude something, else None."""
+        limits = self.limits_
+        return limits if limits.is_masked or limits.is_sized else None
+
     @cached_property
     def _count(self) -> int:
-        count = self._kind.count(self.limits)
+        count = self._kind.count(self._true_limits)
         return len(self._listed) if count is None else count
 
     @cached_property
@@ -202,7 +230,7 @@ class Graphs(EdgeSetSpace):
     def enumerate(self, limit: int = LIMIT):
         """All outputs in canonical form; shape (size, d)."""
         if isinstance(self._kind, OwnSpace):
-            return self._kind.closed_forms(self.limits).enumerate(limit)
+            return self._kind.closed_forms(self._true_limits).enumerate(limit)
         if not self._kind.hereditary or self.property is None:
             return super().enumerate(limit)
         limits = self._one_row()
@@ -220,7 +248,7 @@ class Graphs(EdgeSetSpace):
     def _forms(self):
         """What has moments and samples in closed form; None where they come from the list."""
         self._check_not_empty()
-        return self._kind.closed_forms(self.limits)
+        return self._kind.closed_forms(self._true_limits)
 
     def mean_embedding(self):
         """Mean of the indicators over all outputs; shape (d,)."""

@@ -11,8 +11,9 @@ from scipy import sparse
 from skstruct._arrays.memory import check_square_fits
 from skstruct.decoding.matchings import cheapest_matchings, cheapest_pairings, hold_edges
 from skstruct.spaces.counting import LIMIT, check_few
+from skstruct.spaces.forms import in_order
 from skstruct.spaces.graphs.allowed import WithinGraph
-from skstruct.spaces.graphs.edge_table import is_graph, read_nodes
+from skstruct.spaces.graphs.edge_table import is_graph, read_nodes, runs_dry
 from skstruct.spaces.graphs.matching_counts import (
     CompleteLaw,
     CompleteMatchings,
@@ -64,6 +65,8 @@ class Matchings(WithinGraph):
     >>> Matchings(200, perfect=True).mean_embedding()[:3]
     array([0.00502513, 0.00502513, 0.00502513])
     """
+
+    _limits_rest_on = ("other", "graph")
 
     def __init__(self, nodes=None, other=None, perfect=False, graph=None, *, limits=None):
         self.nodes = nodes
@@ -124,7 +127,8 @@ class Matchings(WithinGraph):
     def _holds(self, Z):
         number = np.arange(len(self.edges_)).repeat(2)
         at = self.edges_.ravel(), number
-        incidence = sparse.csr_array((np.ones(len(number), np.int64), at))
+        shape = len(self.nodes_), len(self.edges_)
+        incidence = sparse.csr_array((np.ones(len(number), np.int64), at), shape=shape)
         degree = (incidence @ np.asarray(Z).T).T
         good = (degree <= 1).all(axis=1)
         if self.perfect:
@@ -238,12 +242,12 @@ def _names(group) -> list:
     """Names of a group of nodes, which may be a single one."""
     if _is_number(group):
         return list(range(group))
-    if isinstance(group, (str, bytes)) or not hasattr(group, "__iter__"):
+    if isinstance(group, (str, bytes)) or not hasattr(group, "__iter__") or runs_dry(group):
         raise ValueError(
             f"Matchings: a group of nodes is a sequence of names, or how many there are; "
             f"{group!r} came."
         )
-    return list(group.nodes) if is_graph(group) else list(group)
+    return list(group.nodes) if is_graph(group) else list(in_order(group))
 
 
 def _is_number(group) -> bool:

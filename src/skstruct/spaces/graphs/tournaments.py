@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -12,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.checks import check_costs
 from skstruct.decoding.lawler import k_best
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.base import BaseSpace, Decoded, decoded_or_infeasible
+from skstruct.spaces.base import BaseSpace, Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.counting import LIMIT, check_few
 from skstruct.spaces.covariances import Scalar
 from skstruct.spaces.graphs.edge_table import EdgeTable, complete_edges, read_nodes
@@ -69,6 +70,8 @@ class Tournaments(BaseSpace):
 
     embedding = "signed pairs"
     default_loss = "hamming"
+    _named_by: ClassVar = {"items": "items_"}
+    _limits_rest_on = ("partial",)
 
     def __init__(self, items=None, partial=True, *, limits=None):
         self.items = items
@@ -111,8 +114,9 @@ class Tournaments(BaseSpace):
         return SignLimits(np.ones((1, len(self.labels_), len(self.states_)), bool))
 
     def set_params(self, **params):
+        super().set_params(**params)
         self._forget()
-        return super().set_params(**params)
+        return self
 
     def _forget(self):
         for cached in ("_given_items", "_tables"):
@@ -161,6 +165,7 @@ class Tournaments(BaseSpace):
                 f"contains() takes outputs in canonical form, (n, {len(self.labels_)}) of -1, 0 "
                 f"and 1; shape {Z.shape} came. validate() makes them."
             )
+        check_n_rows(self.limits_, len(Z), "Tournaments")
         return ((Z[:, :, None] == self._signs) & self.limits_.allowed).any(axis=2).all(axis=1)
 
     @property
@@ -212,7 +217,8 @@ class Tournaments(BaseSpace):
 
         Wins of the first and of the second are 0/1 coordinates, one after the other.
         """
-        n, d = priced.shape[:2]
+        k, (n, d) = check_k(k, "Tournaments"), priced.shape[:2]
+        check_n_rows(self.limits, n, "Tournaments")
         wins = np.stack([self._signs == 1, self._signs == -1])  # of the first, of the second
 
         def best_within(rows, low, high):
@@ -223,6 +229,7 @@ class Tournaments(BaseSpace):
             return np.hstack([signs > 0, signs < 0]), values
 
         found, values = k_best(best_within, n, 2 * d, k)
+        check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(found[:, :, :d] - found[:, :, d:], values, values)
 
     def _priced(self, costs) -> np.ndarray:

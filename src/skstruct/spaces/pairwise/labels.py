@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +13,14 @@ from skstruct.decoding.lawler import k_best
 from skstruct.decoding.pairwise.restricted import minimize_held, relax_held
 from skstruct.decoding.pairwise.roof import embed_points
 from skstruct.decoding.pairwise.solve import is_exact, minimize, relax
-from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_feasible, decoded_or_infeasible
+from skstruct.spaces.base import (
+    EXACT,
+    Decoded,
+    Guarantee,
+    check_feasible,
+    check_k,
+    decoded_or_infeasible,
+)
 from skstruct.spaces.label_sets import LabelSets
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.pairwise.base import LabelsAndEdges
@@ -66,6 +74,8 @@ class PairwiseLabels(LabelsAndEdges):
     """
 
     embedding = "indicators and edges"
+    _named_by: ClassVar = {"labels": "labels_"}
+    _limits_rest_on = ("graph",)
 
     def __init__(self, graph="full", labels=None, *, exact=False, limits=None):
         self.graph = graph
@@ -156,6 +166,7 @@ class PairwiseLabels(LabelsAndEdges):
 
     def kbest(self, costs, k: int) -> Decoded:
         """The ``k`` cheapest sets of every row: outputs (n, k, labels), values (n, k)."""
+        k = check_k(k, "PairwiseLabels")
         if self.guarantee != EXACT:
             raise ValueError(
                 "PairwiseLabels: the k best sets need exact decoding, which this graph has not; "
@@ -168,6 +179,7 @@ class PairwiseLabels(LabelsAndEdges):
             return self._best(node_costs[rows], edge_costs[rows], limits)[:2]
 
         outputs, values = k_best(best_within, len(node_costs), node_costs.shape[1], k)
+        check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(outputs, values, values)
 
     def _split(self, costs):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.optional import is_pandas
-from skstruct.spaces.forms import match_columns, sorted_names, unknown_label
+from skstruct.spaces.forms import in_order, match_columns, sorted_names, unknown_label
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def check_states(states, used_by: str) -> tuple:
     states = states.tolist() if isinstance(states, np.ndarray) else states
     if isinstance(states, (int, np.integer)) or not isinstance(states, Iterable):
         raise ValueError(f"{used_by}: states is a list of states; {states!r} came.")
-    states = tuple(states)
+    states = tuple(in_order(states))
     for i, state in enumerate(states):
         if state is None or (isinstance(state, float) and state != state):
             raise ValueError(f"{used_by}: {state!r} cannot be a state.")

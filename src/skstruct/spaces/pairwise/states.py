@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.checks import check_costs
 from skstruct.decoding.pairwise.forests import is_forest
 from skstruct.decoding.pairwise.states import best_states_on_forest, k_best_states
-from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
+from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.forms import check_distinct, unknown_label
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.pairwise.edges import node_names, read_edges
@@ -68,6 +69,7 @@ class PairwiseStates(UniformStates):
     """
 
     default_loss = "hamming"
+    _named_by: ClassVar = {"labels": "labels_", "states": "states_"}
 
     def __init__(self, graph, states=None, labels=None, embedding="states", *, limits=None):
         self.graph = graph
@@ -88,8 +90,9 @@ class PairwiseStates(UniformStates):
         return self
 
     def set_params(self, **params):
+        super().set_params(**params)
         self._forget()
-        return super().set_params(**params)
+        return self
 
     def _forget(self):
         for cached in ("edges_", "learned_states_", "learned_labels_", "form_"):
@@ -241,6 +244,7 @@ class PairwiseStates(UniformStates):
 
     def kbest(self, costs, k: int) -> Decoded:
         """The ``k`` cheapest outputs of every row: outputs (n, k, labels), values (n, k)."""
+        k = check_k(k, "PairwiseStates")
         unary, pairs, edges = self._split(costs)
         outputs, values = k_best_states(unary, pairs, edges, k)
         check_feasible(np.isfinite(values).any(axis=1), self)

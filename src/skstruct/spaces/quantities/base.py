@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import check_costs
-from skstruct.spaces.base import BaseSpace, Decoded
-from skstruct.spaces.forms import check_distinct
+from skstruct.spaces.base import BaseSpace, Decoded, one_or_more
+from skstruct.spaces.forms import check_distinct, in_order
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.quantities.forms import read_quantities
 
@@ -55,7 +55,7 @@ class QuantitySpace(BaseSpace):
 
     def _given_labels(self):
         """Names of the coordinates, or None where the outputs of ``fit`` give them."""
-        return None if self.labels is None else tuple(self.labels)
+        return None if self.labels is None else tuple(in_order(self.labels))
 
     def _learn(self, Z):
         """What else is left open in the constructor."""
@@ -78,7 +78,7 @@ class QuantitySpace(BaseSpace):
     def rows(self, index):
         if self.limits_ is None or self.limits_.n_rows is None:
             return self
-        return self._within(self.limits_.rows(index))
+        return self._within(self.limits_.rows(one_or_more(index)))
 
     def _within(self, limits):
         """The same space within other limits."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +18,7 @@ from skstruct.spaces.base import (
     Decoded,
     Guarantee,
     check_feasible,
+    check_k,
     decoded_or_infeasible,
 )
 from skstruct.spaces.forms import check_distinct
@@ -91,6 +93,7 @@ class Rankings(UniformRankings):
     """
 
     default_loss = "kendall"
+    _named_by: ClassVar = {"items": "items_"}
 
     def __init__(
         self,
@@ -254,6 +257,7 @@ class Rankings(UniformRankings):
 
     def kbest(self, costs, k):
         """The ``k`` cheapest rankings of every row: outputs (n, k, d), values (n, k)."""
+        k = check_k(k, "Rankings")
         costs, d = self._checked(costs), len(self.items_)
         scheme, limits = self._scheme, self.limits_
         simple = not isinstance(scheme, Pairs) and not limits.has_before and limits.top is None

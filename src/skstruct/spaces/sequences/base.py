@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,6 +30,7 @@ class SequenceSet(UniformSequences):
     """
 
     default_loss = "hamming"
+    _named_by: ClassVar = {"alphabet": "symbols_"}
     alphabet: object
     length: object
     limits: SequenceLimits | None

@@ -12,7 +12,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct.decoding.chains.kbest import k_best_chains
 from skstruct.decoding.chains.viterbi import best_chains
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
+from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.sequences.base import SequenceSet
 from skstruct.spaces.sequences.forms import sequence_lengths
@@ -152,6 +152,7 @@ class Sequences(SequenceSet):
 
     def kbest(self, costs, k):
         """The ``k`` cheapest sequences of every row: outputs (n, k, T), values (n, k)."""
+        k = check_k(k, "Sequences")
         symbols, values = k_best_chains(**self._chains(costs), k=k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         outputs = symbols.reshape(len(values), self.length_, -1).swapaxes(1, 2)
@@ -184,6 +185,7 @@ class Sequences(SequenceSet):
 
     def kbest_chains(self, unary, starts, k, transitions=None):
         """The ``k`` cheapest of every row, with costs as in ``argmin_chains``."""
+        k = check_k(k, "Sequences")
         chains, lengths = self._stacked(unary, starts, transitions)
         symbols, values = k_best_chains(**chains, k=k)
         check_feasible(np.isfinite(values).any(axis=1), self)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Round trips of the made-up town against the list of all of them."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from skstruct.datasets import make_tours
+
+
+def worth(town, tour, prizes):
+    """Prizes of the places less the length of the way around."""
+    stops = [town.places.index(name) for name in tour]
+    at = town.coordinates[stops]
+    return prizes[stops].sum() - np.linalg.norm(at - np.roll(at, 1, axis=0), axis=1).sum()
+
+
+@pytest.mark.parametrize("n_places", [3, 4, 5])
+def test_no_tour_is_worth_more(n_places):
+    town = make_tours(20, n_places, 2, random_state=n_places)
+    every = [
+        tour
+        for size in range(3, n_places + 1)
+        for chosen in combinations(town.places, size)
+        for tour in permutations(chosen)
+    ]
+    for x, tour in zip(town.X, town.tours, strict=True):
+        prizes = x @ town.tastes
+        best = max(worth(town, other, prizes) for other in every)
+        assert worth(town, tour, prizes) == pytest.approx(best)
+
+
+def test_the_same_again():
+    first, second = (make_tours(10, 6, noise=0.5, random_state=3) for _ in range(2))
+    np.testing.assert_array_equal(first.X, second.X)
+    assert first.tours == second.tours
+    assert make_tours(10, 6, noise=0.5, random_state=4).tours != first.tours
+
+
+def test_more_visitors_of_a_town():
+    town = make_tours(5, 6, 4, random_state=0)
+    more = make_tours(7, town=town, random_state=1)
+    assert more.X.shape == (7, 4)
+    assert more.places == town.places
+    assert more.coordinates is town.coordinates
+    assert more.tastes is town.tastes
+    assert {name for tour in more.tours for name in tour} <= set(town.places)
+
+
+def test_noise_changes_what_places_are_worth():
+    plain, noisy = (make_tours(30, 6, noise=noise, random_state=0) for noise in (0.0, 2.0))
+    np.testing.assert_array_equal(plain.X, noisy.X)
+    assert plain.tours != noisy.tours
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"n_samples": -1}, "n_samples is a whole number, at least 1; -1 came"),
+        ({"n_samples": 2.5}, "n_samples is a whole number, at least 1; 2.5 came"),
+        ({"n_places": 2}, "n_places is a whole number, at least 3 and at most 16; 2 came"),
+        ({"n_places": 17}, "at most 16; 17 came"),
+        ({"n_places": 5.0}, "n_places is a whole number"),
+        ({"n_features": 0}, "n_features is a whole number, at least 1; 0 came"),
+        ({"noise": -1}, "noise is finite and not negative; -1 came"),
+        ({"noise": np.nan}, "noise is finite and not negative; nan came"),
+        ({"noise": "x"}, "noise is finite and not negative; 'x' came"),
+        ({"town": "x"}, "town is what make_tours gave before; 'x' came"),
+    ],
+)
+def test_parameters_that_are_wrong(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        make_tours(**({"n_samples": 3} | wrong))
