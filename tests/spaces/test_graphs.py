@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.graphs import complete, independence
+from skstruct.spaces.graphs import acyclic, bipartite, complete, independence
 from skstruct.spaces.graphs.edge_table import complete_edges
 from skstruct.spaces.graphs.graphs import Graphs
 from skstruct.testing import check_space
@@ -204,7 +204,7 @@ def test_guarantees_of_larger_graphs(monkeypatch, name, held):
     """Where edges are not listed and nodes are many, against the list of all sets."""
     outputs = all_graphs(5, False, name)
     monkeypatch.setattr(independence, "LISTED", 0)
-    monkeypatch.setattr(independence, "CORE", 0)
+    monkeypatch.setattr(bipartite, "CORE", 0)
     space = Graphs(5, property=name)
     if held:
         space = space.restrict(include=[(0, 1)])
@@ -225,7 +225,7 @@ def test_guarantees_of_larger_graphs(monkeypatch, name, held):
 @pytest.mark.parametrize("held", [False, True])
 def test_guarantee_of_acyclic_digraphs(monkeypatch, held):
     outputs = all_graphs(4, True, "acyclic")
-    monkeypatch.setattr(independence, "MOST_ITEMS", 0)
+    monkeypatch.setattr(acyclic, "MOST_ITEMS", 0)
     monkeypatch.setattr(independence, "LISTED", 0)
     space = Graphs(4, True, "acyclic")
     if held:
@@ -250,13 +250,13 @@ def check_ratio(space, outputs, ratio):
 
 
 def test_any_order_or_its_reverse_gains_half(monkeypatch):
-    monkeypatch.setattr(independence, "MOST_ITEMS", 0)
+    monkeypatch.setattr(acyclic, "MOST_ITEMS", 0)
 
     def no_search(costs, d):
         everything = -np.abs(costs).sum(axis=1)
         return np.tile(np.arange(d), (len(costs), 1)), everything, everything
 
-    monkeypatch.setattr(independence, "linear_orders", no_search)
+    monkeypatch.setattr(acyclic, "linear_orders", no_search)
     check_ratio(Graphs(4, True, "acyclic"), all_graphs(4, True, "acyclic"), 1 / 2)
 
 
@@ -272,12 +272,12 @@ def test_forests_alone_gain_a_third_of_planar_graphs(monkeypatch):
 
 
 def test_node_by_node_cuts_gain_half(monkeypatch):
-    monkeypatch.setattr(independence, "CORE", 0)
+    monkeypatch.setattr(bipartite, "CORE", 0)
 
     def one_side(nodes, pairs, edges):
         return np.zeros(nodes.shape, np.int8), None, None
 
-    monkeypatch.setattr(independence, "minimize", one_side)
+    monkeypatch.setattr(bipartite, "minimize", one_side)
     check_ratio(Graphs(5, property="bipartite"), all_graphs(5, False, "bipartite"), 1 / 2)
 
 

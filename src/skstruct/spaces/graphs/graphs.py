@@ -9,15 +9,11 @@ import numpy as np
 
 from skstruct.exceptions import UndecidableError
 from skstruct.spaces.counting import LIMIT
+from skstruct.spaces.graphs.acyclic import Acyclic
 from skstruct.spaces.graphs.base import EdgeSetSpace
+from skstruct.spaces.graphs.bipartite import Bipartite
 from skstruct.spaces.graphs.complete import Clique
-from skstruct.spaces.graphs.independence import (
-    Acyclic,
-    Bipartite,
-    Custom,
-    Planar,
-    grow_sets,
-)
+from skstruct.spaces.graphs.independence import Custom, Planar, grow_sets
 from skstruct.spaces.graphs.own_spaces import OWN_SPACES, OwnSpace
 from skstruct.spaces.graphs.properties import Anything, Connected, Forest, GraphProperty
 from skstruct.spaces.limits import Limits

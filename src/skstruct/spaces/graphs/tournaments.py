@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from typing import ClassVar
 
@@ -12,18 +11,16 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
 from skstruct.decoding.lawler import k_best
-from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.base import BaseSpace, Decoded, check_feasible, check_k, decoded_or_infeasible
-from skstruct.spaces.counting import LIMIT, check_few
-from skstruct.spaces.covariances import Scalar
+from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.graphs.edge_table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.graphs.forms import GraphForm, learn_nodes, read_form
 from skstruct.spaces.graphs.tournament_forms import read_signs, split_wins, write_signs
 from skstruct.spaces.graphs.tournament_states import SignLimits, TournamentStates, best_signs
+from skstruct.spaces.graphs.tournament_uniform import UniformTournaments
 from skstruct.spaces.limits import check_n_rows
 
 
-class Tournaments(BaseSpace):
+class Tournaments(UniformTournaments):
     r"""Outcomes of all pairs of items, each on its own: no order has to agree with them.
 
     .. math:: \psi_{uv}(z) = +1 \text{ if } u \text{ beats } v, \; -1 \text{ if } v \text{ beats }
@@ -237,66 +234,3 @@ class Tournaments(BaseSpace):
         costs = check_costs(costs, len(self.labels_), used_by="Tournaments")
         check_n_rows(self.limits, len(costs), "Tournaments")
         return costs[:, :, None] * self._signs
-
-    # ------------------------------------------------------------- all outputs
-    def _one_row(self) -> np.ndarray:
-        """The signs that pairs may have, where that is the same in all rows."""
-        if self.limits_.n_rows is not None:
-            raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return self.limits_.allowed[0]
-
-    def _possible(self) -> np.ndarray:
-        """The same, unless no output is left; bool of shape (d, number of states)."""
-        allowed = self._one_row()
-        if not allowed.any(axis=1).all():
-            raise InfeasibleError("Tournaments: no output meets the constraints.")
-        return allowed
-
-    def size(self) -> int:
-        """Exact number of outputs."""
-        if self.limits is None:
-            return len(self.states_) ** len(self.labels_)
-        return math.prod(self._one_row().sum(axis=1).tolist())
-
-    def log_size(self) -> float:
-        """Natural logarithm of the number of outputs; minus infinity when there is none."""
-        size = self.size()
-        return math.log(size) if size else -math.inf
-
-    def mean_embedding(self) -> np.ndarray:
-        """Mean of the signs over all outputs; shape (d,)."""
-        allowed = self._possible()
-        return allowed @ self._signs / allowed.sum(axis=1)
-
-    def covariance(self):
-        """Covariance of the signs under the uniform law: 2/3 I, or I without open pairs."""
-        if self.limits is not None:
-            return super().covariance()
-        return Scalar(2 / 3 if self.partial else 1.0, len(self.labels_))
-
-    def second_moment(self) -> np.ndarray:
-        """Mean of psi psi' over all outputs; shape (d, d)."""
-        if self.limits is None:
-            return self.covariance().dense()
-        allowed, mean = self._possible(), self.mean_embedding()
-        moment = np.outer(mean, mean)
-        np.fill_diagonal(moment, allowed @ self._signs**2 / allowed.sum(axis=1))
-        return moment
-
-    def sample(self, n: int, rng) -> np.ndarray:
-        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
-        allowed = self._possible()
-        signs = self._signs[np.argsort(~allowed, axis=1, kind="stable")]  # possible ones first
-        draws = np.random.default_rng(rng).integers(allowed.sum(axis=1), size=(n, len(allowed)))
-        return signs[np.arange(len(allowed)), draws].astype(np.int8)
-
-    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
-        """All outputs in canonical form; shape (size, d)."""
-        check_few(self.size(), limit, self, "tournaments")
-        rows = np.zeros((1, 0), np.int8)
-        for allowed in self._one_row():
-            signs = self._signs[allowed].astype(np.int8)
-            rows = np.hstack(
-                [np.repeat(rows, len(signs), axis=0), np.tile(signs, len(rows))[:, None]]
-            )
-        return rows
