@@ -11,6 +11,7 @@ from skstruct._arrays.optional import is_pandas
 from skstruct.spaces.classes import Classes
 from skstruct.spaces.forms import check_distinct, unknown_label
 from skstruct.spaces.meshes import cotangent_weights
+from skstruct.spaces.single_names import name_array
 
 
 class GraphNodes(Classes):
@@ -74,7 +75,7 @@ class GraphNodes(Classes):
     def fit(self, Y):
         names, adjacency = _read_graph(self.graph, self.labels)
         self.adjacency_ = adjacency
-        self.labels_ = _as_array(names)
+        self.labels_ = name_array(names)
         self.number_ = {name: j for j, name in enumerate(names)}
         self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
         self.validate(Y)
@@ -119,17 +120,6 @@ def _names_of(Y) -> list:
 def _plain(name):
     """A scalar of NumPy as Python's own, so that it prints like one."""
     return name.item() if isinstance(name, np.generic) else name
-
-
-def _as_array(names: tuple) -> np.ndarray:
-    """Names as an array of numbers or of text, else of objects: tuples stay tuples."""
-    for kind in (str, bool, int, float):
-        if all(type(name) is kind for name in names):
-            return np.array(names)
-    array = np.empty(len(names), dtype=object)
-    for j, name in enumerate(names):
-        array[j] = name
-    return array
 
 
 def _read_graph(graph, labels) -> tuple[tuple, sparse.csr_array]:

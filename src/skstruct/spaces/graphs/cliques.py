@@ -26,7 +26,6 @@ from skstruct.spaces.base import (
 )
 from skstruct.spaces.covariances import Covariance, PairScheme
 from skstruct.spaces.graphs.edge_table import is_graph, read_nodes
-from skstruct.spaces.label_sets import LabelSets
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.pairwise.base import LabelsAndEdges
 from skstruct.spaces.pairwise.moments import mean_of_products, second_moment_of_products
@@ -124,28 +123,6 @@ class Cliques(LabelsAndEdges):
         Z = np.asarray(Z, dtype=np.float64)
         u, v = self.edges_.T
         return Z[:, u] * Z[:, v]
-
-    def with_embedding(self, name, outputs=None, candidates=None):
-        if name in (self.embedding, "outputs"):
-            return super().with_embedding(name, outputs, candidates)
-        return self._sets().with_embedding(name, outputs, candidates)
-
-    def _sets(self) -> LabelSets:
-        """The same sets, by their nodes."""
-        sets = LabelSets(self.labels_, limits=self.limits)
-        sets.form_ = self._form
-        return sets
-
-    def restrict(self, *, include=None, exclude=None):
-        """The same space, narrowed.
-
-        Parameters
-        ----------
-        include, exclude : names of nodes, the same for all rows or a collection per row
-            Nodes known to be in and known to be out; also 0/1 arrays of shape (n, number of
-            nodes). A single row of them serves all rows.
-        """
-        return self._narrowed(include, exclude, None, None, (), False)
 
     # ------------------------------------------------------------- decoding
     @property

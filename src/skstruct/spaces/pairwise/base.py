@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct.decoding.dag import Dag
 from skstruct.spaces.forms import check_distinct, sorted_names, unknown_label
 from skstruct.spaces.indicators import IndicatorSpace
+from skstruct.spaces.label_sets import LabelSets
 from skstruct.spaces.pairwise.edges import node_names, read_edges
 
 
@@ -85,6 +86,28 @@ class LabelsAndEdges(IndicatorSpace):
     def dag_(self) -> Dag:
         """No label needs another: a graph without arcs."""
         return Dag(len(self.labels_), [], [])
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name in (self.embedding, "outputs"):  # a list is one of sets and pairs
+            return super().with_embedding(name, outputs, candidates)
+        return self._sets().with_embedding(name, outputs, candidates)
+
+    def _sets(self) -> LabelSets:
+        """The same sets without the pairs."""
+        sets = LabelSets(self.labels_, limits=self.limits)
+        sets.form_ = self._form
+        return sets
+
+    def restrict(self, *, include=None, exclude=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        include, exclude : label names, the same for all rows or a collection per row
+            Labels known to be in and known to be out; also 0/1 arrays of shape (n, number of
+            labels). A single row of them serves all rows.
+        """
+        return self._narrowed(include, exclude, None, None, (), False)
 
     def _forget(self):
         super()._forget()

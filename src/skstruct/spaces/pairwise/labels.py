@@ -21,7 +21,6 @@ from skstruct.spaces.base import (
     check_k,
     decoded_or_infeasible,
 )
-from skstruct.spaces.label_sets import LabelSets
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.pairwise.base import LabelsAndEdges
 from skstruct.spaces.pairwise.moments import mean_of_products, second_moment_of_products
@@ -110,28 +109,6 @@ class PairwiseLabels(LabelsAndEdges):
             return super().lift(costs, embedding)
         costs = check_costs(costs, len(self.labels_), used_by="PairwiseLabels")
         return np.hstack([costs, np.zeros((len(costs), len(self.edges_)))])
-
-    def with_embedding(self, name, outputs=None, candidates=None):
-        if name in (self.embedding, "outputs"):  # a list is one of sets and pairs
-            return super().with_embedding(name, outputs, candidates)
-        return self._sets().with_embedding(name, outputs, candidates)
-
-    def _sets(self) -> LabelSets:
-        """The same sets without the pairs."""
-        sets = LabelSets(self.labels_, limits=self.limits)
-        sets.form_ = self._form
-        return sets
-
-    def restrict(self, *, include=None, exclude=None):
-        """The same space, narrowed.
-
-        Parameters
-        ----------
-        include, exclude : label names, the same for all rows or a collection per row
-            Labels known to be in and known to be out; also 0/1 arrays of shape (n, number of
-            labels). A single row of them serves all rows.
-        """
-        return self._narrowed(include, exclude, None, None, (), False)
 
     # ------------------------------------------------------------- decoding
     def argmin(self, costs) -> Decoded:
