@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skstruct import CountingRidge
-from skstruct.spaces import BinaryPolytope, Box, Hierarchy, LabelSets
+from skstruct.spaces import BinaryPolytope, Box, Classes, Hierarchy, LabelSets
 
 
 @pytest.fixture
@@ -120,6 +120,29 @@ def test_columns_of_very_different_scale_all_count():
     alone = CountingRidge(kernel="linear", alpha=0.1).fit(flag[:, None], y)
     assert (both.predict(X) == y).all()
     assert both.objective_ < alone.objective_ + 1e-9  # a feature more cannot make it worse
+
+
+def test_left_out_groups_and_means_keep_the_digits_of_small_columns():
+    rng = np.random.default_rng(0)
+    flag = np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    X, y = np.column_stack([1e8 * rng.standard_normal(60), flag]), np.where(flag > 0, "a", "b")
+    model = CountingRidge(kernel="linear", alpha=[0.1], leave_out=5).fit(X, y)
+    assert model.search_.best["risk"] == 0
+    means = model.mean_embedding(X)
+    assert_allclose(means.sum(axis=1), 1.0)
+    assert (means.argmax(axis=1) == (flag < 0)).all()
+
+
+def test_two_classes_are_left_out_one_by_one():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 2)), rng.choice(["a", "b"], 30)
+    model = CountingRidge(alpha=[0.3, 3.0], gamma=0.5).fit(X, y)
+    wrong = []
+    for i in range(30):
+        kept = np.arange(30) != i
+        one = CountingRidge(Classes(["a", "b"]), alpha=3.0, gamma=0.5).fit(X[kept], y[kept])
+        wrong.append(one.predict(X[[i]])[0] != y[i])
+    assert_allclose(model.search_.trials[0]["risk"], np.mean(wrong))
 
 
 def test_tiny_penalties_are_solved_by_eigenvalues():

@@ -185,6 +185,33 @@ def test_steps_that_grow_without_end_are_an_error(data):
         model.partial_fit(X[twenty], Y[twenty])
 
 
+@pytest.mark.parametrize("learning_rate", ["constant", "meta", "optimal", "invscaling"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_large_penalties_do_not_overshoot(data, learning_rate, kernel):
+    X, Y = data
+    model = CountingRidge(kernel=kernel, learning_rate=learning_rate, alpha=1e4)
+    for _ in range(30):
+        model.partial_fit(X, Y)
+    assert np.abs(model.coef_).max() < 1
+
+
+def test_rates_may_change_to_meta_and_back(data):
+    X, Y = data
+    model = CountingRidge(learning_rate="meta", alpha=0.1, budget=40)
+    for learning_rate in ("meta", "constant", "meta", "optimal", "meta"):
+        model.set_params(learning_rate=learning_rate).partial_fit(X, Y)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_the_alpha_that_fit_chose_is_kept(data):
+    X, Y = data
+    for alpha in ("auto", [0.001, 1e3]):
+        model = CountingRidge(alpha=alpha).fit(X, Y)
+        chosen = model.alpha_
+        assert model.partial_fit(X, Y).alpha_ == chosen
+    assert CountingRidge(alpha=[0.1, 2.0]).partial_fit(X, Y).alpha_ == 2.0
+
+
 def test_parameters_may_change_between_calls(data):
     X, Y = data
     model = CountingRidge(alpha=1.0, budget=50).partial_fit(X[:40], Y[:40])

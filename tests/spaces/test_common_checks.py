@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What all spaces check alike: names, costs, and how many best outputs are asked for."""
 
+import networkx
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from skstruct._arrays.checks import LARGEST_SUM, check_costs
 from skstruct.exceptions import InfeasibleError
@@ -162,3 +164,25 @@ def test_nan_is_no_name():
     for space in (Cycles, LabelSets, Rankings):
         with pytest.raises(ValueError, match="NaN equals nothing"):
             space([1.0, 2.0, float("nan")]).size()
+
+
+@pytest.mark.parametrize("space", [Cycles(), Cliques()])
+def test_outputs_may_come_one_by_one(space):
+    listed = [["a", "b", "c"], ["a", "c", "b"]]
+    assert_array_equal(
+        space.fit(iter(listed)).validate(map(list, listed)), space.fit(listed).validate(listed)
+    )
+
+
+def test_levels_of_several_number_types_are_numbers():
+    space = Ordinal([0, 0.5, 1]).fit(np.array([0, 1]))
+    assert space.restore(space.enumerate()).dtype == np.float64
+
+
+def test_parameters_may_be_set_to_what_they_are():
+    Cycles().fit([["a", "b", "c"]]).restrict(include=["a"]).set_params(nodes=["a", "b", "c"])
+    graph = networkx.cycle_graph(4)
+    space = SpanningTrees(graph=graph).restrict(include=[(0, 1)])
+    space.set_params(graph=networkx.cycle_graph(4))
+    with pytest.raises(ValueError, match="graph cannot change"):
+        space.set_params(graph=networkx.path_graph(4))

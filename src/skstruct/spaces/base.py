@@ -147,7 +147,7 @@ class BaseSpace(BaseEstimator):
             if name in params and not _same(params[name], getattr(self, name)):
                 raise ValueError(
                     f"{type(self).__name__}: {name} cannot change after restrict(), whose limits "
-                    f"are those of {name}={getattr(self, name)!r}; set limits=None too, or "
+                    f"are those of {name}={getattr(self, name)!r}; set limits=None with it, or "
                     "restrict later."
                 )
 
@@ -238,6 +238,10 @@ class BaseSpace(BaseEstimator):
 
 def _same(a, b) -> bool:
     """Whether a parameter keeps its value."""
+    if hasattr(a, "edges") and hasattr(b, "edges") and hasattr(a, "nodes"):  # of networkx
+        a, b = ((list(graph.nodes), list(graph.edges)) for graph in (a, b))
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        a, b = list(a), list(b)
     try:
         return a is b or bool(a == b)
     except (TypeError, ValueError):  # arrays

@@ -86,8 +86,8 @@ def numbers_of(names: list, labels: tuple, used_by: str) -> np.ndarray:
 
 def name_array(names: tuple) -> np.ndarray:
     """Names as an array of numbers or of text, else of objects: tuples stay tuples."""
-    for kind in (str, bool, int, float):
-        if all(type(name) is kind for name in names):
+    for kinds in ((str,), (bool,), (int,), (int, float)):
+        if all(type(name) in kinds for name in names):
             return np.array(names)
     array = np.empty(len(names), dtype=object)
     for j, name in enumerate(names):

@@ -75,24 +75,31 @@ class CountingExamples:
 
     @property
     def is_convex(self) -> bool:
-        """Whether N is positive definite: less than half of all outputs are correct."""
-        return bool((self.share < 0.5).all())
+        """Whether N is positive definite: one output, or less than half of all, is correct."""
+        return bool((self._blocks[0] > 0).all())
+
+    @property
+    def _blocks(self) -> tuple[np.ndarray, np.ndarray]:
+        """p and q of the blocks p I + q 11' of N, (1 - 2 n/|Y|) and 2/|Y|; one output has N = 1."""
+        alone = self.counts == 1
+        plain = np.where(alone, 1.0, 1.0 - 2.0 * self.share)
+        return plain, np.where(alone, 0.0, 2.0 * self.share / self.counts)
 
     def times_N(self, v: np.ndarray) -> np.ndarray:
-        """N v, where N has blocks (1 - 2 n/|Y|) I + 2/|Y| 11'."""
+        """N v; shape (M,)."""
+        plain, mixed = self._blocks
         sums = np.bincount(self.row, v, minlength=len(self.counts))
-        mixed = 2.0 * (self.share / self.counts) * sums
-        return (1.0 - 2.0 * self.share)[self.row] * v + mixed[self.row]
+        return plain[self.row] * v + (mixed * sums)[self.row]
 
     def solve_N(self, v: np.ndarray) -> np.ndarray:
-        """N^-1 v: blocks (I - 2/|Y| 11') / (1 - 2 n/|Y|)."""
+        """N^-1 v: blocks (I - q 11') / p, as p + n q is one."""
+        plain, mixed = self._blocks
         sums = np.bincount(self.row, v, minlength=len(self.counts))
-        mixed = 2.0 * (self.share / self.counts) * sums
-        return (v - mixed[self.row]) / (1.0 - 2.0 * self.share)[self.row]
+        return (v - (mixed * sums)[self.row]) / plain[self.row]
 
     def dense_N(self, inverse: bool = False) -> np.ndarray:
         """N itself, or its inverse; shape (M, M)."""
-        mixed, plain = 2.0 * self.share / self.counts, 1.0 - 2.0 * self.share
+        plain, mixed = self._blocks
         if inverse:
             mixed, plain = -mixed / plain, 1.0 / plain
         matrix = np.where(self.row[:, None] == self.row, mixed[self.row], 0.0)

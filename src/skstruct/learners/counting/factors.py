@@ -57,10 +57,6 @@ class GramMatrix:
         part.K, part.root = self.K[np.ix_(rows, rows)], self.root[rows]
         return part
 
-    def across(self, rows, others) -> np.ndarray:
-        """Kernel between some rows and others, both scaled; shape (r, o)."""
-        return self.K[np.ix_(rows, others)]
-
     def coefficients(self, A: np.ndarray) -> np.ndarray:
         """Coefficients of the kernel functions of unscaled rows; shape (m, d)."""
         return A * self.root[:, None]
@@ -95,9 +91,6 @@ class FeatureGram:
         part = object.__new__(FeatureGram)
         part.features, part.root = self.features[rows], self.root[rows]
         return part
-
-    def across(self, rows, others):
-        return self.features[rows] @ self.features[others].T
 
     def coefficients(self, A):
         """Weights of the features; shape (p, d)."""

@@ -83,7 +83,7 @@ class OnlineState:
         part = lam * len(scores) / self.batch_size
         most = np.inf
         if self.given is None:
-            most = LONGEST / self._curvature(X, examples)
+            most = LONGEST / (self._curvature(X, examples) + 2.0 * lam)
             # The more the rows of a batch differ, the less they add up to.
             first = 0.25 * min(self.batch_size**0.5, 3.0) * most
             self.eta0 = first if self.eta0 is None else self.eta0

@@ -44,7 +44,7 @@ class CountingRidge(CountingReader):
     alpha : float, several, or "auto", default="auto"
         The penalty :math:`\lambda` of the objective above, on the scale of means over the space:
         1 is the choice of [1]_. ``"auto"`` and several values are chosen by the loss on left-out
-        rows.
+        rows; the former tries six decades below the scale of the kernel, so scale features.
     solver : "closed-form" or "newton-cg", default="closed-form"
         The second finds the same by conjugate gradients: slower, but without eigenvalues of S.
     features : "nystroem" or "fourier", default="nystroem"
@@ -237,7 +237,8 @@ class CountingRidge(CountingReader):
 
         The first call learns what is open of the space (names) and of the kernel (its width);
         all later ones take these as they are, and landmarks of features too. After ``fit``, goes
-        on from its solution. ``alpha="auto"`` is 1, and of several alphas the largest is taken.
+        on from its solution, with the alpha that it chose; else ``"auto"`` is 1, and of several
+        alphas the largest is taken.
         """
         if self._precomputed:
             raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
@@ -272,11 +273,10 @@ class CountingRidge(CountingReader):
         alpha = self._fixed_alpha()
         if alpha is not None:
             return alpha
-        if not isinstance(self.alpha, str):
-            return float(checked_alphas(self.alpha)[0])
-        if self.alpha != "auto":
-            checked_alphas(self.alpha)
-        return 1.0 if self.objective_ is None else self.alpha_
+        auto = isinstance(self.alpha, str) and self.alpha == "auto"
+        grid = [1.0] if auto else checked_alphas(self.alpha).tolist()
+        chosen = self.search_ is not None and (auto or self.alpha_ in grid)
+        return self.alpha_ if chosen else grid[0]
 
     def _batches(self, outputs, row, weight):
         """Examples of one step after the other; many steps are embedded at once."""
@@ -295,6 +295,8 @@ class CountingRidge(CountingReader):
         state.function, state.learning_rate = self.function_, self.learning_rate
         state.power_t, state.meta_rate = self.power_t, self.meta_rate
         state.budget, state.batch_size = int(self.budget), int(self.batch_size)
+        if self.learning_rate != "meta":
+            state.trace = None
         if state.given != self.eta0:
             state.given = state.eta0 = self.eta0
         return state

@@ -109,6 +109,7 @@ class Cliques(LabelsAndEdges):
         return self.labels_
 
     def _read(self, Y, labels):
+        Y = list(Y) if hasattr(Y, "__next__") else Y  # it is looked at more than once
         rows = [Y] if is_graph(Y) else () if sparse.issparse(Y) else Y
         for i, row in enumerate(rows if isinstance(rows, Iterable) else ()):
             if is_graph(row):

@@ -172,6 +172,7 @@ class Cycles(UniformCycles):
 
     def _read_graphs(self, Y, nodes):
         self._signed  # noqa: B018 - an embedding that is wrong says so now
+        Y = list(Y) if hasattr(Y, "__next__") else Y  # it is looked at more than once
         found = tour_rows(Y, nodes, "Cycles")
         if found is None:
             return super()._read_graphs(Y, nodes)
