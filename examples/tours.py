@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Round trips through a town: which places a visitor sees, and in which order.
 
-Learns from the tours of 300 visitors without searching for a single one in training, compares
+Learns from the tours of 1,000 visitors without searching for a single one in training, compares
 with two learners that do search or smooth, and draws predictions over the truth.
 
 Usage: python examples/tours.py
@@ -25,15 +25,15 @@ from skstruct.spaces import Cycles
 
 OUTPUT = Path(__file__).parents[1] / "output"
 
-train = make_tours(300, noise=0.3, random_state=0)
-test = make_tours(500, town=train, noise=0.3, random_state=1)
+train = make_tours(1000, random_state=0)
+test = make_tours(500, town=train, random_state=1)
 space = Cycles(train.places, directed=False)
 print(f"{space.size():,} round trips through {len(train.places)} places")
 
 models = {
-    "counting": CountingRidge(space, alpha=0.1),
-    "smoothing": ConditionalRiskMinimizer(space, alpha=0.1),
-    "margins": StructuredSVM(space, kernel="rbf", lam=0.01, max_iter=20, random_state=0),
+    "counting": CountingRidge(space, alpha=0.01),
+    "smoothing": ConditionalRiskMinimizer(space, alpha=0.01),
+    "margins": StructuredSVM(space, kernel="rbf", lam=0.001, max_iter=20, random_state=0),
 }
 for name, model in models.items():
     start = time.perf_counter()
