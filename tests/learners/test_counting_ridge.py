@@ -73,7 +73,7 @@ def summed(space, listed, chosen, weight, f):
 
 def gram_of(rng, examples):
     X = rng.standard_normal((len(examples.counts), 3))
-    return GramMatrix(rbf_kernel(X, gamma=0.3) + 0.5, examples.root), X
+    return GramMatrix.of(rbf_kernel(X, gamma=0.3) + 0.5, examples.root), X
 
 
 # ------------------------------------------------------------------ the objective
@@ -176,8 +176,8 @@ def test_features_give_what_their_kernel_gives():
         assert_allclose(linear.decision_function(X), other.decision_function(X), atol=1e-8)
         assert_allclose(linear.objective_, other.objective_, rtol=1e-10)
     wide = rng.standard_normal((5, 9))
-    full = GramMatrix(wide @ wide.T, np.ones(5)).factor()
-    thin = FeatureGram(wide, np.ones(5)).factor()
+    full = GramMatrix.of(wide @ wide.T, np.ones(5)).factor()
+    thin = FeatureGram.of(wide, np.ones(5)).factor()
     assert_allclose((full.Q * full.k) @ full.Q.T, (thin.Q * thin.k) @ thin.Q.T, atol=1e-12)
 
 

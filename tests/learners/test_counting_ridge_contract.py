@@ -95,6 +95,14 @@ def test_weights_are_copies_of_rows(data):
     assert_allclose(given.decision_function(K), copied.decision_function(X), atol=1e-9)
 
 
+def test_blocks_of_rows_mind_the_kernel_values(data):
+    X, Y = data
+    model = CountingRidge(alpha=0.1, memory=50_000).fit(X, Y)
+    assert model.problem_.bytes_per_row() >= 8 * len(X)  # a row is compared with all of training
+    whole = CountingRidge(alpha=0.1).fit(X, Y)
+    assert_array_equal(model.predict(X), whole.predict(X))
+
+
 def test_sparse_inputs_and_copies_of_models(data):
     X, Y = data
     dense = CountingRidge(gamma=0.5, alpha=0.2).fit(X, Y)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
+
 import numpy as np
 
 # What costs of one row may sum to: a decoder adds some more of them, and must not overflow.
@@ -26,3 +28,13 @@ def check_costs(costs, n_columns: int, *, used_by: str) -> np.ndarray:
         row, column = unbounded[0] if len(unbounded) else np.argwhere(np.abs(costs) > limit)[0]
         raise ValueError(f"{used_by} needs {what}; costs[{row}, {column}] is {costs[row, column]}.")
     return costs
+
+
+def is_number(value) -> bool:
+    """Whether this is a real number; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_count(value) -> bool:
+    """Whether this is a whole number from 1."""
+    return isinstance(value, Integral) and is_number(value) and int(value) >= 1

@@ -17,6 +17,11 @@ def require(package: str, *, used_by: str, extra: str) -> ModuleType:
         raise ImportError(f'{used_by} needs {package}: pip install "skstruct[{extra}]".') from error
 
 
+def is_networkx(value: Any) -> bool:
+    """Whether ``value`` is a graph of networkx, without importing it."""
+    return all(hasattr(value, name) for name in ("nodes", "edges", "is_directed"))
+
+
 def is_pandas(value: Any, *kinds: str) -> bool:
     """Whether ``value`` is a pandas ``DataFrame`` or ``Series``, without importing pandas.
 

@@ -116,6 +116,11 @@ def alpha_grid(alpha, smoother) -> np.ndarray:
         # An indefinite kernel allows only penalties that outweigh its lowest eigenvalue.
         allowed = alphas[alphas > -2.0 * smoother.system_.lowest_]
         return allowed if len(allowed) else alphas[:1]
+    return given_alphas(alpha)
+
+
+def given_alphas(alpha) -> np.ndarray:
+    """Penalties that the user gave, each once, largest first."""
     alphas = np.unique(np.asarray(alpha, dtype=np.float64))[::-1]
     if not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
         raise ValueError(f"alpha must be positive; {alpha!r} came.")

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.memory import check_square_fits
+from skstruct._arrays.optional import is_networkx
 from skstruct.exceptions import InfeasibleError
 
 Array = Any  # a NumPy array or a SciPy sparse array
@@ -238,7 +239,7 @@ class BaseSpace(BaseEstimator):
 
 def _same(a, b) -> bool:
     """Whether a parameter keeps its value."""
-    if hasattr(a, "edges") and hasattr(b, "edges") and hasattr(a, "nodes"):  # of networkx
+    if is_networkx(a) and is_networkx(b):
         a, b = ((list(graph.nodes), list(graph.edges)) for graph in (a, b))
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         a, b = list(a), list(b)

@@ -188,6 +188,11 @@ def in_order(names):
     return sorted_names(names) if isinstance(names, (set, frozenset)) else names
 
 
+def plain_name(name):
+    """A scalar of NumPy as Python's own, so that it prints like one."""
+    return name.item() if isinstance(name, np.generic) else name
+
+
 def sorted_names(names) -> tuple:
     """Labels in order; those of several types in an order that is always the same."""
     try:

@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.optional import is_networkx, is_pandas
 from skstruct.spaces.classes import Classes
-from skstruct.spaces.forms import check_distinct, unknown_label
+from skstruct.spaces.forms import check_distinct, plain_name, unknown_label
 from skstruct.spaces.meshes import cotangent_weights
 from skstruct.spaces.single_names import name_array
 
@@ -111,20 +111,15 @@ def _names_of(Y) -> list:
         or is_pandas(Y, "DataFrame")
     ):
         raise ValueError(f"GraphNodes expects one node per sample; Y has shape {Y.shape}.")
-    names = Y.tolist() if hasattr(Y, "tolist") else [_plain(name) for name in Y]
+    names = Y.tolist() if hasattr(Y, "tolist") else [plain_name(name) for name in Y]
     if not names:
         raise ValueError("GraphNodes: Y has no rows.")
     return names
 
 
-def _plain(name):
-    """A scalar of NumPy as Python's own, so that it prints like one."""
-    return name.item() if isinstance(name, np.generic) else name
-
-
 def _read_graph(graph, labels) -> tuple[tuple, sparse.csr_array]:
     """Names of the nodes, and the symmetric matrix of weights with an empty diagonal."""
-    if hasattr(graph, "nodes") and hasattr(graph, "edges"):  # networkx, which nobody imports here
+    if is_networkx(graph):
         own, matrix = _read_networkx(graph)
     elif is_pandas(graph, "DataFrame"):
         own, matrix = tuple(graph.columns), graph.to_numpy()

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.optional import is_networkx
 from skstruct.decoding.dag import Dag
 from skstruct.spaces.forms import check_distinct, in_order, unknown_label
 
@@ -97,7 +98,7 @@ def _named_pairs(edges, used_by):
     if isinstance(edges, LabelGraph):
         dag, names = edges.dag, edges.names
         return list(names), [(names[p], names[c]) for p, c in zip(dag.parents, dag.children)]
-    if hasattr(edges, "nodes") and hasattr(edges, "edges"):  # networkx.DiGraph
+    if is_networkx(edges):
         if not edges.is_directed():
             raise ValueError(f"{used_by}: the graph is not directed; give a networkx.DiGraph.")
         return list(edges.nodes), list(edges.edges())

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from skstruct.spaces.forms import check_distinct, unknown_label
+from skstruct.spaces.forms import check_distinct, plain_name, unknown_label
 from skstruct.spaces.label_graph import LabelGraph
 from skstruct.spaces.limits import is_label, label_mask
 from skstruct.spaces.poset import Poset
@@ -142,7 +142,7 @@ def _chain(levels) -> LabelGraph:
     if not isinstance(levels, Iterable):
         raise ValueError(f"Ordinal: levels are a list from the lowest up; {levels!r} came.")
     names = levels.tolist() if hasattr(levels, "tolist") else list(levels)
-    names = [name.item() if isinstance(name, np.generic) else name for name in names]
+    names = list(map(plain_name, names))
     if not names:
         raise ValueError("Ordinal: there are no levels.")
     below = np.arange(1, len(names))

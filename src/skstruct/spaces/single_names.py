@@ -10,7 +10,7 @@ import numpy as np
 
 from skstruct._arrays.optional import is_pandas
 from skstruct.spaces.classes import holding, is_missing
-from skstruct.spaces.forms import unknown_label
+from skstruct.spaces.forms import plain_name, unknown_label
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def read_single_names(Y, *, used_by: str, what: str) -> tuple[list, SingleNameFo
             raise ValueError(_not_one(Y, used_by, what))
         form = SingleNameForm("array", Y.dtype if Y.dtype.kind in "biuf" else None)
     plain = Y.tolist() if hasattr(Y, "tolist") else list(Y)
-    names = [name.item() if isinstance(name, np.generic) else name for name in plain]
+    names = list(map(plain_name, plain))
     if not names:
         raise ValueError(f"{used_by}: Y has no rows.")
     column = np.empty(len(names), dtype=object)

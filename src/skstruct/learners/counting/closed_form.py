@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from skstruct.learners.counting.examples import CountingExamples
-from skstruct.learners.counting.factors import Factor, FeatureGram, GramMatrix
+from skstruct.learners.counting.factors import Factor, GramMatrix
 from skstruct.learners.counting.solution import Solution
 
 FEW = 6  # distinct eigenvalues of S up to which one Cholesky factor for each is the fastest
@@ -174,14 +174,6 @@ class ClosedForms:
         if isinstance(solution, SpectralForm) and solution.factor.right is not None:
             return solution.feature_weights()
         return self.gram.coefficients(solution.coefficients)
-
-    def left_out(self, gram, rows, others, lam: float) -> np.ndarray:
-        """Scores of some rows of a larger matrix, from these examples, which are its others."""
-        solution = self.at(lam)
-        if isinstance(gram, FeatureGram):
-            return gram.features[rows] @ self.weights(solution) / gram.root[rows, None]
-        across = gram.K[np.ix_(rows, others)]
-        return across @ solution.coefficients / gram.root[rows, None]
 
     def total(self, solution: Solution) -> np.ndarray:
         """The same of the total weight; shape (m,) or (p,)."""

@@ -50,18 +50,18 @@ class CountingExamples:
         new = np.full(len(self.counts), -1)
         new[rows] = np.arange(len(rows))
         held = new[self.row] >= 0
-        return CountingExamples(
-            self.U[held], new[self.row[held]], self.counts[rows], self.weight[rows],
-            self.share[rows], self.covariance,
-        )  # fmt: skip
+        return self._part(held, new[self.row[held]], rows)
 
     def batch(self, start: int, stop: int) -> CountingExamples:
         """Examples that follow each other, without a copy."""
         held = slice(*np.searchsorted(self.row, [start, stop]))
-        rows = slice(start, stop)
+        return self._part(held, self.row[held] - start, slice(start, stop))
+
+    def _part(self, held, row, rows) -> CountingExamples:
+        """Outputs ``held``, which belong to ``row`` of the examples ``rows``."""
         return CountingExamples(
-            self.U[held], self.row[held] - start, self.counts[rows], self.weight[rows],
-            self.share[rows], self.covariance,
+            self.U[held], row, self.counts[rows], self.weight[rows], self.share[rows],
+            self.covariance,
         )  # fmt: skip
 
     @property

@@ -20,20 +20,19 @@ class Factor:
     right: np.ndarray | None = None  # X'Q where K = XX', shape: (p, q)
 
 
+@dataclass(frozen=True)
 class GramMatrix:
-    """A kernel matrix of the training rows in memory.
+    """A kernel matrix of the training rows in memory."""
 
-    Parameters
-    ----------
-    K : array of shape (m, m)
-        Scaled in place by ``root``, row and column.
-    root : array of shape (m,)
-    """
+    K: np.ndarray  # scaled by root, row and column, shape: (m, m)
+    root: np.ndarray  # shape: (m,)
 
-    def __init__(self, K: np.ndarray, root: np.ndarray):
+    @classmethod
+    def of(cls, K: np.ndarray, root: np.ndarray) -> GramMatrix:
+        """From a kernel matrix, which is scaled in place."""
         K *= root[:, None]
         K *= root
-        self.K, self.root = K, root
+        return cls(K, root)
 
     @property
     def trace(self) -> float:
@@ -53,26 +52,29 @@ class GramMatrix:
         return Factor(Q[:, kept], k[kept])
 
     def subset(self, rows) -> GramMatrix:
-        part = object.__new__(GramMatrix)
-        part.K, part.root = self.K[np.ix_(rows, rows)], self.root[rows]
-        return part
+        return GramMatrix(self.K[np.ix_(rows, rows)], self.root[rows])
 
     def coefficients(self, A: np.ndarray) -> np.ndarray:
         """Coefficients of the kernel functions of unscaled rows; shape (m, d)."""
         return A * self.root[:, None]
 
+    def scores(self, rows, others, weights: np.ndarray) -> np.ndarray:
+        """Unscaled scores of some rows from coefficients of others; shape (r, d)."""
+        across = self.K[np.ix_(rows, others)]
+        return across @ (weights / self.root[others, None]) / self.root[rows, None]
 
+
+@dataclass(frozen=True)
 class FeatureGram:
-    """The kernel of rows of features, which is never written out.
+    """The kernel of rows of features, which is never written out."""
 
-    Parameters
-    ----------
-    features : array of shape (m, p)
-    root : array of shape (m,)
-    """
+    features: np.ndarray  # scaled by root, shape: (m, p)
+    root: np.ndarray  # shape: (m,)
 
-    def __init__(self, features: np.ndarray, root: np.ndarray):
-        self.features, self.root = features * root[:, None], root
+    @classmethod
+    def of(cls, features: np.ndarray, root: np.ndarray) -> FeatureGram:
+        """From features, which stay as they are."""
+        return cls(features * root[:, None], root)
 
     @property
     def trace(self) -> float:
@@ -88,10 +90,12 @@ class FeatureGram:
         return Factor(Q[:, kept], s[kept] ** 2, (s[kept, None] * Vt[kept]).T)
 
     def subset(self, rows) -> FeatureGram:
-        part = object.__new__(FeatureGram)
-        part.features, part.root = self.features[rows], self.root[rows]
-        return part
+        return FeatureGram(self.features[rows], self.root[rows])
 
     def coefficients(self, A):
         """Weights of the features; shape (p, d)."""
         return self.features.T @ A
+
+    def scores(self, rows, others, weights):
+        """Unscaled scores of some rows from weights of the features; shape (r, d)."""
+        return self.features[rows] @ weights / self.root[rows, None]

@@ -71,10 +71,10 @@ class ScoreFunction(BaseEstimator):
     def gram(self, X, root) -> GramMatrix | FeatureGram:
         """The kernel of the training rows, scaled by ``root``."""
         if self.by_features_:
-            return FeatureGram(self.featured(X), root)
+            return FeatureGram.of(self.featured(X), root)
         K = self.kernel_.gram(X)
         K += bool(self.fit_intercept)
-        return GramMatrix(K, root)
+        return GramMatrix.of(K, root)
 
     def between(self, A, B) -> np.ndarray:
         """Kernel between rows; shape (n_a, n_b)."""

@@ -86,4 +86,5 @@ def leave_groups_out(examples, gram, groups, lams) -> Iterator[tuple[int, np.nda
         rows, others = np.flatnonzero(groups == group), np.flatnonzero(groups != group)
         solutions = ClosedForms(examples.subset(others), gram.subset(others))
         for number, lam in enumerate(lams):
-            yield number, rows, solutions.left_out(gram, rows, others, lam)
+            weights = solutions.weights(solutions.at(lam))
+            yield number, rows, gram.scores(rows, others, weights)

@@ -27,7 +27,7 @@ class CountingProblem(RiskProblem):
         Moments of the space that is counted.
     """
 
-    n_features = 0  # numbers that a row is turned into before it is scored
+    n_features = 0  # numbers that a row is turned into before it is scored: kernel values too
 
     def __init__(self, space, loss, outputs, row, mean, covariance):
         self.scored = self.space = space

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +12,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight
 
 from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.distinct import distinct
 from skstruct._arrays.memory import check_table_fits
 from skstruct.learners.counting.base import CountingPredictor, flattened
@@ -30,11 +30,6 @@ WORDS = {"solver": ("closed-form", "newton-cg"), "features": FEATURES, "learning
 COUNTS = {  # and whether there may be none
     "n_components": True, "n_total": True, "batch_size": False, "budget": False, "max_iter": False
 }  # fmt: skip
-
-
-def is_number(value) -> bool:
-    """Whether this is a real number; True and False are none."""
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 class CountingReader(CountingPredictor):
@@ -124,8 +119,7 @@ class CountingReader(CountingPredictor):
                 )
         for name, optional in COUNTS.items():
             value = getattr(self, name)
-            whole = isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
-            if not whole and not (optional and value is None):
+            if not is_count(value) and not (optional and value is None):
                 raise ValueError(f"{name} is a whole number from 1; {value!r} came.")
         for name in ("eta0", "power_t", "meta_rate", "tol"):
             value = getattr(self, name)

@@ -189,6 +189,7 @@ class CountingRidge(CountingReader):
             X, self.outputs_, row = whole
             self.problem_ = self._problem(self.outputs_, row)
             self.function_.widen(X, kept)
+        self.problem_.n_features = len(self.function_.weights_)
         return self
 
     def _only(self, kept, X, outputs, row, weight, groups):
@@ -267,6 +268,7 @@ class CountingRidge(CountingReader):
                 f"The steps of partial_fit grew without end, eta0 = {self.online_.eta0:.3g}: give "
                 "a smaller one, or scale the inputs."
             )
+        self.problem_.n_features = len(self.function_.weights_)
         return self
 
     def _online_alpha(self) -> float:

@@ -13,7 +13,7 @@ from skstruct.learners.counting.left_out import (
     leave_groups_out,
     leave_one_out,
 )
-from skstruct.learners.leave_out import LeaveOutSearch, group_numbers
+from skstruct.learners.leave_out import LeaveOutSearch, given_alphas, group_numbers
 
 N_ALPHAS = 13
 N_FOLDS = 5  # where single rows would take too long
@@ -31,10 +31,7 @@ def checked_alphas(alpha) -> np.ndarray:
     """Penalties that were given, largest first."""
     if np.asarray(alpha).dtype.kind not in "fiu":
         raise ValueError(f'alpha is a positive number, several, or "auto"; {alpha!r} came.')
-    alphas = np.unique(np.asarray(alpha, dtype=np.float64))[::-1]
-    if not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
-        raise ValueError(f"alpha must be positive; {alpha!r} came.")
-    return alphas
+    return given_alphas(alpha)
 
 
 def choose_alpha(alphas, solutions, problem, leave_out, groups, *, memory, verbose):

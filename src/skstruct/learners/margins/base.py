@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from numbers import Integral
 
 import numpy as np
 from sklearn.base import clone
@@ -13,6 +12,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.checks import is_count
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.base import BlockPredictor
 from skstruct.learners.inputs import plain_kernel, read_inputs
@@ -176,8 +176,3 @@ class MarginLearner(BlockPredictor):
             raise AttributeError("transition_coef_: only chains have transitions.")
         q = self.problem_.n_seeing
         return self.scores_.constants_.reshape(q, q)
-
-
-def is_count(value) -> bool:
-    """Whether this is a whole number from 1."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1

@@ -15,9 +15,10 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
 from skstruct._arrays.whole import all_or_nothing
-from skstruct.learners.margins.base import MarginLearner, is_count
+from skstruct.learners.margins.base import MarginLearner
 from skstruct.learners.margins.dual import HingeDual
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses.base import same_width

@@ -6,10 +6,11 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
+from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.inputs import has_features
-from skstruct.learners.margins.base import MarginLearner, is_count
+from skstruct.learners.margins.base import MarginLearner
 from skstruct.learners.margins.rows import NOTHING
 from skstruct.spaces.listed import ListView
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import ticker
-from skstruct.learners.margins.base import is_count
 from skstruct.learners.margins.chow_liu import chow_liu
 from skstruct.learners.margins.crank import crank, sufficient_price
 from skstruct.learners.margins.greedy import greedy

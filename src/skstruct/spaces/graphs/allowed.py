@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skstruct._arrays.optional import is_networkx
 from skstruct.spaces.forms import sorted_names
 from skstruct.spaces.graphs.base import EdgeSetSpace
-from skstruct.spaces.graphs.edge_table import complete_edges, is_graph, read_nodes
+from skstruct.spaces.graphs.edge_table import complete_edges, read_nodes
 from skstruct.spaces.pairwise.edges import read_edges
 
 
@@ -37,7 +38,7 @@ class WithinGraph(EdgeSetSpace):
 
     def _node_names(self):
         """The nodes that a graph brings itself."""
-        if is_graph(self.graph):
+        if is_networkx(self.graph):
             return self.graph
         try:
             return sorted_names({node for pair in self._checked_graph() for node in pair})
@@ -60,7 +61,7 @@ class WithinGraph(EdgeSetSpace):
         if self.graph is None:
             return complete_edges(len(nodes), directed=False)
         name = type(self).__name__
-        if is_graph(self.graph) and self.graph.is_directed():
+        if is_networkx(self.graph) and self.graph.is_directed():
             raise ValueError(f"{name}: edges have no direction, but those of graph have one.")
         try:
             return read_edges(self._checked_graph(), nodes, name)

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
+from skstruct._arrays.optional import is_networkx
 from skstruct.decoding.lawler import k_best
 from skstruct.decoding.pairwise.restricted import minimize_held
 from skstruct.decoding.pairwise.solve import is_exact, minimize
@@ -25,7 +26,7 @@ from skstruct.spaces.base import (
     decoded_or_infeasible,
 )
 from skstruct.spaces.covariances import Covariance, PairScheme
-from skstruct.spaces.graphs.edge_table import is_graph, read_nodes
+from skstruct.spaces.graphs.edge_table import read_nodes
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.pairwise.base import LabelsAndEdges
 from skstruct.spaces.pairwise.moments import mean_of_products, second_moment_of_products
@@ -110,9 +111,9 @@ class Cliques(LabelsAndEdges):
 
     def _read(self, Y, labels):
         Y = list(Y) if hasattr(Y, "__next__") else Y  # it is looked at more than once
-        rows = [Y] if is_graph(Y) else () if sparse.issparse(Y) else Y
+        rows = [Y] if is_networkx(Y) else () if sparse.issparse(Y) else Y
         for i, row in enumerate(rows if isinstance(rows, Iterable) else ()):
-            if is_graph(row):
+            if is_networkx(row):
                 raise ValueError(
                     f"Cliques: Y[{i}] is a graph, whose edges would not be read; give the set of "
                     "the nodes that are joined with each other."

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from skstruct._arrays.optional import is_pandas
-from skstruct.spaces.forms import sorted_names, unknown_label
+from skstruct._arrays.optional import is_networkx, is_pandas
+from skstruct.spaces.forms import plain_name, sorted_names, unknown_label
 from skstruct.spaces.graphs.cycle_counts import SHORTEST
 from skstruct.spaces.graphs.cycle_tours import rows_to_tours
-from skstruct.spaces.graphs.edge_table import EdgeTable, is_graph, plain_name
+from skstruct.spaces.graphs.edge_table import EdgeTable
 
 NUMBERS = (int, float, np.number, np.bool_)
 
@@ -48,7 +48,7 @@ def tour_rows(Y, nodes: tuple | None, used_by: str) -> tuple[list, TourForm] | N
     if is_pandas(Y, "Series"):
         found = tour_rows(list(Y), nodes, used_by)
         return found and (found[0], replace(found[1], series=(Y.name,)))
-    if is_graph(Y) or is_pandas(Y, "DataFrame") or not isinstance(Y, Iterable):
+    if is_networkx(Y) or is_pandas(Y, "DataFrame") or not isinstance(Y, Iterable):
         return None
     if getattr(Y, "ndim", 1) > 2 or any(getattr(row, "ndim", 1) > 1 for row in Y):
         return None
@@ -79,7 +79,7 @@ def _is_name(entry, nodes) -> bool:
             return True
     except (TypeError, ValueError):  # an array, say
         return False
-    if isinstance(entry, (list, set, np.ndarray)) or is_graph(entry):
+    if isinstance(entry, (list, set, np.ndarray)) or is_networkx(entry):
         return False
     return not (isinstance(entry, (tuple, frozenset)) and len(entry) == 2)  # an edge
 

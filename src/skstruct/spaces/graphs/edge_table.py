@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from skstruct.spaces.forms import check_distinct, in_order, unknown_label
+from skstruct._arrays.optional import is_networkx
+from skstruct.spaces.forms import check_distinct, in_order, plain_name, unknown_label
 from skstruct.spaces.limits import label_mask
 
 CONTAINERS = (set, frozenset, list, tuple)
@@ -25,7 +26,7 @@ def read_nodes(nodes, used_by: str) -> tuple:
     """Names of the nodes from names, their number, or a networkx graph that has them."""
     if isinstance(nodes, (int, np.integer)) and not isinstance(nodes, bool):
         nodes = range(int(nodes))
-    elif is_graph(nodes):
+    elif is_networkx(nodes):
         nodes = list(nodes.nodes)
     elif isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable) or runs_dry(nodes):
         raise ValueError(
@@ -42,19 +43,9 @@ def runs_dry(nodes) -> bool:
     return hasattr(nodes, "__next__")
 
 
-def is_graph(value) -> bool:
-    """Whether this is a networkx graph, without importing networkx."""
-    return hasattr(value, "nodes") and hasattr(value, "edges") and hasattr(value, "is_directed")
-
-
 def edges_of(row):
     """Pairs of names, from a networkx graph or a collection of them."""
-    return row.edges() if is_graph(row) else row
-
-
-def plain_name(name):
-    """A scalar of NumPy as Python's own, so that it prints like one."""
-    return name.item() if isinstance(name, np.generic) else name
+    return row.edges() if is_networkx(row) else row
 
 
 class EdgeTable:
@@ -150,7 +141,7 @@ class EdgeTable:
             if pairs.ndim == 1 or pairs.shape[-1] != 2 or len(self.edges) == 2:
                 return label_mask(pairs, self.labels, argument, used_by)
             pairs = pairs.tolist()
-        if is_graph(pairs):
+        if is_networkx(pairs):
             self.check_kind(pairs, argument, used_by)
         items = list(edges_of(pairs))
         if self.is_pair(items) and not any(self.is_pair(item) for item in items):
@@ -159,14 +150,14 @@ class EdgeTable:
                 f"[{tuple(items)!r}]."
             )
         by_row = bool(items) and all(
-            is_graph(item) or (isinstance(item, CONTAINERS) and not self._means_edge(item))
+            is_networkx(item) or (isinstance(item, CONTAINERS) and not self._means_edge(item))
             for item in items
         )
         rows = items if by_row else [items]
         mask = np.zeros((len(rows), len(self.edges)), bool)
         for i, row in enumerate(rows):
             where = f"{argument}[{i}] holds" if by_row else f"{argument} holds"
-            if is_graph(row):
+            if is_networkx(row):
                 self.check_kind(row, f"{argument}[{i}]", used_by)
             for pair in edges_of(row):
                 mask[i, self.find(pair, where, used_by)] = True

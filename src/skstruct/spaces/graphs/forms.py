@@ -9,16 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from skstruct._arrays.optional import is_pandas
-from skstruct.spaces.forms import sorted_names, unknown_label
-from skstruct.spaces.graphs.edge_table import (
-    CONTAINERS,
-    EdgeTable,
-    edges_of,
-    is_graph,
-    plain_name,
-    read_nodes,
-)
+from skstruct._arrays.optional import is_networkx, is_pandas
+from skstruct.spaces.forms import plain_name, sorted_names, unknown_label
+from skstruct.spaces.graphs.edge_table import CONTAINERS, EdgeTable, edges_of, read_nodes
 
 
 @dataclass(frozen=True)
@@ -73,7 +66,7 @@ def read_form(Y, used_by: str) -> tuple[Any, GraphForm]:
     Rows are an indicator array (n, d), an adjacency array (n, N, N), or a list: of networkx
     graphs or of collections of pairs.
     """
-    if is_graph(Y) or is_pandas(Y, "DataFrame"):
+    if is_networkx(Y) or is_pandas(Y, "DataFrame"):
         raise ValueError(
             f"{used_by} expects one graph per sample: a list of collections of pairs or of "
             f"networkx graphs, or an array (n, edges) or (n, nodes, nodes); a "
@@ -96,7 +89,7 @@ def read_form(Y, used_by: str) -> tuple[Any, GraphForm]:
     rows = list(Y)
     if not rows:
         raise ValueError(f"{used_by}: Y has no rows.")
-    if all(is_graph(row) for row in rows):
+    if all(is_networkx(row) for row in rows):
         return rows, GraphForm("networkx")
     if _are_arrays(rows):
         return read_form(np.array(rows), used_by)
@@ -135,7 +128,7 @@ def _pair_form(rows: list, used_by: str) -> GraphForm:
             raise ValueError(
                 f"{used_by} expects a collection of pairs of nodes in each row; Y[{i}] is {row!r}."
             )
-        if is_graph(row):
+        if is_networkx(row):
             raise ValueError(f"{used_by}: Y[{i}] is a networkx graph, others are not.")
     container = type(rows[0]) if type(rows[0]) in CONTAINERS else list
     first = next((pair for row in rows for pair in row), ())

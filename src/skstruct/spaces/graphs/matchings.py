@@ -9,11 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.memory import check_square_fits
+from skstruct._arrays.optional import is_networkx
 from skstruct.decoding.matchings import cheapest_matchings, cheapest_pairings, hold_edges
 from skstruct.spaces.counting import LIMIT, check_few
 from skstruct.spaces.forms import in_order
 from skstruct.spaces.graphs.allowed import WithinGraph
-from skstruct.spaces.graphs.edge_table import is_graph, read_nodes, runs_dry
+from skstruct.spaces.graphs.edge_table import read_nodes, runs_dry
 from skstruct.spaces.graphs.matching_counts import (
     CompleteLaw,
     CompleteMatchings,
@@ -247,7 +248,7 @@ def _names(group) -> list:
             f"Matchings: a group of nodes is a sequence of names, or how many there are; "
             f"{group!r} came."
         )
-    return list(group.nodes) if is_graph(group) else list(in_order(group))
+    return list(group.nodes) if is_networkx(group) else list(in_order(group))
 
 
 def _is_number(group) -> bool:

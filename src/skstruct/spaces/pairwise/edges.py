@@ -7,12 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from skstruct._arrays.optional import is_networkx
 from skstruct.spaces.forms import unknown_label
-
-
-def is_networkx(graph) -> bool:
-    """Whether this is a graph of networkx, which has its own nodes."""
-    return hasattr(graph, "nodes") and hasattr(graph, "edges")
 
 
 def node_names(graph) -> list:
