@@ -12,11 +12,11 @@ import pytest
 import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
-LAYERS = ["exceptions", "_arrays", "decoding", "spaces", "losses", "rankings", "kernels"]
-LAYERS += ["smoothing", "bounds", "learners", "model_selection", "inspection", "datasets"]
-LAYERS += ["testing", "cli"]
+LAYERS = ["exceptions", "_arrays", "decoding", "summing", "walking", "spaces", "losses"]
+LAYERS += ["rankings", "kernels", "smoothing", "bounds", "sampling", "learners"]
+LAYERS += ["model_selection", "inspection", "datasets", "testing", "cli"]
 ROOMS = ["bounds", "datasets", "inspection", "kernels", "learners", "losses", "model_selection",
-         "rankings", "smoothing", "spaces", "testing"]  # fmt: skip
+         "rankings", "sampling", "smoothing", "spaces", "testing"]  # fmt: skip
 
 
 def upward_imports(package):

@@ -41,6 +41,7 @@ _ROOMS = (
     "losses",
     "model_selection",
     "rankings",
+    "sampling",
     "smoothing",
     "spaces",
     "testing",

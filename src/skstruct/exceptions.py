@@ -34,5 +34,17 @@ class UndecidableError(ValueError):
     """The question has an answer, but finding it would take more work than allowed."""
 
 
+class SamplingError(RuntimeError):
+    """Exact draws would take more trials than allowed."""
+
+
 class MissingDataError(FileNotFoundError):
     """A data set is not on this machine; the message says how to get it."""
+
+
+class MixingWarning(UserWarning):
+    """Markov chains have not forgotten where they began; the message says what to try."""
+
+
+class SamplingError(RuntimeError):
+    """Draws did not come within the work that was allowed; the message says how far it went."""

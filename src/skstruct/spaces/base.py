@@ -75,6 +75,20 @@ class Samplable(Protocol):
 
 
 @runtime_checkable
+class Summable(Protocol):
+    """Knows the laws p(y) ~ exp<scores, psi(y)> exactly; None where it does not after all."""
+
+    def law(self, scores: Array) -> Any: ...
+
+
+@runtime_checkable
+class Walkable(Protocol):
+    """Has local moves, the steps of Markov chains; None where it has not after all."""
+
+    def moves(self) -> Any: ...
+
+
+@runtime_checkable
 class Enumerable(Protocol):
     """Lists all its outputs in canonical form."""
 
@@ -193,6 +207,32 @@ class BaseSpace(BaseEstimator):
         second = second.toarray() if hasattr(second, "toarray") else np.array(second)
         second -= np.outer(mean, mean)
         return DenseCovariance(second)
+
+    def law(self, scores):
+        r"""The laws :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`, where they are known exactly.
+
+        Parameters
+        ----------
+        scores : array u of shape (n, d)
+
+        Returns
+        -------
+        law : :class:`~skstruct.summing.base.Law` or None
+            Here for outputs that are few enough to be listed.
+        """
+        from skstruct.spaces.listed_laws import listed_law
+
+        return listed_law(self, self._checked_scores(scores))
+
+    def moves(self):
+        """Local moves of Markov chains, :class:`~skstruct.walking.base.Moves`, or None."""
+        return None
+
+    def _checked_scores(self, scores, width=None) -> np.ndarray:
+        """Finite scores (n, d), where d may be known; a single row may come without the axis."""
+        from skstruct.spaces.listed_laws import check_scores
+
+        return check_scores(scores, self, width)
 
     def approximate_enumeration(self, costs, nu):
         r"""Outputs that cost at most :math:`(1 - \nu) \min + \nu \max`, one by one.

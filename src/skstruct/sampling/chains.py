@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Many Markov chains on one space, each after a row of scores and at a temperature of its own."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from skstruct.sampling.meta import MetaMoves
+from skstruct.sampling.values import values_of
+from skstruct.spaces.base import Samplable
+from skstruct.walking.base import Moves
+from skstruct.walking.streams import new_streams
+
+MOVES = ("auto", "local", "meta")
+FEW = 64  # chains that are not worth a thread
+
+
+class Chains:
+    r"""Chains c that approach :math:`\exp(\beta_c \langle u_{row(c)}, \psi \rangle)`.
+
+    Parameters
+    ----------
+    space : fitted space
+    scores : array of shape (r, d)
+    row : int array of shape (n_chains,)
+        The row of scores that each chain follows.
+    beta : float or array of shape (n_chains,), default=1.0
+    moves : "auto", "local", "meta" or Moves, default="auto"
+        Local moves of the space; ``"meta"`` proposes outputs that are drawn uniformly.
+    start : array (n_chains, ...), default=None
+        Outputs in canonical form to begin with; drawn uniformly when None.
+    rng : int or Generator, default=None
+    n_jobs : int, default=None
+        Threads. What is drawn does not depend on them.
+    """
+
+    def __init__(
+        self, space, scores, row, *, beta=1.0, moves="auto", start=None, rng=None, n_jobs=None
+    ):
+        rng = np.random.default_rng(rng)
+        self.space, self.n_jobs = space, n_jobs
+        self.moves = chosen_moves(space, moves)
+        self.scores = np.ascontiguousarray(scores, dtype=np.float64)
+        self.row = np.ascontiguousarray(row, dtype=np.int64)
+        self.beta = np.broadcast_to(np.asarray(beta, dtype=np.float64), self.row.shape).copy()
+        first = uniform_draws(space, len(self.row), rng) if start is None else start
+        self.states = self.moves.start(first)
+        self.streams = new_streams(len(self.row), rng)
+        self.accepted = np.zeros(len(self.row), np.int64)
+        self.n_steps = 0
+
+    def advance(self, n_sweeps: int = 1) -> None:
+        """Go on for so many sweeps."""
+        n_steps, n = n_sweeps * self.moves.sweep, len(self.row)
+        jobs = min(effective_n_jobs(self.n_jobs), max(1, n // FEW))
+        if jobs == 1 or isinstance(self.moves, MetaMoves):
+            self.accepted += self._walk(slice(0, n), n_steps)
+        else:
+            cuts = np.linspace(0, n, jobs + 1).astype(int)
+            parts = [slice(a, b) for a, b in pairwise(cuts)]
+            with ThreadPoolExecutor(jobs) as pool:
+                accepted = pool.map(lambda part: self._walk(part, n_steps), parts)
+                self.accepted += np.concatenate(list(accepted))
+        self.n_steps += n_steps
+
+    def _walk(self, part, n_steps):
+        return self.moves.walk(
+            self.states[part], self.scores, self.row[part], self.beta[part], n_steps,
+            self.streams[part],
+        )  # fmt: skip
+
+    @property
+    def outputs(self) -> np.ndarray:
+        """Where the chains are, in canonical form; shape (n_chains, ...)."""
+        return self.moves.outputs(self.states)
+
+    def values(self) -> np.ndarray:
+        """Scores of where the chains are; shape (n_chains,)."""
+        return values_of(self.space, self.outputs, self.scores, self.row)
+
+    @property
+    def acceptance(self) -> np.ndarray:
+        """Shares of proposals that were accepted; shape (n_chains,)."""
+        return self.accepted / max(self.n_steps, 1)
+
+
+def chosen_moves(space, moves) -> Moves:
+    """Moves by name; local ones where the space has them and nothing else is asked for."""
+    if isinstance(moves, Moves):
+        return moves
+    if moves not in MOVES:
+        raise ValueError(f"moves is one of {', '.join(MOVES)}, or Moves; {moves!r} came.")
+    local = None if moves == "meta" else space.moves()
+    if local is not None:
+        return local
+    name = type(space).__name__
+    if moves == "local":
+        raise ValueError(f"{name} has no local moves within these limits: use moves='meta'.")
+    check_samplable(space)
+    return MetaMoves(space)
+
+
+def check_samplable(space) -> None:
+    """Raise where a space draws no uniform outputs."""
+    if not isinstance(space, Samplable):
+        raise ValueError(
+            f"{type(space).__name__} is not Samplable: it has no sample(n, rng) that draws "
+            "outputs uniformly, which chains begin with."
+        )
+    if getattr(getattr(space, "limits_", None), "n_rows", None) is not None:
+        raise ValueError(
+            f"The limits of {type(space).__name__} differ from row to row: take rows(i) of it."
+        )
+
+
+def uniform_draws(space, n: int, rng) -> np.ndarray:
+    """Outputs in canonical form, drawn uniformly."""
+    check_samplable(space)
+    return np.asarray(space.sample(n, rng))

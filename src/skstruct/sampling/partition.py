@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Partition functions and marginals of a law on a space, by whichever way there is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skstruct.sampling.annealing import annealed_estimate, check_accuracy
+from skstruct.sampling.chains import Chains
+from skstruct.sampling.quick import cumulant_estimate, taylor_estimate
+from skstruct.sampling.values import mean_psi
+from skstruct.spaces.listed_laws import check_scores
+
+METHODS = ("auto", "exact", "annealed", "cumulant", "taylor")
+
+
+@dataclass(frozen=True, eq=False)
+class LogPartition:
+    """Logarithms of partition functions with what is known of their errors.
+
+    Attributes
+    ----------
+    values : array (n,)
+    lower, upper : arrays (n,)
+        Hold ln Z with chance ``confidence``; NaN where a method promises nothing.
+    errors : array (n,)
+        Standard errors by the spread of the draws; 0 where values are exact.
+    confidence : float
+    method : str
+    """
+
+    values: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    errors: np.ndarray
+    confidence: float
+    method: str
+
+
+def log_partition(
+    space, scores, *, method="auto", eps=0.1, delta=0.25, return_interval=False, rng=None,
+    **options,
+):  # fmt: skip
+    r""":math:`\ln Z = \ln \sum_{y \in \mathcal Y} \exp \langle u, \psi(y) \rangle`, row by row.
+
+    Parameters
+    ----------
+    space : fitted space
+    scores : array u of shape (n, d), or (d,) for one row
+    method : "auto", "exact", "annealed", "cumulant" or "taylor", default="auto"
+        Exact by dynamic programming; annealed between the uniform law and this one, with a
+        promise [1]_; or quick, from counts alone and with no promise. ``"auto"`` is exact where
+        that is possible, else annealed.
+    eps, delta : float, default=0.1 and 0.25
+        The annealed estimate is right up to a factor :math:`1 \pm \epsilon` with chance
+        :math:`1 - \delta`, as far as chains mix.
+    return_interval : bool, default=False
+        Whether to return a :class:`LogPartition`, with intervals, instead of an array.
+    rng : int or Generator, default=None
+    **options
+        Of :func:`~skstruct.sampling.annealing.annealed_estimate`: ``n_draws``, ``n_sweeps``,
+        ``moves``, ``p``, ``n_jobs``, ``verbose``.
+
+    Returns
+    -------
+    values : array of shape (n,), or LogPartition
+
+    References
+    ----------
+    .. [1] S. Vembu, "Learning to predict combinatorial structures", PhD thesis, Bonn, 2010,
+       sections 6.3 and 6.4, with the sharper constants of :mod:`skstruct.sampling.annealing`.
+
+    Examples
+    --------
+    >>> from skstruct.spaces import LabelSets
+    >>> space = LabelSets(["a", "b"])
+    >>> log_partition(space, [[0.0, 0.0]]), np.log(4)
+    (array([1.38629436]), np.float64(1.3862943611198906))
+    >>> sure = log_partition(space, [1.0, -1.0], method="annealed", return_interval=True, rng=0)
+    >>> bool(sure.lower[0] < log_partition(space, [1.0, -1.0])[0] < sure.upper[0])
+    True
+    """
+    check_method(method)
+    scores = check_scores(scores, space)
+    check_accuracy(eps, delta)
+    found = None
+    if method in ("auto", "exact"):
+        law = exact_law(space, scores, required=method == "exact")
+        if law is not None:
+            values = law.log_partition
+            found = LogPartition(values, values, values, np.zeros(len(values)), 1.0, "exact")
+    if found is None and method in ("auto", "annealed"):
+        found = _annealed(space, scores, eps, delta, rng, options)
+    if found is None:
+        quick = {"cumulant": cumulant_estimate, "taylor": taylor_estimate}[method]
+        values = quick(space, scores)
+        unknown = np.full(len(values), np.nan)
+        found = LogPartition(values, unknown, unknown, unknown, 0.0, method)
+    return found if return_interval else found.values
+
+
+def _annealed(space, scores, eps, delta, rng, options) -> LogPartition:
+    values, errors = annealed_estimate(space, scores, eps=eps, delta=delta, rng=rng, **options)
+    promised = options.get("n_draws") is None
+    if promised:  # |Zhat / Z - 1| <= eps
+        lower = values - np.log1p(eps)
+        upper = values - (np.log1p(-eps) if eps < 1 else -np.inf)
+    else:  # 1 - delta of a normal law
+        from scipy.stats import norm
+
+        wide = norm.isf(delta / 2) * errors
+        lower, upper = values - wide, values + wide
+    return LogPartition(values, lower, upper, errors, 1.0 - delta, "annealed")
+
+
+def marginals(
+    space, scores, *, method="auto", n_draws=1000, n_warmup=50, moves="auto", rng=None, n_jobs=None
+):
+    r""":math:`\mathbf E\, \psi(Y)` under :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`.
+
+    Parameters
+    ----------
+    space : fitted space
+    scores : array u of shape (n, d), or (d,) for one row
+    method : "auto", "exact" or "chains", default="auto"
+        By dynamic programming, or the mean over Markov chains; ``"auto"`` is exact where that
+        is possible.
+    n_draws : int, default=1000
+        Chains of every row, of which the last output is taken: draws are independent.
+    n_warmup : int, default=50
+        Sweeps of every chain.
+    moves, rng, n_jobs : see :class:`~.metropolis.Metropolis`
+
+    Returns
+    -------
+    means : array of shape (n, d)
+        From chains, <means, z> is off by at least eps with chance
+        :math:`2 e^{-\epsilon^2 S / (2 R^2 \|z\|^2)}` at most, for S draws and
+        :math:`R = \max \|\psi\|`, as far as chains mix.
+
+    Examples
+    --------
+    >>> from skstruct.spaces import LabelSets
+    >>> marginals(LabelSets(["a", "b"]), np.log([[3.0, 1.0]]))
+    array([[0.75, 0.5 ]])
+    """
+    check_method(method, ("auto", "exact", "chains"))
+    scores = check_scores(scores, space)
+    if method != "chains":
+        law = exact_law(space, scores, required=method == "exact")
+        if law is not None:
+            return law.marginals()
+    drawn = chain_draws(
+        space, scores, n_draws, n_warmup=n_warmup, moves=moves, rng=rng, n_jobs=n_jobs
+    )
+    return np.array([mean_psi(space, outputs) for outputs in drawn])
+
+
+def chain_draws(space, scores, n, *, n_warmup=50, moves="auto", rng=None, n_jobs=None):
+    """``n`` draws of every row, each the end of a chain of its own; shape (n_rows, n, ...)."""
+    row = np.repeat(np.arange(len(scores)), n)
+    chains = Chains(space, scores, row, moves=moves, rng=rng, n_jobs=n_jobs)
+    chains.advance(n_warmup)
+    outputs = np.asarray(chains.outputs)
+    return outputs.reshape(len(scores), n, *outputs.shape[1:])
+
+
+def exact_law(space, scores, required=False):
+    """The law of the space, or None; where it is required, an error that says what else."""
+    law = space.law(scores) if hasattr(space, "law") else None
+    if law is None and required:
+        raise ValueError(
+            f"{type(space).__name__} has no exact law (protocol Summable) of this size and within "
+            "these limits: use method='auto', which samples instead."
+        )
+    return law
+
+
+def check_method(method, known=METHODS) -> None:
+    """Raise where there is no such method."""
+    if method not in known:
+        raise ValueError(f"method is one of {', '.join(known)}; {method!r} came.")

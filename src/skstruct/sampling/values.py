@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scores of outputs, and the range that they can have."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.blocks import row_blocks
+
+
+def values_of(space, outputs, scores, row) -> np.ndarray:
+    """<scores[row(i)], psi(outputs[i])>; shape (len(outputs),)."""
+    values = np.empty(len(outputs))
+    for part in row_blocks(len(outputs), 24 * scores.shape[1], "100MB"):
+        psi = space.embed(outputs[part])
+        if len(scores) == 1:
+            values[part] = np.asarray(psi @ scores[0]).ravel()
+        elif sparse.issparse(psi):
+            values[part] = np.asarray(psi.multiply(scores[row[part]]).sum(axis=1)).ravel()
+        else:
+            values[part] = np.einsum("nd,nd->n", psi, scores[row[part]])
+    return values
+
+
+def value_range(space, scores) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds low <= <u, psi(y)> <= high of all outputs y, by the space's decoder; (n,) each."""
+    return space.argmin(scores).bounds, -space.argmin(-scores).bounds
+
+
+def mean_psi(space, outputs) -> np.ndarray:
+    """Mean embedding of outputs (m, ...); shape (d,)."""
+    total = 0.0
+    for part in row_blocks(len(outputs), 10**5, "100MB"):
+        total = total + np.asarray(space.embed(outputs[part]).sum(axis=0)).ravel()
+    return total / len(outputs)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compiled sums over chains as products of numbers, for scores that are not far apart.
+
+Everything is scaled so that the largest number of a position is one. What is far below it is
+not lost as long as it is above LEAST: a chain of which some number is smaller is left to sums
+of logarithms.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+LEAST = 1e-100  # of a sum relative to the largest of its position
+FACTOR = 1e-80  # of an exponential score; LEAST * FACTOR**2 is still a normal number
+PRODUCTS = {"nsz", "nnan", "ninf", "contract", "reassoc"}
+
+
+@nb.njit(cache=True, nogil=True, fastmath=PRODUCTS)
+def _advance(before, matrix, factor, here):
+    """here[y] = factor[y] * sum over z of before[z] matrix[z, y]; the largest of them."""
+    q = before.shape[0]
+    for y in range(q):
+        here[y] = 0.0
+    for z in range(0, q - 3, 4):
+        a, b, c, d = before[z], before[z + 1], before[z + 2], before[z + 3]
+        for y in range(q):
+            here[y] += (
+                a * matrix[z, y] + b * matrix[z + 1, y] + c * matrix[z + 2, y] + d * matrix[z + 3, y]
+            )
+    for z in range(q - q % 4, q):
+        a = before[z]
+        for y in range(q):
+            here[y] += a * matrix[z, y]
+    top = 0.0
+    for y in range(q):
+        here[y] *= factor[y]
+        top = max(top, here[y])
+    return top
+
+
+@nb.njit(cache=True, nogil=True)
+def _scaled(here, top):
+    """Divide by the largest; whether nothing but true zeros is far below it."""
+    low = 1.0
+    for y in range(here.shape[0]):
+        here[y] /= top
+        if here[y] > 0.0:
+            low = min(low, here[y])
+    return low >= LEAST
+
+
+@nb.njit(cache=True, nogil=True)
+def forward_products(
+    factors, tops, starts, matrices, matrix_tops, which, longest, plain, sums, offset, plain_row
+):
+    """Sums over all beginnings of every chain: sums[p, y] exp(offset[p]).
+
+    `factors` and `matrices` are exponential scores, divided by the largest of a position
+    (exp(tops[p])) or matrix; `plain` says which positions and matrices have no factor that
+    is small but not zero. `plain_row` becomes false where products are not safe.
+    """
+    plain_position, plain_matrix = plain
+    for i in range(longest.shape[0]):
+        first, good, reached = starts[i], True, 0.0
+        for p in range(first, first + longest[i]):
+            if not plain_position[p] or (p > first and not plain_matrix[which[p]]):
+                good = False
+                break
+            if p == first:
+                top = factors[p].max()
+                sums[p] = factors[p]
+                reached = tops[p]
+            else:
+                m = which[p]
+                top = _advance(sums[p - 1], matrices[m], factors[p], sums[p])
+                reached += tops[p] + matrix_tops[m]
+            if top == 0.0:  # no way leads here
+                offset[p : first + longest[i]] = -np.inf
+                sums[p : first + longest[i]] = 0.0
+                break
+            if not _scaled(sums[p], top):
+                good = False
+                break
+            reached += np.log(top)
+            offset[p] = reached
+        plain_row[i] = good
+
+
+@nb.njit(cache=True, nogil=True, fastmath=PRODUCTS)
+def _retreat(before, matrix, share, passed):
+    """passed[z] = before[z] * sum over y of matrix[z, y] share[y]."""
+    q = before.shape[0]
+    for z in range(q):
+        total = 0.0
+        for y in range(q):
+            total += matrix[z, y] * share[y]
+        passed[z] = before[z] * total
+
+
+@nb.njit(cache=True, nogil=True, fastmath=PRODUCTS)
+def _retreat_counting(before, matrix, share, passed, weight, counts):
+    """The same, and counts[z, y] grow by weight * before[z] matrix[z, y] share[y]."""
+    q = before.shape[0]
+    for z in range(q):
+        total, a = 0.0, weight * before[z]
+        for y in range(q):
+            step = matrix[z, y] * share[y]
+            total += step
+            counts[z, y] += a * step
+        passed[z] = before[z] * total
+
+
+@nb.njit(cache=True, nogil=True)
+def backward_products(
+    factors, starts, matrices, which, longest, endings, share, plain_row, sums, weight, slot,
+    marginals, counts,
+):  # fmt: skip
+    """Chances of symbols, and expected steps, from the end of every chain to its beginning.
+
+    The chain ends at position p with chance share[p]; given the symbol y at p, the symbol z
+    before it has a chance proportional to sums[p - 1, z] matrix[z, y]. The steps into p are
+    added to counts[slot[p]], unless there are none.
+    """
+    q = factors.shape[1]
+    part = np.empty(q)
+    for i in range(longest.shape[0]):
+        if not plain_row[i]:
+            continue
+        e = min(i, endings.shape[0] - 1)
+        first, last = starts[i], starts[i] + longest[i] - 1
+        for p in range(last, first - 1, -1):
+            here = marginals[p]  # holds what comes from longer chains
+            if p == last:
+                here[:] = 0.0
+            if share[p] > 0.0:
+                total = 0.0
+                for y in range(q):
+                    part[y] = sums[p, y] * endings[e, y]
+                    total += part[y]
+                for y in range(q):
+                    here[y] += share[p] * part[y] / total
+            if p == first:
+                break
+            matrix, top = matrices[which[p]], 0.0
+            for y in range(q):
+                # The sum over z of what came from it is sums[p, y] / factors[p, y], unscaled.
+                part[y] = here[y] * factors[p, y] / sums[p, y] if here[y] > 0.0 else 0.0
+                top += here[y]
+            if counts.shape[0]:
+                _retreat_counting(
+                    sums[p - 1], matrix, part, marginals[p - 1], weight[i], counts[slot[p]]
+                )
+            else:
+                _retreat(sums[p - 1], matrix, part, marginals[p - 1])

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Laws of one choice out of several, each with a value of its own: a softmax."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from skstruct.summing.base import Law
+from skstruct.summing.listed import drawn_columns
+
+
+class ChoiceLaw(Law):
+    """One of m choices with chances proportional to exp(values).
+
+    As :class:`.listed.ListedLaw`, for embeddings that need not be written out: the caller
+    prices the choices, and says what their chances mean.
+
+    Parameters
+    ----------
+    values : array of shape (n, m)
+        What each choice scores; -inf where it is not allowed.
+    marginals_of : callable, default=None
+        Chances of the choices (n, m) to marginals (n, d); None where these are the same.
+    outputs_of : callable, default=None
+        Numbers of choices to outputs in canonical form; None where these are the same.
+
+    Examples
+    --------
+    >>> law = ChoiceLaw(np.log([[1.0, 3.0]]))
+    >>> np.exp(law.log_partition).round(12), law.marginals().round(12)
+    (array([4.]), array([[0.25, 0.75]]))
+    """
+
+    def __init__(self, values, marginals_of=None, outputs_of=None):
+        self.marginals_of, self.outputs_of = marginals_of, outputs_of
+        best = values.max(axis=1, initial=-np.inf)
+        shift = np.where(np.isfinite(best), best, 0.0)
+        self._weights = np.exp(values - shift[:, None])
+        self._totals = self._weights.sum(axis=1)
+        with np.errstate(divide="ignore"):  # no choice at all: -inf, which the caller reports
+            self.log_partition = shift + np.log(self._totals)
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """Of every choice in every row; shape (n, m)."""
+        return self._weights / self._totals[:, None]
+
+    def marginals(self):
+        chances = self.probabilities
+        return chances if self.marginals_of is None else self.marginals_of(chances)
+
+    def sample(self, n, rng):
+        drawn = drawn_columns(self.probabilities, n, rng)
+        return drawn if self.outputs_of is None else self.outputs_of(drawn)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compiled loops of coupling from the past."""
+
+import numba as nb
+import numpy as np
+
+from skstruct.walking._compiled_random import word
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+HALF_STEP = 1.0 / 18014398509481984.0  # 2**-54 keeps numbers off 0 and 1
+
+
+@nb.njit(cache=True, nogil=True)
+def _open_stream(seeds, c, block, stream):
+    """The stream of one block of time, always the same: SplitMix64 of the seed and the block."""
+    x = seeds[c, 0] ^ (np.uint64(block + 1) * np.uint64(0xD1342543DE82EF95))
+    for k in range(4):
+        x += GOLDEN
+        z = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        stream[0, k] = z ^ (z >> np.uint64(31)) ^ seeds[c, k]
+
+
+@nb.njit(cache=True, nogil=True)
+def _heat_bath(x, j, need, node, pair, soft, near, edge, up, above, down, below):
+    """The new value of site j: in iff ``need`` is below the log odds, or as neighbours force."""
+    for k in range(up[j], up[j + 1]):
+        if not x[above[k]]:
+            return False
+    for k in range(down[j], down[j + 1]):
+        if x[below[k]]:
+            return True
+    odds = node[j]
+    for k in range(soft[j], soft[j + 1]):
+        if x[near[k]]:
+            odds += pair[edge[k]]
+    return need < odds
+
+
+@nb.njit(cache=True, nogil=True)
+def couple(
+    seeds, row, node, pair, low, high, soft, near, edge, up, above, down, below, order, level,
+    states,
+):  # fmt: skip
+    """Run from 2**level sweeps in the past to now, from the top and from the bottom.
+
+    Block b of time has its own stream, and 2**(b - 1) sweeps; block 0, the last, has one.
+    ``states`` get where the top chain ends; returns whether the bottom chain ends there too.
+    """
+    met = np.zeros(len(row), np.bool_)
+    stream = np.empty((1, 4), np.uint64)
+    for c in range(len(row)):
+        r = row[c]
+        top, bottom = high[r].copy(), low[r].copy()
+        apart = 0
+        for j in order:
+            apart += top[j] != bottom[j]
+        for block in range(level, -1, -1):
+            _open_stream(seeds, c, block, stream)
+            for _ in range(1 if block == 0 else 1 << (block - 1)):
+                for j in order:
+                    if low[r, j] == high[r, j]:
+                        continue
+                    u = float(word(stream, 0) >> np.uint64(11)) * (2.0 * HALF_STEP) + HALF_STEP
+                    # log(u / (1 - u)) < log odds: one number for both chains, so that the
+                    # upper one stays above the lower one whatever is rounded.
+                    need = np.log(u / (1.0 - u))
+                    before = top[j] != bottom[j]
+                    top[j] = _heat_bath(
+                        top, j, need, node[r], pair[r], soft, near, edge, up, above, down, below
+                    )
+                    if apart == 0:
+                        continue
+                    bottom[j] = _heat_bath(
+                        bottom, j, need, node[r], pair[r], soft, near, edge, up, above, down, below
+                    )
+                    apart += (top[j] != bottom[j]) - before
+            if apart == 0:
+                bottom[:] = top
+        met[c] = apart == 0
+        for j in range(len(top)):
+            states[c, j] = top[j]
+    return met
+
+
+@nb.njit(cache=True, nogil=True)
+def sides(pair, edges, n_nodes):
+    """Sides on which pairs of positive score are together, those of negative score apart.
+
+    Union-find with parities, pairs of positive score first. Returns the sides (r, n_nodes) and
+    for every row the first pair, of negative score, that cannot be kept apart; -1 for none.
+    """
+    n_rows, n_edges = pair.shape
+    side = np.zeros((n_rows, n_nodes), np.bool_)
+    wrong = np.full(n_rows, -1, np.int64)
+    parent, parity = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.bool_)
+    for r in range(n_rows):
+        for i in range(n_nodes):
+            parent[i], parity[i] = i, False
+        for negative in (False, True):
+            for e in range(n_edges):
+                score = pair[r, e]
+                if score == 0.0 or (score < 0.0) != negative:
+                    continue
+                i, of_i = _root(parent, parity, edges[e, 0])
+                j, of_j = _root(parent, parity, edges[e, 1])
+                if i != j:
+                    parent[i], parity[i] = j, (of_i != of_j) != negative
+                elif (of_i != of_j) != negative and wrong[r] < 0:
+                    wrong[r] = e
+        for i in range(n_nodes):
+            side[r, i] = _root(parent, parity, i)[1]
+    return side, wrong
+
+
+@nb.njit(cache=True, nogil=True)
+def _root(parent, parity, i):
+    odd = False
+    while parent[i] != i:
+        odd ^= parity[i]
+        i = parent[i]
+    return i, odd
+
+
+@nb.njit(cache=True, nogil=True)
+def replayed(values, reach, first):
+    """Where a meta chain is now that was at proposal ``first``, counted back from now.
+
+    Proposal s moves a chain from all outputs with a value below ``reach[s]``.
+    """
+    here = first
+    for s in range(first - 1, -1, -1):
+        if values[here] < reach[s]:
+            here = s
+    return here
