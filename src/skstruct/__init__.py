@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from skstruct.learners import (
         ConditionalRiskMinimizer,
         CountingRidge,
+        ExponentialFamily,
         MaxMarginNetwork,
         MaxMarginTree,
         OutputKernelRegressor,
@@ -26,6 +27,7 @@ __version__ = "0.1.0.dev0"
 _LEARNERS = (
     "ConditionalRiskMinimizer",
     "CountingRidge",
+    "ExponentialFamily",
     "MaxMarginNetwork",
     "MaxMarginTree",
     "OutputKernelRegressor",
@@ -50,6 +52,7 @@ _ROOMS = (
 __all__ = [
     "ConditionalRiskMinimizer",
     "CountingRidge",
+    "ExponentialFamily",
     "MaxMarginNetwork",
     "MaxMarginTree",
     "OutputKernelRegressor",

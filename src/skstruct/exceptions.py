@@ -44,7 +44,3 @@ class MissingDataError(FileNotFoundError):
 
 class MixingWarning(UserWarning):
     """Markov chains have not forgotten where they began; the message says what to try."""
-
-
-class SamplingError(RuntimeError):
-    """Draws did not come within the work that was allowed; the message says how far it went."""

@@ -10,6 +10,7 @@ from skstruct.learners.explanation import Explanation
 if TYPE_CHECKING:
     from skstruct.learners.constraint_classification import ConstraintClassification
     from skstruct.learners.counting.ridge import CountingRidge
+    from skstruct.learners.exponential.family import ExponentialFamily
     from skstruct.learners.label_ranking_boosting import LabelRankingBoosting
     from skstruct.learners.label_ranking_svm import LabelRankingSVM
     from skstruct.learners.margins.chow_liu import chow_liu_tree
@@ -28,6 +29,7 @@ __getattr__ = lazy_names(
     {
         "ConstraintClassification": "constraint_classification",
         "CountingRidge": "counting.ridge",
+        "ExponentialFamily": "exponential.family",
         "LabelRankingBoosting": "label_ranking_boosting",
         "LabelRankingSVM": "label_ranking_svm",
         "MaxMarginNetwork": "margins.network",
@@ -48,6 +50,7 @@ __all__ = [
     "ConstraintClassification",
     "CountingRidge",
     "Explanation",
+    "ExponentialFamily",
     "LabelRankingBoosting",
     "LabelRankingSVM",
     "MaxMarginNetwork",

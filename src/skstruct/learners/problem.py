@@ -87,6 +87,10 @@ class RiskProblem:
         costs = snap(costs, terms) if self.space.discrete else costs
         return costs, self.loss.offset(g, total)
 
+    def priced(self, means, rows):
+        """Costs of some rows, and the part of their risk that no output changes."""
+        return self.costs(means)
+
     def mean_embedding(self, means):
         """Mean embedding (n, d) and total weight (n, 1) from what the smoother gives."""
         if self.by_weights:
@@ -101,7 +105,7 @@ class RiskProblem:
 
     def decode(self, means, rows=slice(None)) -> Decoded:
         """Outputs of least estimated risk, with that risk and its bound."""
-        costs, offset = self.costs(means)
+        costs, offset = self.priced(means, rows)
         decoded = self.space.rows(rows).argmin(costs)
         return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
 
@@ -116,7 +120,7 @@ class RiskProblem:
                 f"The k best outputs are not known under {self.loss!r}: {type(space).__name__} "
                 "lists only the best. Give another loss, such as loss='hamming'."
             )
-        costs, offset = self.costs(means)
+        costs, offset = self.priced(means, rows)
         best = space.kbest(costs, k)
         offset = offset[:, None]
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)

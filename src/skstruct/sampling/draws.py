@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from skstruct.exceptions import MixingWarning
+from skstruct.sampling.remedies import advice
 from skstruct.sampling.values import mean_psi
+
+MANY = 100  # draws of a chain that are enough to tell whether chains have met
+APART = 1.1  # R-hat above which they have not
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +60,18 @@ class Draws:
         """Mean of psi over all draws; shape (d,)."""
         return mean_psi(self.space, self.pooled)
 
-    def diagnostics(self, **limits):
-        """R-hat, effective sample sizes and acceptance; see :func:`~.diagnostics.diagnostics`."""
-        from skstruct.sampling.diagnostics import diagnostics
+    def diagnostics(self, *, r_hat_limit=1.01, ess_limit=400, warn=True):
+        """R-hat, effective sizes and acceptance; see :func:`~.convergence.diagnostics`."""
+        from skstruct.sampling.convergence import diagnostics
 
-        return diagnostics(self, **limits)
+        found = diagnostics(self, r_hat_limit=r_hat_limit, ess_limit=ess_limit, warn=False)
+        if warn and not found.ok:
+            warnings.warn(advice(found), MixingWarning, stacklevel=2)
+        return found
+
+    def warn_if_apart(self) -> None:
+        """Warn where chains of many draws are still in different places, by their scores."""
+        if self.n_chains > 1 and self.n_draws >= MANY:
+            found = self.diagnostics(r_hat_limit=APART, ess_limit=1, warn=False)
+            if not found.ok and np.any(np.asarray(found.r_hat) > APART):
+                warnings.warn(advice(found), MixingWarning, stacklevel=4)

@@ -68,7 +68,8 @@ class Metropolis:
     def sample(self, n_draws: int = 1000, *, n_warmup: int = 0, thin: int = 1) -> Draws:
         """Go on and keep the output of every chain after every ``thin`` sweeps.
 
-        Interrupted from the keyboard, it returns what was drawn up to then, with a warning.
+        Warns where chains of many draws have not met. Interrupted from the keyboard, it returns
+        what was drawn up to then, with a warning.
 
         Parameters
         ----------
@@ -102,7 +103,9 @@ def drawn(space, outputs, scores, chains, interrupted, details=None) -> Draws:
     flat = outputs.reshape(-1, *outputs.shape[2:])
     values = values_of(space, flat, scores, np.zeros(len(flat), np.int64))
     values = values.reshape(outputs.shape[:2])
-    return Draws(outputs, values, chains.acceptance, space, interrupted, details)
+    draws = Draws(outputs, values, chains.acceptance, space, interrupted, details)
+    draws.warn_if_apart()
+    return draws
 
 
 def one_row_of_scores(scores, space) -> np.ndarray:

@@ -20,6 +20,7 @@ from scipy.stats import rankdata
 
 TAILS = (0.05, 0.95)
 STILL = 1e-20  # variance of ranks turned normal, of scale one, that is rounding and no variance
+NOTHING = 1e-12  # correlations up to here are rounding of the Fourier transform
 
 
 def r_hat(traces: np.ndarray) -> np.ndarray:
@@ -76,7 +77,7 @@ def normal_ranks(traces: np.ndarray) -> np.ndarray:
 
 
 def autocovariances(chains: np.ndarray) -> np.ndarray:
-    r"""(1 / n) sum over s of x(s) x(s + t), x centred within its chain; shape as chains'."""
+    """(1 / n) sum over s of x(s) x(s + t), x centred within its chain; shape as chains'."""
     n = chains.shape[-1]
     length = next_fast_len(2 * n, real=True)  # padded: no draw meets another round the end
     spectrum = rfft(chains - chains.mean(axis=-1, keepdims=True), length)
@@ -102,7 +103,7 @@ def effective_size(chains: np.ndarray) -> np.ndarray:
     rho[..., 0] = 1.0
     last = max((n - 3) // 2, 0)  # autocovariances at the far end are of too few products
     pairs = rho[..., 0 : 2 * last + 1 : 2] + rho[..., 1 : 2 * last + 2 : 2]
-    n_pairs = np.logical_and.accumulate(pairs > 0, axis=-1).sum(axis=-1, keepdims=True)
+    n_pairs = np.logical_and.accumulate(pairs > NOTHING, axis=-1).sum(axis=-1, keepdims=True)
     K = np.minimum(n_pairs, last)
     counted = np.arange(last + 1) < K
     time = -1 + 2 * np.where(counted, np.minimum.accumulate(pairs, axis=-1), 0).sum(axis=-1)

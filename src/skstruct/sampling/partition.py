@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,6 +37,18 @@ class LogPartition:
     errors: np.ndarray
     confidence: float
     method: str
+
+    @classmethod
+    def joined(cls, parts):
+        """Those of several blocks of rows, one after the other."""
+        names = ("values", "lower", "upper", "errors")
+        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return replace(parts[0], **arrays)
+
+    @classmethod
+    def exact(cls, values):
+        """Values that are known."""
+        return cls(values, values, values, np.zeros(len(values)), 1.0, "exact")
 
 
 def log_partition(
@@ -89,8 +101,7 @@ def log_partition(
     if method in ("auto", "exact"):
         law = exact_law(space, scores, required=method == "exact")
         if law is not None:
-            values = law.log_partition
-            found = LogPartition(values, values, values, np.zeros(len(values)), 1.0, "exact")
+            found = LogPartition.exact(law.log_partition)
     if found is None and method in ("auto", "annealed"):
         found = _annealed(space, scores, eps, delta, rng, options)
     if found is None:

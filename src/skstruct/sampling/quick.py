@@ -15,7 +15,7 @@ from skstruct.spaces.base import Countable
 
 def moments_of_scores(space, scores) -> tuple[float, np.ndarray, np.ndarray]:
     """ln |Y|, and mean and variance of <u, psi(Y)> for uniform Y; shapes (n,)."""
-    if not isinstance(space, Countable):
+    if not isinstance(space, Countable) or not hasattr(space, "covariance"):
         raise ValueError(
             f"{type(space).__name__} is not Countable: quick estimates need log_size(), "
             "mean_embedding() and second_moment(). Use method='annealed'."

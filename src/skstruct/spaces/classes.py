@@ -16,6 +16,8 @@ from skstruct.decoding.lists import cheapest, k_cheapest
 from skstruct.spaces.base import BaseSpace, Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.covariances import Exchangeable
 from skstruct.spaces.forms import check_distinct, in_order, sorted_names, unknown_label
+from skstruct.summing.choices import ChoiceLaw
+from skstruct.walking.choices import ChoiceMoves
 
 
 class Classes(BaseSpace):
@@ -129,6 +131,26 @@ class Classes(BaseSpace):
         order, values = k_cheapest(self._allowed_costs(costs), k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(order, values, values)
+
+    def law(self, scores):
+        """Laws of the classes: a softmax of the scores themselves, (n, k)."""
+        check_is_fitted(self)
+        scores, predicted = self._checked_scores(scores, len(self.listed_)), self._predicted()
+        values = np.full(scores.shape, -np.inf)
+        values[:, predicted] = scores[:, predicted]
+        law = ChoiceLaw(values)
+        check_feasible(np.isfinite(law.log_partition), self)
+        return law
+
+    def moves(self):
+        """Any class follows any other."""
+        check_is_fitted(self)
+        return ChoiceMoves(self._predicted(), np.asarray)
+
+    def _predicted(self) -> np.ndarray:
+        """Numbers of the classes that may be predicted."""
+        listed, allowed = self.enumerate(), getattr(self, "allowed_", None)
+        return listed if allowed is None else listed[allowed]
 
     def size(self):
         check_is_fitted(self)

@@ -13,10 +13,12 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
 from skstruct.decoding.dag import Dag
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.base import BaseSpace, check_feasible
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.pairwise.uniform_states import StateLimits
 from skstruct.spaces.views import EmbeddingView
+from skstruct.summing.choices import ChoiceLaw
+from skstruct.walking.choices import ChoiceMoves
 
 
 class UniformElements(BaseSpace):
@@ -99,6 +101,33 @@ class UniformElements(BaseSpace):
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         return self.psi(np.random.default_rng(rng).choice(self._some(), size=n))
 
+    # ------------------------------------------------------------- laws and chains
+    @abstractmethod
+    def _prices(self, costs) -> np.ndarray:
+        """What each element costs; (n, d)."""
+
+    def _marginals(self, chances) -> np.ndarray:
+        """Mean of psi, given the chances of the elements; (n, d)."""
+        return chances @ self.dag_.ancestors
+
+    def law(self, scores):
+        """Laws of the elements: a softmax of what each one scores."""
+        scores = self._checked_scores(scores, self.dag_.n_nodes)
+        return self._law_of(self._prices(scores), self._marginals)
+
+    def _law_of(self, values, marginals_of):
+        """The law of elements with these values, (n, d)."""
+        check_n_rows(self.limits_, len(values), type(self).__name__)
+        law = ChoiceLaw(np.where(self.limits_.allowed, values, -np.inf), marginals_of, self.psi)
+        check_feasible(np.isfinite(law.log_partition), self)
+        return law
+
+    def moves(self):
+        """Any element that is allowed follows any other; None where rows differ."""
+        if self.limits_.n_rows is not None:
+            return None
+        return ChoiceMoves(self._some(), self._prices, self.numbers, self.psi)
+
     def mean_embedding(self) -> np.ndarray:
         """The share n_i / #z of elements that are i or below it; shape (d,)."""
         allowed = self._some()
@@ -130,6 +159,11 @@ class OtherEmbedding(EmbeddingView):
     def _prices(self, costs):
         psi = self.embed(self.space.above_)
         return check_costs(costs, psi.shape[1], used_by=type(self.space).__name__) @ psi.T
+
+    def law(self, scores):
+        psi = self.embed(self.space.above_)
+        scores = self._checked_scores(scores, psi.shape[1])
+        return self.space._law_of(scores @ psi.T, lambda chances: chances @ psi)
 
     def argmin(self, costs):
         return self.space.argmin(None, prices=self._prices(costs))

@@ -34,7 +34,7 @@ class ForestPaths:
 
     def __init__(self, dag: Dag, low, high, groups, smallest: int, largest: int):
         self.d = dag.n_nodes
-        self.order, self.take, self.skip = _steps(dag, groups)
+        self.order, self.take, self.skip = path_steps(dag, groups)
         self.low, self.high = low[self.order], high[self.order]
         self.counted = smallest > 0 or largest < self.d  # whether states tell sizes apart
         self.sizes = smallest, min(largest, self.d)
@@ -149,7 +149,7 @@ class ForestPaths:
         return outputs
 
 
-def _steps(dag: Dag, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def path_steps(dag: Dag, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labels in the order of paths, and the places where each goes on: taken, or skipped."""
     d, group = dag.n_nodes, np.arange(dag.n_nodes)
     for members in groups:

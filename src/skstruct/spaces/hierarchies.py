@@ -190,16 +190,21 @@ class Hierarchy(IndicatorSpace):
 
         ``embed`` is the embedding that the costs are for, when it is not the indicators.
         """
+        paths, allowed = self._allowed_paths(limits)
+        psi = paths if embed is None else embed(paths.toarray())
+        best, values = cheapest(np.where(allowed, costs @ psi.T, np.inf))
+        return paths[best].toarray().astype(np.int8), values, values
+
+    def _allowed_paths(self, limits):
+        """Paths to all leaves, (n_leaves, d), and which the limits allow, (1 or n, n_leaves)."""
         paths = self.dag_.ancestors[self.dag_.leaves]  # (n_leaves, d)
         length = paths.sum(axis=1)
         broken = limits.low.sum(axis=1, keepdims=True) - limits.low.astype(float) @ paths.T
         broken = broken + (~limits.high).astype(float) @ paths.T
         for group in limits.groups:
             broken = broken + (paths[:, group].sum(axis=1) > 1)
-        allowed = (broken == 0) & (length >= limits.smallest) & (length <= limits.largest)
-        psi = paths if embed is None else embed(paths.toarray())
-        best, values = cheapest(np.where(allowed, costs @ psi.T, np.inf))
-        return paths[best].toarray().astype(np.int8), values, values
+        allowed = (length >= limits.smallest) & (length <= limits.largest)
+        return paths, (broken == 0) & allowed
 
     def with_embedding(self, name, outputs=None, candidates=None):
         from skstruct.spaces.parent_products import ParentProducts

@@ -12,6 +12,8 @@ from skstruct.decoding.lawler import k_best
 from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.forms import LabelSetForm, read_label_sets
 from skstruct.spaces.limits import Limits, check_n_rows, check_size, label_groups, label_mask
+from skstruct.spaces.set_laws import set_law
+from skstruct.spaces.set_moves import set_moves
 from skstruct.spaces.uniform import UniformSets
 
 
@@ -108,6 +110,22 @@ class IndicatorSpace(UniformSets):
         outputs, values = k_best(best_within, len(costs), costs.shape[1], k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(outputs, values, values)
+
+    # ------------------------------------------------------------- laws and chains
+    def law(self, scores):
+        r"""The laws :math:`p(z) \propto \exp \langle u, z \rangle` of the sets; scores u (n, d).
+
+        By dynamic programming on label sets and forests, within limits that may differ from row
+        to row, with exclusive groups of siblings; by a list of all sets on other graphs, or None
+        where there are too many.
+        """
+        scores = self._checked_scores(scores, len(self.labels_))
+        self._check_rows(len(scores))
+        return set_law(self, scores)
+
+    def moves(self):
+        """Labels come in and leave, or change places; None where limits may cut sets off."""
+        return set_moves(self)
 
     def _check_rows(self, n: int):
         check_n_rows(self.limits_, n, type(self).__name__)

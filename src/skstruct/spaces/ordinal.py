@@ -115,6 +115,9 @@ class Ordinal(Poset):
     def _prices(self, costs):
         return costs.cumsum(axis=1)
 
+    def _marginals(self, chances):
+        return chances[:, ::-1].cumsum(axis=1)[:, ::-1]
+
     def psi(self, numbers):
         below = np.arange(len(self.labels_)) <= np.asarray(numbers)[..., None]
         return below.astype(np.int8)

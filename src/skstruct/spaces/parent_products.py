@@ -54,6 +54,13 @@ class ParentProducts(EmbeddingView):
         costs = check_costs(costs, len(self.labels_), used_by="ParentProducts")
         return np.hstack([costs, np.zeros((len(costs), len(self.shared_)))])
 
+    def law(self, scores):
+        """Laws where there are no products: those of the labels."""
+        return super().law(scores) if len(self.shared_) else self.space.law(scores)
+
+    def moves(self):
+        return None if len(self.shared_) else self.space.moves()
+
     def argmin(self, costs):
         d = len(self.labels_)
         costs = check_costs(costs, d + len(self.shared_), used_by="ParentProducts")

@@ -39,26 +39,27 @@ def _advance(before, matrix, factor, here):
     return top
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, fastmath=PRODUCTS)
 def _scaled(here, top):
     """Divide by the largest; whether nothing but true zeros is far below it."""
-    low = 1.0
+    low, by = 1.0, 1.0 / top
     for y in range(here.shape[0]):
-        here[y] /= top
-        if here[y] > 0.0:
-            low = min(low, here[y])
+        here[y] *= by
+        low = min(low, here[y] if here[y] > 0.0 else 1.0)
     return low >= LEAST
 
 
 @nb.njit(cache=True, nogil=True)
 def forward_products(
-    factors, tops, starts, matrices, matrix_tops, which, longest, plain, sums, offset, plain_row
-):
+    factors, tops, starts, matrices, matrix_tops, which, longest, plain, sums, scale, offset,
+    plain_row,
+):  # fmt: skip
     """Sums over all beginnings of every chain: sums[p, y] exp(offset[p]).
 
     `factors` and `matrices` are exponential scores, divided by the largest of a position
     (exp(tops[p])) or matrix; `plain` says which positions and matrices have no factor that
-    is small but not zero. `plain_row` becomes false where products are not safe.
+    is small but not zero. `scale` is what a step's sums were divided by. `plain_row` becomes
+    false where products are not safe.
     """
     plain_position, plain_matrix = plain
     for i in range(longest.shape[0]):
@@ -83,7 +84,7 @@ def forward_products(
                 good = False
                 break
             reached += np.log(top)
-            offset[p] = reached
+            offset[p], scale[p] = reached, top
         plain_row[i] = good
 
 
@@ -113,8 +114,8 @@ def _retreat_counting(before, matrix, share, passed, weight, counts):
 
 @nb.njit(cache=True, nogil=True)
 def backward_products(
-    factors, starts, matrices, which, longest, endings, share, plain_row, sums, weight, slot,
-    marginals, counts,
+    factors, starts, matrices, which, longest, endings, share, plain_row, sums, scale, weight,
+    slot, marginals, counts,
 ):  # fmt: skip
     """Chances of symbols, and expected steps, from the end of every chain to its beginning.
 
@@ -142,11 +143,12 @@ def backward_products(
                     here[y] += share[p] * part[y] / total
             if p == first:
                 break
-            matrix, top = matrices[which[p]], 0.0
+            matrix = matrices[which[p]]
             for y in range(q):
-                # The sum over z of what came from it is sums[p, y] / factors[p, y], unscaled.
-                part[y] = here[y] * factors[p, y] / sums[p, y] if here[y] > 0.0 else 0.0
-                top += here[y]
+                # scale * sums[p, y] is factors[p, y] times the sum over all z before.
+                part[y] = 0.0
+                if here[y] > 0.0:
+                    part[y] = here[y] * factors[p, y] / (scale[p] * sums[p, y])
             if counts.shape[0]:
                 _retreat_counting(
                     sums[p - 1], matrix, part, marginals[p - 1], weight[i], counts[slot[p]]

@@ -36,29 +36,53 @@ def shares_of(scores, low, high, order, parent, first, alone):
     """
     n, d = scores.shape
     shares, log_partition = np.empty((n, d)), np.empty(n)
-    below, total = np.empty(d + 1), np.empty(d)
+    # What is below v is base(v) + ln factor(v): one logarithm for all its children.
+    base, factor = np.empty(d + 1), np.empty(d + 1)
+    peak, mass = np.empty(d), np.empty(d)  # the sum of a group is exp(peak) * mass
     for row in range(n):
         known_in = low[row if low.shape[0] > 1 else 0]
         possible = high[row if high.shape[0] > 1 else 0]
-        below[:] = 0.0
-        total[:] = 0.0
-        for t in range(d):
-            if known_in[order[t]]:  # then none of the group is no choice
-                total[first[t]] = -np.inf
+        base[:], factor[:], peak[:], mass[:] = 0.0, 1.0, 0.0, 1.0
         for t in range(d - 1, -1, -1):
-            j, f = order[t], first[t]
-            inside = scores[row, j] + below[t] if possible[j] else -np.inf
-            total[f], shares[row, j] = _joined(total[f], inside)
-            if not alone[t]:
-                shares[row, j] = inside  # the share follows when the total is known
+            j, up = order[t], parent[t]
+            inside = scores[row, j] + base[t] if possible[j] else -np.inf
+            if factor[t] > 1.0:
+                inside += np.log(factor[t])
+            if alone[t]:
+                more, small, shares[row, j] = _coin(inside, known_in[j])
+                base[up] += more
+                factor[up] *= 1.0 + small
+                if factor[up] > 1e300:
+                    base[up] += np.log(factor[up])
+                    factor[up] = 1.0
+                continue
+            f, shares[row, j] = first[t], inside  # the share follows when the sum is known
+            if known_in[j]:  # its rivals are barred, and none at all is no choice
+                peak[f] = inside
+            elif inside > peak[f]:
+                mass[f] = 1.0 + mass[f] * np.exp(peak[f] - inside)
+                peak[f] = inside
+            else:
+                mass[f] += np.exp(inside - peak[f])
             if t == f:
-                below[parent[t]] += total[f]
+                base[up] += peak[f] + np.log(mass[f])
         for t in range(d):
             if not alone[t]:
-                j = order[t]
-                shares[row, j] = np.exp(shares[row, j] - total[first[t]])
-        log_partition[row] = below[d]
+                j, f = order[t], first[t]
+                shares[row, j] = np.exp(shares[row, j] - peak[f]) / mass[f]
+        log_partition[row] = base[d] + np.log(factor[d])
     return shares, log_partition
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def _coin(inside, known_in):
+    """ln(1 + exp inside) as a + ln(1 + b) with b <= 1, and the chance of what is inside."""
+    if known_in:
+        return inside, 0.0, 1.0
+    small = np.exp(-abs(inside))
+    if inside > 0.0:
+        return inside, small, 1.0 / (1.0 + small)
+    return 0.0, small, small / (1.0 + small)
 
 
 @nb.njit(cache=True, nogil=True)

@@ -50,21 +50,22 @@ def sum_logs(spot, lower, upper, before, banned, stop, size, total):
         if t >= stop:
             total[S] = 0.0
             continue
-        low, high, most = R & mask, R >> half, -np.inf
-        for i in range(d):
-            value[i] = -np.inf
-            if ((S | banned[t]) >> i) & 1 or before[i] & R:
-                continue
-            value[i] = spot[i, t] + (lower[i, low] + upper[i, high]) + total[S | (1 << i)]
-            most = max(most, value[i])
-        if most == -np.inf:
-            total[S] = most
-            continue
-        together = 0.0
-        for i in range(d):
-            if value[i] > -np.inf:
-                together += np.exp(value[i] - most)
-        total[S] = most + np.log(together)
+        low, high, most, many = R & mask, R >> half, -np.inf, 0
+        left = R & ~banned[t]
+        while left:
+            one = left & -left
+            left ^= one
+            i = size[one - 1]  # the number of the bit: so many are below it
+            if before[i] & R == 0:
+                value[many] = spot[i, t] + (lower[i, low] + upper[i, high]) + total[S | one]
+                most = max(most, value[many])
+                many += 1
+        total[S] = most
+        if most > -np.inf:
+            together = 0.0
+            for k in range(many):
+                together += np.exp(value[k] - most)
+            total[S] += np.log(together)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -79,50 +80,62 @@ def sum_numbers(spot, lower, upper, before, banned, stop, size, total):
             total[S] = 1.0
             continue
         low, high, together = R & mask, R >> half, 0.0
-        for i in range(d):
-            if ((S | banned[t]) >> i) & 1 or before[i] & R:
-                continue
-            together += spot[i, t] * (lower[i, low] * upper[i, high]) * total[S | (1 << i)]
+        left = R & ~banned[t]
+        while left:
+            one = left & -left
+            left ^= one
+            i = size[one - 1]
+            if before[i] & R == 0:
+                together += spot[i, t] * (lower[i, low] * upper[i, high]) * total[S | one]
         total[S] = together
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
-def share(spot, lower, upper, total, logs, S, R, i, t, half):
-    """The chance that i comes next after S; R are all others."""
+def share(spot, lower, upper, following, logs, inverse, R, i, t, half):
+    """The chance that i comes next, R are all not placed; following Z(S + i), inverse 1 / Z(S)."""
     side = R & ((1 << half) - 1)
     if logs:
-        weight = spot[i, t] + (lower[i, side] + upper[i, R >> half])
-        return np.exp(weight + total[S | (1 << i)] - total[S])
-    weight = spot[i, t] * (lower[i, side] * upper[i, R >> half])
-    return weight * total[S | (1 << i)] / total[S]
+        return np.exp(spot[i, t] + (lower[i, side] + upper[i, R >> half]) + following + inverse)
+    return spot[i, t] * (lower[i, side] * upper[i, R >> half]) * (following * inverse)
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def inverted(value, logs):
+    return -value if logs else 1.0 / value
 
 
 @nb.njit(cache=True, nogil=True)
-def spread(spot, lower, upper, before, banned, stop, size, logs, total, reach, placed, below, above):
-    """Walk all orders at once: reach[S] is the chance that the first |S| items are S.
+def spread(spot, lower, upper, before, banned, stop, size, logs, total, paired, chances):
+    """Walk all orders at once, by the chance reach[S] that the first |S| items are S.
 
-    placed[i, t] becomes the chance of i at t; below[i, R] and above[i, R] the chance that R is
-    what of the lower and of the upper half of the items is not placed before i.
+    chances = reach, placed, below, above. placed[i, t] becomes the chance of i at t; where
+    ``paired`` is set, below[i, R] and above[i, R] become the chances that R is what of the lower
+    and of the upper half of the items does not come before i.
     """
+    reach, placed, below, above = chances
     d = len(spot)
     half, full = (d + 1) // 2, (1 << d) - 1
     mask = (1 << half) - 1
-    reach[:] = 0.0
-    below[:] = 0.0
-    above[:] = 0.0
+    reach[:], below[:], above[:] = 0.0, 0.0, 0.0
     reach[0] = 1.0
     for S in range(full):
         t, R = size[S], full ^ S
         if t >= stop or reach[S] == 0.0:
             continue
-        for i in range(d):
-            if ((S | banned[t]) >> i) & 1 or before[i] & R:
+        left, inverse = R & ~banned[t], inverted(total[S], logs)
+        while left:
+            one = left & -left
+            left ^= one
+            i = size[one - 1]
+            if before[i] & R:
                 continue
-            mass = reach[S] * share(spot, lower, upper, total, logs, S, R, i, t, half)
-            reach[S | (1 << i)] += mass
+            then = total[S | one]
+            mass = reach[S] * share(spot, lower, upper, then, logs, inverse, R, i, t, half)
+            reach[S | one] += mass
             placed[i, t] += mass
-            below[i, R & mask] += mass
-            above[i, R >> half] += mass
+            if paired:
+                below[i, R & mask] += mass
+                above[i, R >> half] += mass
 
 
 @nb.njit(cache=True, nogil=True)
@@ -143,7 +156,10 @@ def count_ahead(below, above, d, ahead):
 
 @nb.njit(cache=True, nogil=True)
 def sum_rows(places, pairs, before, banned, stop, logs, log_partition, placed, ahead):
-    """Partition function and chances of every row; arrays of one entry serve all rows."""
+    """Partition function and chances of every row; arrays of one entry serve all rows.
+
+    ``ahead`` may have no rows, and is not counted then.
+    """
     n, d = placed.shape[:2]
     half = 1 << ((d + 1) // 2)
     spot, lower, upper = np.empty((d, d)), np.empty((d, half)), np.empty((d, half))
@@ -163,18 +179,44 @@ def sum_rows(places, pairs, before, banned, stop, logs, log_partition, placed, a
             possible = total[0] > 0.0
             log_partition[k] = np.log(total[0]) if possible else -np.inf
         if possible:
-            spread(spot, lower, upper, first, never, stop, size, logs[k], total, reach,
-                   placed[k], below, above)  # fmt: skip
-            count_ahead(below, above, d, ahead[k])
+            paired, chances = len(ahead) > 0, (reach, placed[k], below, above)
+            spread(spot, lower, upper, first, never, stop, size, logs[k], total, paired, chances)
+            if paired:
+                count_ahead(below, above, d, ahead[k])
+
+
+@nb.njit(cache=True, nogil=True)
+def draw_one(spot, lower, upper, before, banned, stop, logs, total, uniform, order):
+    """One order, from one random number for every position."""
+    d = len(spot)
+    half, full, S = (d + 1) // 2, (1 << d) - 1, 0
+    for t in range(stop):
+        left, chosen, R, inverse = uniform[t], -1, full ^ S, inverted(total[S], logs)
+        for i in range(d):
+            if ((S | banned[t]) >> i) & 1 or before[i] & R:
+                continue
+            then = total[S | (1 << i)]
+            chance = share(spot, lower, upper, then, logs, inverse, R, i, t, half)
+            if chance > 0.0:
+                chosen = i
+                left -= chance
+                if left < 0.0:
+                    break
+        order[t] = chosen
+        S |= 1 << chosen
+    t = stop
+    for i in range(d):  # whoever is left, in their own order
+        if (S >> i) & 1 == 0:
+            order[t] = i
+            t += 1
 
 
 @nb.njit(cache=True, nogil=True)
 def draw_rows(places, pairs, before, banned, stop, logs, uniform, orders):
     """Walk from the empty set, each item with its chance; uniform (n, draws, stop)."""
     n, n_draws, d = orders.shape
-    half, full = (d + 1) // 2, (1 << d) - 1
-    spot = np.empty((d, d))
-    lower, upper = np.empty((d, 1 << half)), np.empty((d, 1 << half))
+    half = 1 << ((d + 1) // 2)
+    spot, lower, upper = np.empty((d, d)), np.empty((d, half)), np.empty((d, half))
     total, size = np.empty(1 << d), set_sizes(d)
     for k in range(n):
         first = before[min(k, len(before) - 1)]
@@ -186,22 +228,5 @@ def draw_rows(places, pairs, before, banned, stop, logs, uniform, orders):
         else:
             sum_numbers(spot, lower, upper, first, never, stop, size, total)
         for draw in range(n_draws):
-            S = 0
-            for t in range(stop):
-                left, chosen, R = uniform[k, draw, t], -1, full ^ S
-                for i in range(d):
-                    if ((S | never[t]) >> i) & 1 or first[i] & R:
-                        continue
-                    chance = share(spot, lower, upper, total, logs[k], S, R, i, t, half)
-                    if chance > 0.0:
-                        chosen = i
-                        left -= chance
-                        if left < 0.0:
-                            break
-                orders[k, draw, t] = chosen
-                S |= 1 << chosen
-            t = stop
-            for i in range(d):  # whoever is left, in their own order
-                if (S >> i) & 1 == 0:
-                    orders[k, draw, t] = i
-                    t += 1
+            draw_one(spot, lower, upper, first, never, stop, logs[k], total,
+                     uniform[k, draw], orders[k, draw])  # fmt: skip

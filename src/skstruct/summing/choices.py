@@ -49,8 +49,12 @@ class ChoiceLaw(Law):
 
     def marginals(self):
         chances = self.probabilities
-        return chances if self.marginals_of is None else self.marginals_of(chances)
+        return chances.copy() if self.marginals_of is None else self.marginals_of(chances)
 
     def sample(self, n, rng):
-        drawn = drawn_columns(self.probabilities, n, rng)
+        chances = self.probabilities
+        drawn = drawn_columns(chances, n, rng)
+        # Rounding may point behind the last choice that there is.
+        possible = np.take_along_axis(chances, drawn, axis=1) > 0
+        drawn = np.where(possible, drawn, chances.argmax(axis=1)[:, None])
         return drawn if self.outputs_of is None else self.outputs_of(drawn)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from skstruct.decoding.dag import Dag
@@ -50,14 +48,10 @@ class ForestLaw(Law):
         masks = np.ascontiguousarray(low), np.ascontiguousarray(high)
         self.shares, self.log_partition = shares_of(scores, *masks, *self.tree)
 
-    @cached_property
-    def _chances(self) -> np.ndarray:
+    def marginals(self):
         from skstruct.summing._compiled_forests import multiplied_down
 
         return multiplied_down(self.shares, *self.tree[:2])
-
-    def marginals(self):
-        return self._chances
 
     def sample(self, n, rng):
         from skstruct.summing._compiled_forests import drawn_sets

@@ -37,7 +37,8 @@ class OrderSums:
     placed : array of shape (n, d, d)
         Chance of item i at position t; 0 from ``stop`` on.
     ahead : array of shape (n, d, d)
-        Chance that item i is among the first ``stop``, and q not before it.
+        Chance that item i is among the first ``stop``, and q not before it; of no rows where
+        ``pairs`` is None.
 
     Examples
     --------
@@ -67,7 +68,8 @@ class OrderSums:
         self.banned = none if allowed is None else ~allowed @ bit
         self.logs = self._are_large()
         self.log_partition = np.empty(n)
-        self.placed, self.ahead = np.zeros((n, d, d)), np.zeros((n, d, d))
+        self.placed = np.zeros((n, d, d))
+        self.ahead = np.zeros((0 if pairs is None else n, d, d))
         sum_rows(*self._rows(slice(None)), self.log_partition, self.placed, self.ahead)
 
     def _are_large(self) -> np.ndarray:

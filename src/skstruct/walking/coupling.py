@@ -6,6 +6,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,7 +17,9 @@ FEW = 16  # pairs of chains that are not worth a thread
 
 @dataclass(frozen=True, eq=False)
 class OrderedLaws:
-    r"""Laws :math:`\exp(\sum_j a_j x_j + \sum_{ij} w_{ij} x_i x_j)`, :math:`w \ge 0`, on closed sets.
+    r"""Laws on closed sets in which labels attract each other.
+
+    .. math:: p(x) \propto \exp(\sum_j a_j x_j + \sum_{ij} w_{ij} x_i x_j), \quad w \ge 0
 
     A site of x that is drawn anew, given all others, is in with the log odds
     :math:`a_j + \sum_i w_{ij} x_i`; it is out where something above it is out, in where
@@ -122,5 +125,5 @@ def _at_level(laws, row, seeds, level, n_jobs):
         return states, run(slice(None))
     cuts = np.linspace(0, len(row), jobs + 1).astype(int)
     with ThreadPoolExecutor(jobs) as pool:
-        met = list(pool.map(run, [slice(a, b) for a, b in zip(cuts[:-1], cuts[1:])]))
+        met = list(pool.map(run, [slice(a, b) for a, b in pairwise(cuts)]))
     return states, np.concatenate(met)

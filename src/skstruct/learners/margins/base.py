@@ -1,81 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all margin learners share: inputs, outputs, scores and decisions."""
+"""What all margin learners share: rivals to find, and rows for an optimiser."""
 
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from skstruct._arrays.blocks import parse_memory
-from skstruct._arrays.checks import is_count
-from skstruct._arrays.whole import all_or_nothing
-from skstruct.learners.base import BlockPredictor
-from skstruct.learners.inputs import plain_kernel, read_inputs
+from skstruct.learners.inputs import plain_kernel
 from skstruct.learners.margins.problem import MarginProblem
 from skstruct.learners.margins.scores import Scores
+from skstruct.learners.score_learner import ScoreLearner
 from skstruct.learners.tokens import TokenBatch
-from skstruct.losses import resolve_loss
-from skstruct.spaces import Decoded
-from skstruct.spaces.inference import infer_space
 
 
-class MarginLearner(BlockPredictor):
-    """Predicts the output of the largest score; how scores are learned is up to the child.
-
-    A child has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``, ``n_components``,
-    ``fit_intercept``, ``memory``, ``n_jobs``, ``verbose`` and ``random_state``.
-    """
-
-    space = loss = None
-
-    # ------------------------------------------------------------------ fitting
-    @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
-        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
-
-        Parameters
-        ----------
-        sample_weight : array of shape (n,), default=None
-        """
-        X, weight = self._begin(X, y, sample_weight, reset=True)
-        self.problem_ = self._problem(X)
-        self._learn(X, weight)
-        return self
-
-    @abstractmethod
-    def _learn(self, X, weight):
-        """Scores from inputs as ``read_inputs`` gives them, and weights of the examples."""
-
-    def _begin(self, X, y, sample_weight, reset):
-        """Inputs and weights of the examples, once everything is read and checked."""
-        name = type(self).__name__
-        if y is None:
-            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-        y = y if hasattr(y, "__len__") else np.asarray(y)
-        parse_memory(self.memory)
-        self._check_parameters()
-        X = read_inputs(self, X, kernel=self.kernel, reset=reset)
-        check_consistent_length(X, y)
-        if reset:
-            self.space_ = self._new_space(y).fit(y)
-            self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
-        self.outputs_ = self.space_.validate(y)
-        rows = np.empty((X.shape[0], 0))
-        return X, _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
-
-    def _new_space(self, y):
-        return infer_space(y) if self.space is None else clone(self.space)
-
-    def _check_parameters(self):
-        if self.n_components is not None and not is_count(self.n_components):
-            raise ValueError(
-                f"n_components is a whole number from 1, or None; {self.n_components!r} came."
-            )
+class MarginLearner(ScoreLearner):
+    """A learner of scores that put the truth ahead of rivals by a margin."""
 
     def _problem(self, X) -> MarginProblem:
         if isinstance(X, TokenBatch):
@@ -115,64 +55,3 @@ class MarginLearner(BlockPredictor):
         rows = scores.fit_rows(tokens, starts)
         self.problem_.n_features = 0 if scores.is_linear else rows.X.shape[1]
         return scores, rows
-
-    def _seed(self):
-        return check_random_state(self.random_state).randint(2**31 - 1)
-
-    # ------------------------------------------------------------------ predicting
-    def _prepared(self, restrict):
-        check_is_fitted(self)
-        return self.problem_.restricted(restrict), self.scores_
-
-    def decode(self, X, *, restrict=None) -> Decoded:
-        """Predictions with their costs, which are minus their scores, and lower bounds on these.
-
-        Parameters
-        ----------
-        restrict : dict, default=None
-            Arguments of the space's ``restrict``, such as ``{"max_size": 3}``.
-        """
-        return self._decode(X, *self._prepared(restrict))
-
-    def predict(self, X, *, restrict=None):
-        """Outputs of the largest score, in the form in which ``y`` was given."""
-        return self.decode(X, restrict=restrict).outputs
-
-    def kbest(self, X, k=3, *, restrict=None) -> Decoded:
-        """The ``k`` outputs of largest score for each row.
-
-        ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
-        ``predict``. ``values`` and ``bounds`` are (n, k), infinite where a row has fewer.
-        """
-        return self._kbest(X, k, *self._prepared(restrict))
-
-    def score(self, X, y, sample_weight=None, *, restrict=None):
-        """Minus the mean loss of the predictions for ``X``."""
-        return self._score(X, y, sample_weight, *self._prepared(restrict))
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the features for every coordinate of psi; shape (q, p)."""
-        check_is_fitted(self)
-        if not self.scores_.is_linear:
-            raise AttributeError("coef_: only a linear kernel has weights of the features.")
-        weights = self.scores_.weights_
-        return (weights[:-1] if self.scores_.fit_intercept else weights).T
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """Scores where all features are zero; shape (q,)."""
-        check_is_fitted(self)
-        if not self.scores_.is_linear:
-            raise AttributeError("intercept_: only a linear kernel has one.")
-        weights = self.scores_.weights_
-        return weights[-1] if self.scores_.fit_intercept else np.zeros(weights.shape[1])
-
-    @property
-    def transition_coef_(self) -> np.ndarray:
-        """Scores of (symbol before, symbol here) where inputs have a row per position; (q, q)."""
-        check_is_fitted(self)
-        if self.tokens_ is None:
-            raise AttributeError("transition_coef_: only chains have transitions.")
-        q = self.problem_.n_seeing
-        return self.scores_.constants_.reshape(q, q)

@@ -191,6 +191,15 @@ class EdgeSetSpace(IndicatorSpace):
     def with_embedding(self, name, outputs=None, candidates=None):
         return BaseSpace.with_embedding(self, name, outputs, candidates)
 
+    # ------------------------------------------------------------- laws and chains
+    def law(self, scores):
+        """Laws by the list of all outputs, where that is short; scores of shape (n, d)."""
+        return BaseSpace.law(self, scores)
+
+    def moves(self):
+        """None: nothing is known of how outputs are within reach of each other."""
+        return None
+
     # ------------------------------------------------------------- all outputs
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d).

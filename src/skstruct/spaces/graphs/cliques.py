@@ -19,6 +19,7 @@ from skstruct.decoding.pairwise.restricted import minimize_held
 from skstruct.decoding.pairwise.solve import is_exact, minimize
 from skstruct.spaces.base import (
     EXACT,
+    BaseSpace,
     Decoded,
     Guarantee,
     check_feasible,
@@ -171,6 +172,26 @@ class Cliques(LabelsAndEdges):
         # A single node costs what no node does: it is left out unless it must be in.
         single = outputs.sum(axis=1, keepdims=True) == 1
         return np.where(single, limits.low, outputs).astype(outputs.dtype), values, bounds
+
+    # ------------------------------------------------------------- laws and chains
+    def law(self, scores):
+        """Laws of sets of up to 18 nodes by all of them; scores of shape (n, d)."""
+        from skstruct.summing.node_sets import MOST_NODES, PairSetLaw, allowed_sets
+
+        scores = self._checked_scores(scores, len(self.edges_))
+        self._check_rows(len(scores))
+        if len(self.labels_) > MOST_NODES or self.limits_.n_rows is not None:
+            return BaseSpace.law(self, scores)
+        return PairSetLaw(scores, self.edges_, allowed_sets(*self._masks()))
+
+    def moves(self):
+        """A node comes in, or goes out."""
+        from skstruct.walking.cliques import NodeMoves
+
+        if self.limits_.n_rows is not None:
+            return None
+        low, high = self._masks()
+        return NodeMoves(np.flatnonzero(high & ~low), self.edges_, len(self.labels_))
 
     # ------------------------------------------------------------- all outputs
     def _masks(self):

@@ -12,6 +12,7 @@ from skstruct.decoding.pairwise.solve import CORE
 from skstruct.spaces.base import EXACT, Guarantee
 from skstruct.spaces.covariances import PairScheme
 from skstruct.spaces.graphs.properties import GraphProperty, outweighing
+from skstruct.summing.node_sets import MOST_NODES, InnerEdgeLaw, allowed_sets
 
 
 class Clique(GraphProperty):
@@ -65,6 +66,19 @@ class Clique(GraphProperty):
 
     def closed_forms(self, limits):
         return self if limits is None else None
+
+    def law(self, scores, limits):
+        """Laws by all sets of up to 18 nodes but the single ones."""
+        if self.n_nodes > MOST_NODES:
+            return None
+        n, d = self.n_nodes, len(self.edges)
+        low = np.zeros((1, d), bool) if limits is None else limits.low
+        high = np.ones((1, d), bool) if limits is None else limits.high
+        allowed = allowed_sets(self._touched(low)[0], np.ones(n, bool))
+        allowed[1 << np.arange(n)] = False
+        for ends in np.eye(n, dtype=bool)[self.edges[~high[0]]]:
+            allowed &= ~allowed_sets(ends.any(axis=0), np.ones(n, bool))
+        return InnerEdgeLaw(scores, self.edges, allowed)
 
     def _share(self, n_held: int) -> float:
         """The share of cliques that hold so many given nodes, at least two."""

@@ -20,16 +20,16 @@ from skstruct.spaces.base import (
 from skstruct.spaces.graphs.cycle_counts import SHORTEST, arc_columns
 from skstruct.spaces.graphs.cycle_decoding import CycleProblem, decides_exactly
 from skstruct.spaces.graphs.cycle_forms import learn_places, read_tours, tour_rows, why_not_a_cycle
+from skstruct.spaces.graphs.cycle_laws import LawfulCycles
 from skstruct.spaces.graphs.cycle_limits import CycleLimits, read_sizes
 from skstruct.spaces.graphs.cycle_tours import rows_to_tours, tours_to_rows
-from skstruct.spaces.graphs.cycle_uniform import UniformCycles
 from skstruct.spaces.graphs.edge_table import EdgeTable
 from skstruct.spaces.limits import check_n_rows, label_mask
 
 EMBEDDINGS = ("signed pairs", "indicators")
 
 
-class Cycles(UniformCycles):
+class Cycles(LawfulCycles):
     r"""Simple cycles through at least three of N places.
 
     Outputs are lists of places in order of travel, the way back to the first one implied;

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from skstruct.exceptions import UndecidableError
+from skstruct.spaces.base import check_feasible
 from skstruct.spaces.counting import LIMIT
 from skstruct.spaces.graphs.acyclic import Acyclic
 from skstruct.spaces.graphs.base import EdgeSetSpace
@@ -201,6 +202,23 @@ class Graphs(EdgeSetSpace):
 
             return SizedSets(self)
         return super().with_embedding(name, outputs, candidates)
+
+    # ------------------------------------------------------------- laws and chains
+    def law(self, scores):
+        """Laws of all graphs, of trees, matchings and cliques; of others by a short list."""
+        scores = self._checked_scores(scores, len(self.edges_))
+        self._check_rows(len(scores))
+        if self.property is not None and self.limits_.n_rows is not None:
+            return super().law(scores)
+        law = self._kind.law(scores, self._true_limits)
+        if law is None:
+            return super().law(scores)
+        check_feasible(np.isfinite(law.log_partition), self)
+        return law
+
+    def moves(self):
+        """Local moves among all graphs, trees and matchings; None for other properties."""
+        return self._kind.moves(self._true_limits)
 
     # ------------------------------------------------------------- all outputs
     @property

@@ -45,3 +45,9 @@ class OwnSpace(GraphProperty):
 
     def closed_forms(self, limits):
         return self.space if limits is None else self.space._limited(limits)
+
+    def law(self, scores, limits):
+        return self.closed_forms(limits).law(scores)
+
+    def moves(self, limits):
+        return self.closed_forms(limits).moves()

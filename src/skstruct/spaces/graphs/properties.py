@@ -16,6 +16,8 @@ from skstruct.spaces.graphs.forms import as_networkx
 from skstruct.spaces.graphs.graph_counts import n_connected, n_forests
 from skstruct.spaces.label_sets import LabelSets
 from skstruct.spaces.limits import Limits
+from skstruct.summing.base import Law
+from skstruct.walking.base import Moves
 
 
 class GraphProperty(ABC):
@@ -55,6 +57,14 @@ class GraphProperty(ABC):
         """What has mean_embedding, covariance, second_moment and sample; None if nothing has."""
         return None
 
+    def law(self, scores: np.ndarray, limits: Limits | None) -> Law | None:
+        """Laws of edge sets with the property; None where they must be listed."""
+        return None
+
+    def moves(self, limits: Limits | None) -> Moves | None:
+        """Local moves among edge sets with the property; None where none are known."""
+        return None
+
 
 def name_cycle(table: EdgeTable, row: np.ndarray) -> str:
     """Some cycle as the rest of a sentence; "" if there is none."""
@@ -90,6 +100,12 @@ class Anything(GraphProperty):
 
     def closed_forms(self, limits):
         return self if limits is None else self._sets(limits)
+
+    def law(self, scores, limits):
+        return self._sets(limits).law(scores)
+
+    def moves(self, limits):
+        return self._sets(limits).moves()
 
     def mean_embedding(self):
         return np.full(len(self.edges), 0.5)

@@ -104,6 +104,29 @@ class SpanningTrees(WithinGraph):
         outputs, values = cheapest_trees(costs, self.edges_, n_nodes, limits.low, limits.high)
         return outputs, values, values
 
+    # ------------------------------------------------------------- laws and chains
+    def law(self, scores):
+        """Laws of trees by the weighted matrix-tree theorem; scores of shape (n, d)."""
+        from skstruct.summing.held import HeldLaw
+        from skstruct.summing.spanning_trees import TreeLaw
+
+        scores = self._checked_scores(scores, len(self.edges_))
+        self._check_rows(len(scores))
+        if self.limits_.n_rows is not None:
+            return super().law(scores)
+        n_parts, ends, columns = self._open_graph()
+        trees = TreeLaw(scores[:, columns], ends, n_parts)
+        return HeldLaw(trees, columns, self.limits_.low[0], scores)
+
+    def moves(self):
+        """An edge comes in, and one of the cycle that it closes goes out."""
+        from skstruct.walking.spanning_trees import EdgeExchange
+
+        if self.limits_.n_rows is not None:
+            return None
+        n_parts, ends, columns = self._open_graph()
+        return EdgeExchange(n_parts, ends, columns, self.limits_.low[0])
+
     # ------------------------------------------------------------- all outputs
     def _contracted(self):
         """Nodes and edges of what limits leave open, and the columns of these edges."""

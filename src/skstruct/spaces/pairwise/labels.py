@@ -24,6 +24,8 @@ from skstruct.spaces.base import (
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.pairwise.base import LabelsAndEdges
 from skstruct.spaces.pairwise.moments import mean_of_products, second_moment_of_products
+from skstruct.summing.held_labels import label_law
+from skstruct.walking.pairwise import LabelMoves
 
 
 class PairwiseLabels(LabelsAndEdges):
@@ -198,6 +200,26 @@ class PairwiseLabels(LabelsAndEdges):
             points = relax_held(*costs, limits.low, limits.high)
         embedded, values = embed_points(points, *costs)
         return Decoded(embedded, values, values)
+
+    # ------------------------------------------------------------- laws
+    def law(self, scores):
+        """Laws of labels and pairs, by eliminating one label after the other; None where the
+        graph is too wide for it: twenty labels that are all joined are not.
+        """
+        n, limits = len(self.labels_), self.limits_
+        scores = self._checked_scores(scores, n + len(self.edges_))
+        check_n_rows(limits, len(scores), "PairwiseLabels")
+        held = (limits.low, limits.high) if limits.is_masked else ()
+        check_feasible(~(limits.low & ~limits.high).any(axis=1), self)
+        return label_law(scores[:, :n], scores[:, n:], self.edges_, *held)
+
+    def moves(self):
+        """Chains that change one label; None where rows are restricted differently."""
+        limits = self.limits_
+        if limits.n_rows is not None:
+            return None
+        free = np.flatnonzero(limits.high[0] & ~limits.low[0])
+        return LabelMoves(len(self.labels_), self.edges_, free)
 
     # ------------------------------------------------------------- all outputs
     def mean_embedding(self):

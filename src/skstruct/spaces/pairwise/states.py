@@ -20,6 +20,8 @@ from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.pairwise.edges import node_names, read_edges
 from skstruct.spaces.pairwise.state_forms import StateForm, check_states, read_allowed, read_states
 from skstruct.spaces.pairwise.uniform_states import StateLimits, UniformStates
+from skstruct.summing.state_forests import StateForestLaw
+from skstruct.walking.pairwise import StateMoves
 
 EMBEDDINGS = ("states", "node states")
 
@@ -249,3 +251,19 @@ class PairwiseStates(UniformStates):
         outputs, values = k_best_states(unary, pairs, edges, k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(outputs, values, values)
+
+    # ------------------------------------------------------------- laws
+    def law(self, scores):
+        """Laws of states and pairs of states by sum-product; scores of shape (n, d)."""
+        n, k, n_edges = self._shape()
+        scores = self._checked_scores(scores, n * k + n_edges * k * k)
+        costs, pairs, edges = self._split(-scores)
+        law = StateForestLaw(-costs, -pairs, edges)
+        check_feasible(law.log_partition > -np.inf, self)
+        return law
+
+    def moves(self):
+        """Chains that change one state; None where rows are restricted differently."""
+        if self.limits_.n_rows is not None:
+            return None
+        return StateMoves(self._allowed(), self._used_edges())

@@ -26,6 +26,8 @@ from skstruct.spaces.rankings.partial import (
 class PlacedEmbedding:
     """What positions and ranks share: a cost of every item at every position."""
 
+    family = "positions"  # what scores are of: see walking.rankings
+    family = "positions"  # what scores are of: see walking.rankings
     reversible = False  # psi of an order and of its reverse add up to a constant
 
     def targets(self, Y):
@@ -38,6 +40,10 @@ class PlacedEmbedding:
     @abstractmethod
     def full_places(self, costs, d):
         """Costs of item j at position k, all positions counted; shape (n, d, d)."""
+
+    @abstractmethod
+    def from_places(self, chances):
+        """Mean of psi, (n, width), from the chance of item j at position k, (n, d, d)."""
 
     def places(self, costs: np.ndarray, d: int, top: int | None) -> np.ndarray:
         """Costs of item j at position k, (n, d, d); beyond the top their mean."""
@@ -97,6 +103,8 @@ class PlacedEmbedding:
 class Ranks(PlacedEmbedding):
     """psi(z) = the rank of every item (d numbers): a sort decodes it."""
 
+    family = "ranks"
+    family = "ranks"
     reversible = True
 
     def width(self, d):
@@ -107,6 +115,9 @@ class Ranks(PlacedEmbedding):
 
     def full_places(self, costs, d):
         return costs[:, :, None] * np.arange(1.0, d + 1)
+
+    def from_places(self, chances):
+        return chances @ np.arange(1.0, chances.shape[2] + 1)
 
     def decode(self, costs, d, limits, prove=False):
         if limits.has_before:
@@ -169,6 +180,9 @@ class RatedRanks(Ranks):
     def full_places(self, costs, d):
         return super().full_places(costs[:, :d], d)
 
+    def from_places(self, chances):
+        return np.pad(super().from_places(chances), ((0, 0), (0, 1)))
+
     def decode(self, costs, d, limits, prove=False):
         return super().decode(costs[:, :d], d, limits, prove)
 
@@ -200,6 +214,9 @@ class Positions(PlacedEmbedding):
 
     def full_places(self, costs, d):
         return costs.reshape(len(costs), d, d)
+
+    def from_places(self, chances):
+        return chances.reshape(len(chances), -1)
 
     def mean(self, d):
         """Mean over all orders."""

@@ -28,7 +28,7 @@ from skstruct.spaces.rankings.limits import RankLimits, read_before, read_fixed,
 from skstruct.spaces.rankings.pairs import Pairs, WeightedPairs
 from skstruct.spaces.rankings.partial import is_total, tied_behind
 from skstruct.spaces.rankings.places import Positions, Ranks, RatedRanks
-from skstruct.spaces.rankings.uniform import UniformRankings
+from skstruct.spaces.rankings.probabilities import RandomRankings
 
 EMBEDDINGS = {
     "positions": Positions(),
@@ -42,7 +42,7 @@ EMBEDDINGS = {
 }
 
 
-class Rankings(UniformRankings):
+class Rankings(RandomRankings):
     r"""Total orders of d items, predicted from total or partial ones.
 
     Outputs are rank vectors, ``Y[i, j]`` = rank of item j in row i with 1 the best, or

@@ -16,6 +16,7 @@ from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.counting import LIMIT, check_few
 from skstruct.spaces.rankings.limits import RankLimits
 from skstruct.spaces.rankings.partial import tied_behind
+from skstruct.walking.extensions import sample_linear_extensions
 
 
 class UniformRankings(BaseSpace):
@@ -104,11 +105,18 @@ class UniformRankings(BaseSpace):
         return list_rankings(self._one_row(), limit)
 
     def sample(self, n: int, rng):
-        """``n`` rankings drawn uniformly and independently; shape (n, d)."""
-        limits = self._one_row()
+        """``n`` rankings drawn uniformly and independently; shape (n, d).
+
+        Rankings with known precedences are drawn by a table for up to 20 items. For more items,
+        where there are neither known positions nor a top, by coupling from the past: some 20 ms
+        for a ranking of 50 items.
+        """
+        limits, rng = self._one_row(), np.random.default_rng(rng)
+        if _is_long(limits) and not limits.has_fixed and limits.top is None:
+            return tied_behind(sample_linear_extensions(n, limits.before[0], rng), None)
         if count_rankings(limits) == 0:
             raise InfeasibleError("Rankings: no ranking meets the constraints.")
-        return sample_rankings(limits, n, np.random.default_rng(rng))
+        return sample_rankings(limits, n, rng)
 
 
 def count_rankings(limits: RankLimits) -> int:
@@ -160,11 +168,16 @@ def _stop(limits) -> int:
     return limits.fixed.shape[1] if limits.top is None else limits.top
 
 
+def _is_long(limits) -> bool:
+    """Whether there are known precedences, and too many items for a table."""
+    return limits.has_before and limits.fixed.shape[1] > MOST_ITEMS
+
+
 def _table_limits(limits):
-    d = limits.fixed.shape[1]
-    if d > MOST_ITEMS:
+    if _is_long(limits):
         raise ValueError(
-            f"Rankings with known precedences are counted for up to {MOST_ITEMS} items; "
-            f"there are {d}."
+            f"Rankings with known precedences are counted for up to {MOST_ITEMS} items; there "
+            f"are {limits.fixed.shape[1]}. sample() draws from more, where there are neither "
+            "known positions nor a top."
         )
     return limits.before[0], limits.allowed()[0].T

@@ -16,9 +16,12 @@ from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_in
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.sequences.base import SequenceSet
 from skstruct.spaces.sequences.forms import sequence_lengths
+from skstruct.spaces.sequences.laws import law_of_costs, sequence_moves
 from skstruct.spaces.sequences.listed import ListedSequences
 from skstruct.spaces.sequences.moments import mean_of_chains, second_moment_of_chains
 from skstruct.spaces.sequences.stacked import check_stacked, unstacked
+from skstruct.summing.chains import ChainLaw
+from skstruct.summing.sequences import SequenceLaw
 
 EMBEDDINGS = ("positions", "bigrams")
 
@@ -223,6 +226,36 @@ class Sequences(SequenceSet):
                 f"Sequences: length={self.length!r} was given, and row {row} has {lengths[row]} "
                 "positions.", row,
             )  # fmt: skip
+
+    # ------------------------------------------------------------- laws
+    def law(self, scores):
+        """Laws of symbols and lengths by sums over all chains; scores of shape (n, d)."""
+        scores = self._checked_scores(scores, self._width())
+        law = law_of_costs(self._chains(-scores))
+        check_feasible(law.log_partition > -np.inf, self)
+        return SequenceLaw(law, self.length_, self._has_bigrams and self.length_ > 1)
+
+    def law_of_chains(self, unary, starts, transitions=None) -> ChainLaw:
+        """The law of every row, as long as the row has positions.
+
+        Parameters
+        ----------
+        unary, starts, transitions
+            As of ``argmin_chains``, with scores in the place of costs: large is likely, and
+            minus infinity forbids.
+
+        Returns
+        -------
+        law : :class:`~skstruct.summing.chains.ChainLaw`
+        """
+        costs = None if transitions is None else np.negative(transitions)
+        law = law_of_costs(self._stacked(np.negative(unary), starts, costs)[0])
+        check_feasible(law.log_partition > -np.inf, self)
+        return law
+
+    def moves(self):
+        """Chains that change a symbol or the last position; None with forbidden transitions."""
+        return sequence_moves(self.limits_, self.length_, self._has_bigrams)
 
     # ------------------------------------------------------------- moments
     def mean_embedding(self):

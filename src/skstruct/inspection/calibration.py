@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether what a model gives thirty per cent happens thirty times in a hundred."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.checks import is_count
+from skstruct._arrays.optional import require
+
+STRATEGIES = ("uniform", "quantile")
+NORMAL_95 = 1.959963984540054  # 97.5 % quantile of the normal law
+ROUNDING = 1e-9
+
+
+class MarginalCalibrationDisplay:
+    r"""Predicted marginals against how often their coordinates of psi were one.
+
+    Coordinates of all rows are pooled and put into bins by their predicted probability. Bars
+    are 95 % intervals of Wilson for a share of independent events; coordinates of one output
+    are not, so that true intervals are somewhat longer. The expected calibration error is
+    :math:`\sum_b (n_b / n) |\bar o_b - \bar p_b|`, for bin b with n_b coordinates, of which a
+    share o was one and p was predicted. It depends on the bins, and is above zero, by about
+    the bars, even for a perfect model.
+
+    Parameters
+    ----------
+    predicted, observed : arrays of shape (n_bins,)
+        Mean probability and share of ones in every bin; empty bins are left out.
+    counts : int array of shape (n_bins,)
+    edges : array of shape (n_bins, 2)
+        Probabilities at which bins begin and end.
+    name : str, default=None
+
+    Attributes
+    ----------
+    expected_error : float
+    intervals : array of shape (n_bins, 2)
+
+    References
+    ----------
+    .. [1] E. B. Wilson, Probable inference, the law of succession, and statistical inference.
+       Journal of the American Statistical Association 22 (1927) 209-212.
+    .. [2] M. Pakdaman Naeini, G. Cooper, M. Hauskrecht, Obtaining well calibrated probabilities
+       using Bayesian binning. AAAI (2015).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> marginals = rng.random((2000, 5))
+    >>> psi = rng.random((2000, 5)) < marginals
+    >>> display = MarginalCalibrationDisplay.from_predictions(psi, marginals)
+    >>> round(display.expected_error, 3)
+    0.011
+    """
+
+    def __init__(self, predicted, observed, counts, edges, name=None):
+        self.predicted = predicted
+        self.observed = observed
+        self.counts = counts
+        self.edges = edges
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, X, y, *, n_bins=10, strategy="uniform", name=None, ax=None
+    ):  # fmt: skip
+        """Draw the calibration of ``estimator.predict_marginals`` on true outputs y."""
+        if not hasattr(estimator, "predict_marginals"):
+            raise ValueError(f"{type(estimator).__name__} has no predict_marginals to look at.")
+        space = estimator.space_
+        psi, marginals = space.embed(space.validate(y)), estimator.predict_marginals(X)
+        name = type(estimator).__name__ if name is None else name
+        shared = {"n_bins": n_bins, "strategy": strategy, "name": name, "ax": ax}
+        return cls.from_predictions(psi, marginals, **shared)
+
+    @classmethod
+    def from_predictions(
+        cls, psi_true, marginals, *, n_bins=10, strategy="uniform", name=None, ax=None
+    ):  # fmt: skip
+        """Draw the calibration of predicted marginals.
+
+        Parameters
+        ----------
+        psi_true : array of zeros and ones of shape (n, d), dense or sparse
+        marginals : array of shape (n, d)
+            Predicted probabilities that they are one.
+        n_bins : int, default=10
+        strategy : "uniform" or "quantile", default="uniform"
+            Bins of equal length, or with equally many coordinates.
+        name : str, default=None
+        ax : axes of matplotlib, default=None
+        """
+        happened, predicted = _checked(psi_true, marginals)
+        edges = _edges(predicted, n_bins, strategy)
+        bins = np.clip(np.searchsorted(edges, predicted, side="right") - 1, 0, len(edges) - 2)
+        counts = np.bincount(bins, minlength=len(edges) - 1)
+        some = counts > 0
+        sums = (np.bincount(bins, what, len(counts))[some] for what in (predicted, happened))
+        means = (one / counts[some] for one in sums)
+        limits = np.column_stack([edges[:-1], edges[1:]])[some]
+        return cls(*means, counts[some], limits, name).plot(ax)
+
+    @property
+    def expected_error(self) -> float:
+        gaps = np.abs(self.observed - self.predicted)
+        return float(gaps @ self.counts / self.counts.sum())
+
+    @property
+    def intervals(self) -> np.ndarray:
+        n, z2 = self.counts, NORMAL_95**2
+        middle = (self.observed + z2 / (2 * n)) / (1 + z2 / n)
+        spread = np.sqrt(z2 * (self.observed * (1 - self.observed) / n + z2 / (4 * n**2)))
+        spread /= 1 + z2 / n
+        return np.clip(np.column_stack([middle - spread, middle + spread]), 0, 1)
+
+    def plot(self, ax=None):
+        """Draw on ``ax``, or on a new figure; returns the display."""
+        pyplot = require("matplotlib.pyplot", used_by="MarginalCalibrationDisplay", extra="plot")
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(5.2, 5.0), layout="constrained")
+        label = "" if self.name is None else f"{self.name}: "
+        bars = np.abs(self.intervals - self.observed[:, None]).T
+        drawn = ax.errorbar(
+            self.predicted, self.observed, bars, fmt="o-", markersize=4, linewidth=1.2, capsize=3,
+            label=f"{label}expected calibration error {self.expected_error:.3f}",
+        )  # fmt: skip
+        ax.bar(
+            self.edges[:, 0], self.counts / self.counts.sum(), np.diff(self.edges)[:, 0],
+            align="edge", color=drawn[0].get_color(), alpha=0.15, label="share of predictions",
+        )  # fmt: skip
+        ax.plot([0, 1], [0, 1], ":", color="black", linewidth=1.0)
+        ax.set(xlabel="predicted probability", ylabel="observed share", aspect="equal")
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        ax.legend(loc="upper left", fontsize="small")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _checked(psi_true, marginals):
+    """What happened (zeros and ones) and its probabilities, pooled; shape (n * d,) each."""
+    dense = [
+        np.asarray(one.toarray() if sparse.issparse(one) else one, dtype=np.float64)
+        for one in (psi_true, marginals)
+    ]
+    happened, predicted = dense
+    if happened.shape != predicted.shape or happened.size == 0:
+        raise ValueError(
+            "psi_true and marginals have the same shape (n, d), with something in it; "
+            f"{happened.shape} and {predicted.shape} came."
+        )
+    odd = happened[(happened != 0) & (happened != 1)]
+    if len(odd):
+        raise ValueError(
+            f"Calibration is of coordinates that are 0 or 1; psi has {odd[0]:g}. Embeddings of "
+            "other numbers have means, not probabilities."
+        )
+    bad = predicted[~((predicted >= -ROUNDING) & (predicted <= 1 + ROUNDING))]
+    if len(bad):
+        raise ValueError(f"Marginals are probabilities from 0 to 1; {bad[0]:g} came.")
+    return happened.ravel(), np.clip(predicted.ravel(), 0, 1)
+
+
+def _edges(predicted, n_bins, strategy) -> np.ndarray:
+    """Where bins begin and the last one ends."""
+    if not is_count(n_bins):
+        raise ValueError(f"n_bins is a whole number from 1; {n_bins!r} came.")
+    shares = np.linspace(0, 1, int(n_bins) + 1)
+    if strategy == "uniform":
+        return shares
+    if strategy != "quantile":
+        raise ValueError(f"strategy is one of {', '.join(STRATEGIES)}; {strategy!r} came.")
+    edges = np.unique(np.quantile(predicted, shares))
+    return edges if len(edges) > 1 else np.append(edges, edges)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exponential families over structured outputs: learning by maximum a posteriori."""

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Decisions and probabilities of a linear-chain conditional random field."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from skstruct.learners.margins.chains import ChainScores, inner_positions
+from skstruct.learners.problem import RiskProblem
+from skstruct.learners.token_problem import (
+    WithPositions,
+    check_lengths,
+    check_token_loss,
+    sums_of_sequences,
+)
+from skstruct.losses import ZeroOne
+from skstruct.sampling.partition import LogPartition
+from skstruct.spaces.base import Decoded
+
+
+class ChainExponentialProblem(WithPositions, RiskProblem):
+    """Scores of symbols and transitions to sequences as long as their inputs.
+
+    Parameters
+    ----------
+    space : fitted Sequences
+    loss : Hamming, SequenceHamming or ZeroOne
+    outputs : array of shape (n, T)
+        Outputs of training in canonical form.
+    laws : ModelLaws
+        How draws begin; sums are always exact.
+    """
+
+    by_weights = joint = by_loss = False
+    n_features = 0
+
+    def __init__(self, space, loss, outputs, laws):
+        if not hasattr(space, "law_of_chains"):
+            raise ValueError(
+                "X has features for every position of a sequence: the space is Sequences; "
+                f"{type(space).__name__} came."
+            )
+        self.space, self.outputs, self.laws = space, outputs, laws
+        self.loss = loss if isinstance(loss, ZeroOne) else check_token_loss(loss, space)
+        self.n_seeing = len(space.symbols_)
+        self.longest = max(1, int((outputs >= 0).sum(axis=1).max(initial=1)))
+
+    def judged_by(self, loss, decide: bool = True):
+        """The same scores under another loss, which decides too if it is not zero-one."""
+        judged = copy.copy(self)
+        judged.by_loss = decide and not isinstance(loss, ZeroOne)
+        judged.loss = check_token_loss(loss, self.space) if judged.by_loss else loss
+        return judged
+
+    def check_truth(self, X, outputs):
+        check_lengths(outputs, X.starts)
+
+    def smooth(self, smoother, X) -> ChainScores:
+        q = self.n_seeing
+        values = smoother.predict(X.tokens) if X.tokens.shape[0] else np.zeros((0, q))
+        return ChainScores(values, X.starts, smoother.constants_.reshape(1, q, q))
+
+    def bytes_per_row(self) -> int:
+        q = self.n_seeing
+        return 8 * self.longest * (8 * q + q * q * self.by_loss + 3 * self.n_features)
+
+    def _law(self, scores, rows):
+        space = self.space.rows(rows)
+        return space.law_of_chains(scores.values, scores.starts, scores.transitions)
+
+    # ------------------------------------------------------------------ decisions
+    def _priced(self, scores, rows):
+        """Costs of symbols and of transitions, and what is added to all sequences alike."""
+        n = len(scores.starts) - 1
+        if not self.by_loss:
+            return -scores.values, -scores.transitions, np.zeros(n)
+        law, weight = self._law(scores, rows), self.loss.bigrams
+        lengths = np.diff(scores.starts)
+        offset = lengths + weight * np.maximum(lengths - 1, 0)
+        if not weight:
+            return -law.token_marginals(), None, offset
+        return -law.token_marginals(), -weight * self._pair_marginals(law, scores), offset
+
+    @staticmethod
+    def _pair_marginals(law, scores) -> np.ndarray:
+        """Chance of each transition into each position; shape (N, q, q)."""
+        return law._backward(np.arange(len(scores.values)), len(scores.values))[1]
+
+    def decode(self, means, rows=slice(None)) -> Decoded:
+        unary, transitions, offset = self._priced(means, rows)
+        found = self.space.rows(rows).argmin_chains(unary, means.starts, transitions)
+        return Decoded(found.outputs, found.values + offset, found.bounds + offset)
+
+    def kbest(self, means, k, rows=slice(None)) -> Decoded:
+        unary, transitions, offset = self._priced(means, rows)
+        best = self.space.rows(rows).kbest_chains(unary, means.starts, k, transitions)
+        offset = offset[:, None]
+        return Decoded(best.outputs, best.values + offset, best.bounds + offset)
+
+    # ------------------------------------------------------------------ probabilities
+    def marginals(self, scores, rows=slice(None)) -> list[np.ndarray]:
+        """Chance of each symbol at each position, one array (T, q) for every sequence."""
+        chances = self._law(scores, rows).token_marginals()
+        return np.split(chances, scores.starts[1:-1])
+
+    def log_partition(self, scores, rows=slice(None)) -> LogPartition:
+        return LogPartition.exact(self._law(scores, rows).log_partition)
+
+    def values(self, scores, outputs, rows=slice(None)) -> np.ndarray:
+        """Scores of sequences; minus infinity where they are not within limits."""
+        symbols = outputs[outputs >= 0]
+        each = scores.values[np.arange(len(symbols)), symbols]
+        at = inner_positions(scores.starts)
+        each[at] += scores.transitions[0, symbols[at - 1], symbols[at]]
+        free = self.space.rows(rows)
+        allowed = free.contains(outputs) if self.space.limits is not None else True
+        return np.where(allowed, sums_of_sequences(each, scores.starts), -np.inf)
+
+    def draws(self, scores, n, rng, rows=slice(None)) -> np.ndarray:
+        return self._law(scores, rows).sample(n, rng)

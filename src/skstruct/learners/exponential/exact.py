@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Maximum a posteriori by L-BFGS, where gradients are exact."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+
+from skstruct._arrays.progress import ticker
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Weights, and how good they are known to be."""
+
+    theta: np.ndarray
+    objective: float  # NaN where it is not known
+    gradient_norm: float  # largest entry
+    n_iter: int
+    converged: bool
+
+
+def lbfgs(model, theta, *, tol: float, max_iter: int, verbose: int = 0) -> Solution:
+    """Minimise a model's convex objective until no entry of the gradient exceeds ``tol``."""
+    found = minimize(
+        model.value_and_gradient,
+        theta,
+        jac=True,
+        method="L-BFGS-B",
+        callback=ticker(max_iter, "L-BFGS", verbose),
+        options={
+            "maxiter": max_iter, "maxfun": 10 * max_iter, "gtol": tol, "maxls": 50,
+            "ftol": 64 * np.finfo(float).eps,
+        },
+    )  # fmt: skip
+    norm = float(np.abs(found.jac).max(initial=0.0))
+    if found.nit >= max_iter and norm > tol:
+        warnings.warn(
+            f"L-BFGS stopped after {found.nit} iterations with a gradient of {norm:.2g}, above "
+            f"tol = {tol:.2g}: raise max_iter, scale the inputs, or penalise more (lam).",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return Solution(found.x, float(found.fun), norm, int(found.nit), norm <= tol)

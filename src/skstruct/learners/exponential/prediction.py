@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an exponential family says once it is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct._arrays.blocks import row_blocks
+from skstruct._arrays.checks import is_count
+from skstruct.learners.exponential.two_in_one import ParameterAndMethod
+from skstruct.learners.score_learner import ScoreLearner
+from skstruct.losses import resolve_loss
+from skstruct.sampling.partition import LogPartition
+from skstruct.spaces import Decoded
+
+
+@dataclass(frozen=True, eq=False)
+class LinearScores:
+    """Scores that are linear in features; shape (n, d)."""
+
+    features: Any
+    weights_: np.ndarray  # (p, d)
+    constants_: np.ndarray | None = None  # (q q,) of transitions
+
+    @property
+    def is_linear(self) -> bool:
+        return self.features.is_linear
+
+    @property
+    def fit_intercept(self) -> bool:
+        return self.features.fit_intercept
+
+    def predict(self, X) -> np.ndarray:
+        return np.asarray(self.features.transform(X) @ self.weights_)
+
+
+class ExponentialPredictor(ScoreLearner):
+    """Decisions, probabilities and draws from ``scores_`` and ``problem_``."""
+
+    def get_params(self, deep=True):
+        """Parameters as they were given; ``partition`` is a method too."""
+        return {**super().get_params(deep), "partition": vars(self)["partition"]}
+
+    def _take(self, weights, transitions=None):
+        constants = None if transitions is None else transitions.ravel()
+        self.scores_ = LinearScores(self.features_map_, weights, constants)
+
+    def _prepared(self, loss, restrict):
+        check_is_fitted(self)
+        problem = self.problem_ if loss is None else self.problem_.judged_by(resolve_loss(loss))
+        return problem.restricted(restrict), self.scores_
+
+    # ------------------------------------------------------------------ decisions
+    def decode(self, X, *, loss=None, restrict=None) -> Decoded:
+        """Predictions with their values and lower bounds on these.
+
+        Values are expected losses where there is a loss, else minus the scores.
+
+        Parameters
+        ----------
+        loss : str or loss, default=None
+            What to minimise the expected value of, in place of what the constructor says;
+            ``"zero_one"`` for the most probable output.
+        restrict : dict, default=None
+            Arguments of the space's ``restrict``, such as ``{"include": ["sun"]}``: what is
+            known of the output. Probabilities are those given that.
+        """
+        return self._decode(X, *self._prepared(loss, restrict))
+
+    def predict(self, X, *, loss=None, restrict=None):
+        """Outputs of the largest probability, or of the least expected loss."""
+        return self.decode(X, loss=loss, restrict=restrict).outputs
+
+    def kbest(self, X, k=3, *, loss=None, restrict=None) -> Decoded:
+        """The ``k`` best outputs for each row.
+
+        ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
+        ``predict``. ``values`` and ``bounds`` are (n, k), infinite where a row has fewer.
+        """
+        return self._kbest(X, k, *self._prepared(loss, restrict))
+
+    def score(self, X, y, sample_weight=None, *, loss=None, restrict=None) -> float:
+        """Minus the mean loss of the predictions for ``X``."""
+        return self._score(X, y, sample_weight, *self._prepared(loss, restrict))
+
+    # ------------------------------------------------------------------ probabilities
+    def decision_function(self, X) -> np.ndarray:
+        """Scores u of the coordinates of psi; shape (n, d)."""
+        X, _ = self._checked(X)
+        return self.problem_.smooth(self.scores_, X)
+
+    def _blocks(self, X, restrict):
+        """The problem, and scores block by block with their rows."""
+        problem, scores = self._prepared(None, restrict)
+        n = X.shape[0]
+
+        def blocks():
+            for rows in row_blocks(n, problem.bytes_per_row(), self.memory):
+                yield rows, problem.smooth(scores, X[rows])
+
+        return problem, blocks()
+
+    def predict_marginals(self, X, *, restrict=None):
+        """Means of psi under the model, E[psi(Y) | x]; shape (n, d).
+
+        Of indicators, these are the probabilities of the labels, symbols, edges. For sequences
+        with features for every position, a list with an array (T, q) for each.
+        """
+        X, _ = self._checked(X)
+        problem, blocks = self._blocks(X, restrict)
+        parts = [problem.marginals(scores, rows) for rows, scores in blocks]
+        if isinstance(parts[0], list):
+            return [chances for part in parts for chances in part]
+        return np.concatenate(parts)
+
+    @ParameterAndMethod
+    def partition(self, X, *, restrict=None) -> LogPartition:
+        """ln Z of every row, with the interval that it lies in and how sure that is."""
+        X, _ = self._checked(X)
+        problem, blocks = self._blocks(X, restrict)
+        return LogPartition.joined([problem.log_partition(scores, rows) for rows, scores in blocks])
+
+    def log_proba(self, X, y, *, restrict=None, return_std=False):
+        """Logarithms of the probabilities of outputs ``y``, one for each row of ``X``.
+
+        Minus infinity for outputs that the space, or its limits, do not allow.
+
+        Parameters
+        ----------
+        return_std : bool, default=False
+            Whether to return the standard errors too: 0 where partition functions are exact.
+
+        Returns
+        -------
+        log_proba : array of shape (n,), or that and the errors
+        """
+        X, _ = self._checked(X)
+        check_consistent_length(X, y)
+        outputs = self.space_.validate(y)
+        problem, blocks = self._blocks(X, restrict)
+        problem.check_truth(X, outputs)
+        values, errors = np.empty(len(outputs)), np.empty(len(outputs))
+        for rows, scores in blocks:
+            partition = problem.log_partition(scores, rows)
+            values[rows] = problem.values(scores, outputs[rows], rows) - partition.values
+            errors[rows] = partition.errors
+        return (values, errors) if return_std else values
+
+    def sample(self, X, n=1, rng=None, *, restrict=None) -> list:
+        """``n`` outputs of every row, drawn from the model.
+
+        Returns
+        -------
+        draws : list with an entry for every row of ``X``
+            ``n`` outputs, in the form in which ``y`` was given.
+        """
+        if not is_count(n):
+            raise ValueError(f"n is a whole number from 1; {n!r} came.")
+        X, _ = self._checked(X)
+        rng = np.random.default_rng(rng)
+        problem, blocks = self._blocks(X, restrict)
+        drawn = [problem.draws(scores, int(n), rng, rows) for rows, scores in blocks]
+        return [self.space_.restore(outputs) for part in drawn for outputs in part]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Decisions from the scores of an exponential family: most probable, or of least risk."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from skstruct.learners.problem import RiskProblem
+from skstruct.losses import ZeroOne, pair
+
+
+class ExponentialProblem(RiskProblem):
+    """Scores of psi to decisions; under a loss by the means of psi, which are the marginals.
+
+    Parameters
+    ----------
+    space : fitted space
+        What is scored.
+    loss : loss
+        What predictions are judged by.
+    outputs : array
+        Outputs of training in canonical form.
+    laws : ModelLaws
+    """
+
+    by_weights = joint = False
+    used = None
+    n_features = 0  # numbers that a row is turned into before it is scored
+
+    def __init__(self, space, loss, outputs, laws):
+        self.scored = self.space = space
+        self.outputs, self.laws, self.asked = outputs, laws, loss
+        self.width = space.targets(outputs[:1]).shape[1]
+        _, self.loss = pair(loss, space, outputs)
+        self.by_loss = False
+
+    def judged_by(self, loss, decide: bool = True):
+        """The same scores under another loss, which decides too if it is not zero-one."""
+        judged = copy.copy(self)
+        judged.asked = loss
+        view, judged.loss = pair(loss, self.scored, self.outputs)
+        judged.by_loss = decide and not isinstance(loss, ZeroOne)
+        judged.space = view if judged.by_loss else self.scored
+        if judged.by_loss:
+            if judged.loss.embedding_on(view) == "weights":
+                raise ValueError(
+                    f"{type(loss).__name__} has no finite embedding: ExponentialFamily predicts "
+                    "the most probable output (loss=None), or under losses with one."
+                )
+            judged._measure(view.targets(self.outputs))
+        return judged
+
+    def restricted(self, restrict):
+        """The law given that the output lies within limits, and decisions within them."""
+        if not restrict:
+            return self
+        narrowed = copy.copy(self)
+        whole = copy.copy(self)
+        whole.space = self.scored
+        narrowed.scored = narrowed.space = RiskProblem.restricted(whole, restrict).space
+        return narrowed.judged_by(self.asked) if self.by_loss else narrowed
+
+    # ------------------------------------------------------------------ predicting
+    def smooth(self, smoother, X):
+        return np.ascontiguousarray(smoother.predict(X))
+
+    def means(self, scores, rows=slice(None)) -> np.ndarray:
+        """Means of the embedding that decisions are made in; shape (n, d)."""
+        return self.laws.means(self.scored.rows(rows), scores, self.space.rows(rows))
+
+    def mean_embedding(self, means):
+        return means, np.ones((len(means), 1))
+
+    def priced(self, means, rows):
+        if not self.by_loss:  # what came are scores
+            return np.ascontiguousarray(-means), np.zeros(len(means))
+        return self.costs(self.means(means, rows))
+
+    def bytes_per_row(self) -> int:
+        drawn = 0 if self.laws.partition == "exact" else self.laws.n_draws
+        return 8 * (8 * self.width + 3 * self.n_features + drawn)
+
+    # ------------------------------------------------------------------ probabilities
+    def marginals(self, scores, rows=slice(None)) -> np.ndarray:
+        return self.laws.means(self.scored.rows(rows), scores)
+
+    def log_partition(self, scores, rows=slice(None)):
+        return self.laws.log_partition(self.scored.rows(rows), scores)
+
+    def values(self, scores, outputs, rows=slice(None)) -> np.ndarray:
+        """Scores of outputs, minus infinity where they are none of the space; shape (n,)."""
+        space = self.scored.rows(rows)
+        psi = space.embed(outputs)
+        psi = psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi)
+        return np.where(space.contains(outputs), np.einsum("nd,nd->n", scores, psi), -np.inf)
+
+    def draws(self, scores, n, rng, rows=slice(None)) -> np.ndarray:
+        return self.laws.draws(self.scored.rows(rows), scores, n, rng)

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulated annealing: chains that grow cold, as the decoder of a space."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from skstruct._arrays.checks import is_count
+from skstruct.sampling.annealed_search import annealed_search, psi_range
+from skstruct.sampling.values import values_of
+from skstruct.spaces.base import Decoded, Guarantee, Samplable
+from skstruct.spaces.limits import check_n_rows
+from skstruct.spaces.views import EmbeddingView
+
+SCHEDULES = ("geometric", "linear")
+BOUNDS = ("range", "decoder")
+SHARED = ("enumerate", "stream", "size", "log_size", "mean_embedding", "second_moment",
+          "sibling")  # fmt: skip
+
+
+class SimulatedAnnealing(EmbeddingView):
+    r"""A space that is searched by chains which grow cold.
+
+    With f the negative cost, a chain goes from y to a proposal z with chance
+    :math:`\min(1, \alpha^{f(z) - f(y)})`, :math:`\alpha = e^\beta` growing from sweep to sweep
+    [1]_: its law grows narrow around the best outputs. The best output at the end of any sweep
+    is the answer. It may be any output: all that is promised is the bound.
+
+    It decodes wherever the space did, as the ``space`` of a learner too, and everything else is
+    as in the space. Worth it where that has no exact decoder, or a slow one.
+
+    Parameters
+    ----------
+    space : space, samplable
+    n_sweeps : int, default=100
+        Of each chain. With the meta chain, for spaces without local moves, proposals.
+    n_chains : int, default=4
+        For each row of costs.
+    schedule : "geometric" or "linear", default="geometric"
+        How inverse temperatures go from the first to the last.
+    betas : (first, last), default=(0.1, 20.0)
+        Inverse temperatures, of costs that are divided by the root of the mean square of
+        those in the row that are not zero. The first of a geometric schedule is above 0.
+    chain : "auto", "local" or "meta", default="auto"
+        The moves of :class:`~skstruct.sampling.Metropolis`.
+    bound : "range" or "decoder", default="range"
+        Lower bounds: the sum of what each coordinate could bring at best, its range asked of
+        the space's decoder once; or what the decoder of the space proves for these costs.
+    rng : int or Generator, default=0
+        With a number, the same costs have the same answer.
+    n_jobs : int, default=None
+        Threads; answers do not depend on them.
+
+    References
+    ----------
+    .. [1] S. Vembu, "Learning to predict combinatorial structures", PhD thesis, Bonn, 2010,
+       chapter 7; printed there with the sign of the exponent reversed.
+
+    Examples
+    --------
+    >>> from skstruct.spaces import LabelSets
+    >>> space = SimulatedAnnealing(LabelSets(["beach", "city", "sunset"]))
+    >>> space.argmin(np.array([[0.3, -2.0, -0.1]]))
+    Decoded(outputs=array([[0, 1, 1]], dtype=int8), values=array([-2.1]), bounds=array([-2.1]))
+    """
+
+    guarantee = Guarantee("bound only")
+
+    def __init__(
+        self, space, *, n_sweeps=100, n_chains=4, schedule="geometric", betas=(0.1, 20.0),
+        chain="auto", bound="range", rng=0, n_jobs=None,
+    ):  # fmt: skip
+        self.space = space
+        self.n_sweeps = n_sweeps
+        self.n_chains = n_chains
+        self.schedule = schedule
+        self.betas = betas
+        self.chain = chain
+        self.bound = bound
+        self.rng = rng
+        self.n_jobs = n_jobs
+
+    # ------------------------------------------------------------- as the space is
+    @property
+    def embedding(self):  # type: ignore[override]
+        return self.space.embedding
+
+    @property
+    def default_loss(self):  # type: ignore[override]
+        return self.space.default_loss
+
+    @property
+    def discrete(self):  # type: ignore[override]
+        return self.space.discrete
+
+    @property
+    def counted(self):
+        return self.space.counted
+
+    def __getattr__(self, name):
+        # What the space has learned, and what it can do that does not decode.
+        if name in SHARED or (name.endswith("_") and not name.startswith("_")):
+            return getattr(self.space, name)
+        raise AttributeError(f"{type(self).__name__} has no {name!r}")
+
+    def embed(self, Z):
+        return self.space.embed(Z)
+
+    def sample(self, n, rng):
+        return self.space.sample(n, rng)
+
+    def targets(self, Y):
+        return self.space.targets(Y)
+
+    def lift(self, costs, embedding):
+        return self.space.lift(costs, embedding)
+
+    def covariance(self):
+        return self.space.covariance()
+
+    def law(self, scores):
+        return self.space.law(scores)
+
+    def moves(self):
+        return self.space.moves()
+
+    def fit(self, Y):
+        self._forget()
+        return super().fit(Y)
+
+    def set_params(self, **params):
+        self._forget()
+        return super().set_params(**params)
+
+    def _forget(self):
+        self.__dict__.pop("_range", None)
+
+    def _over(self, space):
+        view = copy.copy(self)
+        view.space = space
+        view._forget()
+        return view
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        """The same with another embedding; lists of outputs need no annealing."""
+        if name == self.embedding:
+            return self
+        view = self.space.with_embedding(name, outputs, candidates)
+        return self._over(view) if isinstance(view, Samplable) else view
+
+    # ------------------------------------------------------------- decoding
+    def argmin(self, costs) -> Decoded:
+        """For every row the best output that was seen; costs of shape (n, d)."""
+        self._check()
+        costs, rng = np.asarray(costs, dtype=np.float64), np.random.default_rng(self.rng)
+        if getattr(self.limits_, "n_rows", None) is None:
+            outputs = self._search(self.space, costs, rng)
+        else:
+            check_n_rows(self.limits_, len(costs), type(self.space).__name__)
+            rows = [self.space.rows([i]) for i in range(len(costs))]
+            found = [self._search(space, costs[[i]], rng) for i, space in enumerate(rows)]
+            outputs = np.concatenate(found)
+        values = values_of(self.space, outputs, costs, np.arange(len(costs)))
+        bounds = self._lower_bounds(costs)
+        return Decoded(outputs, values, np.minimum(bounds, values))  # but for rounding
+
+    def _search(self, space, costs, rng) -> np.ndarray:
+        first, last = self.betas
+        between = np.geomspace if self.schedule == "geometric" else np.linspace
+        betas = between(first, last, int(self.n_sweeps))
+        how = {"moves": self.chain, "rng": rng, "n_jobs": self.n_jobs}
+        return annealed_search(space, costs, betas, int(self.n_chains), **how)
+
+    def _check(self):
+        for name in ("n_sweeps", "n_chains"):
+            if not is_count(getattr(self, name)):
+                raise ValueError(
+                    f"SimulatedAnnealing: {name} is a whole number from 1; "
+                    f"{getattr(self, name)!r} came."
+                )
+        for name, known in (("schedule", SCHEDULES), ("bound", BOUNDS)):
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"SimulatedAnnealing: {name} is one of {', '.join(known)}; "
+                    f"{getattr(self, name)!r} came."
+                )
+        first, last = np.array(self.betas, dtype=np.float64)
+        geometric = self.schedule == "geometric"
+        if not (0 <= first <= last < np.inf) or (geometric and first == 0):
+            raise ValueError(
+                f"SimulatedAnnealing: betas are the first and the last, at least as large, and "
+                f"above 0 in a geometric schedule; {self.betas!r} came."
+            )
+
+    def _lower_bounds(self, costs) -> np.ndarray:
+        if self.bound == "decoder":
+            return np.asarray(self.space.argmin(costs).bounds)
+        if not hasattr(self, "_range") or len(self._range[0]) > 1:
+            self._range = psi_range(self.space, *costs.shape)
+        low, high = self._range
+        return np.minimum(costs * low, costs * high).sum(axis=1)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draws by rejection are exact."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from skstruct.exceptions import SamplingError
+from skstruct.sampling import rejection_sample
+from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings, SpanningTrees
+from skstruct.testing.laws import assert_drawn_from
+
+SPACES = [
+    LabelSets(range(3)),
+    Hierarchy([(0, 1), (0, 2), (2, 3)]),
+    Rankings(range(4), "pairs"),
+    SpanningTrees(range(4)),
+]
+
+
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
+def test_draws_have_the_chances_of_the_law(space):
+    outputs = space.enumerate()
+    psi = np.asarray(space.embed(outputs), dtype=float)
+    scores = np.random.default_rng(0).normal(size=(2, psi.shape[1]))
+    drawn = rejection_sample(space, scores, 3000, rng=1)
+    assert drawn.shape[:2] == (2, 3000)
+    for row in range(2):
+        chances = np.exp(psi @ scores[row])
+        assert_drawn_from(drawn[row], outputs, chances / chances.sum())
+
+
+def test_any_upper_bound_will_do():
+    space, scores = LabelSets(range(2)), [1.0, -1.0]
+    drawn = rejection_sample(space, scores, 3000, rng=0, bound=2.5)
+    chances = np.exp(space.enumerate() @ scores)
+    assert_drawn_from(drawn, space.enumerate(), chances / chances.sum())
+
+
+def test_a_bound_that_is_none_is_noticed():
+    with pytest.raises(ValueError, match="below the score"):
+        rejection_sample(LabelSets(range(2)), [1.0, 1.0], 10, rng=0, bound=0.0)
+
+
+def test_too_many_trials():
+    with pytest.raises(SamplingError, match="coupling_from_the_past or Metropolis"):
+        rejection_sample(LabelSets(range(40)), np.full(40, 5.0), 10, rng=0, max_trials=10_000)
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, True])
+def test_how_many(n):
+    with pytest.raises(ValueError, match="n is a whole number from 1"):
+        rejection_sample(LabelSets("ab"), [0.0, 0.0], n)
+
+
+def test_no_sampler():
+    with pytest.raises(ValueError, match=r"not Samplable.*sample\(n, rng\)"):
+        rejection_sample(Interval(0, 1), [0.0])
+
+
+def test_an_interrupt_keeps_what_was_drawn():
+    space = LabelSets(range(12))
+    sample, calls = space.sample, []
+
+    def sample_twice(n, rng):
+        calls.append(n)
+        if len(calls) > 2:
+            raise KeyboardInterrupt
+        return sample(n, rng)
+
+    with (
+        mock.patch.object(space, "sample", sample_twice),
+        pytest.warns(UserWarning, match="Interrupted after"),
+    ):
+        drawn = rejection_sample(space, np.ones(12), 100_000, rng=0)
+    assert 0 < len(drawn) < 100_000
+    assert space.contains(drawn).all()
