@@ -130,8 +130,8 @@ def cube_laws(d):
 
 
 def cube_table(largest):
-    print(f"\nTheorem C.2: steps of MC_cube until the distance is at most {EPS}\n"
-          "   (* more than the theorem says; relaxation time 1 / (1 - second eigenvalue))")  # fmt: skip
+    print(f"\nTheorem C.2: steps of MC_cube until the distance is at most {EPS}")
+    print("   (* more than the theorem says; relaxation time 1 / (1 - second eigenvalue))")
     print(f"   {'d':>2s} {'law':26s} {'relaxation':>11s} {'steps':>11s} {'theorem':>8s}"
           f" {'corrected':>9s} {'path coupling':>14s}")  # fmt: skip
     for d in sorted({3, 5, largest}):

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct import (
     ConditionalRiskMinimizer,
     CountingRidge,
+    ExponentialFamily,
     OutputKernelRegressor,
     StructuredPerceptron,
     StructuredSVM,
@@ -127,6 +128,8 @@ ESTIMATORS = {
     "counting ridge": CountingRidge(alpha=0.1),
     "counting ridge, linear": CountingRidge(kernel="linear", alpha=0.1),
     "counting ridge, newton": CountingRidge(alpha=0.1, solver="newton-cg", tol=1e-12),
+    "exponential family": ExponentialFamily(lam=0.1),
+    "exponential family, kernel": ExponentialFamily(kernel="rbf", lam=0.1, tol=1e-10),
     "structured perceptron": StructuredPerceptron(random_state=0),
     "ranking by risk": RankingAdapter(ConditionalRiskMinimizer(Rankings(), alpha=1.0)),
 }

@@ -100,7 +100,7 @@ def test_signs_on_graphs(data):
     _, info = coupling_from_the_past(space, scores, 1, 0, return_info=True)
     assert info.monotone[0] == balanced
     if not balanced:
-        with pytest.raises(ValueError, match="row 0 the pair .* has the score -1, below zero"):
+        with pytest.raises(ValueError, match=r"row 0 the pair .* has the score -1, below zero"):
             coupling_from_the_past(space, scores, 1, 0, method="monotone")
 
 
@@ -134,12 +134,11 @@ def test_steps_of_the_meta_chain_are_those_of_rejection():
     space, scores = LabelSets(range(4)), np.array([0.3, -0.4, 0.2, 0.1])
     _, values, _ = law_of(space, scores)
     expected = len(values) * np.exp(values.max() - logsumexp(values))
-    _, info = coupling_from_the_past(
-        space, scores, 20_000, 0, method="meta", return_info=True
-    )
+    _, info = coupling_from_the_past(space, scores, 20_000, 0, method="meta", return_info=True)
     error = np.sqrt(expected * (expected - 1) / 20_000)
     assert abs(info.times.mean() - expected) < 5 * error
-    assert info.times.shape == (20_000,) and not info.monotone
+    assert info.times.shape == (20_000,)
+    assert not info.monotone
 
 
 def test_memory_of_the_meta_chain(monkeypatch):
@@ -228,7 +227,8 @@ def test_interrupted(monkeypatch):
     stop_at = 3
     with pytest.warns(UserWarning, match="after 8 of 10"):
         drawn, info = coupling_from_the_past(space, scores, 10, 0, return_info=True)
-    assert (drawn == expected[:, :8]).all() and info.times.shape == (2, 8)
+    assert (drawn == expected[:, :8]).all()
+    assert info.times.shape == (2, 8)
     stop_at = len(calls) + 1
     with pytest.raises(KeyboardInterrupt):
         coupling_from_the_past(space, scores, 10, 0)

@@ -161,4 +161,4 @@ def test_chains_that_have_not_met_say_what_helps():
     with pytest.warns(MixingWarning, match="ParallelTempering"):
         drawn = chains.sample(200)
     with pytest.warns(MixingWarning, match="R-hat"):
-        assert not drawn.diagnostics().ok
+        assert not drawn.diagnostics(of="psi").ok

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces import Sequences
+from skstruct.spaces import Sequences, Strings
 from skstruct.summing.chains import ChainLaw
 from skstruct.testing import check_law
 
@@ -171,7 +171,7 @@ def sequence_spaces(draw):
 def test_laws_of_sequences(space, seed, size):
     scores = size * np.random.default_rng(seed).standard_normal((2, space._width()))
     if space.size():
-        check_law(space, scores, n_draws=400 if size < 100 else 20)
+        check_law(space, scores, n_draws=400 if size < 100 else 20, rng=seed)
     else:
         with pytest.raises(InfeasibleError):
             space.law(scores)
@@ -180,21 +180,39 @@ def test_laws_of_sequences(space, seed, size):
 @pytest.mark.parametrize("embedding", ["positions", "bigrams"])
 def test_limits_row_by_row(embedding):
     space = Sequences("abc", (1, 3), embedding)
-    limits = [{"known": {0: "b"}}, {"length": 2}, {"forbidden": [("a", "b"), ("c", None)]}]
-    together = space.restrict(
-        known=[{0: "b"}, {}, {}],
-        forbidden=[[], [], [("a", "b"), ("c", None)]],
-    )
-    together = together.restrict(length=(1, 3))
+    known = [{0: "b"}, {}, {2: "a"}]
+    forbidden = [[], [("a", "b"), ("c", None)], [(None, "a")]]
     scores = np.random.default_rng(0).standard_normal((3, space._width()))
+    together = space.restrict(known=known, forbidden=forbidden)
     law = together.law(scores)
-    for i, limit in enumerate(limits):
-        if i == 1:
-            continue
-        alone = space.restrict(**limit).law(scores[[i]])
+    for i in range(3):
+        alone = space.restrict(known=known[i], forbidden=forbidden[i]).law(scores[[i]])
         assert_allclose(law.log_partition[[i]], alone.log_partition)
         assert_allclose(law.marginals()[[i]], alone.marginals(), atol=1e-12)
     assert together.contains(law.sample(1, np.random.default_rng(0))[:, 0]).all()
+    lengths = space.restrict(length=np.array([1, 3, 2])).law(scores)
+    assert ((lengths.sample(2, np.random.default_rng(0)) >= 0).sum(axis=2).T == [1, 3, 2]).all()
+
+
+@FEW
+@given(sequence_spaces(), st.integers(1, 3), st.integers(0, 2**32), st.sampled_from(SIZES))
+def test_laws_of_strings(sequences, n, seed, size):
+    limits = sequences.limits if n > 1 else None  # single symbols know no transitions
+    space = Strings(sequences.alphabet, sequences.length, n, limits=limits)
+    scores = size * np.random.default_rng(seed).standard_normal((2, space._width()))
+    if space.size():
+        check_law(space, scores, n_draws=400 if size < 100 else 20, rng=seed)
+    else:
+        with pytest.raises(InfeasibleError):
+            space.law(scores)
+
+
+def test_long_strings_have_laws_by_bigrams():
+    space = Strings("ab", 200, n=2).restrict(forbidden=[("b", "b")])
+    law = space.law(np.zeros((1, 4)))
+    assert_allclose(law.log_partition, space.log_size())
+    assert_allclose(law.marginals()[0], space.mean_embedding(), rtol=1e-9)
+    assert Strings("ab", 200, n=3).law(np.zeros((1, 8))) is None
 
 
 def test_laws_of_stacked_chains_obey_limits():
@@ -215,7 +233,8 @@ def test_draws_of_stacked_chains_have_the_marginals():
     starts = np.array([0, 3, 3, 8])
     law = ChainLaw(rng.standard_normal((8, 4)), starts, rng.standard_normal((1, 4, 4)))
     drawn = law.sample(20_000, rng)
-    assert drawn.shape == (3, 20_000, 5) and (drawn[1] == -1).all()
+    assert drawn.shape == (3, 20_000, 5)
+    assert (drawn[1] == -1).all()
     flat = np.concatenate([drawn[0, :, :3], drawn[2]], axis=1)
     share = (flat[:, :, None] == np.arange(4)).mean(axis=0)
     # 32 shares, each within 5 standard errors but for a chance of 6e-7.

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.special import logsumexp
 
 from ranking_cases import limited_rankings, row_scores
 from skstruct.exceptions import InfeasibleError
@@ -16,6 +17,7 @@ from skstruct.spaces import Rankings
 from skstruct.spaces.rankings.laws import PlaceLaw, summable
 from skstruct.summing.orders import OrderSums
 from skstruct.testing.laws import check_law
+from strategies import total_orders
 
 EVERY = ["positions", "pairs", "ranks", "pair shares", "complete rating differences"]
 
@@ -74,6 +76,22 @@ def test_numbers_and_logarithms_agree(monkeypatch):
     np.testing.assert_array_equal(fast.sample(50, rng[0]), slow.sample(50, rng[1]))
 
 
+@pytest.mark.parametrize("scale", [1.0, 300.0])
+def test_positions_and_pairs_together(scale):
+    """Scores of both kinds, those of pairs of any form; one row of pairs serves all rows."""
+    d, rng = 5, np.random.default_rng(4)
+    places, pairs = scale * rng.standard_normal((3, d, d)), scale * rng.standard_normal((1, d, d))
+    ranks = total_orders(d).astype(int) - 1
+    ahead = ranks[:, :, None] < ranks[:, None, :]
+    values = places[:, np.arange(d), ranks].sum(axis=2) + (ahead * pairs).sum(axis=(1, 2))
+    chances = np.exp(values - logsumexp(values, axis=1, keepdims=True))
+    sums = OrderSums(3, d, places=places, pairs=pairs)
+    assert sums.logs.all() == (scale > 1)
+    assert_allclose(sums.log_partition, logsumexp(values, axis=1), rtol=1e-12)
+    assert_allclose(sums.ahead, np.tensordot(chances, ahead, 1), atol=1e-11)
+    assert_allclose(sums.placed, np.tensordot(chances, np.eye(d)[ranks], 1), atol=1e-11)
+
+
 def test_partition_function_is_a_permanent():
     """Ryser's formula, and marginals whose rows and columns sum to 1."""
     d, rng = 8, np.random.default_rng(0)
@@ -98,7 +116,7 @@ def test_marginals_are_the_gradient(embedding):
 
 
 def test_mallows_partition_function_is_a_product():
-    """Scores -theta / 2 of pairs: Kendall's distance has a closed form for 13 items."""
+    """The same score for all pairs weighs by Kendall's distance: a closed form, 13 items."""
     d, theta = 13, 0.8
     scores = np.full((1, math.comb(d, 2)), theta / 2)
     sizes = [np.exp(-theta * np.arange(k)).sum() for k in range(1, d + 1)]
@@ -135,3 +153,11 @@ def test_nothing_to_order():
     assert law.marginals().shape == (2, 0)
     np.testing.assert_array_equal(law.sample(3, np.random.default_rng(0)), np.ones((2, 3, 1)))
     assert OrderSums(0, 3).draw(2, np.random.default_rng(0)).shape == (0, 2, 3)
+
+
+def test_no_rows():
+    for embedding in EVERY:
+        space = Rankings(range(3), embedding)
+        law = space.law(row_scores(space, 1.0, 0, n=0))
+        assert law.marginals().shape == row_scores(space, 1.0, 0, n=0).shape
+        assert law.sample(4, np.random.default_rng(0)).shape == (0, 4, 3)

@@ -49,7 +49,7 @@ def test_laws_of_states(space, seed, size):
     width = n * k + n_edges * k * k
     scores = size * np.random.default_rng(seed).standard_normal((2, width))
     if space.size():
-        check_law(space, scores, n_draws=400 if size < 100 else 20)
+        check_law(space, scores, n_draws=400 if size < 100 else 20, rng=seed)
     else:
         with pytest.raises(InfeasibleError):
             space.law(scores)
@@ -66,7 +66,7 @@ def test_laws_of_labels(n, data, seed, size):
         known_in = set(data.draw(free))
         space = space.restrict(include=known_in, exclude=set(data.draw(free)) - known_in)
     scores = size * np.random.default_rng(seed).standard_normal((2, n + len(space.edges_)))
-    check_law(space, scores, n_draws=400 if size < 100 else 20)
+    check_law(space, scores, n_draws=400 if size < 100 else 20, rng=seed)
 
 
 def test_limits_row_by_row():

@@ -68,15 +68,13 @@ def test_random_posets(d, density, seed):
 @pytest.mark.parametrize(("d", "density"), [(10, 0.0), (10, 0.4), (12, 0.15), (12, 0.6)])
 def test_positions_are_those_of_the_table(d, density):
     """Where every item stands, by homogeneity tests of level 1e-6 for each item."""
-    before, n = random_poset(d, density, 3), 20_000
+    before, n = random_poset(d, density, 3), 8_000
     closed = close_transitively(before[None])[0]
     table = sample_orders(n, closed, np.ones((d, d), bool), d, np.random.default_rng(0))
     drawn = sample_linear_extensions(n, before, 1)
     assert len(np.unique(drawn, axis=0)) > 0.9 * min(n, _expected_distinct(closed, n))
     for item in range(d):
-        counts = [
-            np.bincount(ranks_of(orders)[:, item], minlength=d) for orders in (table, drawn)
-        ]
+        counts = [np.bincount(ranks_of(orders)[:, item], minlength=d) for orders in (table, drawn)]
         a, b = (count[counts[0] + counts[1] > 0].astype(float) for count in counts)
         assert ((a - b) ** 2 / (a + b)).sum() <= chi2.isf(1e-6, max(len(a) - 1, 1))
 
@@ -138,6 +136,13 @@ def test_rankings_of_many_items():
             space.restrict(**limits).sample(1, 0)
     with pytest.raises(InfeasibleError, match="circle"):
         space.restrict(before=[(8, 15), (7, 8)])
+
+
+def test_one_item_falls_anywhere_into_a_long_chain():
+    """24 positions are equally likely: a chi-square test of level 1e-6."""
+    space = Rankings(range(24)).restrict(before=[(j, j + 1) for j in range(22)])
+    places = np.bincount(space.sample(1200, 0)[:, 23].astype(int) - 1, minlength=24)
+    assert ((places - 50) ** 2 / 50).sum() <= chi2.isf(1e-6, 23)
 
 
 def test_edge_cases():

@@ -24,7 +24,7 @@ def test_moves_of_labels(n, data, seed):
     known = data.draw(st.lists(st.integers(0, n - 1), unique=True, max_size=2))
     space = space.restrict(include=known[:1], exclude=known[1:])
     scores = 0.7 * np.random.default_rng(seed).standard_normal((2, n + len(space.edges_)))
-    check_moves(space, scores, n_chains=800, n_sweeps=60)
+    check_moves(space, scores, n_chains=800, n_sweeps=60, rng=seed)
 
 
 @FEW
@@ -44,7 +44,7 @@ def test_moves_of_states(n, k, embedding, data, seed):
         space = space.restrict(forbidden={0: 1})
     width = space.embed(space.enumerate()[:1]).shape[1]
     scores = 0.7 * np.random.default_rng(seed).standard_normal((2, width))
-    check_moves(space, scores, n_chains=800, n_sweeps=60)
+    check_moves(space, scores, n_chains=800, n_sweeps=60, rng=seed)
 
 
 def test_flat_scores_make_no_periodic_chain():

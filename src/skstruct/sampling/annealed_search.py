@@ -61,8 +61,8 @@ def psi_range(space, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of every coordinate of psi by the space's decoder; (1, d) each, (n, d) by row."""
     limits = getattr(space, "limits_", None)
     if getattr(limits, "n_rows", None) is None:
-        unit = np.vstack([np.eye(d), -np.eye(d)])
-        least = np.asarray(space.argmin(unit).bounds).reshape(2, 1, d)
+        both = np.vstack([np.eye(d), -np.eye(d)])
+        least = np.asarray(space.argmin(both).bounds).reshape(2, 1, d)
     else:
         unit = [np.tile(sign * e, (n, 1)) for sign in (1.0, -1.0) for e in np.eye(d)]
         least = np.stack([space.argmin(costs).bounds for costs in unit], axis=1)

@@ -85,14 +85,18 @@ class Diagnostics:
         return "\n".join([*lines, *(self.troubles or ("Nothing speaks against these draws.",))])
 
 
-def diagnostics(draws, *, r_hat_limit=1.01, ess_limit=400, warn=True) -> Diagnostics:
+def diagnostics(
+    draws, *, of="score", r_hat_limit=1.01, ess_limit=400, warn=True
+) -> Diagnostics:
     """R-hat, effective sample sizes and standard errors of what chains have drawn [1]_.
 
     Parameters
     ----------
     draws : Draws, or array of shape (n_chains, n_draws) or (n_chains, n_draws, d)
-        Of Draws, the scores are looked at; the embedding psi where all scores are the same, as
-        under a uniform law.
+    of : "score" or "psi", default="score"
+        What is looked at of Draws: their scores, or every coordinate of the embedding, which
+        also tells modes of equal score apart. Where all scores are the same, as under a uniform
+        law, it is psi.
     r_hat_limit : float, default=1.01
     ess_limit : float, default=400
         Effective draws of all chains together.
@@ -123,11 +127,13 @@ def diagnostics(draws, *, r_hat_limit=1.01, ess_limit=400, warn=True) -> Diagnos
     4 chains of 100 draws
     All draws are worth 363 independent ones, not 400.
     """
+    if of not in ("score", "psi"):
+        raise ValueError(f'of is "score" or "psi"; {of!r} came.')
     for name, limit, least in (("r_hat_limit", r_hat_limit, 1), ("ess_limit", ess_limit, 0)):
         if not limit > least:
             raise ValueError(f"{name} is larger than {least}; {limit!r} came.")
     traces, acceptance = checked_traces(draws), getattr(draws, "acceptance", None)
-    if traces.ndim == 2 and hasattr(draws, "outputs") and _still(traces):
+    if hasattr(draws, "outputs") and (of == "psi" or _still(traces)):
         traces = embedded(draws)
     n_chains, n_draws = traces.shape[:2]
     table = _table(np.moveaxis(np.atleast_3d(traces), -1, 0))

@@ -14,6 +14,7 @@ from skstruct.sampling.remedies import advice
 from skstruct.sampling.values import mean_psi
 
 MANY = 100  # draws of a chain that are enough to tell whether chains have met
+LARGE = 10**6  # numbers in the embeddings of all draws that are not looked at unasked
 APART = 1.1  # R-hat above which they have not
 
 
@@ -60,18 +61,23 @@ class Draws:
         """Mean of psi over all draws; shape (d,)."""
         return mean_psi(self.space, self.pooled)
 
-    def diagnostics(self, *, r_hat_limit=1.01, ess_limit=400, warn=True):
+    def diagnostics(self, *, of="score", r_hat_limit=1.01, ess_limit=400, warn=True):
         """R-hat, effective sizes and acceptance; see :func:`~.convergence.diagnostics`."""
         from skstruct.sampling.convergence import diagnostics
 
-        found = diagnostics(self, r_hat_limit=r_hat_limit, ess_limit=ess_limit, warn=False)
+        limits = {"r_hat_limit": r_hat_limit, "ess_limit": ess_limit}
+        found = diagnostics(self, of=of, **limits, warn=False)
         if warn and not found.ok:
             warnings.warn(advice(found), MixingWarning, stacklevel=2)
         return found
 
     def warn_if_apart(self) -> None:
-        """Warn where chains of many draws are still in different places, by their scores."""
-        if self.n_chains > 1 and self.n_draws >= MANY:
-            found = self.diagnostics(r_hat_limit=APART, ess_limit=1, warn=False)
-            if not found.ok and np.any(np.asarray(found.r_hat) > APART):
+        """Warn where chains of many draws are still in different places."""
+        if self.n_chains == 1 or self.n_draws < MANY:
+            return
+        width = self.space.embed(self.outputs[:1, 0]).shape[1]
+        for of in ("score", "psi") if width * self.values.size <= LARGE else ("score",):
+            found = self.diagnostics(of=of, r_hat_limit=APART, ess_limit=1, warn=False)
+            if np.any(np.asarray(found.r_hat) > APART):
                 warnings.warn(advice(found), MixingWarning, stacklevel=4)
+                return

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
 
 from skstruct._arrays.checks import is_count
 
@@ -55,6 +54,7 @@ class Ladder:
     """
 
     def __init__(self, n_ladders: int, n_levels: int):
+        self.first = n_levels * np.arange(n_ladders)[:, None]  # chain of each ladder
         self.place = np.tile(np.arange(n_levels), (n_ladders, 1))
         self.values = np.zeros(self.place.shape)
         self.odd = False
@@ -65,7 +65,7 @@ class Ladder:
     @property
     def flat_place(self) -> np.ndarray:
         """The chains at each temperature, numbered across all ladders; (n_ladders, K)."""
-        return self.place + self.place.shape[1] * np.arange(len(self.place))[:, None]
+        return self.place + self.first
 
     def forget_rates(self):
         n_ladders, n_levels = self.place.shape
@@ -78,7 +78,8 @@ class Ladder:
         """Let every other pair of neighbours change places; values by chain, of any shape."""
         at = np.take_along_axis(np.reshape(values, self.place.shape), self.place, axis=1)
         step = betas[:-1] - betas[1:]
-        self.log_ratios = np.logaddexp(self.log_ratios, logsumexp(step * at[:, 1:], axis=0))
+        summed = np.logaddexp.reduce(step * at[:, 1:], axis=0)
+        self.log_ratios = np.logaddexp(self.log_ratios, summed)
         pairs = np.arange(int(self.odd), len(betas) - 1, 2)
         log_chance = np.minimum(step[pairs] * (at[:, pairs + 1] - at[:, pairs]), 0.0)
         self.chance[pairs] += np.exp(log_chance).sum(axis=0)
@@ -104,6 +105,6 @@ class Ladder:
         return self.chance / np.maximum(self.tried, 1)
 
     def log_ratio(self) -> float:
-        r"""Estimate of :math:`\ln Z(\beta_1) - \ln Z(\beta_K)`, by means at the hotter of each two."""
+        r"""Estimate of :math:`\ln Z(\beta_1) - \ln Z(\beta_K)`, by means at the hotter ones."""
         seen = max(self.n_rounds * len(self.place), 1)
         return float((self.log_ratios - np.log(seen)).sum())

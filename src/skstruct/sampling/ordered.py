@@ -54,7 +54,7 @@ def ordered_laws(space, scores) -> Turned:
     check_n_rows(limits, n, name)
     check_width(scores, d + len(edges), space)
     low, high = (np.broadcast_to(mask, (n, d)) for mask in space._close_masks(limits))
-    check_feasible((low <= high).all(axis=1), space)
+    check_feasible(np.all(low <= high, axis=1), space)
     node, pair = scores[:, :d], scores[:, d:]
     turned, wrong = _turned(pair, edges, d)
     if turned.any():

@@ -84,15 +84,15 @@ class SimulatedAnnealing(EmbeddingView):
 
     # ------------------------------------------------------------- as the space is
     @property
-    def embedding(self):  # type: ignore[override]
+    def embedding(self):
         return self.space.embedding
 
     @property
-    def default_loss(self):  # type: ignore[override]
+    def default_loss(self):
         return self.space.default_loss
 
     @property
-    def discrete(self):  # type: ignore[override]
+    def discrete(self):
         return self.space.discrete
 
     @property
@@ -144,7 +144,7 @@ class SimulatedAnnealing(EmbeddingView):
         return view
 
     def with_embedding(self, name, outputs=None, candidates=None):
-        """The same with another embedding; lists of outputs need no annealing."""
+        """The same with another embedding; one without a uniform sampler decodes by itself."""
         if name == self.embedding:
             return self
         view = self.space.with_embedding(name, outputs, candidates)
@@ -197,7 +197,7 @@ class SimulatedAnnealing(EmbeddingView):
     def _lower_bounds(self, costs) -> np.ndarray:
         if self.bound == "decoder":
             return np.asarray(self.space.argmin(costs).bounds)
-        if not hasattr(self, "_range") or len(self._range[0]) > 1:
-            self._range = psi_range(self.space, *costs.shape)
-        low, high = self._range
+        low, high = self.__dict__.get("_range") or psi_range(self.space, *costs.shape)
+        if len(low) == 1:  # the same in all rows, and next time
+            self._range = low, high
         return np.minimum(costs * low, costs * high).sum(axis=1)

@@ -12,6 +12,7 @@ from skstruct.sampling.draws import Draws
 from skstruct.sampling.ladders import Ladder, checked_betas, evened
 from skstruct.sampling.metropolis import check_sizes, one_row_of_scores, warn_interrupted
 
+AT_ONCE = 4096  # uniform draws that are made for rounds to come
 FIRST_ROUNDS = 16  # after which the ladder is first looked at; then after twice as many
 
 
@@ -59,9 +60,9 @@ class ParallelTempering:
     >>> space = PairwiseLabels(labels=range(8))
     >>> scores = np.repeat([-6.9, 2.0], [8, 28])
     >>> draws = ParallelTempering(space, scores, rng=0).sample(2000, n_warmup=200)
-    >>> draws.outputs.mean().round(1)
+    >>> print(draws.outputs.mean().round(1))
     0.7
-    >>> (1 / (1 + np.exp(-0.8))).round(1)  # the share of the full set
+    >>> print((1 / (1 + np.exp(-0.8))).round(1))  # the share of the full set
     0.7
     """
 
@@ -81,11 +82,13 @@ class ParallelTempering:
         row = np.zeros(self.n_chains * n_levels, np.int64)
         self.chains = Chains(space, scores, row, moves=moves, rng=self.rng, n_jobs=n_jobs)
         self.ladder = Ladder(self.n_chains, n_levels)
+        self.ahead: list[np.ndarray] = []
 
     def sample(self, n_draws: int = 1000, *, n_warmup: int = 0, thin: int = 1) -> Draws:
         """Go on and keep the outputs at beta = 1 after every ``thin`` rounds.
 
-        Interrupted from the keyboard, it returns what was drawn up to then, with a warning.
+        Warns where ladders of many draws have not met. Interrupted from the keyboard, it
+        returns what was drawn up to then, with a warning.
 
         Parameters
         ----------
@@ -123,10 +126,12 @@ class ParallelTempering:
                 raise
             warn_interrupted(len(kept), n_draws)
         n_steps = self.ladder.n_rounds * self.swap_every * self.chains.moves.sweep
-        return Draws(
+        draws = Draws(
             np.stack(kept, axis=1), np.stack(values, axis=1), accepted / max(n_steps, 1),
             self.space, interrupted, self._details(),
         )  # fmt: skip
+        draws.warn_if_apart()
+        return draws
 
     def _warm_up(self, n_rounds: int):
         """Rounds after which temperatures are set anew, each time after twice as many."""
@@ -148,10 +153,17 @@ class ParallelTempering:
         chains.advance(self.swap_every)
         accepted = chains.accepted[coldest] - before
         if self.betas[-1] == 0:
-            fresh = uniform_draws(self.space, self.n_chains, self.rng)
-            chains.states[ladder.flat_place[:, -1]] = chains.moves.start(fresh)
+            chains.states[ladder.flat_place[:, -1]] = chains.moves.start(self._fresh())
         ladder.swap(chains.values(), self.betas, self.rng)
         return accepted
+
+    def _fresh(self) -> np.ndarray:
+        """Uniform draws, one for each ladder."""
+        if not self.ahead:
+            n_rounds = max(1, AT_ONCE // self.n_chains)
+            drawn = uniform_draws(self.space, n_rounds * self.n_chains, self.rng)
+            self.ahead = list(drawn.reshape(n_rounds, self.n_chains, *drawn.shape[1:]))
+        return self.ahead.pop()
 
     def _details(self) -> dict:
         size = self.space.log_size() if hasattr(self.space, "log_size") else np.nan

@@ -14,6 +14,7 @@ from skstruct.decoding.closure import dag_closed_sets
 from skstruct.decoding.dag import Dag
 from skstruct.spaces.base import decoded_or_infeasible
 from skstruct.spaces.programs import decode_rows, limit_constraints
+from skstruct.spaces.set_laws import view_law
 from skstruct.spaces.views import EmbeddingView
 
 TURNS = 12  # min-cuts of a row before an integer program
@@ -55,8 +56,12 @@ class ParentProducts(EmbeddingView):
         return np.hstack([costs, np.zeros((len(costs), len(self.shared_)))])
 
     def law(self, scores):
-        """Laws where there are no products: those of the labels."""
-        return super().law(scores) if len(self.shared_) else self.space.law(scores)
+        """Laws of the sets; those of the labels where there are no products, else from a list."""
+        if not len(self.shared_):
+            return self.space.law(scores)
+        scores = self._checked_scores(scores, len(self.labels_) + len(self.shared_))
+        self.space._check_rows(len(scores))
+        return view_law(self, scores)
 
     def moves(self):
         return None if len(self.shared_) else self.space.moves()

@@ -14,6 +14,7 @@ from skstruct.summing.choices import ChoiceLaw
 from skstruct.summing.forests import ForestLaw
 from skstruct.summing.listed import ListedLaw
 from skstruct.summing.sized import SizedLaw
+from skstruct.summing.sizes import SizesLaw
 from skstruct.summing.subsets import SubsetsLaw
 
 
@@ -28,7 +29,7 @@ def set_law(space, scores) -> Law | None:
     if limits.one_path:
         law = _path_law(space, scores)
     elif not dag.is_forest or not space._sibling_groups(limits):
-        return _listed_law(space, scores)
+        return _listed_law(space, scores, space)
     else:
         low, high = space._close_masks(limits)
         if limits.is_sized:
@@ -42,24 +43,43 @@ def set_law(space, scores) -> Law | None:
     return law
 
 
-def _listed_law(space, scores) -> Law | None:
+def view_law(view, scores) -> Law | None:
+    """The same under another embedding: one of sets with sizes, or from a list."""
+    space, limits = view.space, view.limits_
+    law: Law
+    if limits.one_path:
+        law = _path_law(space, scores, view.embed)
+    elif view.embedding != "sized indicators" or not (
+        space.dag_.is_forest and space._sibling_groups(limits)
+    ):
+        return _listed_law(space, scores, view)
+    else:
+        low, high = space._close_masks(limits)
+        steps = path_steps(space.dag_, limits.groups)
+        law = SizesLaw(scores, low, high, steps, limits.smallest, limits.largest)
+    check_feasible(np.isfinite(law.log_partition), space)
+    return law
+
+
+def _listed_law(space, scores, view) -> Law | None:
     """As for other spaces, but sets are not counted before they are listed, which may take long."""
     if space.limits_.n_rows is not None:
-        return listed_law(space, scores)
+        return listed_law(view, scores)
     try:
         outputs = space.enumerate(FEW)
     except UndecidableError:
         return None
     if not len(outputs):
         raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.")
-    return ListedLaw(outputs, space.embed(outputs), scores)
+    return ListedLaw(outputs, view.embed(outputs), scores)
 
 
-def _path_law(space, scores) -> ChoiceLaw:
-    """One leaf with all above it: a softmax over the leaves."""
+def _path_law(space, scores, embed=None) -> ChoiceLaw:
+    """One leaf with all above it: a softmax over the leaves, whatever they are embedded by."""
     paths, allowed = space._allowed_paths(space.limits_)
-    values = np.where(allowed, (paths @ scores.T).T, -np.inf)
-    return ChoiceLaw(values, lambda chances: chances @ paths, paths_of(paths))
+    psi = paths if embed is None else embed(paths.toarray().astype(np.int8))
+    values = np.where(allowed, (psi @ scores.T).T, -np.inf)
+    return ChoiceLaw(values, lambda chances: chances @ psi, paths_of(paths))
 
 
 def paths_of(paths):

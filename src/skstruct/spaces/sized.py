@@ -11,6 +11,7 @@ from skstruct.decoding.forest import forest_sized_sets
 from skstruct.decoding.lawler import k_best
 from skstruct.decoding.subsets import cheapest_per_size, keep_group_winners
 from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
+from skstruct.spaces.set_laws import view_law
 from skstruct.spaces.views import EmbeddingView
 
 
@@ -53,6 +54,12 @@ class SizedSets(EmbeddingView):
         self.space._check_rows(len(costs))
         outputs, values = self._decode(costs, self.space.limits_)
         return decoded_or_infeasible(outputs, values, values, self.space)
+
+    def law(self, scores):
+        """Laws of the sets, one sum for every size; scores of shape (n, d * d + 1)."""
+        scores = self._checked_scores(scores, len(self.labels_) ** 2 + 1)
+        self.space._check_rows(len(scores))
+        return view_law(self, scores)
 
     def kbest(self, costs, k):
         k = check_k(k, "SizedSets")

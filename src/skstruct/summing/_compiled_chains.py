@@ -24,10 +24,9 @@ def _advance(before, matrix, factor, here):
         here[y] = 0.0
     for z in range(0, q - 3, 4):
         a, b, c, d = before[z], before[z + 1], before[z + 2], before[z + 3]
+        to_a, to_b, to_c, to_d = matrix[z], matrix[z + 1], matrix[z + 2], matrix[z + 3]
         for y in range(q):
-            here[y] += (
-                a * matrix[z, y] + b * matrix[z + 1, y] + c * matrix[z + 2, y] + d * matrix[z + 3, y]
-            )
+            here[y] += a * to_a[y] + b * to_b[y] + c * to_c[y] + d * to_d[y]
     for z in range(q - q % 4, q):
         a = before[z]
         for y in range(q):

@@ -80,9 +80,8 @@ def _coin(inside, known_in):
     if known_in:
         return inside, 0.0, 1.0
     small = np.exp(-abs(inside))
-    if inside > 0.0:
-        return inside, small, 1.0 / (1.0 + small)
-    return 0.0, small, small / (1.0 + small)
+    larger = 1.0 if inside > 0.0 else small
+    return max(inside, 0.0), small, larger / (1.0 + small)
 
 
 @nb.njit(cache=True, nogil=True)

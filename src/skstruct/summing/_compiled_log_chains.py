@@ -93,9 +93,7 @@ def _normalize(values):
 
 
 @nb.njit(cache=True, nogil=True)
-def draw_chains(
-    starts, transitions, which, longest, ending, share, empty, sums, chance, symbols
-):
+def draw_chains(starts, transitions, which, longest, ending, share, empty, sums, chance, symbols):
     """Independent chains, symbols[i, k] from the end to the beginning; `sums` are logarithms.
 
     `share` holds the chances to end at each position and `empty` those to have no symbol;

@@ -30,9 +30,9 @@ def row_weights(place, pair, logs, spot, lower, upper):
             while (R >> q) & 1 == 0:
                 q += 1
             rest = R & (R - 1)
-            lower[i, R] = lower[i, rest] + pair[i, q]
+            lower[i, R] = lower[i, rest] + (pair[i, q] if q != i else 0.0)
             if half + q < d and R >> (d - half) == 0:
-                upper[i, R] = upper[i, rest] + pair[i, half + q]
+                upper[i, R] = upper[i, rest] + (pair[i, half + q] if half + q != i else 0.0)
         if not logs:
             lower[i] = np.exp(lower[i])
             upper[i, : 1 << (d - half)] = np.exp(upper[i, : 1 << (d - half)])

@@ -10,14 +10,16 @@ import numpy as np
 @nb.njit(cache=True, nogil=True)
 def _to_chances(values):
     """Logarithms become chances; the logarithm of their sum, minus infinity where all are."""
-    top, total = values.max(), 0.0
-    if top == -np.inf:
-        values[:] = 0.0
+    top, total = -np.inf, 0.0
+    for value in values:
+        top = max(top, value)
+    for a in range(values.shape[0]):
+        values[a] = np.exp(values[a] - top) if top > -np.inf else 0.0
+        total += values[a]
+    if total == 0.0:
         return top
     for a in range(values.shape[0]):
-        values[a] = np.exp(values[a] - top)
-        total += values[a]
-    values /= total
+        values[a] /= total
     return top + np.log(total)
 
 
@@ -50,15 +52,16 @@ def sum_states(unary, pairs, order, parent, edge, flipped, first, given):
             # What all states of the parent share is kept apart: differences stay exact.
             top = message.max()
             log_partition[row] += top
-            if top > -np.inf:
-                total[p] += message - top
+            for s in range(k):
+                if top > -np.inf:
+                    total[p, s] += message[s] - top
     return log_partition
 
 
 @nb.njit(cache=True, nogil=True)
 def spread_states(order, parent, edge, flipped, first, given, nodes, pairs):
     """Marginals of states and of pairs of states, from the roots to the leaves."""
-    rows, n, k = nodes.shape
+    rows, _, k = nodes.shape
     for row in range(rows):
         for v in order:
             p, e = parent[v], edge[v]

@@ -8,7 +8,6 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from skstruct.decoding.pairwise.graphs import per_graph
 from skstruct.summing.base import Law
@@ -90,8 +89,8 @@ class LabelLaw(Law):
                 placed = _spread(table, axes, (label, *later))
                 out += placed[:, 0]
                 into += placed[:, 1]
-            chances.append(expit(into - out))
-            total = np.logaddexp(out, into)
+            chance, total = _either(out, into)
+            chances.append(chance)
             if later:
                 waiting[later[0]].append((later, total))
             else:
@@ -140,6 +139,16 @@ class LabelLaw(Law):
                 given = chance[(row, *(part[:, :, other] for other in later))]
                 part[:, :, label] = rng.random(part.shape[:2]) < given
         return drawn
+
+
+def _either(out, into):
+    """The chance to be in, and ln(exp(out) + exp(into)), with one exponential for both."""
+    apart = into - out
+    total = np.maximum(out, into)
+    rest = np.exp(-np.abs(apart))
+    both = 1.0 + rest
+    total += np.log(both)
+    return np.where(apart > 0, 1.0, rest) / both, total
 
 
 def _along(values, n_axes):

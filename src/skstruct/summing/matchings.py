@@ -38,7 +38,8 @@ def matching_paths(edges, place, perfect: bool) -> PathGraph | None:
     if m and np.ptp(ends, axis=1).max() > 60:
         return None  # no room for the bits
     states, n_states, n_steps = np.zeros(1, np.int64), 0, 0
-    tails, targets, columns = [], [], []
+    none = np.zeros(0, np.int64)
+    tails, targets, columns = [none], [none], [none]
     for k in range(n_nodes):
         later = order[bounds[k] : bounds[k + 1]]
         tail, after, column = _moves(states, later, ends[later, 1] - k - 1, m, perfect)
@@ -67,8 +68,8 @@ def _moves(states, later, shift, none: int, perfect: bool):
     return np.concatenate(tail), np.concatenate(after), np.concatenate(column)
 
 
-def _sorted_graph(tails, targets, columns, n_states, n_columns, longest) -> PathGraph | None:
-    """Steps in the order of the states they start from; None where none comes to the end."""
+def _sorted_graph(tails, targets, columns, n_states, n_columns, longest) -> PathGraph:
+    """Steps in the order of the states they start from."""
     tail, target = np.concatenate(tails), np.concatenate(targets)
     order = np.argsort(tail, kind="stable")
     first = np.searchsorted(tail[order], np.arange(n_states + 1))

@@ -10,7 +10,9 @@ BLOCK = 10**6  # random numbers held at once
 
 
 class OrderSums:
-    r"""The laws :math:`p(\sigma) \propto \exp(\sum_i s_{i, t(i)} + \sum_{i \text{ before } q} w_{iq})`.
+    r"""Laws of orders, by scores of items at positions and of items before others.
+
+    .. math:: p \propto \exp\Bigl(\sum_i s_{i, t(i)} + \sum_{t(i) < t(q)} w_{iq}\Bigr)
 
     Every set of items placed first is visited once, :math:`2^d d` steps for a row. Rows whose
     scores are moderate are summed as they are, all others as logarithms: no score is too large.
@@ -75,11 +77,11 @@ class OrderSums:
     def _are_large(self) -> np.ndarray:
         """Which rows are summed as logarithms; bool (n,)."""
         by_place = np.abs(self.places).max(axis=1).sum(axis=1)
-        by_pair = np.maximum(self.pairs, -self.pairs.swapaxes(1, 2))
-        by_pair = np.abs(by_pair).sum(axis=(1, 2))
+        sizes = np.abs(self.pairs)
+        by_pair = np.maximum(sizes, sizes.swapaxes(1, 2)).sum(axis=(1, 2)) / 2
         return np.broadcast_to(by_place + by_pair > LARGEST_EXPONENT, self.n).copy()
 
-    def _rows(self, rows: slice):
+    def _rows(self, rows: slice) -> tuple:
         """What the compiled functions take, for some rows."""
         shared = (self.places, self.pairs, self.earlier, self.banned)
         own = [part if len(part) == 1 else part[rows] for part in shared]
@@ -97,5 +99,6 @@ class OrderSums:
         for start in range(0, self.n, step):
             rows = slice(start, start + step)
             uniform = rng.random((len(orders[rows]), n_draws, self.stop))
-            draw_rows(*self._rows(rows), uniform, orders[rows])
+            arrays = (*self._rows(rows), uniform, orders[rows])
+            draw_rows(*arrays)
         return orders

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from skstruct.summing.base import Law
 
-# Where all scores of a path together are smaller, in size, its weight is a number that neither
-# overflows nor vanishes. Other rows are summed as logarithms, which takes some times longer.
-PLAIN = 500.0
+# Sums whose logarithms are smaller, in size, neither overflow nor vanish as numbers. Rows where
+# that is not certain are summed as logarithms, which takes some times longer.
+PLAIN = 600.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +32,14 @@ class PathGraph:
     def __deepcopy__(self, memo):
         return self
 
-    @property
-    def arrays(self):
-        return self.first, self.target, self.column
+    @cached_property
+    def log_count(self) -> float:
+        """Logarithm of the number of paths."""
+        from skstruct.summing._compiled_paths import sum_paths
+
+        nothing, count = np.zeros((1, self.n_columns)), np.zeros(1)
+        sum_paths(nothing, np.array([True]), self.first, self.target, self.column, count)
+        return max(float(count[0]), 0.0)
 
 
 class PathLaw(Law):
@@ -58,22 +64,23 @@ class PathLaw(Law):
         from skstruct.summing._compiled_paths import sum_paths
 
         self.graph, self.scores = graph, np.ascontiguousarray(scores, dtype=np.float64)
-        largest = np.maximum(self.scores.max(axis=1, initial=0), -self.scores.min(axis=1, initial=0))
-        self.logs = largest * graph.longest > PLAIN
+        largest = np.abs(self.scores).max(axis=1, initial=0.0)
+        self.logs = largest * graph.longest + graph.log_count > PLAIN
+        self._problem = self.scores, self.logs, graph.first, graph.target, graph.column
         log_sums = np.empty(len(scores))
-        sum_paths(self.scores, self.logs, *graph.arrays, log_sums)
+        sum_paths(*self._problem, log_sums)
         self.log_partition = log_sums - np.log(graph.copies)
 
     def marginals(self):
         from skstruct.summing._compiled_paths import column_chances
 
         chances = np.zeros(self.scores.shape)
-        column_chances(self.scores, self.logs, *self.graph.arrays, chances)
+        column_chances(*self._problem, chances)
         return chances
 
     def sample(self, n, rng):
         from skstruct.summing._compiled_paths import draw_paths
 
         drawn = np.zeros((len(self.scores), n, self.graph.n_columns), np.int8)
-        draw_paths(self.scores, self.logs, *self.graph.arrays, drawn, rng)
+        draw_paths(*self._problem, drawn, rng)
         return drawn

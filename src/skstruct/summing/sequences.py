@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of sequences that are embedded by positions, or by positions and bigrams."""
+"""Laws of sequences in the order of an embedding: positions, bigrams at them, n-grams."""
 
 from __future__ import annotations
 
@@ -34,6 +34,36 @@ class SequenceLaw(Law):
         return np.hstack([part.reshape(n, -1) for part in self.chains.gradient()])
 
     def sample(self, n, rng):
-        drawn = self.chains.sample(n, rng)
-        missing = self.width - drawn.shape[2]
-        return np.pad(drawn, ((0, 0), (0, 0), (0, missing)), constant_values=-1)
+        return _widened(self.chains.sample(n, rng), self.width)
+
+
+class GramLaw(Law):
+    """The law of chains with the expected numbers of symbols or of bigrams as marginals.
+
+    Parameters
+    ----------
+    chains : ChainLaw
+        Every row owns ``width`` positions.
+    width : int
+        Positions of a row, T.
+    n : 1 or 2
+        Whether single symbols are counted, or pairs that follow each other.
+    """
+
+    def __init__(self, chains: ChainLaw, width: int, n: int):
+        self.chains, self.width, self.n = chains, width, n
+        self.log_partition = chains.log_partition
+
+    def marginals(self):
+        rows = len(self.log_partition)
+        if self.n == 2:
+            return self.chains.transition_counts().reshape(rows, -1)
+        return self.chains.token_marginals().reshape(rows, self.width, -1).sum(axis=1)
+
+    def sample(self, n, rng):
+        return _widened(self.chains.sample(n, rng), self.width)
+
+
+def _widened(drawn, width):
+    missing = width - drawn.shape[2]
+    return np.pad(drawn, ((0, 0), (0, 0), (0, missing)), constant_values=-1)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from skstruct.walking._compiled_metropolis import accepts
 from skstruct.walking._compiled_random import below, fraction
 
 
@@ -27,12 +28,6 @@ def _worth(symbols, length, t, y, u, q, bigrams):
 
 
 @nb.njit(cache=True, nogil=True)
-def _passes(log_ratio, streams, c):
-    """Metropolis' test; a sure step asks for no random number."""
-    return log_ratio >= 0.0 or np.log(1.0 - fraction(streams, c)) < log_ratio
-
-
-@nb.njit(cache=True, nogil=True)
 def _try_symbol(symbols, length, u, warm, streams, c, q, free, bigrams):
     """Propose one of all symbols at one of all free positions; whether there is another."""
     t, y = free[below(streams, c, free.shape[0])], below(streams, c, q)
@@ -40,7 +35,7 @@ def _try_symbol(symbols, length, u, warm, streams, c, q, free, bigrams):
         return False
     gain = _worth(symbols, length, t, y, u, q, bigrams)
     gain -= _worth(symbols, length, t, symbols[t], u, q, bigrams)
-    if not _passes(warm * gain, streams, c):
+    if not accepts(warm * gain, streams, c):
         return False
     symbols[t] = y
     return True
@@ -54,14 +49,14 @@ def _try_length(symbols, length, u, warm, streams, c, q, shortest, longest, bigr
             return length
         y = below(streams, c, q)
         gain = _worth(symbols, length, length, y, u, q, bigrams)
-        if not _passes(warm * gain + np.log(q), streams, c):
+        if not accepts(warm * gain + np.log(q), streams, c):
             return length
         symbols[length] = y
         return length + 1
     if length == shortest:
         return length
     loss = _worth(symbols, length, length - 1, symbols[length - 1], u, q, bigrams)
-    if not _passes(-warm * loss - np.log(q), streams, c):
+    if not accepts(-warm * loss - np.log(q), streams, c):
         return length
     symbols[length - 1] = -1
     return length - 1

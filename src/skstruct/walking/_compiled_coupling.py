@@ -129,6 +129,6 @@ def replayed(values, reach, first):
     """
     here = first
     for s in range(first - 1, -1, -1):
-        if False:
+        if values[here] < reach[s]:
             here = s
     return here

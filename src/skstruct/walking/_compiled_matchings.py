@@ -16,7 +16,9 @@ def put(at, ends, edge, value):
 
 
 @nb.njit(cache=True, nogil=True)
-def walk_matchings(at, ends, number, perfect, columns, scores, row, beta, n_steps, streams, accepted):
+def walk_matchings(
+    at, ends, number, perfect, columns, scores, row, beta, n_steps, streams, accepted
+):
     """Any edge f is picked, and what follows is as likely there as back.
 
     f goes out where it is in, and comes in where it may; it takes the stead of the one edge in

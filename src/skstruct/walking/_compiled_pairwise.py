@@ -6,13 +6,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from skstruct.walking._compiled_random import below, fraction
-
-
-@nb.njit(cache=True, nogil=True)
-def _passes(log_ratio, streams, c):
-    """Metropolis' test; a sure step asks for no random number."""
-    return log_ratio >= 0.0 or np.log(1.0 - fraction(streams, c)) < log_ratio
+from skstruct.walking._compiled_metropolis import accepts
+from skstruct.walking._compiled_random import below
 
 
 @nb.njit(cache=True, nogil=True)
@@ -35,7 +30,7 @@ def walk_labels(states, scores, row, beta, n_steps, streams, free, start, other,
                 gain += u[n + edge[k]] * labels[other[k]]
             if labels[i]:
                 gain = -gain
-            if _passes(beta[c] * gain, streams, c):
+            if accepts(beta[c] * gain, streams, c):
                 labels[i] = 1 - labels[i]
                 accepted[c] += 1
     return accepted
@@ -66,7 +61,7 @@ def walk_states(
                     gain += u[at + new * k + now[j]] - u[at + old * k + now[j]]
                 else:
                     gain += u[at + now[j] * k + new] - u[at + now[j] * k + old]
-            if _passes(beta[c] * gain, streams, c):
+            if accepts(beta[c] * gain, streams, c):
                 now[i] = new
                 accepted[c] += 1
     return accepted

@@ -19,6 +19,12 @@ class ChoiceMoves(Moves):
         Scores (r, d) to the values of all choices (r, M), allowed or not.
     numbers_of, outputs_of : callables, default=None
         Outputs in canonical form to numbers of choices, and back; None where these are the same.
+
+    Examples
+    --------
+    >>> moves = ChoiceMoves([1, 4], np.asarray)
+    >>> moves.outputs(moves.start([4, 1]))
+    array([4, 1])
     """
 
     def __init__(self, numbers, values_of, numbers_of=None, outputs_of=None):

@@ -38,7 +38,16 @@ class LabelMoves(Moves):
 
         near = self.neighbors
         return walk_labels(
-            states, scores, row, beta, n_steps, streams, self.free, near.start, near.other, near.edge
+            states,
+            scores,
+            row,
+            beta,
+            n_steps,
+            streams,
+            self.free,
+            near.start,
+            near.other,
+            near.edge,
         )
 
 

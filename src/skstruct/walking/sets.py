@@ -21,8 +21,18 @@ class GroupMoves(Moves):
     low : bool array of shape (d,)
         Labels that are in for certain.
     groups : list of index arrays
-        Disjoint groups of all labels that may come and go; rivals of others.
+        Disjoint groups of all labels that may come and go, each alone or with its rivals.
     smallest, largest : int
+
+    Examples
+    --------
+    >>> from skstruct.walking.streams import new_streams
+    >>> moves = GroupMoves(np.zeros(3, bool), [[0, 1], [2]], 1, 1)
+    >>> states = moves.start(np.array([[1, 0, 0]]))
+    >>> scores, row, beta = np.array([[0.0, 0.0, 50.0]]), np.zeros(1, np.int64), np.ones(1)
+    >>> accepted = moves.walk(states, scores, row, beta, 100, new_streams(1, 0))
+    >>> moves.outputs(states)
+    array([[0, 0, 1]], dtype=int8)
     """
 
     def __init__(self, low, groups, smallest: int, largest: int):
@@ -82,6 +92,13 @@ class ClosedMoves(Moves):
     groups : sequence of index arrays
         Of each at most one label is in.
     smallest, largest : int
+
+    Examples
+    --------
+    >>> known = np.zeros(2, bool), np.ones(2, bool)
+    >>> moves = ClosedMoves(Dag(2, [0], [1]), *known, (), 0, 2)
+    >>> moves.start(np.array([[1, 0]]))  # one is in: 0, before 1; then the set itself
+    array([[1, 0, 1, 1, 0]])
     """
 
     def __init__(self, dag: Dag, low, high, groups, smallest: int, largest: int):

@@ -189,11 +189,14 @@ class ExponentialFamily(ExponentialPredictor):
         if not weight.sum() > 0:
             raise ValueError("sample_weight: all rows have weight zero.")
         share = weight / weight.sum()
+        tokens, weights = X, share
+        if isinstance(X, TokenBatch):
+            tokens, weights = X.tokens, np.repeat(share, np.diff(X.starts))
         self.features_map_ = InputFeatures(
             plain_kernel(self, self.kernel), gamma=self.gamma, degree=self.degree,
             coef0=self.coef0, n_components=self.n_components,
             fit_intercept=self.fit_intercept, random_state=self.random_state,
-        ).fit(X.tokens if isinstance(X, TokenBatch) else X)  # fmt: skip
+        ).fit(tokens, weights)  # fmt: skip
         solution = (self._learn_chains if isinstance(X, TokenBatch) else self._learn_rows)(X, share)
         self.objective_, self.n_iter_ = solution.objective, solution.n_iter
         self.converged_ = solution.converged

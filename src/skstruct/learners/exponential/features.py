@@ -40,12 +40,12 @@ class InputFeatures(BaseEstimator):
         """Whether features are the inputs as they came."""
         return isinstance(self.kernel, str) and self.kernel == "linear" and not self.n_components
 
-    def fit(self, X):
+    def fit(self, X, sample_weight=None):
         self.map_ = None
         if self.is_linear:
             return self
         shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        kernel = InputKernel(self.kernel, **shared).fit(X)
+        kernel = InputKernel(self.kernel, **shared).fit(X, sample_weight)
         if self.n_components:
             self.map_ = NystroemFeatures.of_rows(kernel, X, self.n_components, self.random_state)
             return self

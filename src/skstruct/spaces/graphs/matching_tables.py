@@ -45,7 +45,7 @@ class MatchingTable:
         self.n_nodes, self.edges, self.perfect = n_nodes, edges, perfect
         limit = LIMIT if limit is None else limit
         place = np.empty(n_nodes, np.int64)
-        place[_short_range_order(n_nodes, edges)] = np.arange(n_nodes)
+        place[short_range_order(n_nodes, edges)] = np.arange(n_nodes)
         self.later: list[list] = [[] for _ in range(n_nodes)]  # (edge, bit of the other end)
         for e, (u, v) in enumerate(np.sort(place[edges], axis=1).tolist()):
             self.later[u].append((e, 1 << (v - u - 1)))
@@ -150,7 +150,7 @@ class MatchingTable:
         return held.get(0, np.zeros((0, len(self.edges)), np.int8))
 
 
-def _short_range_order(n_nodes, edges):
+def short_range_order(n_nodes, edges):
     """An order of the nodes in which neighbours are near one another."""
     if len(edges) == 0:
         return np.arange(n_nodes)

@@ -11,10 +11,8 @@ from scipy import sparse
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.optional import is_networkx
 from skstruct.decoding.matchings import cheapest_matchings, cheapest_pairings, hold_edges
-from skstruct.spaces.base import check_feasible
 from skstruct.spaces.counting import LIMIT, check_few
 from skstruct.spaces.forms import in_order
-from skstruct.spaces.graphs.allowed import WithinGraph
 from skstruct.spaces.graphs.edge_table import read_nodes, runs_dry
 from skstruct.spaces.graphs.matching_counts import (
     CompleteLaw,
@@ -22,11 +20,11 @@ from skstruct.spaces.graphs.matching_counts import (
     CompletePairings,
     bipartite_edges,
 )
+from skstruct.spaces.graphs.matching_laws import LawfulMatchings
 from skstruct.spaces.graphs.matching_tables import MatchingTable
-from skstruct.spaces.graphs.matching_tables import _short_range_order as short_range_order
 
 
-class Matchings(WithinGraph):
+class Matchings(LawfulMatchings):
     r"""Matchings: sets of edges, no two of which have a node in common.
 
     An output is the 0/1 vector of its edges and its own embedding. Decoding is exact, with
@@ -162,56 +160,6 @@ class Matchings(WithinGraph):
             outputs, values = cheapest_pairings(*problem, perfect=self.perfect)
         return outputs, values, values
 
-    # ------------------------------------------------------------- laws and chains
-    def law(self, scores):
-        """Laws of matchings, node by node where that is not too entangled; scores (n, d)."""
-        from skstruct.summing.held import HeldLaw
-        from skstruct.summing.paths import PathLaw
-
-        scores = self._checked_scores(scores, len(self.edges_))
-        self._check_rows(len(scores))
-        if self.limits_.n_rows is not None:
-            return super().law(scores)
-        open_graph = self._open_graph()
-        check_feasible(np.full(len(scores), open_graph is not None), self)
-        if self._paths is None:
-            return super().law(scores)
-        law = PathLaw(self._paths, scores[:, open_graph[2]])
-        check_feasible(np.isfinite(law.log_partition), self)
-        return HeldLaw(law, open_graph[2], self.limits_.low[0], scores)
-
-    @cached_property
-    def _paths(self):
-        """Matchings of what limits leave open as paths; None where these are too many."""
-        from skstruct.summing.matchings import matching_paths
-
-        nodes, ends, _ = self._open_graph()
-        order = short_range_order(len(nodes), ends)
-        return matching_paths(ends, np.argsort(order), self.perfect)
-
-    def moves(self):
-        """Edges come in, go out, slide along and change places.
-
-        None for perfect matchings of graphs that are not complete: they need not be within
-        reach of each other.
-        """
-        from skstruct.walking.matchings import MatchingMoves
-
-        open_graph = None if self.limits_.n_rows is not None else self._open_graph()
-        if open_graph is None:
-            return None
-        nodes, ends, columns = open_graph
-        if self.perfect and len(ends) < self._n_pairs(nodes):
-            return None
-        return MatchingMoves(len(nodes), ends, columns, self.limits_.low[0], self.perfect)
-
-    def _n_pairs(self, nodes) -> int:
-        """Edges between all of these nodes."""
-        if self._shape is None:
-            return len(nodes) * (len(nodes) - 1) // 2
-        n_first = int((nodes < self._shape[0]).sum())
-        return n_first * (len(nodes) - n_first)
-
     # ------------------------------------------------------------- all outputs
     def _open_graph(self):
         """What limits leave open: nodes, edges between them and the columns of these.
@@ -243,13 +191,12 @@ class Matchings(WithinGraph):
 
     def _forget(self):
         super()._forget()
-        for cached in ("_sides", "_law", "_paths"):
+        for cached in ("_sides", "_law"):
             self.__dict__.pop(cached, None)
 
     def _limited(self, limits):
         narrowed = super()._limited(limits)
-        for cached in ("_law", "_paths"):
-            narrowed.__dict__.pop(cached, None)
+        narrowed.__dict__.pop("_law", None)
         return narrowed
 
     @cached_property

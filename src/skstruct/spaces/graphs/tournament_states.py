@@ -9,6 +9,7 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.spaces.base import decoded_or_infeasible
+from skstruct.spaces.graphs.tournament_laws import sign_law, sign_moves
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.views import EmbeddingView
 
@@ -80,7 +81,7 @@ class TournamentStates(EmbeddingView):
 
     def embed(self, Z):
         hot = np.asarray(Z)[:, :, None] == np.array(self.states_)
-        return hot.reshape(len(hot), -1).astype(np.float64)
+        return hot.reshape(len(hot), hot.shape[1] * hot.shape[2]).astype(np.float64)
 
     def lift(self, costs, embedding):
         """Costs of signed pairs, (n, d), where no pair is open: a sign costs its multiple."""
@@ -101,3 +102,15 @@ class TournamentStates(EmbeddingView):
         d, states = len(self.labels_), len(self.states_)
         costs = check_costs(costs, d * states, used_by="Tournaments")
         return self.space.kbest_states(costs.reshape(len(costs), d, states), k)
+
+    def law(self, scores):
+        """Laws of tournaments by scores of every pair and sign, (n, d * S)."""
+        d, states = len(self.labels_), len(self.states_)
+        scores = self._checked_scores(scores, d * states)
+        check_n_rows(self.limits_, len(scores), "Tournaments")
+        cube = scores.reshape(len(scores), d, states)
+        return sign_law(self.space, cube, self.limits_.allowed, signed=False)
+
+    def moves(self):
+        """Chains that change one pair; None where rows are restricted differently."""
+        return sign_moves(self.space, signed=False)

@@ -12,6 +12,8 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.counting import LIMIT, check_few
 from skstruct.spaces.covariances import Scalar
+from skstruct.spaces.graphs.tournament_laws import sign_law, sign_moves
+from skstruct.spaces.limits import check_n_rows
 
 
 class UniformTournaments(BaseSpace):
@@ -76,6 +78,19 @@ class UniformTournaments(BaseSpace):
         signs = self._signs[np.argsort(~allowed, axis=1, kind="stable")]  # possible ones first
         draws = np.random.default_rng(rng).integers(allowed.sum(axis=1), size=(n, len(allowed)))
         return signs[np.arange(len(allowed)), draws].astype(np.int8)
+
+    def law(self, scores):
+        r"""The laws :math:`p(z) \propto \exp \langle u, z \rangle`: pairs are independent.
+
+        Scores of shape (n, d), within limits that may differ from row to row.
+        """
+        scores = self._checked_scores(scores, len(self.labels_))
+        check_n_rows(self.limits_, len(scores), "Tournaments")
+        return sign_law(self, scores[:, :, None] * self._signs, self.limits_.allowed)
+
+    def moves(self):
+        """Chains that change one pair; None where rows are restricted differently."""
+        return sign_moves(self)
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""

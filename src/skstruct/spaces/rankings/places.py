@@ -216,7 +216,7 @@ class Positions(PlacedEmbedding):
         return costs.reshape(len(costs), d, d)
 
     def from_places(self, chances):
-        return chances.reshape(len(chances), -1)
+        return chances.reshape(len(chances), chances.shape[1] * chances.shape[2])
 
     def mean(self, d):
         """Mean over all orders."""

@@ -28,6 +28,7 @@ class RandomRankings(UniformRankings):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from skstruct.spaces import Rankings
         >>> law = Rankings(["tea", "milk"], "pairs").law([[np.log(2.0)]])
         >>> np.exp(law.log_partition).round(12), law.marginals().round(12)

@@ -14,9 +14,10 @@ from skstruct.decoding.chains.viterbi import best_chains
 from skstruct.decoding.ngrams.limits import GramLimits
 from skstruct.decoding.ngrams.paths import cheapest_strings
 from skstruct.decoding.ngrams.preimages import MAX_NODES, nearest_strings
-from skstruct.spaces.base import Decoded, decoded_or_infeasible
+from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.sequences.base import SequenceSet
+from skstruct.spaces.sequences.laws import law_of_grams
 from skstruct.spaces.sequences.space import EMBEDDINGS, ListedSequences, Sequences
 from skstruct.spaces.sequences.string_moments import mean_counts, second_counts
 
@@ -163,6 +164,17 @@ class Strings(SequenceSet):
                 f"Strings: max_nodes is a whole number of at least 0; {self.max_nodes!r} came."
             )
         return self._decoded(*nearest_strings(prices, limits, max_nodes=int(self.max_nodes)))
+
+    # ------------------------------------------------------------- laws
+    def law(self, scores):
+        """Laws of n-grams for n = 1 and n = 2; for longer ones where strings are few."""
+        scores, limits = self._checked_scores(scores, self._width()), self.limits_
+        if self.n > 2:
+            return super().law(scores)
+        check_n_rows(limits, len(scores), "Strings")
+        law = law_of_grams(scores, int(self.n), limits, self.length_)
+        check_feasible(law.log_partition > -np.inf, self)
+        return law
 
     # ------------------------------------------------------------- moments
     def mean_embedding(self):

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chains, bounds and choices that the scripts on sampling measure with."""
+
+import importlib.util
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skstruct.datasets import load_label_ranking
+from skstruct.exceptions import MissingDataError
+
+PAPERS = Path(__file__).parents[1] / "papers"
+
+
+@pytest.fixture(scope="module")
+def script():
+    """Loads a script by its name; scripts import each other from their folder."""
+
+    def load(name):
+        spec = importlib.util.spec_from_file_location(f"papers_{name}", PAPERS / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        patch.setitem(sys.modules, spec.name, module)  # dataclasses look there
+        spec.loader.exec_module(module)
+        return module
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(PAPERS)
+        yield load
+
+
+@pytest.fixture(scope="module")
+def chains(script):
+    return script("sampling_mixing")
+
+
+def values(log_size):
+    return st.lists(st.floats(-3, 3), min_size=2**log_size, max_size=2**log_size).map(np.array)
+
+
+@given(f=values(3), kind=st.sampled_from(["meta_chain", "cube_chain"]))
+@settings(max_examples=30, deadline=None)
+def test_the_law_is_stationary(chains, f, kind):
+    P = getattr(chains, kind)(f)
+    assert (P >= -1e-12).all()
+    p = chains.probabilities(f)
+    np.testing.assert_allclose(p @ P, p, atol=1e-12)
+
+
+@given(f=values(3))
+@settings(max_examples=30, deadline=None)
+def test_second_eigenvalue_of_meta(chains, f):
+    expected = 1 - np.exp(f).sum() / (len(f) * math.exp(f.max()))
+    found = chains.second_eigenvalue(chains.meta_chain(f), f)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@given(f=values(2), kind=st.sampled_from(["meta_chain", "cube_chain"]))
+@settings(max_examples=30, deadline=None)
+def test_mixing_time_is_the_first_step_that_is_close(chains, f, kind):
+    P = getattr(chains, kind)(f)
+    t, power = 1, P
+    while chains.distance(power, f) > 0.05:
+        t, power = t + 1, power @ P
+    assert chains.mixing_time(P, f, 0.05) == t
+
+
+def cube(d):
+    return (np.arange(2**d)[:, None] >> np.arange(d)) & 1
+
+
+@given(w=st.lists(st.floats(-4, 4), min_size=2, max_size=5).map(np.array))
+@settings(max_examples=30, deadline=None)
+def test_path_coupling_of_log_linear_laws(chains, w):
+    d = len(w)
+    f = cube(d) @ w
+    factor = 1 - (1 + math.exp(-np.abs(w).max())) / (2 * d)
+    assert chains.contraction(f) == pytest.approx(factor, abs=1e-12)
+    bound = math.log(d / 0.05) / (1 - factor)
+    assert chains.mixing_time(chains.cube_chain(f), f, 0.05) <= math.ceil(bound)
+
+
+def test_two_modes_refute_the_bound_for_all_laws(chains):
+    f = (cube(8).sum(axis=1) - 4.0) ** 2
+    P = chains.cube_chain(f)
+    assert 1 / (1 - chains.second_eigenvalue(P, f)) == pytest.approx(874_244, rel=1e-5)
+    assert chains.mixing_time(P, f, 0.05) > 1e6 > 8 * math.log(8 / 0.05)
+
+
+def test_penalties_are_followed_downhill(script):
+    pytest.importorskip("matplotlib")
+    rows = script("sampling_rows")
+    for best in (-7.0, -4.5, -4.0, -1.5):
+        found = rows.least(lambda lam, best=best: (math.log10(lam) - best) ** 2, 1e-4)
+        assert math.log10(found) == pytest.approx(best)
+
+
+def run(script, monkeypatch, name, *arguments):
+    monkeypatch.setattr("sys.argv", [name, *arguments])
+    script(name).main()
+
+
+def test_theory_is_printed(script, monkeypatch, capsys):
+    run(script, monkeypatch, "sampling", "--quick", "coalescence", "mixing", "quick")
+    printed = capsys.readouterr().out
+    for title in ("Theorem 6.11", "Theorem 6.12", "Theorem C.2", "Section 6.4"):
+        assert title in printed
+
+
+def test_models_are_printed_and_drawn(script, monkeypatch, capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    try:
+        load_label_ranking("iris")
+    except MissingDataError as error:
+        pytest.skip(str(error))
+    run(script, monkeypatch, "sampling_models", "--quick", "iris", "--figures", str(tmp_path))
+    assert "positions, linear" in capsys.readouterr().out
+    assert (tmp_path / "calibration_iris.png").exists()
