@@ -12,7 +12,7 @@ coalescence  Theorem 6.11: E T <= e^{2BR} steps until all chains of META have me
 mixing       Theorems 6.12 and C.2 (papers/sampling_mixing.py).
 partition    Theorem 6.5: the annealed estimate is within a factor 1 +- eps of Z with chance 3/4.
              It takes S = 65 l e^{2/p} / eps^2 draws at each of l = p ceil(R ||u||) levels;
-             here S = 65 l sinh^2(1/p) / eps^2, and l = ceil(p h) with h half the range of f. Draws are
+             here S = 65 l sinh^2(1/p) / eps^2 and l = ceil(p h), h half the range of f. Draws are
              ends of Metropolis chains, of 5 sweeps at each level; that this is not enough where a
              law has two modes that are far apart is shown by the last lines.
 quick        Section 6.4: ln Z from counts. "printed" is the thesis' |Y| + Psi'u + u'Cu, which lacks

@@ -13,9 +13,9 @@ of ExponentialFamily. Protocol:
   among training rows, and rows have length one;
 * the penalty of ExponentialFamily is that of least log-loss, by three folds of the training rows
   or, where these are more than 1,000, on one quarter of them, in steps of a factor sqrt(10); then
-  all training rows are learned from. That of ConditionalRiskMinimizer comes from leave-one-out on the
-  training rows under the loss itself. The test rows are used once. rbf kernels have the default
-  width, for ExponentialFamily by so many Nyström features as are named;
+  all training rows are learned from. That of ConditionalRiskMinimizer comes from leave-one-out on
+  the training rows under the loss itself. The test rows are used once. rbf kernels have the
+  default width, for ExponentialFamily by so many Nyström features as are named;
 * log-loss is -ln p(y | x) of the whole output. The loss (Hamming: labels that are wrong; Kendall:
   pairs in the wrong order) is that of the prediction of least risk, and of the most probable
   output, for ConditionalRiskMinimizer that under the zero-one loss. "wrong" is the share of rows

@@ -131,6 +131,7 @@ def test_blocks_change_nothing():
         ({"n_draws": 2.5}, "n_draws"),
         ({"max_iter": 0}, "max_iter"),
         ({"eps": 0}, "eps is above 0"),
+        ({"eps": 1.5}, "eps is above 0"),
         ({"delta": 1.0}, "delta is above 0 and below 1"),
         ({"tol": 0}, "tol is a positive number"),
         ({"n_components": 0}, "n_components"),

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""Annealed estimates of ln Z, with the number of draws that a guarantee takes.
 
-Between the uniform law and p lie the laws :math:`\pi_\beta \propto \exp \beta f`. With
-:math:`\beta_j = j / l` the ratios of neighbouring partition functions are means of
-:math:`\exp(f / l)` under :math:`\pi_{\beta_{j-1}}`, and
+Between the uniform law and p lie the laws :math:`\pi_\beta \propto \exp \beta f`. Ratios of
+neighbouring partition functions are means of :math:`\exp((\beta_j - \beta_{j-1}) f)` under
+:math:`\pi_{\beta_{j-1}}`, and
 
-.. math:: Z = |\mathcal Y| \prod_{j=1}^l \mathbf E_{\beta_{j-1}} e^{f / l}.
+.. math:: Z = |\mathcal Y| \prod_{j=1}^l \mathbf E_{\beta_{j-1}} e^{(\beta_j - \beta_{j-1}) f}.
 
 f is centred so that :math:`|f| \le h`, half its range by the bounds of the decoder. With
-:math:`l = \lceil p h \rceil` levels and :math:`S = \lceil 65\, l \sinh^2(1/p) / \epsilon^2 \rceil`
-independent draws at each, :math:`\Pr[|\hat Z / Z - 1| \le \epsilon] \ge 3/4`; the median of k
-estimates makes the chance :math:`1 - \delta`.
+:math:`\beta_j = j / l`, :math:`l = \lceil p h \rceil` levels and
+:math:`S = \lceil 65\, l \sinh^2(1/p) / \epsilon^2 \rceil` independent draws at each,
+:math:`\Pr[|\hat Z / Z - 1| \le \epsilon] \ge 3/4`; the median of k estimates makes the chance
+:math:`1 - \delta`. This takes of the order of :math:`h^2 / \epsilon^2` draws. Where nothing is
+promised, levels follow the draws instead, each as far from the last as half of these allow.
 """
 
 from __future__ import annotations
@@ -23,26 +25,40 @@ from scipy.stats import binom
 
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.progress import track
+from skstruct.exceptions import SamplingError
 from skstruct.sampling.chains import Chains, check_samplable
 from skstruct.sampling.values import value_range
 
 MOST_CHAINS = 200_000  # chains that run at a time
+MOST_DRAWS = 10**9  # that a promise may take
+BATCHES = 10  # of chains, whose spread tells the error
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How one row is annealed: levels, draws at each, and repetitions for the median."""
+    """How one row is annealed with a promise: levels, draws at each, repeats for the median."""
 
     n_levels: int
     n_draws: int
     n_repeats: int
 
     @classmethod
-    def of(cls, half_range: float, eps: float, delta: float, p: float, n_draws=None):
+    def of(cls, half_range: float, eps: float, delta: float, p: float):
         n_levels = math.ceil(p * half_range)
-        if n_draws is None:
-            n_draws = math.ceil(65 * n_levels * math.sinh(1 / p) ** 2 / eps**2)
-        return cls(n_levels, max(int(n_draws), 1), repeats_for(delta))
+        n_draws = max(math.ceil(65 * n_levels * math.sinh(1 / p) ** 2 / eps**2), 1)
+        schedule = cls(n_levels, n_draws, repeats_for(delta))
+        if schedule.total > MOST_DRAWS:
+            raise SamplingError(
+                f"Scores range over {2 * half_range:.3g}: the promise for eps = {eps:g} and delta "
+                f"= {delta:g} takes {schedule.total:.1g} draws. Give n_draws for an estimate with "
+                "a standard error instead, or a larger eps."
+            )
+        return schedule
+
+    @property
+    def total(self) -> float:
+        """All draws."""
+        return float(self.n_levels) * self.n_draws * self.n_repeats
 
 
 def repeats_for(delta: float) -> int:
@@ -71,7 +87,7 @@ def annealed_estimate(
     space, scores, *, eps=0.1, delta=0.25, p=3.0, n_draws=None, n_sweeps=5, moves="auto",
     rng=None, n_jobs=None, verbose=0,
 ):  # fmt: skip
-    """ln Z of every row, and the standard error of each by the spread of the draws.
+    """ln Z of every row, and the standard error of each by the spread of the chains.
 
     Parameters
     ----------
@@ -83,52 +99,99 @@ def annealed_estimate(
     p : float
         Levels per unit of half the range of f.
     n_draws : int, default=None
-        Draws at each level; as many as the promise takes when None.
+        Chains, with levels that follow them and no promise; None for the promise.
     n_sweeps : int
     moves : see :class:`~.metropolis.Metropolis`
     """
-    check_accuracy(eps, delta)
-    if not (is_number(p) and p >= 1):
-        raise ValueError(f"p is a number from 1; {p!r} came.")
-    for name, value in (("n_draws", n_draws), ("n_sweeps", n_sweeps)):
-        if not is_count(value) and not (name == "n_draws" and value is None):
-            raise ValueError(f"{name} is a whole number from 1; {value!r} came.")
+    _check_options(eps, delta, p, n_draws, n_sweeps)
     check_samplable(space)
+    if not hasattr(space, "log_size"):
+        raise ValueError(f"{type(space).__name__} is not Countable: it has no log_size().")
     rng = np.random.default_rng(rng)
     low, high = value_range(space, scores)
     values, errors = np.empty(len(scores)), np.zeros(len(scores))
-    log_size = space.log_size()
+    log_size, middle = space.log_size(), (low + high) / 2
+    shared = {"n_sweeps": n_sweeps, "moves": moves, "n_jobs": n_jobs, "rng": rng}
     for i in track(range(len(scores)), "annealing", verbose):
-        schedule = Schedule.of((high[i] - low[i]) / 2, eps, delta, p, n_draws)
-        shared = {"n_sweeps": n_sweeps, "moves": moves, "n_jobs": n_jobs}
-        middle = (high[i] + low[i]) / 2
-        ratio, errors[i] = _annealed(space, scores[i : i + 1], middle, schedule, rng, **shared)
-        values[i] = log_size + middle + ratio
+        row = scores[i : i + 1]
+        if n_draws is None:
+            schedule = Schedule.of((high[i] - low[i]) / 2, eps, delta, p)
+            ratio, errors[i] = _promised(space, row, middle[i], schedule, **shared)
+        else:
+            ratio, errors[i] = _following(space, row, middle[i], int(n_draws), **shared)
+        values[i] = log_size + middle[i] + ratio
     return values, errors
 
 
-def _annealed(space, scores, middle, schedule: Schedule, rng, *, n_sweeps, moves, n_jobs):
+def _check_options(eps, delta, p, n_draws, n_sweeps):
+    check_accuracy(eps, delta)
+    if not (is_number(p) and p >= 1):
+        raise ValueError(f"p is a number from 1; {p!r} came.")
+    if not is_count(n_sweeps):
+        raise ValueError(f"n_sweeps is a whole number from 1; {n_sweeps!r} came.")
+    if n_draws is not None and (not is_count(n_draws) or n_draws < 2 * BATCHES):
+        raise ValueError(f"n_draws is a whole number from {2 * BATCHES}; {n_draws!r} came.")
+
+
+def _promised(space, scores, middle, schedule: Schedule, *, n_sweeps, moves, rng, n_jobs):
     """ln of mean exp(f - middle) over all outputs, by the median of repeats; standard error."""
     L, S, k = schedule.n_levels, schedule.n_draws, schedule.n_repeats
     if L == 0:  # all outputs have the same score
         return 0.0, 0.0
-    sums, squares = np.zeros((k, L)), np.zeros((k, L))
+    sums = np.zeros((L, k * BATCHES))
     for first in range(0, k * S, MOST_CHAINS):
-        repeat = np.arange(first, min(first + MOST_CHAINS, k * S)) // S
-        chains = Chains(
-            space, scores, np.zeros(len(repeat), np.int64), beta=0.0, moves=moves, rng=rng,
-            n_jobs=n_jobs,
-        )  # fmt: skip
+        chain = np.arange(first, min(first + MOST_CHAINS, k * S))
+        group = chain // S * BATCHES + chain % BATCHES
+        row = np.zeros(len(chain), np.int64)
+        chains = Chains(space, scores, row, beta=0.0, moves=moves, rng=rng, n_jobs=n_jobs)
         for j in range(L):
             if j:
                 chains.beta[:] = j / L
                 chains.advance(n_sweeps)
             g = np.exp((chains.values() - middle) / L)
-            sums[:, j] += np.bincount(repeat, g, minlength=k)
-            squares[:, j] += np.bincount(repeat, g**2, minlength=k)
-    means = sums / S
-    logs = np.log(means).sum(axis=1)
-    spread = (squares / S - means**2).clip(min=0) / (S * means**2)
+            sums[j] += np.bincount(group, g, minlength=k * BATCHES)
+    estimates = np.log(sums.reshape(L, k, BATCHES).sum(axis=2) / S).sum(axis=0)
+    chain = np.arange(k * S)
+    sizes = np.bincount(chain // S * BATCHES + chain % BATCHES, minlength=k * BATCHES)
+    with np.errstate(divide="ignore", invalid="ignore"):  # batches without a chain
+        batches = np.log(sums / sizes).sum(axis=0).reshape(k, BATCHES)
+    error = math.sqrt(np.mean(batches.var(axis=1, ddof=1)) / BATCHES)
     # Of one estimate; the median of k is closer by about sqrt(pi / (2 k)).
-    error = math.sqrt(spread.sum(axis=1).mean())
-    return float(np.median(logs)), error * (1.0 if k == 1 else math.sqrt(math.pi / (2 * k)))
+    return float(np.median(estimates)), error * (1.0 if k == 1 else math.sqrt(math.pi / (2 * k)))
+
+
+def _following(space, scores, middle, n_draws, *, n_sweeps, moves, rng, n_jobs):
+    """The same by levels that follow the draws; standard error."""
+    row, batch = np.zeros(n_draws, np.int64), np.arange(n_draws) % BATCHES
+    chains = Chains(space, scores, row, beta=0.0, moves=moves, rng=rng, n_jobs=n_jobs)
+    estimate, beta = 0.0, 0.0
+    batches, sizes = np.zeros(BATCHES), np.bincount(batch)
+    while True:
+        f = chains.values() - middle
+        step = _step(f, 1.0 - beta)
+        top = step * f.max()
+        g = np.exp(step * f - top)
+        estimate += top + math.log(g.mean())
+        with np.errstate(divide="ignore"):
+            batches += top + np.log(np.bincount(batch, g) / sizes)
+        beta += step
+        if beta >= 1.0:
+            return estimate, float(batches.std(ddof=1) / math.sqrt(BATCHES))
+        chains.beta[:] = beta
+        chains.advance(n_sweeps)
+
+
+def _step(f, most: float) -> float:
+    """The largest step of beta after which half of the draws still count, or all that is left."""
+
+    def count(step):
+        g = np.exp(step * (f - f.max()))
+        return g.sum() ** 2 / (g @ g)
+
+    if count(most) >= len(f) / 2:
+        return most
+    low, high = 0.0, most
+    for _ in range(40):
+        half = (low + high) / 2
+        low, high = (half, high) if count(half) >= len(f) / 2 else (low, half)
+    return max(low, 1e-6 * most)

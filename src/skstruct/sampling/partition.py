@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skstruct.sampling.annealing import annealed_estimate, check_accuracy
+from skstruct.sampling.annealing import BATCHES, annealed_estimate, check_accuracy
 from skstruct.sampling.chains import Chains
 from skstruct.sampling.quick import cumulant_estimate, taylor_estimate
 from skstruct.sampling.values import mean_psi
@@ -72,7 +72,8 @@ def log_partition(
         Whether to return a :class:`LogPartition`, with intervals, instead of an array.
     rng : int or Generator, default=None
     **options
-        Of :func:`~skstruct.sampling.annealing.annealed_estimate`: ``n_draws``, ``n_sweeps``,
+        Of :func:`~skstruct.sampling.annealing.annealed_estimate`: ``n_draws`` for an estimate
+        of so many chains with a standard error in place of the promise, ``n_sweeps``,
         ``moves``, ``p``, ``n_jobs``, ``verbose``.
 
     Returns
@@ -118,10 +119,10 @@ def _annealed(space, scores, eps, delta, rng, options) -> LogPartition:
     if promised:  # |Zhat / Z - 1| <= eps
         lower = values - np.log1p(eps)
         upper = values - (np.log1p(-eps) if eps < 1 else -np.inf)
-    else:  # 1 - delta of a normal law
-        from scipy.stats import norm
+    else:  # errors are themselves from the spread of a few batches
+        from scipy.stats import t
 
-        wide = norm.isf(delta / 2) * errors
+        wide = t.isf(delta / 2, BATCHES - 1) * errors
         lower, upper = values - wide, values + wide
     return LogPartition(values, lower, upper, errors, 1.0 - delta, "annealed")
 

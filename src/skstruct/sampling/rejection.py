@@ -57,13 +57,14 @@ def rejection_sample(space, scores, n: int = 1, rng=None, *, bound=None, max_tri
     for name, value in (("n", n), ("max_trials", max_trials)):
         if not is_count(value):
             raise ValueError(f"{name} is a whole number from 1; {value!r} came.")
-    check_samplable(space)
+    check_samplable(space.rows([0]))
     rng = np.random.default_rng(rng)
     bound = value_range(space, scores)[1] if bound is None else bound
     bound = np.broadcast_to(np.asarray(bound, dtype=np.float64), len(scores))
     rows = []
     for i in range(len(scores)):
-        drawn, finished = _of_row(space, scores[i : i + 1], n, bound[i], rng, max_trials)
+        own = space.rows([i])  # limits may differ from row to row
+        drawn, finished = _of_row(own, scores[i : i + 1], n, bound[i], rng, max_trials)
         if not finished and (i or len(scores) > 1 or not len(drawn)):
             raise KeyboardInterrupt
         rows.append(drawn)

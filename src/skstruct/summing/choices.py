@@ -8,14 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from skstruct.summing.base import Law
-from skstruct.summing.listed import drawn_columns
 
 
 class ChoiceLaw(Law):
     """One of m choices with chances proportional to exp(values).
 
-    As :class:`.listed.ListedLaw`, for embeddings that need not be written out: the caller
-    prices the choices, and says what their chances mean.
+    The caller prices the choices, and says what their chances mean.
 
     Parameters
     ----------
@@ -52,9 +50,18 @@ class ChoiceLaw(Law):
         return chances.copy() if self.marginals_of is None else self.marginals_of(chances)
 
     def sample(self, n, rng):
-        chances = self.probabilities
-        drawn = drawn_columns(chances, n, rng)
-        # Rounding may point behind the last choice that there is.
-        possible = np.take_along_axis(chances, drawn, axis=1) > 0
-        drawn = np.where(possible, drawn, chances.argmax(axis=1)[:, None])
+        drawn = drawn_columns(self.probabilities, n, rng)
         return drawn if self.outputs_of is None else self.outputs_of(drawn)
+
+
+def drawn_columns(probabilities, n: int, rng) -> np.ndarray:
+    """``n`` columns of every row with the chances that stand there; int64 (n_rows, n)."""
+    upto = np.cumsum(probabilities, axis=1)
+    upto /= upto[:, -1:]
+    # Rounding may reach past the last column of chance above 0: none is drawn beyond it.
+    last = probabilities.shape[1] - 1 - np.argmax(probabilities[:, ::-1] > 0, axis=1)
+    # All rows are searched at once: row r lives between 2 r and 2 r + 1.
+    rows = np.arange(len(upto))[:, None]
+    level = rng.random((len(upto), n)) + 2.0 * rows
+    found = np.searchsorted((upto + 2.0 * rows).ravel(), level, "right")
+    return np.minimum(found - probabilities.shape[1] * rows, last[:, None])

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws over a list of outputs: a softmax."""
+"""Laws over a list of outputs."""
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
-from scipy.special import logsumexp
 
-from skstruct.summing.base import Law
+from skstruct.summing.choices import ChoiceLaw
 
 
-class ListedLaw(Law):
-    """Laws over outputs that are few enough to be listed.
+class ListedLaw(ChoiceLaw):
+    """Laws over outputs that are few enough to be listed, with their embeddings.
 
     Parameters
     ----------
@@ -31,28 +28,8 @@ class ListedLaw(Law):
 
     def __init__(self, outputs, psi, scores):
         self.outputs, self.psi = np.asarray(outputs), psi
-        values = np.asarray(psi @ scores.T).T  # (n, m)
-        self.log_partition = logsumexp(values, axis=1)
-        self.values = values
-
-    @cached_property
-    def probabilities(self) -> np.ndarray:
-        """Of every output in every row; shape (n, m)."""
-        return np.exp(self.values - self.log_partition[:, None])
-
-    def marginals(self):
-        return np.asarray(self.probabilities @ self.psi)
-
-    def sample(self, n, rng):
-        return self.outputs[drawn_columns(self.probabilities, n, rng)]
-
-
-def drawn_columns(probabilities, n: int, rng) -> np.ndarray:
-    """``n`` columns of every row with the chances that stand there; int64 (n_rows, n)."""
-    upto = np.cumsum(probabilities, axis=1)
-    level = rng.random((len(upto), n)) * upto[:, -1:]
-    last = probabilities.shape[1] - 1
-    # All rows are searched at once: row r lives between 2 r and 2 r + 1.
-    at = 2.0 * np.arange(len(upto))[:, None]
-    found = np.searchsorted((upto / upto[:, -1:] + at).ravel(), level / upto[:, -1:] + at, "right")
-    return np.minimum(found - (last + 1) * np.arange(len(upto))[:, None], last)
+        super().__init__(
+            np.asarray(psi @ scores.T).T,
+            marginals_of=lambda chances: np.asarray(chances @ psi),
+            outputs_of=lambda drawn: self.outputs[drawn],
+        )

@@ -61,12 +61,15 @@ class ExponentialFamily(ExponentialPredictor):
     n_sweeps : int, default=1
         Sweeps of these between two steps.
     n_draws : int, default=1000
-        Draws of a row that its marginals are the mean of, where they are not exact.
+        Draws of a row that its marginals are the mean of, where they are not exact, and chains
+        that its partition function is estimated with.
     n_warmup : int, default=50
         Sweeps of the chains that these draws are the ends of.
-    eps, delta : float, default=0.1 and 0.1
+    eps : float, default=None
         Annealed partition functions are right up to a factor :math:`1 \pm \epsilon` with chance
-        :math:`1 - \delta`, as far as chains mix.
+        :math:`1 - \delta`, as far as chains mix, whatever number of draws that takes; None for
+        ``n_draws`` and intervals by their standard error.
+    delta : float, default=0.1
     moves : "auto", "local" or "meta", default="auto"
         Of the chains; see :class:`~skstruct.sampling.Metropolis`.
     memory : str or int, default="1GB"
@@ -123,7 +126,7 @@ class ExponentialFamily(ExponentialPredictor):
         n_sweeps=1,
         n_draws=1000,
         n_warmup=50,
-        eps=0.1,
+        eps=None,
         delta=0.1,
         moves="auto",
         memory="1GB",
@@ -168,7 +171,7 @@ class ExponentialFamily(ExponentialPredictor):
                 raise ValueError(f"{name} is a whole number from 1; {getattr(self, name)!r} came.")
         if self.tol is not None and not (is_number(self.tol) and 0 < self.tol < np.inf):
             raise ValueError(f"tol is a positive number, or None; {self.tol!r} came.")
-        check_accuracy(self.eps, self.delta)
+        check_accuracy(0.5 if self.eps is None else self.eps, self.delta)
 
     # ------------------------------------------------------------------ fitting
     def _problem(self, X):

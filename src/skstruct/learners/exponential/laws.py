@@ -26,7 +26,7 @@ class ModelLaws:
     n_draws, n_warmup : int
         Draws of a row for its means, and sweeps of the chains that they are the ends of.
     eps, delta : float
-        What annealed partition functions promise.
+        What annealed partition functions promise; nothing where eps is None.
     moves : str
     seed : int
         Predictions of the same rows are the same every time.
@@ -36,7 +36,7 @@ class ModelLaws:
     partition: str
     n_draws: int
     n_warmup: int
-    eps: float
+    eps: float | None
     delta: float
     moves: Any
     seed: int
@@ -69,20 +69,37 @@ class ModelLaws:
             drawn = self.draws(space, scores, self.n_draws)
         elif view.embedding == space.embedding and _is_psi(view, space):
             return law.marginals()
-        elif isinstance(law, ListedLaw):
-            psi = view.embed(law.outputs)
-            return np.asarray(law.probabilities @ psi)
         else:
-            projection = _projection(space, view)
-            if projection is not None:
-                return law.marginals() @ projection.T
+            means = self._other_means(law, space, view, scores)
+            if means is not None:
+                return means
             drawn = law.sample(self.n_draws, np.random.default_rng(self.seed))
         return np.array([mean_psi(view, outputs) for outputs in drawn])
+
+    @staticmethod
+    def _other_means(law, space, view, scores):
+        """Exact means of another embedding, where one is written in the other or all is listed."""
+        if isinstance(law, ListedLaw):
+            return np.asarray(law.probabilities @ view.embed(law.outputs))
+        try:  # the same law in the view's own coordinates
+            other = view.law(view.lift(scores, space.embedding))
+            if other is not None:
+                return other.marginals()
+        except (AttributeError, ValueError):
+            pass
+        try:  # psi' = P psi where costs of psi' can be written as costs of psi
+            some = law.sample(1, np.random.default_rng(0))[:1, 0]
+            width = view.embed(some).shape[1]
+            return law.marginals() @ space.lift(np.eye(width), view.embedding).T
+        except (AttributeError, ValueError):
+            return None
 
     def log_partition(self, space, scores) -> LogPartition:
         """ln Z of every row with its interval."""
         method = self.partition if self.partition in ("auto", "exact") else "annealed"
-        options = {"eps": self.eps, "delta": self.delta, "return_interval": True}
+        options = {"delta": self.delta, "return_interval": True, "moves": self.moves}
+        options |= {"n_jobs": self.n_jobs}
+        options |= {"n_draws": self.n_draws} if self.eps is None else {"eps": self.eps}
         if method == "exact" or not _differs(space) or self.law(space, scores) is not None:
             return log_partition(space, scores, method=method, rng=self.seed, **options)
         each = [
@@ -100,12 +117,3 @@ def _differs(space) -> bool:
 def _is_psi(view, space) -> bool:
     """Whether a view embeds as the space does; lists of outputs go by one name for all."""
     return view is space or type(view) is type(space)
-
-
-def _projection(space, view):
-    """P (d', d) with psi' = P psi, where costs of psi' can be written as costs of psi."""
-    try:
-        width = view.embed(space.sample(1, 0)).shape[1]
-        return space.lift(np.eye(width), view.embedding)
-    except (AttributeError, ValueError):
-        return None

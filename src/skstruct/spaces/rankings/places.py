@@ -104,7 +104,6 @@ class Ranks(PlacedEmbedding):
     """psi(z) = the rank of every item (d numbers): a sort decodes it."""
 
     family = "ranks"
-    family = "ranks"
     reversible = True
 
     def width(self, d):

@@ -181,6 +181,14 @@ class Rankings(RandomRankings):
         """What training outputs are regressed as: by how much, where ratings say that."""
         return self._scheme.targets(np.asarray(Y, dtype=np.float64))
 
+    def lift(self, costs, embedding):
+        """Costs of ranks, charged for every item at every position."""
+        if embedding != "ranks" or self.embedding != "positions" or self.limits_.top is not None:
+            return super().lift(costs, embedding)
+        d = len(self.items_)
+        costs = check_costs(costs, d, used_by="Rankings")
+        return (costs[:, :, None] * np.arange(1.0, d + 1)).reshape(len(costs), d * d)
+
     def with_embedding(self, name, outputs=None, candidates=None):
         if name not in EMBEDDINGS:
             return super().with_embedding(name, outputs, candidates)
