@@ -49,7 +49,7 @@ from skstruct.learners import chow_liu_tree
 from skstruct.losses import Hamming, Kendall
 from skstruct.spaces import Hierarchy, LabelSets, PairwiseLabels, Rankings
 
-RANKED = ("iris", "wine", "glass", "vehicle", "housing", "stock", "cold", "spo")
+RANKED = ("iris", "wine", "glass", "vehicle", "housing", "stock", "cold")
 
 
 def nystroem(n_components):

@@ -7,37 +7,45 @@ from skstruct._arrays.lazy import lazy_names
 
 if TYPE_CHECKING:
     from skstruct.sampling.convergence import Diagnostics, diagnostics, to_arviz_dict
-    from skstruct.sampling.coupling import coupling_from_the_past
+    from skstruct.sampling.coupling import Coalescence, coupling_from_the_past
     from skstruct.sampling.draws import Draws
     from skstruct.sampling.metropolis import Metropolis
     from skstruct.sampling.partition import LogPartition, log_partition, marginals
     from skstruct.sampling.rejection import rejection_sample
     from skstruct.sampling.simulated_annealing import SimulatedAnnealing
     from skstruct.sampling.tempering import ParallelTempering
+    from skstruct.summing.base import Law
+    from skstruct.walking.base import Moves
 
 __getattr__ = lazy_names(
-    __name__,
+    "skstruct",
     {
-        "Diagnostics": "convergence",
-        "Draws": "draws",
-        "LogPartition": "partition",
-        "Metropolis": "metropolis",
-        "ParallelTempering": "tempering",
-        "SimulatedAnnealing": "simulated_annealing",
-        "coupling_from_the_past": "coupling",
-        "diagnostics": "convergence",
-        "log_partition": "partition",
-        "marginals": "partition",
-        "rejection_sample": "rejection",
-        "to_arviz_dict": "convergence",
+        "Coalescence": "sampling.coupling",
+        "Diagnostics": "sampling.convergence",
+        "Draws": "sampling.draws",
+        "Law": "summing.base",
+        "LogPartition": "sampling.partition",
+        "Metropolis": "sampling.metropolis",
+        "Moves": "walking.base",
+        "ParallelTempering": "sampling.tempering",
+        "SimulatedAnnealing": "sampling.simulated_annealing",
+        "coupling_from_the_past": "sampling.coupling",
+        "diagnostics": "sampling.convergence",
+        "log_partition": "sampling.partition",
+        "marginals": "sampling.partition",
+        "rejection_sample": "sampling.rejection",
+        "to_arviz_dict": "sampling.convergence",
     },
 )
 
 __all__ = [
+    "Coalescence",
     "Diagnostics",
     "Draws",
+    "Law",
     "LogPartition",
     "Metropolis",
+    "Moves",
     "ParallelTempering",
     "SimulatedAnnealing",
     "coupling_from_the_past",

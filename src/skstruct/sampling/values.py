@@ -30,7 +30,8 @@ def value_range(space, scores) -> tuple[np.ndarray, np.ndarray]:
 
 def mean_psi(space, outputs) -> np.ndarray:
     """Mean embedding of outputs (m, ...); shape (d,)."""
-    total = 0.0
-    for part in row_blocks(len(outputs), 10**5, "100MB"):
-        total = total + np.asarray(space.embed(outputs[part]).sum(axis=0)).ravel()
-    return total / len(outputs)
+    sums = [
+        np.asarray(space.embed(outputs[part]).sum(axis=0)).ravel()
+        for part in row_blocks(len(outputs), 10**5, "100MB")
+    ]
+    return np.sum(sums, axis=0) / len(outputs)

@@ -16,6 +16,8 @@ from skstruct.spaces.base import (
     OutputSpace,
     Restrictable,
     Samplable,
+    Summable,
+    Walkable,
 )
 from skstruct.spaces.candidates import Candidates
 from skstruct.spaces.classes import Classes
@@ -108,6 +110,8 @@ __all__ = [
     "SpanningTrees",
     "Sphere",
     "Strings",
+    "Summable",
     "Tournaments",
+    "Walkable",
     "check_costs",
 ]

@@ -209,7 +209,7 @@ class BaseSpace(BaseEstimator):
         return DenseCovariance(second)
 
     def law(self, scores):
-        r"""The laws :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`, where they are known exactly.
+        r"""The laws :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`, where known exactly.
 
         Parameters
         ----------

@@ -57,6 +57,7 @@ def check_scores(scores, space, width: int | None = None) -> np.ndarray:
 
 
 def check_width(scores, width: int, space) -> None:
+    """Raise where there is not one score for every coordinate."""
     if scores.shape[1] != width:
         raise ValueError(
             f"{type(space).__name__} expects scores of shape (n, {width}), one for every "

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial, update_wrapper
 
 
 class CallableWord(str):
     """A word that can be called."""
 
-    call: object
+    call: Callable
 
     def __call__(self, *args, **kwargs):
-        return self.call(*args, **kwargs)  # type: ignore[operator]
+        return self.call(*args, **kwargs)
 
 
 class ParameterAndMethod:
@@ -30,7 +31,7 @@ class ParameterAndMethod:
 
     def __init__(self, method):
         self.method = method
-        update_wrapper(self, method)  # type: ignore[arg-type]
+        update_wrapper(self, method)
 
     def __set_name__(self, owner, name):
         self.name = name
