@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from skstruct import ExponentialFamily
+from skstruct.losses import Kendall, ZeroOne, resolve_loss
 from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings
 from skstruct.testing.laws import assert_drawn_from
 
@@ -144,7 +145,7 @@ def test_parameters(arguments, message):
 
 
 def test_spaces_that_do_not_fit():
-    with pytest.raises(ValueError, match="not Samplable"):
+    with pytest.raises(ValueError, match="space of numbers"):
         ExponentialFamily(Interval(), lam=1.0).fit(X, X[:, 0])
     many = np.argsort(np.random.default_rng(0).random((40, 40)), axis=1) + 1
     with pytest.raises(ValueError, match="no exact law"):
@@ -173,3 +174,68 @@ def test_training_that_stops_early_says_so():
         ExponentialFamily(
             LabelSets(), max_iter=2, tol=1e-12, partition="contrastive", random_state=0
         ).fit(X, SETS)
+
+
+# ------------------------------------------------------------------ losses of all kinds
+def expected_losses(model, loss, X):
+    """Expected losses of all outputs, row by row, with everything listed; and the outputs."""
+    outputs = model.space_.enumerate()
+    psi = model.space_.embed(outputs)
+    psi = psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi, dtype=float)
+    values = model.decision_function(X) @ psi.T
+    chances = np.exp(values - values.max(axis=1, keepdims=True))
+    chances /= chances.sum(axis=1, keepdims=True)
+    losses = np.array([loss(np.broadcast_to(z, outputs.shape), outputs) for z in outputs])
+    return chances @ losses.T
+
+
+@pytest.mark.parametrize("loss", ["rank", Kendall(normalize=True), "spearman", "footrule"])
+@pytest.mark.parametrize("embedding", ["pairs", "positions"])
+def test_losses_whose_truths_are_embedded_otherwise(loss, embedding):
+    ranks = np.argsort(np.argsort(X[:, :3] + 0.5 * X[:, [2, 0, 1]], axis=1), axis=1) + 1
+    model = ExponentialFamily(Rankings(["a", "b", "c"], embedding), lam=0.05).fit(X, ranks)
+    bound = resolve_loss(loss).bind(model.space_)
+    risks = expected_losses(model, bound, X)
+    assert_allclose(model.decode(X, loss=loss).values, risks.min(axis=1), atol=1e-9)
+
+
+def test_a_loss_of_the_users_own_counts_all_outputs():
+    model = ExponentialFamily(LabelSets(["sea", "sun"]), lam=1.0).fit(X, SETS)
+    own = model.decode(X, loss=lambda z, y: float(len(z ^ y)))
+    assert_allclose(own.values, model.decode(X, loss="hamming").values)
+    some = model.predict(X, loss=ZeroOne(candidates=[{"sun"}, {"sea"}]))
+    assert all(labels in ({"sun"}, {"sea"}) for labels in some)
+    many = ExponentialFamily(LabelSets(range(15)), lam=1.0)
+    many.fit(X, (np.random.default_rng(0).random((40, 15)) < 0.5).astype(int))
+    with pytest.raises(ValueError, match="table over all outputs"):
+        many.predict(X, loss=lambda z, y: 1.0)
+
+
+def test_limits_of_rows_are_those_of_new_rows():
+    model = ExponentialFamily(LabelSets(["sea", "sun"])).fit(X, SETS)
+    limits = {"include": [["sea"], ["sun"]]}
+    for answer in (model.predict_marginals, model.partition, model.sample):
+        with pytest.raises(ValueError, match="2 rows"):
+            answer(X[:3], restrict=limits)
+    assert model.predict_marginals(X[:2], restrict=limits).shape == (2, 2)
+
+
+def test_rankings_outside_of_the_limits():
+    ranks = np.array([[1, 2, 3], [2, 1, 3]] * 20)
+    space = Rankings(["a", "b", "c"], "pairs").restrict(before=[("a", "b")])
+    with pytest.raises(ValueError, match=r"y\[1\] is outside of Rankings"):
+        ExponentialFamily(space).fit(X, ranks)
+    model = ExponentialFamily(Rankings(["a", "b", "c"], "pairs")).fit(X, ranks)
+    with pytest.raises(ValueError, match=r"y\[1\] has ties"):
+        model.log_proba(X[:2], np.array([[1, 2, 3], [1, 2, 2]]))
+
+
+def test_a_kernel_of_zeros_has_no_features():
+    model = ExponentialFamily(LabelSets(["sea", "sun"]), kernel="precomputed")
+    assert model.fit(np.zeros((40, 40)), SETS).objective_ == pytest.approx(np.log(4))
+
+
+def test_inputs_that_are_far_too_large_say_so():
+    with pytest.warns(ConvergenceWarning, match="scale the inputs"):
+        model = ExponentialFamily(LabelSets(["sea", "sun"])).fit(X * 1e150, SETS)
+    assert model.objective_ <= np.log(4) + 1e-9

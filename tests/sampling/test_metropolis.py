@@ -11,7 +11,14 @@ from skstruct.exceptions import MixingWarning
 from skstruct.sampling import Metropolis
 from skstruct.sampling.chains import Chains
 from skstruct.sampling.meta import MetaMoves
-from skstruct.spaces import Candidates, Interval, LabelSets, PairwiseLabels, Rankings
+from skstruct.spaces import (
+    BinaryPolytope,
+    Candidates,
+    Interval,
+    LabelSets,
+    PairwiseLabels,
+    Rankings,
+)
 from skstruct.testing.laws import assert_drawn_from
 from skstruct.walking.streams import new_streams
 
@@ -162,3 +169,24 @@ def test_chains_that_have_not_met_say_what_helps():
         drawn = chains.sample(200)
     with pytest.warns(MixingWarning, match="R-hat"):
         assert not drawn.diagnostics(of="psi").ok
+
+
+def test_what_chains_begin_with():
+    space = LabelSets("ab")
+    with pytest.raises(ValueError, match="start has 2 outputs for 4 chains"):
+        Metropolis(space, [0.0, 0.0], start=np.zeros((2, 2), np.int8))
+    with pytest.raises(ValueError, match="none of LabelSets"):
+        Metropolis(space, [0.0, 0.0], start=np.full((4, 2), 7))
+    for scores in ([0.0], [0.0] * 3):
+        with pytest.raises(ValueError, match=r"shape \(n, 2\)"):
+            Metropolis(space, scores)
+
+
+def test_a_polytope_is_not_a_cube():
+    space = BinaryPolytope(np.array([[1.0, 1.0, 1.0]]), [2.0])
+    scores = np.ones((1, 3))
+    outputs = space.enumerate()
+    assert len(outputs) == 7
+    assert_allclose(space.law(scores).log_partition, np.log(np.exp(outputs @ scores[0]).sum()))
+    drawn = Metropolis(space, scores, n_chains=200, rng=0).sample(5)
+    assert space.contains(drawn.pooled).all()

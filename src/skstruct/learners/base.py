@@ -45,14 +45,18 @@ class BlockPredictor(BaseEstimator):
         index = X.index if is_pandas(X, "DataFrame", "Series") else None
         return read_inputs(self, X, reset=False), index
 
-    def _in_blocks(self, X, problem, smoother, decide):
+    def _check_limits(self, problem, n: int) -> None:
+        """Raise where limits that differ from row to row are not those of n new rows."""
         limits = getattr(problem.space, "limits_", None)
         if getattr(limits, "of_training", False):
             raise ValueError(
                 f"{type(self.space_).__name__}: the constraints differ from row to row, and were "
                 "given for training; give those of the new rows: restrict={...}."
             )
-        check_n_rows(limits, X.shape[0], type(self.space_).__name__)
+        check_n_rows(limits, n, type(self.space_).__name__)
+
+    def _in_blocks(self, X, problem, smoother, decide):
+        self._check_limits(problem, X.shape[0])
         budget = {"memory": self.memory, "n_jobs": self.n_jobs, "verbose": self.verbose}
         smooth = partial(problem.smooth, smoother)
         return decide_in_blocks(X, smooth, decide, problem.bytes_per_row(), **budget)

@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from skstruct.sampling.meta import MetaMoves
 from skstruct.sampling.values import values_of
 from skstruct.spaces.base import Samplable
+from skstruct.spaces.listed_laws import check_width
 from skstruct.walking.base import Moves
 from skstruct.walking.streams import new_streams
 
@@ -47,7 +48,13 @@ class Chains:
         self.scores = np.ascontiguousarray(scores, dtype=np.float64)
         self.row = np.ascontiguousarray(row, dtype=np.int64)
         self.beta = np.broadcast_to(np.asarray(beta, dtype=np.float64), self.row.shape).copy()
-        first = uniform_draws(space, len(self.row), rng) if start is None else start
+        first = uniform_draws(space, len(self.row), rng) if start is None else np.asarray(start)
+        if len(first) != len(self.row):
+            raise ValueError(f"start has {len(first)} outputs for {len(self.row)} chains.")
+        if start is not None and not space.contains(first).all():
+            raise ValueError(f"start: some output is none of {type(space).__name__}.")
+        if len(first):  # compiled steps trust their arrays
+            check_width(self.scores, space.embed(first[:1]).shape[1], space)
         self.states = self.moves.start(first)
         self.streams = new_streams(len(self.row), rng)
         self.accepted = np.zeros(len(self.row), np.int64)

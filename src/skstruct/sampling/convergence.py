@@ -85,9 +85,7 @@ class Diagnostics:
         return "\n".join([*lines, *(self.troubles or ("Nothing speaks against these draws.",))])
 
 
-def diagnostics(
-    draws, *, of="score", r_hat_limit=1.01, ess_limit=400, warn=True
-) -> Diagnostics:
+def diagnostics(draws, *, of="score", r_hat_limit=1.01, ess_limit=400, warn=True) -> Diagnostics:
     """R-hat, effective sample sizes and standard errors of what chains have drawn [1]_.
 
     Parameters

@@ -100,6 +100,8 @@ def coupling_from_the_past(
     single = np.ndim(scores) == 1
     scores = check_scores(scores, space)
     _check_arguments(n, method, max_doublings)
+    if not len(scores):
+        raise ValueError("scores have no rows.")
     rng = np.random.default_rng(rng)
     ways = _ways(space, scores, method, int(max_doublings), n_jobs)
     monotone = np.zeros(len(scores), bool)

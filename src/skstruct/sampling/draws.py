@@ -11,7 +11,7 @@ import numpy as np
 
 from skstruct.exceptions import MixingWarning
 from skstruct.sampling.remedies import advice
-from skstruct.sampling.values import mean_psi
+from skstruct.sampling.values import mean_of
 
 MANY = 100  # draws of a chain that are enough to tell whether chains have met
 LARGE = 10**6  # numbers in the embeddings of all draws that are not looked at unasked
@@ -59,7 +59,7 @@ class Draws:
 
     def marginals(self) -> np.ndarray:
         """Mean of psi over all draws; shape (d,)."""
-        return mean_psi(self.space, self.pooled)
+        return mean_of(self.space.embed, self.pooled)
 
     def diagnostics(self, *, of="score", r_hat_limit=1.01, ess_limit=400, warn=True):
         """R-hat, effective sizes and acceptance; see :func:`~.convergence.diagnostics`."""

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from skstruct._arrays.checks import is_count
+from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.progress import track
 from skstruct.sampling.chains import Chains
 from skstruct.sampling.draws import Draws
@@ -58,7 +58,7 @@ class Metropolis:
         scores = one_row_of_scores(scores, space)
         if not is_count(n_chains):
             raise ValueError(f"n_chains is a whole number from 1; {n_chains!r} came.")
-        if not (np.isfinite(beta) and beta >= 0):
+        if not (is_number(beta) and np.isfinite(beta) and beta >= 0):
             raise ValueError(f"beta is finite and at least zero; {beta!r} came.")
         self.space, self.verbose = space, verbose
         row = np.zeros(int(n_chains), np.int64)

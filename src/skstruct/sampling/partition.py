@@ -9,10 +9,12 @@ import numpy as np
 
 from skstruct.sampling.annealing import BATCHES, annealed_estimate, check_accuracy
 from skstruct.sampling.chains import Chains
+from skstruct.sampling.metropolis import check_sizes
 from skstruct.sampling.quick import cumulant_estimate, taylor_estimate
-from skstruct.sampling.values import mean_psi
+from skstruct.sampling.values import mean_of
 from skstruct.spaces.listed_laws import check_scores
 
+OPTIONS = ("n_draws", "n_sweeps", "moves", "p", "n_jobs", "verbose")
 METHODS = ("auto", "exact", "annealed", "cumulant", "taylor")
 
 
@@ -98,6 +100,9 @@ def log_partition(
     check_method(method)
     scores = check_scores(scores, space)
     check_accuracy(eps, delta)
+    unknown = set(options) - set(OPTIONS)
+    if unknown:
+        raise TypeError(f"Options are {', '.join(OPTIONS)}; {unknown.pop()!r} came.")
     found = None
     if method in ("auto", "exact"):
         law = exact_law(space, scores, required=method == "exact")
@@ -108,8 +113,8 @@ def log_partition(
     if found is None:
         quick = {"cumulant": cumulant_estimate, "taylor": taylor_estimate}[method]
         values = quick(space, scores)
-        unknown = np.full(len(values), np.nan)
-        found = LogPartition(values, unknown, unknown, unknown, 0.0, method)
+        nothing = np.full(len(values), np.nan)
+        found = LogPartition(values, nothing, nothing, nothing, 0.0, method)
     return found if return_interval else found.values
 
 
@@ -167,11 +172,13 @@ def marginals(
     drawn = chain_draws(
         space, scores, n_draws, n_warmup=n_warmup, moves=moves, rng=rng, n_jobs=n_jobs
     )
-    return np.array([mean_psi(space, outputs) for outputs in drawn])
+    means = [mean_of(space.embed, outputs) for outputs in drawn]
+    return np.array(means).reshape(len(scores), scores.shape[1])
 
 
 def chain_draws(space, scores, n, *, n_warmup=50, moves="auto", rng=None, n_jobs=None):
     """``n`` draws of every row, each the end of a chain of its own; shape (n_rows, n, ...)."""
+    check_sizes(n, n_warmup, 1)
     row = np.repeat(np.arange(len(scores)), n)
     chains = Chains(space, scores, row, moves=moves, rng=rng, n_jobs=n_jobs)
     chains.advance(n_warmup)

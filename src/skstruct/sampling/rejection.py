@@ -57,10 +57,15 @@ def rejection_sample(space, scores, n: int = 1, rng=None, *, bound=None, max_tri
     for name, value in (("n", n), ("max_trials", max_trials)):
         if not is_count(value):
             raise ValueError(f"{name} is a whole number from 1; {value!r} came.")
+    if not len(scores):
+        raise ValueError("scores have no rows.")
     check_samplable(space.rows([0]))
     rng = np.random.default_rng(rng)
     bound = value_range(space, scores)[1] if bound is None else bound
-    bound = np.broadcast_to(np.asarray(bound, dtype=np.float64), len(scores))
+    bound = np.asarray(bound, dtype=np.float64)
+    if bound.shape not in ((), (len(scores),)) or not np.isfinite(bound).all():
+        raise ValueError(f"bound is finite, one number or one for every row; {bound} came.")
+    bound = np.broadcast_to(bound, len(scores))
     rows = []
     for i in range(len(scores)):
         own = space.rows([i])  # limits may differ from row to row

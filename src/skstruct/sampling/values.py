@@ -28,10 +28,10 @@ def value_range(space, scores) -> tuple[np.ndarray, np.ndarray]:
     return space.argmin(scores).bounds, -space.argmin(-scores).bounds
 
 
-def mean_psi(space, outputs) -> np.ndarray:
-    """Mean embedding of outputs (m, ...); shape (d,)."""
+def mean_of(embed, outputs) -> np.ndarray:
+    """Mean of what ``embed`` makes of outputs (m, ...); shape (d,)."""
     sums = [
-        np.asarray(space.embed(outputs[part]).sum(axis=0)).ravel()
+        np.asarray(embed(outputs[part]).sum(axis=0)).ravel()
         for part in row_blocks(len(outputs), 10**5, "100MB")
     ]
     return np.sum(sums, axis=0) / len(outputs)

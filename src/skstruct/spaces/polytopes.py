@@ -10,8 +10,10 @@ from skstruct.decoding.binary_programs import BinaryProgram
 from skstruct.decoding.dag import Dag
 from skstruct.decoding.polytopes.constraints import columns_of, read_constraints
 from skstruct.exceptions import InfeasibleError
+from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.forms import in_order
 from skstruct.spaces.indicators import IndicatorSpace
+from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.programs import decode_rows, limit_constraints
 
 
@@ -104,6 +106,16 @@ class BinaryPolytope(IndicatorSpace):
     def _count_within(self, low, high):
         listed = self.enumerate()
         return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
+
+    def law(self, scores):
+        """Over the list of outputs, where it is short; constraints leave nothing to sum by."""
+        scores = self._checked_scores(scores, len(self.labels_))
+        check_n_rows(self.limits_, len(scores), "BinaryPolytope")
+        return BaseSpace.law(self, scores)
+
+    def moves(self):
+        """None: single flips may not lead from each output to each."""
+        return None
 
     def sample(self, n, rng):
         listed = self.enumerate()

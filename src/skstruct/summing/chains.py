@@ -140,6 +140,10 @@ class ChainLaw:
         """
         return self._backward(self.chains.which, 0)[0]
 
+    def pair_marginals(self) -> np.ndarray:
+        """Chance of each (symbol before, symbol here) at each position; shape (N, q, q)."""
+        return self._backward(np.arange(len(self.unary)), len(self.unary))[1]
+
     def transition_counts(self) -> np.ndarray:
         """Expected number of steps from each symbol to each in every row; shape (n, q, q)."""
         owned = np.diff(self.chains.starts)

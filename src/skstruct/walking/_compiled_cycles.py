@@ -14,6 +14,7 @@ import numpy as np
 from skstruct.walking._compiled_random import below, fraction
 
 TURN, SHIFT, REPLACE, RESIZE = 0, 1, 2, 3
+BUSY = 8  # proposals of each kind for one pause, without which three places never settle
 
 
 @nb.njit(cache=True, nogil=True)
@@ -122,12 +123,15 @@ def walk_cycles(
     states, kinds, sizes, must, both_ways, column, sign, scores, row, beta, n_steps, streams,
     accepted,
 ):  # fmt: skip
-    """Each proposal is of one of ``kinds``, all alike."""
+    """Each proposal is of one of ``kinds``, all alike, or a pause."""
     for c in range(len(states)):
         tour, score, warmth = states[c, 1:], scores[row[c]], beta[c]
         k = states[c, 0]
         for _ in range(n_steps):
-            kind = kinds[below(streams, c, len(kinds))]
+            number = below(streams, c, BUSY * len(kinds) + 1)
+            if number == BUSY * len(kinds):
+                continue
+            kind = kinds[number % len(kinds)]
             if kind == TURN:
                 done = turn_part(tour, k, score, column, sign, both_ways, warmth, streams, c)
             elif kind == SHIFT:

@@ -81,12 +81,7 @@ class ChainExponentialProblem(WithPositions, RiskProblem):
         offset = lengths + weight * np.maximum(lengths - 1, 0)
         if not weight:
             return -law.token_marginals(), None, offset
-        return -law.token_marginals(), -weight * self._pair_marginals(law, scores), offset
-
-    @staticmethod
-    def _pair_marginals(law, scores) -> np.ndarray:
-        """Chance of each transition into each position; shape (N, q, q)."""
-        return law._backward(np.arange(len(scores.values)), len(scores.values))[1]
+        return -law.token_marginals(), -weight * law.pair_marginals(), offset
 
     def decode(self, means, rows=slice(None)) -> Decoded:
         unary, transitions, offset = self._priced(means, rows)

@@ -26,6 +26,8 @@ class Solution:
 
 def lbfgs(model, theta, *, tol: float, max_iter: int, verbose: int = 0) -> Solution:
     """Minimise a model's convex objective until no entry of the gradient exceeds ``tol``."""
+    if not len(theta):  # a kernel of zeros has no features
+        return Solution(theta, float(model.value_and_gradient(theta)[0]), 0.0, 0, True)
     found = minimize(
         model.value_and_gradient,
         theta,
@@ -38,11 +40,18 @@ def lbfgs(model, theta, *, tol: float, max_iter: int, verbose: int = 0) -> Solut
         },
     )  # fmt: skip
     norm = float(np.abs(found.jac).max(initial=0.0))
-    if found.nit >= max_iter and norm > tol:
+    best, value = found.x, float(found.fun)
+    # A search that ends because the objective moves by rounding alone has found what there is.
+    converged = norm <= tol or (bool(found.success) and np.isfinite(value))
+    if not converged:
+        start = float(model.value_and_gradient(theta)[0])
+        if not value <= start:
+            best, value = theta, start
         warnings.warn(
             f"L-BFGS stopped after {found.nit} iterations with a gradient of {norm:.2g}, above "
-            f"tol = {tol:.2g}: raise max_iter, scale the inputs, or penalise more (lam).",
+            f"tol = {tol:.2g} ({found.message}): raise max_iter, scale the inputs, or penalise "
+            "more (lam).",
             ConvergenceWarning,
             stacklevel=4,
         )
-    return Solution(found.x, float(found.fun), norm, int(found.nit), norm <= tol)
+    return Solution(best, value, norm, int(found.nit), converged)

@@ -16,6 +16,8 @@ from skstruct.learners.inputs import plain_kernel
 from skstruct.learners.tokens import TokenBatch
 from skstruct.sampling.annealing import check_accuracy
 from skstruct.sampling.chains import check_samplable
+from skstruct.spaces.rankings.partial import is_total
+from skstruct.spaces.rankings.space import Rankings
 
 
 class ExponentialFamily(ExponentialPredictor):
@@ -207,6 +209,11 @@ class ExponentialFamily(ExponentialPredictor):
             self.problem_.n_features = len(self.scores_.weights_)
 
     def _learn_rows(self, X, share) -> Solution:
+        if not self.space_.discrete:
+            raise ValueError(
+                f"{type(self.space_).__name__} is a space of numbers; ExponentialFamily sums over "
+                "outputs that can be counted. ConditionalRiskMinimizer takes numbers."
+            )
         self._check_truth()
         features = self.features_map_.transform(X)
         psi = self.space_.targets(self.outputs_)
@@ -232,6 +239,11 @@ class ExponentialFamily(ExponentialPredictor):
             )
         if exact:
             return "exact"
+        if getattr(self.space_.limits, "n_rows", None) is not None:
+            raise ValueError(
+                f"The limits of {type(self.space_).__name__} differ from row to row, which chains "
+                "of training do not follow: give limits at prediction, restrict={...}."
+            )
         check_samplable(self.space_)
         return "contrastive" if self.partition == "auto" else str(self.partition)
 
@@ -264,14 +276,13 @@ class ExponentialFamily(ExponentialPredictor):
 
     def _check_truth(self):
         """Outputs to learn from have a probability; partial rankings stand for several."""
-        if self.space_.embedding in ("positions", "pairs", "ranks") and np.issubdtype(
-            self.outputs_.dtype, np.floating
-        ):
-            return
-        outside = np.flatnonzero(~self.space_.contains(self.outputs_))
-        if len(outside):
+        space, outputs = self.space_, self.outputs_
+        outside = ~space.contains(outputs)
+        if isinstance(space, Rankings) and space.limits is None:
+            outside &= is_total(outputs)
+        if outside.any():
             raise ValueError(
-                f"y[{outside[0]}] is outside of {type(self.space_).__name__} and its limits "
-                f"({len(outside)} such rows): it has no probability. Give limits at prediction, "
-                "restrict={...}."
+                f"y[{np.flatnonzero(outside)[0]}] is outside of {type(space).__name__} and its "
+                f"limits ({outside.sum()} such rows): it has no probability. Give limits at "
+                "prediction, restrict={...}."
             )

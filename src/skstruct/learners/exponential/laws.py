@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.learners.exponential.means import exact_means
 from skstruct.sampling.partition import LogPartition, chain_draws, exact_law, log_partition
-from skstruct.sampling.values import mean_psi
-from skstruct.summing.listed import ListedLaw
+from skstruct.sampling.values import mean_of
 
 PARTITIONS = ("auto", "exact", "annealed", "contrastive")
 
@@ -62,37 +62,23 @@ class ModelLaws:
         return np.concatenate(drawn)
 
     def means(self, space, scores, view=None) -> np.ndarray:
-        """Means of the embedding of ``view``, the space under another one; shape (n, d)."""
-        view = space if view is None else view
+        """Means of what a loss is bilinear in: the targets of ``view``; shape (n, d).
+
+        The view is the space under another embedding, or None for the marginals of its own.
+        """
         law = self.law(space, scores)
+        if view is None:
+            view = space
+            if law is not None:
+                return law.marginals()
         if law is None:
             drawn = self.draws(space, scores, self.n_draws)
-        elif view.embedding == space.embedding and _is_psi(view, space):
-            return law.marginals()
         else:
-            means = self._other_means(law, space, view, scores)
+            means = exact_means(law, space, view, scores)
             if means is not None:
                 return means
             drawn = law.sample(self.n_draws, np.random.default_rng(self.seed))
-        return np.array([mean_psi(view, outputs) for outputs in drawn])
-
-    @staticmethod
-    def _other_means(law, space, view, scores):
-        """Exact means of another embedding, where one is written in the other or all is listed."""
-        if isinstance(law, ListedLaw):
-            return np.asarray(law.probabilities @ view.embed(law.outputs))
-        try:  # the same law in the view's own coordinates
-            other = view.law(view.lift(scores, space.embedding))
-            if other is not None:
-                return other.marginals()
-        except (AttributeError, ValueError):
-            pass
-        try:  # psi' = P psi where costs of psi' can be written as costs of psi
-            some = law.sample(1, np.random.default_rng(0))[:1, 0]
-            width = view.embed(some).shape[1]
-            return law.marginals() @ space.lift(np.eye(width), view.embedding).T
-        except (AttributeError, ValueError):
-            return None
+        return np.array([mean_of(view.targets, outputs) for outputs in drawn])
 
     def log_partition(self, space, scores) -> LogPartition:
         """ln Z of every row with its interval."""
@@ -112,8 +98,3 @@ class ModelLaws:
 def _differs(space) -> bool:
     """Whether the limits of a space differ from row to row."""
     return getattr(getattr(space, "limits_", None), "n_rows", None) is not None
-
-
-def _is_psi(view, space) -> bool:
-    """Whether a view embeds as the space does; lists of outputs go by one name for all."""
-    return view is space or type(view) is type(space)

@@ -98,6 +98,7 @@ class ExponentialPredictor(ScoreLearner):
         """The problem, and scores block by block with their rows."""
         problem, scores = self._prepared(None, restrict)
         n = X.shape[0]
+        self._check_limits(problem, n)
 
         def blocks():
             for rows in row_blocks(n, problem.bytes_per_row(), self.memory):

@@ -7,8 +7,13 @@ import copy
 
 import numpy as np
 
+from skstruct.exceptions import UndecidableError
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import ZeroOne, pair
+from skstruct.spaces.rankings.partial import is_total
+from skstruct.spaces.rankings.space import Rankings
+
+MOST_LISTED = 2000  # outputs of which losses are written down, each against each
 
 
 class ExponentialProblem(RiskProblem):
@@ -40,17 +45,33 @@ class ExponentialProblem(RiskProblem):
         """The same scores under another loss, which decides too if it is not zero-one."""
         judged = copy.copy(self)
         judged.asked = loss
-        view, judged.loss = pair(loss, self.scored, self.outputs)
-        judged.by_loss = decide and not isinstance(loss, ZeroOne)
-        judged.space = view if judged.by_loss else self.scored
-        if judged.by_loss:
-            if judged.loss.embedding_on(view) == "weights":
-                raise ValueError(
-                    f"{type(loss).__name__} has no finite embedding: ExponentialFamily predicts "
-                    "the most probable output (loss=None), or under losses with one."
-                )
-            judged._measure(view.targets(self.outputs))
+        free = getattr(loss, "candidates", None) is None
+        judged.by_loss = decide and not (isinstance(loss, ZeroOne) and free)
+        if not judged.by_loss:
+            judged.space, judged.loss = self.scored, pair(loss, self.scored, self.outputs)[1]
+            return judged
+        judged.space, judged.loss = pair(loss, self.scored, self._known(loss))
+        if judged.loss.embedding_on(judged.space) == "weights":
+            raise ValueError(
+                f"{type(loss).__name__} has no finite embedding: ExponentialFamily predicts the "
+                "most probable output (loss=None), or under losses with one."
+            )
+        judged._measure(judged.space.targets(self.outputs))
         return judged
+
+    def _known(self, loss):
+        """Outputs that a loss must know: all, where it is a table of losses."""
+        space = self.scored
+        if loss.embedding_on(space) != "outputs" or space.embedding == "outputs":
+            return self.outputs
+        try:
+            listed = space.enumerate(MOST_LISTED)
+        except (AttributeError, UndecidableError):
+            raise ValueError(
+                f"{type(loss).__name__} is a table over all outputs, of which there are more than "
+                f"{MOST_LISTED:,}: give a loss with an embedding, such as 'hamming'."
+            ) from None
+        return np.concatenate([self.outputs, listed])
 
     def restricted(self, restrict):
         """The law given that the output lies within limits, and decisions within them."""
@@ -92,6 +113,12 @@ class ExponentialProblem(RiskProblem):
     def values(self, scores, outputs, rows=slice(None)) -> np.ndarray:
         """Scores of outputs, minus infinity where they are none of the space; shape (n,)."""
         space = self.scored.rows(rows)
+        if isinstance(space, Rankings) and not is_total(outputs).all():
+            at = np.flatnonzero(~is_total(outputs))[0]
+            raise ValueError(
+                f"y[{at + (rows.start or 0)}] has ties or leaves items out: log_proba takes total "
+                "orders."
+            )
         psi = space.embed(outputs)
         psi = psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi)
         return np.where(space.contains(outputs), np.einsum("nd,nd->n", scores, psi), -np.inf)

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Polytopes cut into simplices, from which points are drawn uniformly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skstruct.decoding.polytopes.affine_hulls import AffineHull, affine_hull
+from skstruct.exceptions import UnverifiedAnswerError
+
+MOST_DIMENSIONS = 7  # free dimensions; the cube of 7 is cut into 5040 simplices, of 8 into 40320
+MOST_VERTICES = 2000
+MOST_SIMPLICES = 200_000
+TIGHT = 1e-9  # of the most that an inequality is loose, up to which it holds with equality
+AGREEMENT = 1e-6  # relative, of two ways of measuring the volume
+
+
+class TooLargeError(ValueError):
+    """The polytope has too many dimensions, vertices or simplices to be cut up."""
+
+
+@dataclass(frozen=True)
+class Triangulation:
+    """Simplices that fill a polytope and do not overlap."""
+
+    vertices: np.ndarray  # shape (v, d)
+    simplices: np.ndarray  # vertex numbers, shape (s, k + 1)
+    cumulative: np.ndarray  # volume of the simplices up to each, in all 1; shape (s,)
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Uniform points, shape (n, d): a simplex by its volume, then a point of it.
+
+        The barycentric coordinates of a uniform point of a simplex are Dirichlet(1, ..., 1):
+        exponential variables divided by their sum.
+        """
+        which = np.searchsorted(self.cumulative[:-1], rng.random(n), side="right")
+        weights = rng.standard_exponential((n, self.simplices.shape[1]))
+        weights /= weights.sum(axis=1, keepdims=True)
+        points = np.zeros((n, self.vertices.shape[1]))
+        for corner, weight in zip(self.simplices[which].T, weights.T):
+            points += weight[:, None] * self.vertices[corner]
+        return points
+
+
+def triangulate(constraints, low, high) -> Triangulation:
+    """A bounded polytope, cut into simplices within the flat that it lies in.
+
+    Parameters
+    ----------
+    constraints : LinearConstraints, the same for all rows
+    low, high : arrays of shape (d,), finite
+
+    Raises
+    ------
+    TooLargeError
+        Beyond 7 free dimensions, 2000 vertices or 200 000 simplices.
+    UnverifiedAnswerError
+        Where rounding leaves the volume in doubt.
+
+    Examples
+    --------
+    >>> from skstruct.decoding.polytopes.constraints import read_constraints
+    >>> half = read_constraints(None, None, [[1, 1]], [1.0])
+    >>> triangle = triangulate(half, np.zeros(2), np.ones(2))
+    >>> triangle.simplices.shape
+    (1, 3)
+    >>> triangle.sample(2, np.random.default_rng(0)).sum(axis=1) <= 1
+    array([ True,  True])
+    """
+    hull = affine_hull(constraints, low, high)
+    k = hull.dimension
+    if k > MOST_DIMENSIONS:
+        raise TooLargeError(f"it has {k} free dimensions, and {MOST_DIMENSIONS} can be cut up")
+    corners, tight = _vertices(hull)
+    if len(corners) > MOST_VERTICES:
+        raise TooLargeError(f"it has {len(corners)} vertices, and {MOST_VERTICES} can be cut up")
+    simplices = pulled(tight, k)
+    edges = corners[simplices[:, 1:]] - corners[simplices[:, :1]]
+    volumes = np.abs(np.linalg.det(edges))
+    _check_volume(corners, volumes.sum())
+    vertices = np.clip(hull.origin + corners @ hull.basis.T, low, high)
+    return Triangulation(vertices, simplices, volumes.cumsum() / volumes.sum())
+
+
+def _vertices(hull: AffineHull):
+    """Vertices (v, k), and which inequalities are equations there, (v, m)."""
+    normals, offsets, k = hull.normals, hull.offsets, hull.dimension
+    if k == 0:
+        return np.zeros((1, 0)), np.zeros((1, len(offsets)), bool)
+    if k == 1:
+        reach = offsets / normals[:, 0]
+        found = np.array([[reach[reach < 0].max()], [reach[reach > 0].min()]])
+    else:
+        from scipy.spatial import HalfspaceIntersection
+
+        halfspaces = np.column_stack([normals, -offsets])
+        found = HalfspaceIntersection(halfspaces, np.zeros(k)).intersections
+    slack = offsets - found @ normals.T
+    tight = slack <= TIGHT * slack.max(axis=0)
+    # A vertex of many facets is found many times over; its equations tell it from the others.
+    _, first = np.unique(tight, axis=0, return_index=True)
+    return found[first], tight[first]
+
+
+def pulled(tight: np.ndarray, dimension: int) -> np.ndarray:
+    """The simplices of the pulling triangulation, vertex numbers of shape (s, k + 1).
+
+    A face is the union of the cones from its first vertex to those of its facets that do not
+    hold that vertex; these are cut up in the same way. Only which vertex lies on which
+    inequality is asked for, so that rounding in coordinates has no part in it [1]_.
+
+    Parameters
+    ----------
+    tight : bool array of shape (v, m)
+        Whether vertex v is on inequality m; inequalities may be redundant.
+
+    References
+    ----------
+    .. [1] B. Büeler, A. Enge and K. Fukuda, "Exact volume computation for polytopes: a practical
+       study", 2000, section 2.1 (the method of Cohen and Hickey).
+
+    Examples
+    --------
+    A square, whose corners are numbered around it:
+
+    >>> sides = np.array([[1, 0, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], bool)
+    >>> pulled(sides, 2).tolist()
+    [[0, 2, 3], [0, 1, 2]]
+    """
+    masks = {sum(1 << int(v) for v in np.flatnonzero(column)) for column in tight.T}
+    known: dict[int, np.ndarray] = {}
+    return _cut((1 << len(tight)) - 1, sorted(masks, reverse=True), dimension, known)
+
+
+def _cut(face: int, masks: list[int], dimension: int, known: dict) -> np.ndarray:
+    """Simplices of one face, a set of vertices as the bits of a number."""
+    if face in known:
+        return known[face]
+    if face.bit_count() <= dimension:
+        raise UnverifiedAnswerError("Rounding hides which vertices the polytope has.")
+    if face.bit_count() == dimension + 1:
+        corners = [v for v in range(face.bit_length()) if face >> v & 1]
+        return np.array([corners])
+    apex = face & -face
+    facets = _facets(face, masks)
+    bases = [_cut(part, facets, dimension - 1, known) for part in facets if not part & apex]
+    if not bases or sum(map(len, bases)) > MOST_SIMPLICES:
+        raise TooLargeError(f"it is made of more than {MOST_SIMPLICES} simplices")
+    base = np.vstack(bases)
+    first = np.full((len(base), 1), apex.bit_length() - 1)
+    known[face] = np.hstack([first, base])
+    return known[face]
+
+
+def _facets(face: int, masks: list[int]) -> list[int]:
+    """The largest faces within a face."""
+    parts = {face & mask for mask in masks} - {face, 0}
+    largest: list[int] = []
+    for part in sorted(parts, key=lambda part: (-part.bit_count(), part)):
+        if all(part & ~other for other in largest):
+            largest.append(part)
+    return largest
+
+
+def _check_volume(corners: np.ndarray, found: float) -> None:
+    """Raise where the simplices (volume / k!) do not add up to the convex hull."""
+    from math import factorial
+
+    from scipy.spatial import ConvexHull, QhullError
+
+    k = corners.shape[1]
+    if k < 2:
+        return
+    try:
+        expected = ConvexHull(corners).volume * factorial(k)
+    except QhullError:
+        expected = np.inf
+    if not abs(found - expected) <= AGREEMENT * expected:
+        raise UnverifiedAnswerError(
+            "Rounding leaves the volume of the polytope in doubt: it is very thin, or has "
+            "vertices that are very close to each other."
+        )
