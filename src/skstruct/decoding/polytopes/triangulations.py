@@ -4,21 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import factorial
 
 import numpy as np
 
 from skstruct.decoding.polytopes.affine_hulls import AffineHull, affine_hull
-from skstruct.exceptions import UnverifiedAnswerError
+from skstruct.exceptions import UndecidableError, UnverifiedAnswerError
 
 MOST_DIMENSIONS = 7  # free dimensions; the cube of 7 is cut into 5040 simplices, of 8 into 40320
 MOST_VERTICES = 2000
-MOST_SIMPLICES = 200_000
+MOST_SIMPLICES = 50_000
 TIGHT = 1e-9  # of the most that an inequality is loose, up to which it holds with equality
 AGREEMENT = 1e-6  # relative, of two ways of measuring the volume
-
-
-class TooLargeError(ValueError):
-    """The polytope has too many dimensions, vertices or simplices to be cut up."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +35,12 @@ class Triangulation:
         which = np.searchsorted(self.cumulative[:-1], rng.random(n), side="right")
         weights = rng.standard_exponential((n, self.simplices.shape[1]))
         weights /= weights.sum(axis=1, keepdims=True)
-        points = np.zeros((n, self.vertices.shape[1]))
-        for corner, weight in zip(self.simplices[which].T, weights.T):
-            points += weight[:, None] * self.vertices[corner]
-        return points
+        first, *others = self.vertices[self.simplices[which].T]  # (n, d) each
+        # From the first corner on: coordinates that are known stay what they are.
+        points = first.copy()
+        for corner, weight in zip(others, weights[:, 1:].T):
+            points += weight[:, None] * (corner - first)
+        return np.clip(points, self.vertices.min(axis=0), self.vertices.max(axis=0))
 
 
 def triangulate(constraints, low, high) -> Triangulation:
@@ -54,8 +53,8 @@ def triangulate(constraints, low, high) -> Triangulation:
 
     Raises
     ------
-    TooLargeError
-        Beyond 7 free dimensions, 2000 vertices or 200 000 simplices.
+    UndecidableError
+        Beyond 7 free dimensions, 2000 vertices or 50 000 simplices.
     UnverifiedAnswerError
         Where rounding leaves the volume in doubt.
 
@@ -72,14 +71,12 @@ def triangulate(constraints, low, high) -> Triangulation:
     hull = affine_hull(constraints, low, high)
     k = hull.dimension
     if k > MOST_DIMENSIONS:
-        raise TooLargeError(f"it has {k} free dimensions, and {MOST_DIMENSIONS} can be cut up")
+        raise UndecidableError(f"it has {k} free dimensions, and only {MOST_DIMENSIONS} are cut up")
     corners, tight = _vertices(hull)
     if len(corners) > MOST_VERTICES:
-        raise TooLargeError(f"it has {len(corners)} vertices, and {MOST_VERTICES} can be cut up")
+        raise UndecidableError(f"it has {len(corners)} vertices, more than {MOST_VERTICES}")
     simplices = pulled(tight, k)
-    edges = corners[simplices[:, 1:]] - corners[simplices[:, :1]]
-    volumes = np.abs(np.linalg.det(edges))
-    _check_volume(corners, volumes.sum())
+    volumes = _volumes(corners, simplices)
     vertices = np.clip(hull.origin + corners @ hull.basis.T, low, high)
     return Triangulation(vertices, simplices, volumes.cumsum() / volumes.sum())
 
@@ -141,17 +138,27 @@ def _cut(face: int, masks: list[int], dimension: int, known: dict) -> np.ndarray
     if face.bit_count() <= dimension:
         raise UnverifiedAnswerError("Rounding hides which vertices the polytope has.")
     if face.bit_count() == dimension + 1:
-        corners = [v for v in range(face.bit_length()) if face >> v & 1]
-        return np.array([corners])
+        return np.array([_bits(face)])
     apex = face & -face
     facets = _facets(face, masks)
     bases = [_cut(part, facets, dimension - 1, known) for part in facets if not part & apex]
-    if not bases or sum(map(len, bases)) > MOST_SIMPLICES:
-        raise TooLargeError(f"it is made of more than {MOST_SIMPLICES} simplices")
+    if not bases:
+        raise UnverifiedAnswerError("Rounding hides which facets the polytope has.")
+    if sum(map(len, bases)) > MOST_SIMPLICES:
+        raise UndecidableError(f"it is cut into more than {MOST_SIMPLICES} simplices")
     base = np.vstack(bases)
     first = np.full((len(base), 1), apex.bit_length() - 1)
     known[face] = np.hstack([first, base])
     return known[face]
+
+
+def _bits(face: int) -> list[int]:
+    """The numbers of the vertices of a face, in order."""
+    corners = []
+    while face:
+        corners.append((face & -face).bit_length() - 1)
+        face &= face - 1
+    return corners
 
 
 def _facets(face: int, masks: list[int]) -> list[int]:
@@ -164,21 +171,25 @@ def _facets(face: int, masks: list[int]) -> list[int]:
     return largest
 
 
-def _check_volume(corners: np.ndarray, found: float) -> None:
-    """Raise where the simplices (volume / k!) do not add up to the convex hull."""
-    from math import factorial
-
+def _volumes(corners: np.ndarray, simplices: np.ndarray) -> np.ndarray:
+    """Volumes of the simplices up to a factor; checked against that of the convex hull."""
     from scipy.spatial import ConvexHull, QhullError
 
     k = corners.shape[1]
+    # Measured where the vertices spread alike in all directions: thin is not less exact.
+    centred = corners - corners.mean(axis=0)
+    spread = np.linalg.svd(centred, full_matrices=False)[0] * np.sqrt(len(corners))
+    edges = spread[simplices[:, 1:]] - spread[simplices[:, :1]]
+    volumes = np.abs(np.linalg.det(edges)) / factorial(k)
     if k < 2:
-        return
+        return volumes
     try:
-        expected = ConvexHull(corners).volume * factorial(k)
+        expected = ConvexHull(spread).volume
     except QhullError:
         expected = np.inf
-    if not abs(found - expected) <= AGREEMENT * expected:
+    if not abs(volumes.sum() - expected) <= AGREEMENT * expected:
         raise UnverifiedAnswerError(
-            "Rounding leaves the volume of the polytope in doubt: it is very thin, or has "
-            "vertices that are very close to each other."
+            "Rounding leaves the volume of the polytope in doubt: some of its vertices are very "
+            "close to each other."
         )
+    return volumes

@@ -56,12 +56,14 @@ class ExponentialFamily(ExponentialPredictor):
         A constant feature, penalised like all others.
     tol : float, default=None
         Where training stops: for exact gradients, the largest entry (1e-5 when None); for
-        stochastic ones, what the objective may still fall by (1e-3 when None).
+        stochastic ones, what the objective may still fall by, as far as chains mix (1e-3 when
+        None).
     max_iter : int, default=1000
     n_chains : int, default=10
         Markov chains of every training row, where gradients are stochastic.
-    n_sweeps : int, default=1
-        Sweeps of these between two steps.
+    n_sweeps : int, default=5
+        Sweeps of these between two steps. Laws of few outputs take more: chains that do not mix
+        bend the gradient, which no stopping rule sees.
     n_draws : int, default=1000
         Draws of a row that its marginals are the mean of, where they are not exact, and chains
         that its partition function is estimated with.
@@ -125,7 +127,7 @@ class ExponentialFamily(ExponentialPredictor):
         tol=None,
         max_iter=1000,
         n_chains=10,
-        n_sweeps=1,
+        n_sweeps=5,
         n_draws=1000,
         n_warmup=50,
         eps=None,

@@ -2,13 +2,15 @@
 r"""Maximum a posteriori by stochastic gradients, where partition functions are not known.
 
 Every training row has Markov chains of its own, at the law of the current weights; the mean of psi
-over them stands for the gradient of ln Z. Steps are those of Newton's method at W = 0, where the
-Hessian is known,
+over them stands for the gradient of ln Z. Steps are those of Newton's method for the Hessian
 
-.. math:: (F^\top w F) \otimes S + 2 \lambda I, \qquad S = \mathrm{Cov}_{\text{uniform}}\, \psi,
+.. math:: (F^\top w F) \otimes S + 2 \lambda I, \qquad S = \sum_i w_i\, \mathrm{Cov}_i\, \psi,
 
-and shrink with time. Weights are averaged over windows, each twice as long as the one before, until
-the averaged gradient says that the objective is close to its minimum.
+which would be right if the covariance of psi was the same in all rows: at first that of the
+uniform law, later that of the chains. Where there are few weights, the Hessian itself is taken
+from the chains. Steps shrink with time. Weights are averaged over windows, each twice as long as
+the one before, until the decrement :math:`g^\top H^{-1} g / 2` of the averaged gradient says that
+the objective is close to its minimum.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import warnings
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.progress import ticker
@@ -24,6 +27,9 @@ from skstruct.learners.exponential.exact import Solution
 from skstruct.sampling.chains import Chains, uniform_draws
 
 WIDE = 1500  # features or coordinates of which no eigenvectors are taken
+LOOKED = 2 * 10**8  # operations that a look at the Hessian may take
+SMALL = 500  # weights of which the Hessian is written down
+NEW = 0.3  # share of a look among all looks
 LEVELS = 20  # temperatures between the uniform law and the model's, where chains are annealed
 
 
@@ -36,7 +42,7 @@ class StochasticGradients:
     n_chains : int
         Chains of every training row.
     n_sweeps : int
-        Sweeps between two gradients.
+        Sweeps between two gradients, and at each temperature where chains are annealed.
     annealed : bool
         Whether chains begin anew, from the uniform law, for every gradient; else they go on.
     """
@@ -44,6 +50,7 @@ class StochasticGradients:
     def __init__(self, model, *, n_chains, n_sweeps, annealed, moves, rng, n_jobs):
         self.model, self.n_sweeps, self.annealed = model, n_sweeps, annealed
         self.rng, self.n_chains = rng, n_chains
+        self.seen = self.hessian = None
         n = len(model.weight)
         self.row = np.repeat(np.arange(n), n_chains)
         self.chains = Chains(
@@ -53,34 +60,76 @@ class StochasticGradients:
         self._prepare_steps()
 
     def _prepare_steps(self):
-        """Eigenvectors of both factors of the Hessian at zero, or bounds where they are wide."""
+        """Eigenvectors of the features' part of the Hessian, or a bound where it is wide."""
         model = self.model
-        p, d = model.shape
-        F, w = model.features, model.weight
-        self.left = self.right = None
+        (p, d), F, w = model.shape, model.features, model.weight
+        self.left = None
         if p <= WIDE:
             inner = F.T @ (F.multiply(w[:, None]) if sparse.issparse(F) else F * w[:, None])
             inner = inner.toarray() if sparse.issparse(inner) else inner
-            a, self.left = np.linalg.eigh(inner)
+            self.of_features, self.left = np.linalg.eigh(inner)
         else:
             squares = F.multiply(F) if sparse.issparse(F) else F**2
-            a = np.full(p, float(np.asarray(squares.T @ w).sum()))
-        drawn = model.space.embed(uniform_draws(model.space, max(1000, 2 * min(d, WIDE)), self.rng))
+            self.of_features = np.full(p, float(np.asarray(squares.T @ w).sum()))
+        n_draws = max(1000, 2 * min(d, WIDE))
+        drawn = model.space.embed(uniform_draws(model.space, n_draws, self.rng))
         drawn = drawn.toarray() if sparse.issparse(drawn) else np.asarray(drawn, dtype=np.float64)
-        drawn = drawn - drawn.mean(axis=0)
-        if d <= WIDE:
-            e, self.right = np.linalg.eigh(drawn.T @ drawn / len(drawn))
+        self._curve(drawn - drawn.mean(axis=0), 1.0 / len(drawn))
+
+    def _curve(self, deviations, share):
+        """The Hessian from deviations of psi (m, d) from their means, each of so much weight."""
+        if deviations.shape[1] <= WIDE:
+            e, self.right = np.linalg.eigh(deviations.T @ (deviations * share))
         else:
-            e = np.full(d, np.linalg.norm(drawn, 2) ** 2 / len(drawn))
-        curvature = np.multiply.outer(a.clip(min=0), e.clip(min=0))
-        self.curvature = curvature + 2.0 * model.lam
+            e = np.full(deviations.shape[1], np.linalg.norm(deviations * share**0.5, 2) ** 2)
+            self.right = None
+        self.curvature = np.multiply.outer(self.of_features.clip(min=0), e.clip(min=0))
+        self.curvature += 2.0 * self.model.lam
+
+    def look(self) -> None:
+        """Take the Hessian from where the chains of each row are now, with what was seen before."""
+        c, (p, d) = self.n_chains, self.model.shape
+        if c == 1:
+            return
+        full = p * d <= SMALL
+        n_rows = max(2, LOOKED // (c * (p * d) ** 2 if full else c * d))
+        some = np.sort(self.rng.permutation(len(self.model.weight))[:n_rows])
+        weight = self.model.weight[some] / max(self.model.weight[some].sum(), 1e-300)
+        deviations = self._deviations(some)  # (rows, c, d)
+        share = np.repeat(weight / (c - 1), c)[:, None]
+        if not full:
+            self._curve(deviations.reshape(-1, d), share)
+            return
+        F = self.model.features[some]
+        F = F.toarray() if sparse.issparse(F) else np.asarray(F)
+        J = np.einsum("rp,rcd->rcpd", F, deviations).reshape(-1, p * d)
+        seen = J.T @ (J * share)
+        self.seen = seen if self.seen is None else (1 - NEW) * self.seen + NEW * seen
+        self.hessian = cho_factor(self.seen + 2.0 * self.model.lam * np.eye(p * d))
+
+    def _deviations(self, some) -> np.ndarray:
+        """psi of the chains of some rows, less the mean of each row; shape (rows, c, d)."""
+        c, outputs = self.n_chains, self.chains.outputs
+        at = (some[:, None] * c + np.arange(c)).ravel()
+        psi = self.model.space.embed(outputs[at])
+        psi = psi.toarray() if sparse.issparse(psi) else np.asarray(psi, dtype=np.float64)
+        psi = psi.reshape(len(some), c, -1)
+        return psi - psi.mean(axis=1, keepdims=True)
 
     def step(self, gradient) -> np.ndarray:
-        """The Newton step at zero."""
+        """The Newton step of this Hessian."""
+        if self.hessian is not None:
+            return cho_solve(self.hessian, gradient.ravel()).reshape(gradient.shape)
         G = gradient if self.left is None else self.left.T @ gradient
         G = (G if self.right is None else G @ self.right) / self.curvature
         G = G if self.left is None else self.left @ G
         return G if self.right is None else G @ self.right.T
+
+    def short(self, step) -> np.ndarray:
+        """The step, shortened where scores of training rows would change by more than one."""
+        change = self.model.features @ step
+        spread = np.sqrt(float(self.model.weight @ (np.asarray(change) ** 2).max(axis=1)))
+        return step / max(1.0, spread)
 
     def gradient(self, W) -> np.ndarray:
         """The gradient at W, by draws; shape (p, d)."""
@@ -90,7 +139,7 @@ class StochasticGradients:
             chains.states = chains.moves.start(uniform_draws(model.space, len(self.row), self.rng))
             for level in range(1, LEVELS):
                 chains.beta[:] = level / LEVELS
-                chains.advance(1)
+                chains.advance(self.n_sweeps)
             chains.beta[:] = 1.0
         chains.advance(self.n_sweeps)
         outputs, total = chains.outputs, 2.0 * model.lam * W - model.data
@@ -120,7 +169,9 @@ def averaged_descent(gradients, W, *, tol: float, max_iter: int, verbose: int = 
             G = gradients.gradient(W)
             mean_W += W / window
             mean_G += G / window
-            W = W - gradients.step(G) / np.sqrt(1.0 + t / 16.0)
+            W = W - gradients.short(gradients.step(G)) / np.sqrt(1.0 + t / 16.0)
+            if t % 16 == 15:
+                gradients.look()
             tick()
         if not np.isfinite(W).all():
             raise ValueError("Stochastic gradients diverged: scale the inputs, or raise lam.")

@@ -89,6 +89,12 @@ class QuantitySpace(BaseSpace):
     def _check_n_rows(self, n):
         check_n_rows(self.limits_, n, type(self).__name__)
 
+    def _one_row(self):
+        """Limits, where they are the same for all rows."""
+        if self.limits_ is not None and self.limits_.n_rows is not None:
+            raise ValueError("This space differs from row to row; take rows(i) of it first.")
+        return self.limits_
+
     # ------------------------------------------------------------- embeddings
     def with_embedding(self, name, outputs=None, candidates=None):
         if name == "weights":  # the loss works with the weights of training outputs

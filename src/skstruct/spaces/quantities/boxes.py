@@ -182,6 +182,20 @@ class Box(QuantitySpace):
         slack = TOLERANCE * np.maximum(np.abs(Z), self.limits_.size())
         return ((self.limits_.low - slack <= Z) & (self.limits_.high + slack >= Z)).all(axis=1)
 
+    def sample(self, n, rng=None):
+        """Uniform points between the limits, which must be finite; shape (n, d)."""
+        check_is_fitted(self)
+        limits = self._one_row()
+        for side, word in ((limits.low[0], "low"), (limits.high[0], "high")):
+            endless = np.flatnonzero(~np.isfinite(side))
+            if len(endless):
+                raise ValueError(
+                    f"{type(self).__name__}: a uniform sample needs finite limits; {word} is "
+                    f"infinite{self._column(endless[0])}. Give it, or restrict({word}=...)."
+                )
+        share = np.random.default_rng(rng).random((n, len(self.labels_)))
+        return np.clip((1 - share) * limits.low + share * limits.high, limits.low, limits.high)
+
     # ------------------------------------------------------------- decoding
     def _linear(self, costs):
         return self._quadratic(np.zeros_like(costs), costs)

@@ -85,6 +85,16 @@ class ConstrainedSpace(QuantitySpace):
     def _named(self, constraints, z) -> str:
         return constraints.worst(z)
 
+    def sample(self, n, rng=None):
+        """Uniform points of the polytope within the flat it lies in; shape (n, d).
+
+        It is cut into simplices once, see :mod:`skstruct.spaces.quantities.uniform`: for up to
+        7 free dimensions, and 50 000 simplices.
+        """
+        from skstruct.spaces.quantities.uniform import uniform_points
+
+        return uniform_points(self, n, rng)
+
     # ------------------------------------------------------------- decoding
     def _linear(self, costs):
         self._check_n_rows(len(costs))
@@ -127,9 +137,9 @@ class ConstrainedSpace(QuantitySpace):
         low, high = self._finite(system)
         return minimize_over_polytope(curves, system.constraints, low, high, prove=self.prove)
 
-    def _finite(self, system):
+    def _finite(self, system, why="this loss"):
         """Finite limits of every coordinate."""
-        return system.range.finite(type(self).__name__, "this loss")
+        return system.range.finite(type(self).__name__, why)
 
     def minimize(self, curves):
         self._check_n_rows(curves.shape[0])

@@ -111,24 +111,24 @@ class Polytope(ConstrainedSpace):
         sides = [self.b_eq if b_eq is None else b_eq, self.b_ub if b_ub is None else b_ub]
         return self._within(self._system(*sides, self.bounds if bounds is None else bounds))
 
-    def _finite(self, system):
+    def _finite(self, system, why="this loss"):
         low, high = system.range.low, system.range.high
         if np.isfinite(low).all() and np.isfinite(high).all():
             return low, high
         if system.n_rows is not None:
             raise ValueError(
-                "Polytope: this loss needs finite bounds where constraints differ from row to "
-                "row; give bounds."
+                f"Polytope: {why} needs finite bounds where constraints differ from row to row; "
+                "give bounds."
             )
         plans = system.constraints.plans
         key = ("implied", low.tobytes(), high.tobytes(), system.constraints.b_eq.tobytes(),
                system.constraints.b_ub.tobytes())  # fmt: skip
         if key not in plans:
-            plans[key] = _implied(system, self.labels_)
+            plans[key] = _implied(system, self.labels_, why)
         return plans[key]
 
 
-def _implied(system, labels):
+def _implied(system, labels, why):
     """Limits of every coordinate that follow from all constraints, by linear programs."""
     low, high = system.range.low[0].copy(), system.range.high[0].copy()
     for side, sign in ((low, 1.0), (high, -1.0)):
@@ -144,8 +144,8 @@ def _implied(system, labels):
             except ValueError:
                 word = "below" if sign > 0 else "above"
                 raise ValueError(
-                    f"Polytope: column {labels[j]!r} has no limit {word}, and this loss needs "
-                    "one; give bounds."
+                    f"Polytope: column {labels[j]!r} has no limit {word}, and {why} needs one; "
+                    "give bounds."
                 ) from None
             side[j] = sign * bound
     return low[None], high[None]

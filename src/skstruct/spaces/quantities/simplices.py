@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import check_costs
 from skstruct.spaces.base import Decoded
@@ -75,6 +76,12 @@ class Simplex(QuantitySpace):
         Z = np.asarray(Z, dtype=np.float64)
         adds_up = np.abs(Z.sum(axis=1) - self.total) <= TOLERANCE * self.total
         return adds_up & (Z + ROUNDING * self.total >= 0).all(axis=1)
+
+    def sample(self, n, rng=None):
+        """Uniform histograms, Dirichlet(1, ..., 1) times the total; shape (n, d)."""
+        check_is_fitted(self)
+        shares = np.random.default_rng(rng).standard_exponential((n, len(self.labels_)))
+        return shares * (self.total / shares.sum(axis=1, keepdims=True))
 
     # ------------------------------------------------------------- decoding
     def embed(self, Z):
