@@ -10,12 +10,7 @@ coalescence  Theorem 6.11: E T <= e^{2BR} steps until all chains of META have me
              the past. They meet at a step whose proposal a rejection sampler would accept, so that
              E T = |Y| e^{fmax} / Z. Draws are tested against the exact law by chi-square.
 mixing       Theorems 6.12 and C.2 (papers/sampling_mixing.py).
-partition    Theorem 6.5: the annealed estimate is within a factor 1 +- eps of Z with chance 3/4.
-             It takes S = 65 l e^{2/p} / eps^2 draws at each of l = p ceil(R ||u||) levels;
-             here S = 65 l sinh^2(1/p) / eps^2 and l = ceil(p h), h half the range of f. Draws are
-             ends of Metropolis chains, of 5 sweeps at each level; that this is not enough where a
-             law has two modes that are far apart is shown by the last lines. "no promise": as many
-             chains, and levels that follow them.
+partition    Theorem 6.5 (papers/sampling_partition.py).
 quick        Section 6.4: ln Z from counts. "printed" is the thesis' |Y| + Psi'u + u'Cu, which lacks
              a half, "Taylor" has it, "cumulant" is |Y| exp(mean f + var f / 2) of the same numbers.
              The thesis asks for |f| <= 1, so rows are scaled to a largest |f|.
@@ -29,78 +24,18 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
+from sampling_cases import cases, random_tree, small_spaces
 from sampling_mixing import mixing
+from sampling_partition import partition
 from scipy.special import logsumexp
 from scipy.stats import chisquare
 
 from skstruct.sampling import coupling_from_the_past, log_partition
-from skstruct.sampling.annealing import Schedule, repeats_for
 from skstruct.sampling.quick import moments_of_scores
 from skstruct.sampling.values import value_range
-from skstruct.spaces import Hierarchy, LabelSets, PairwiseLabels, Rankings, SpanningTrees
-
-LEVELS_PER_UNIT = 3.0  # p of the thesis, which asks for 3 at least
-MOST_DRAWS = 10**6  # of an estimate with the thesis' S that is run, not only counted
-
-
-# ------------------------------------------------------------------ what is measured on
-@dataclass(frozen=True, eq=False)
-class Case:
-    """A space small enough to list, and a row of scores."""
-
-    name: str
-    space: Any
-    scale: float
-    scores: np.ndarray  # (1, d)
-
-    @cached_property
-    def outputs(self):
-        return np.asarray(list(self.space.enumerate()))
-
-    @cached_property
-    def psi(self):
-        psi = self.space.embed(self.outputs)
-        return psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi)
-
-    @cached_property
-    def f(self):
-        return self.psi @ self.scores[0]
-
-    @property
-    def BR(self):
-        return np.linalg.norm(self.scores) * np.linalg.norm(self.psi, axis=1).max()
-
-    @property
-    def expected_trials(self):
-        """|Y| e^{fmax} / Z."""
-        return len(self.f) * math.exp(self.f.max() - logsumexp(self.f))
-
-
-def small_spaces():
-    return {
-        "8 labels": LabelSets(range(8)),
-        "5 items ranked, pairs": Rankings(range(5), "pairs"),
-        "12 labels in a tree": Hierarchy(random_tree(12), range(12)),
-    }
-
-
-def random_tree(n):
-    """(parent, child) pairs, labels in an order in which parents come first."""
-    rng = np.random.default_rng(7)
-    return [(int(rng.integers(child)), child) for child in range(1, n)]
-
-
-def cases(scales):
-    for name, space in small_spaces().items():
-        d = space.embed(space.sample(1, 0)).shape[1]
-        direction = np.random.default_rng(1).standard_normal((1, d))
-        for scale in scales:
-            yield Case(name, space, scale, scale * direction)
+from skstruct.spaces import Hierarchy, LabelSets, Rankings, SpanningTrees
 
 
 # ------------------------------------------------------------------ coalescence
@@ -133,98 +68,12 @@ def goodness_of_fit(case, drawn):
     return chisquare(*(np.bincount(group, one[order]) for one in (counts, expected))).pvalue
 
 
-# ------------------------------------------------------------------ partition functions
-def partition(quick):
-    """Theorem 6.5: how often annealed estimates keep their promise, and what they cost."""
-    print("\nTheorem 6.5: annealed estimates, promised to be within eps with chance 0.75")
-    print(f"   {'space':22s} {'eps':>4s} {'':13s} {'levels':>6s} {'S':>9s} {'draws':>11s}"
-          f" {'runs':>4s} {'within eps':>10s} {'3/4 within':>10s} {'seconds':>8s}")  # fmt: skip
-    for case in cases((0.5,)):
-        for eps in (0.5, 0.2) if quick else (0.5, 0.2, 0.1, 0.05):
-            partition_rows(case, eps, 10 if quick else 100)
-    for eps in (0.5,) if quick else (0.5, 0.2):
-        partition_rows(two_modes(), eps, 5 if quick else 20, n_sweeps=(5, 100))
-    by_median(quick)
-
-
-def two_modes(d=8, strength=1.0, tilt=0.5):
-    """f = strength ((|y| - d/2)^2 - d^2/4) + tilt |y|, two modes: all labels, or none."""
-    space = PairwiseLabels("full", range(d))
-    label = strength * (1 - d) + tilt
-    scores = np.r_[np.full(d, label), np.full(d * (d - 1) // 2, 2 * strength)]
-    return Case("8 labels, two modes", space, strength, scores[None])
-
-
-def plan_of(case, eps):
-    low, high = value_range(case.space, case.scores)
-    return Schedule.of((high[0] - low[0]) / 2, eps, 0.25, LEVELS_PER_UNIT)
-
-
-def partition_rows(case, eps, n, n_sweeps=(5,)):
-    """With this library's promise, by levels that follow the draws, and as the thesis has it."""
-    plan, p = plan_of(case, eps), LEVELS_PER_UNIT
-    sizes = plan.n_levels, plan.n_draws
-    for sweeps in n_sweeps:
-        runs, note = (n, "") if sweeps == n_sweeps[0] else (n // 5, f", {sweeps}")
-        shared = {"n": runs, "n_sweeps": sweeps}
-        partition_row(case, eps, "here" + note, *sizes, **shared)
-        partition_row(case, eps, "no promise" + note, None, plan.n_draws, **shared)
-    # With this factor, S of this library is that of the thesis.
-    stricter = eps * math.sinh(1 / p) / math.exp(1 / p)
-    affordable = plan_of(case, stricter).total <= MOST_DRAWS
-    sizes = plan.n_levels, old_draws(plan.n_levels, eps)
-    partition_row(case, eps, "thesis' S", *sizes, n=n // 10 * affordable, asked=stricter)
-    levels = int(p) * math.ceil(case.BR)
-    partition_row(case, eps, "thesis", levels, old_draws(levels, eps))
-
-
-def old_draws(levels, eps):
-    return math.ceil(65 * levels * math.exp(2 / LEVELS_PER_UNIT) / eps**2)
-
-
-def partition_row(case, eps, title, levels, S, n=0, asked=None, **options):
-    """``asked`` is eps of the estimates, where they are judged by another."""
-    total = "" if levels is None else f"{levels * S:,d}"
-    line = f"   {case.name:22s} {eps:4.2f} {title:15s} {levels or '':>4} {S:9,d} {total:>11s}"
-    if n:
-        promised = {"eps": asked or eps} if levels is not None else {"n_draws": S}
-        errors, seconds = estimates(case, range(n), **promised, **options)
-        line += (f" {n:4d} {np.mean(errors <= eps):10.2f} {np.quantile(errors, 0.75):10.4f}"
-                 f" {seconds:8.3f}")  # fmt: skip
-    print(line, flush=True)
-
-
-def estimates(case, seeds, **options):
-    """|Zhat / Z - 1| of an estimate for each seed, and seconds of one."""
-    exact = logsumexp(case.f)
-    started = time.perf_counter()
-    found = [
-        log_partition(case.space, case.scores, method="annealed", rng=seed, **options)[0]
-        for seed in seeds
-    ]
-    seconds = (time.perf_counter() - started) / len(seeds)
-    return np.abs(np.expm1(np.array(found) - exact)), seconds
-
-
-def by_median(quick):
-    """Medians of estimates that are within some eps with chance 3/4, and no more than that."""
-    n, case = 50 if quick else 1000, next(iter(cases((0.5,))))
-    others, _ = estimates(case, range(n, 2 * n), eps=1.0)
-    eps = np.quantile(others, 0.75)
-    print(f"\nMedians of estimates of which 3/4 are within eps = {eps:.3f}, {n} each")
-    print(f"   {'space':22s} {'delta':>5s} {'estimates':>9s} {'within eps':>10s}   {'promise':>7s}")
-    for delta in (0.25, 0.05, 0.01):
-        errors, _ = estimates(case, range(n), eps=1.0, delta=delta)
-        print(f"   {case.name:22s} {delta:5.2f} {repeats_for(delta):9d}"
-              f" {np.mean(errors <= eps):10.3f}   {1 - delta:7.2f}", flush=True)  # fmt: skip
-
-
 # ------------------------------------------------------------------ quick estimates
 def quick_estimates(quick):
     """Section 6.4: mean error over random rows."""
     n = 10 if quick else 100
     print(f"\nSection 6.4: mean |ln Zhat - ln Z| from counts, {n} rows each")
-    print(f"   {'space':24s} {'max |f|':>7s} {'printed':>9s} {'Taylor':>9s} {'cumulant':>9s}"
+    print(f"   {'space':26s} {'max |f|':>7s} {'printed':>9s} {'Taylor':>9s} {'cumulant':>9s}"
           "   Taylor / cumulant")  # fmt: skip
     for name, space in quick_spaces(quick).items():
         d = space.embed(space.sample(1, 0)).shape[1]
@@ -241,7 +90,7 @@ def quick_estimates(quick):
                 "cumulant": log_partition(space, u, method="cumulant"),
             }
             errors = [np.abs(one - exact).mean() for one in found.values()]
-            print(f"   {name:24s} {largest:7.2f}" + "".join(f" {one:9.2e}" for one in errors)
+            print(f"   {name:26s} {largest:7.2f}" + "".join(f" {one:9.2e}" for one in errors)
                   + f"   {errors[1] / errors[2]:10.1f}", flush=True)  # fmt: skip
 
 

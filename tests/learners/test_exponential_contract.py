@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from skstruct import ExponentialFamily
+from skstruct.exceptions import InfeasibleError
 from skstruct.losses import Kendall, ZeroOne, resolve_loss
 from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings
 from skstruct.testing.laws import assert_drawn_from
@@ -239,3 +240,11 @@ def test_inputs_that_are_far_too_large_say_so():
     with pytest.warns(ConvergenceWarning, match="scale the inputs"):
         model = ExponentialFamily(LabelSets(["sea", "sun"])).fit(X * 1e150, SETS)
     assert model.objective_ <= np.log(4) + 1e-9
+
+
+def test_the_row_that_has_no_output_is_named():
+    model = ExponentialFamily(LabelSets(["sea", "sun"]), memory=64).fit(X, SETS)
+    limits = {"include": [["sun"]] * 7 + [["sea"]], "exclude": [[]] * 7 + [["sea"]]}
+    for answer in (model.predict, model.predict_marginals, model.partition, model.sample):
+        with pytest.raises(InfeasibleError, match="row 7"):
+            answer(X[:8], restrict=limits)

@@ -8,7 +8,7 @@ import pytest
 
 from skstruct.exceptions import SamplingError
 from skstruct.sampling import rejection_sample
-from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings, SpanningTrees
+from skstruct.spaces import BaseSpace, Hierarchy, LabelSets, Rankings, SpanningTrees
 from skstruct.testing.laws import assert_drawn_from
 
 SPACES = [
@@ -17,6 +17,10 @@ SPACES = [
     Rankings(range(4), "pairs"),
     SpanningTrees(range(4)),
 ]
+
+
+class NoSampler(BaseSpace):
+    """A space that knows nothing."""
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
@@ -56,7 +60,7 @@ def test_how_many(n):
 
 def test_no_sampler():
     with pytest.raises(ValueError, match=r"not Samplable.*sample\(n, rng\)"):
-        rejection_sample(Interval(0, 1), [0.0])
+        rejection_sample(NoSampler(), [0.0])
 
 
 def test_an_interrupt_keeps_what_was_drawn():
@@ -76,3 +80,36 @@ def test_an_interrupt_keeps_what_was_drawn():
         drawn = rejection_sample(space, np.ones(12), 100_000, rng=0)
     assert 0 < len(drawn) < 100_000
     assert space.contains(drawn).all()
+
+
+def test_an_interrupt_keeps_what_all_rows_have():
+    space, calls = LabelSets(range(12)), []
+    sample = space.sample
+
+    def some(n, rng):
+        calls.append(n)
+        if len(calls) > 5:
+            raise KeyboardInterrupt
+        return sample(n, rng)
+
+    with (
+        mock.patch.object(space, "sample", some),
+        pytest.warns(UserWarning, match="Interrupted after"),
+    ):
+        drawn = rejection_sample(space, np.ones((2, 12)), 100_000, rng=0)
+    assert len(drawn) == 2
+    assert 0 < drawn.shape[1] < 100_000
+
+
+def test_limits_of_rows():
+    space = LabelSets("abc").restrict(include=[["a"], ["b"]])
+    drawn = rejection_sample(space, np.zeros((2, 3)), 50, rng=0)
+    assert drawn[0, :, 0].all()
+    assert drawn[1, :, 1].all()
+    assert not drawn[0, :, 1].all()
+
+
+def test_bounds():
+    for bound in (np.nan, np.inf, [1.0, 2.0]):
+        with pytest.raises(ValueError, match="bound is finite"):
+            rejection_sample(LabelSets("ab"), [0.0, 0.0], bound=bound)

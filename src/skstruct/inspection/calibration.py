@@ -70,7 +70,12 @@ class MarginalCalibrationDisplay:
         if not hasattr(estimator, "predict_marginals"):
             raise ValueError(f"{type(estimator).__name__} has no predict_marginals to look at.")
         space = estimator.space_
-        psi, marginals = space.embed(space.validate(y)), estimator.predict_marginals(X)
+        outputs, marginals = space.validate(y), estimator.predict_marginals(X)
+        if isinstance(marginals, list):  # sequences with features for every position
+            marginals = np.concatenate(marginals)
+            psi = np.eye(marginals.shape[1])[outputs[outputs >= 0]]
+        else:
+            psi = space.embed(outputs)
         name = type(estimator).__name__ if name is None else name
         shared = {"n_bins": n_bins, "strategy": strategy, "name": name, "ax": ax}
         return cls.from_predictions(psi, marginals, **shared)

@@ -12,7 +12,7 @@ f is centred so that :math:`|f| \le h`, half its range by the bounds of the deco
 :math:`S = \lceil 65\, l \sinh^2(1/p) / \epsilon^2 \rceil` independent draws at each,
 :math:`\Pr[|\hat Z / Z - 1| \le \epsilon] \ge 3/4`; the median of k estimates makes the chance
 :math:`1 - \delta`. This takes of the order of :math:`h^2 / \epsilon^2` draws. Where nothing is
-promised, levels follow the draws instead, each as far from the last as half of these allow.
+promised, chains are annealed together (:mod:`~.populations`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.progress import track
 from skstruct.exceptions import SamplingError
 from skstruct.sampling.chains import Chains, check_samplable
+from skstruct.sampling.populations import BATCHES, Population
 from skstruct.sampling.values import value_range
 
 MOST_CHAINS = 200_000  # chains that run at a time
 MOST_DRAWS = 10**9  # that a promise may take
-BATCHES = 10  # of chains, whose spread tells the error
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Schedule:
     @classmethod
     def of(cls, half_range: float, eps: float, delta: float, p: float):
         n_levels = math.ceil(p * half_range)
-        n_draws = max(math.ceil(65 * n_levels * math.sinh(1 / p) ** 2 / eps**2), 1)
+        n_draws = max(math.ceil(65 * n_levels * math.sinh(1 / p) ** 2 / eps**2), 2 * BATCHES)
         schedule = cls(n_levels, n_draws, repeats_for(delta))
         if schedule.total > MOST_DRAWS:
             raise SamplingError(
@@ -99,7 +99,7 @@ def annealed_estimate(
     p : float
         Levels per unit of half the range of f.
     n_draws : int, default=None
-        Chains, with levels that follow them and no promise; None for the promise.
+        Chains that are annealed together, with no promise; None for the promise.
     n_sweeps : int
     moves : see :class:`~.metropolis.Metropolis`
     """
@@ -107,20 +107,23 @@ def annealed_estimate(
     check_samplable(space)
     if not hasattr(space, "log_size"):
         raise ValueError(f"{type(space).__name__} is not Countable: it has no log_size().")
-    rng = np.random.default_rng(rng)
-    low, high = value_range(space, scores)
     values, errors = np.empty(len(scores)), np.zeros(len(scores))
-    log_size, middle = space.log_size(), (low + high) / 2
-    shared = {"n_sweeps": n_sweeps, "moves": moves, "n_jobs": n_jobs, "rng": rng}
+    shared = {"moves": moves, "rng": np.random.default_rng(rng), "n_jobs": n_jobs}
+    if n_draws is not None:
+        per = max(1, MOST_CHAINS // int(n_draws))
+        for start in track(range(0, len(scores), per), "annealing", verbose):
+            rows = slice(start, start + per)
+            population = Population(space, scores[rows], int(n_draws), **shared)
+            population.anneal(n_sweeps)
+            values[rows], errors[rows] = population.log_ratio, population.errors
+        return values + space.log_size(), errors
+    low, high = value_range(space, scores)
+    middle = (low + high) / 2
     for i in track(range(len(scores)), "annealing", verbose):
-        row = scores[i : i + 1]
-        if n_draws is None:
-            schedule = Schedule.of((high[i] - low[i]) / 2, eps, delta, p)
-            ratio, errors[i] = _promised(space, row, middle[i], schedule, **shared)
-        else:
-            ratio, errors[i] = _following(space, row, middle[i], int(n_draws), **shared)
-        values[i] = log_size + middle[i] + ratio
-    return values, errors
+        schedule = Schedule.of((high[i] - low[i]) / 2, eps, delta, p)
+        found = _promised(space, scores[i : i + 1], middle[i], schedule, n_sweeps, **shared)
+        values[i], errors[i] = found
+    return values + middle + space.log_size(), errors
 
 
 def _check_options(eps, delta, p, n_draws, n_sweeps):
@@ -129,11 +132,11 @@ def _check_options(eps, delta, p, n_draws, n_sweeps):
         raise ValueError(f"p is a number from 1; {p!r} came.")
     if not is_count(n_sweeps):
         raise ValueError(f"n_sweeps is a whole number from 1; {n_sweeps!r} came.")
-    if n_draws is not None and (not is_count(n_draws) or n_draws < 2 * BATCHES):
-        raise ValueError(f"n_draws is a whole number from {2 * BATCHES}; {n_draws!r} came.")
+    if n_draws is not None and not is_count(n_draws):
+        raise ValueError(f"n_draws is a whole number from 1, or None; {n_draws!r} came.")
 
 
-def _promised(space, scores, middle, schedule: Schedule, *, n_sweeps, moves, rng, n_jobs):
+def _promised(space, scores, middle, schedule: Schedule, n_sweeps, *, moves, rng, n_jobs):
     """ln of mean exp(f - middle) over all outputs, by the median of repeats; standard error."""
     L, S, k = schedule.n_levels, schedule.n_draws, schedule.n_repeats
     if L == 0:  # all outputs have the same score
@@ -153,45 +156,7 @@ def _promised(space, scores, middle, schedule: Schedule, *, n_sweeps, moves, rng
     estimates = np.log(sums.reshape(L, k, BATCHES).sum(axis=2) / S).sum(axis=0)
     chain = np.arange(k * S)
     sizes = np.bincount(chain // S * BATCHES + chain % BATCHES, minlength=k * BATCHES)
-    with np.errstate(divide="ignore", invalid="ignore"):  # batches without a chain
-        batches = np.log(sums / sizes).sum(axis=0).reshape(k, BATCHES)
+    batches = np.log(sums / sizes).sum(axis=0).reshape(k, BATCHES)
     error = math.sqrt(np.mean(batches.var(axis=1, ddof=1)) / BATCHES)
     # Of one estimate; the median of k is closer by about sqrt(pi / (2 k)).
     return float(np.median(estimates)), error * (1.0 if k == 1 else math.sqrt(math.pi / (2 * k)))
-
-
-def _following(space, scores, middle, n_draws, *, n_sweeps, moves, rng, n_jobs):
-    """The same by levels that follow the draws; standard error."""
-    row, batch = np.zeros(n_draws, np.int64), np.arange(n_draws) % BATCHES
-    chains = Chains(space, scores, row, beta=0.0, moves=moves, rng=rng, n_jobs=n_jobs)
-    estimate, beta = 0.0, 0.0
-    batches, sizes = np.zeros(BATCHES), np.bincount(batch)
-    while True:
-        f = chains.values() - middle
-        step = _step(f, 1.0 - beta)
-        top = step * f.max()
-        g = np.exp(step * f - top)
-        estimate += top + math.log(g.mean())
-        with np.errstate(divide="ignore"):
-            batches += top + np.log(np.bincount(batch, g) / sizes)
-        beta += step
-        if beta >= 1.0:
-            return estimate, float(batches.std(ddof=1) / math.sqrt(BATCHES))
-        chains.beta[:] = beta
-        chains.advance(n_sweeps)
-
-
-def _step(f, most: float) -> float:
-    """The largest step of beta after which half of the draws still count, or all that is left."""
-
-    def count(step):
-        g = np.exp(step * (f - f.max()))
-        return g.sum() ** 2 / (g @ g)
-
-    if count(most) >= len(f) / 2:
-        return most
-    low, high = 0.0, most
-    for _ in range(40):
-        half = (low + high) / 2
-        low, high = (half, high) if count(half) >= len(f) / 2 else (low, half)
-    return max(low, 1e-6 * most)

@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skstruct.sampling.annealing import BATCHES, annealed_estimate, check_accuracy
-from skstruct.sampling.chains import Chains
+from skstruct._arrays.blocks import row_blocks
+from skstruct.sampling.annealing import MOST_CHAINS, annealed_estimate, check_accuracy
 from skstruct.sampling.metropolis import check_sizes
+from skstruct.sampling.populations import BATCHES, Population
 from skstruct.sampling.quick import cumulant_estimate, taylor_estimate
+from skstruct.sampling.remedies import warn_if_moved
 from skstruct.sampling.values import mean_of
 from skstruct.spaces.listed_laws import check_scores
 
+SWEEPS = 5  # at each level of annealing
 OPTIONS = ("n_draws", "n_sweeps", "moves", "p", "n_jobs", "verbose")
 METHODS = ("auto", "exact", "annealed", "cumulant", "taylor")
 
@@ -145,17 +148,18 @@ def marginals(
         By dynamic programming, or the mean over Markov chains; ``"auto"`` is exact where that
         is possible.
     n_draws : int, default=1000
-        Chains of every row, of which the last output is taken: draws are independent.
+        Chains of every row, annealed together from the uniform law, of which the last output
+        is taken.
     n_warmup : int, default=50
-        Sweeps of every chain.
+        Sweeps of every chain once it is there.
     moves, rng, n_jobs : see :class:`~.metropolis.Metropolis`
 
     Returns
     -------
     means : array of shape (n, d)
-        From chains, <means, z> is off by at least eps with chance
-        :math:`2 e^{-\epsilon^2 S / (2 R^2 \|z\|^2)}` at most, for S draws and
-        :math:`R = \max \|\psi\|`, as far as chains mix.
+        From S independent draws, <means, z> is off by at least eps with chance
+        :math:`2 e^{-\epsilon^2 S / (2 R^2 \|z\|^2)}` at most, :math:`R = \max \|\psi\|`; draws of
+        chains are that as far as they mix.
 
     Examples
     --------
@@ -177,13 +181,25 @@ def marginals(
 
 
 def chain_draws(space, scores, n, *, n_warmup=50, moves="auto", rng=None, n_jobs=None):
-    """``n`` draws of every row, each the end of a chain of its own; shape (n_rows, n, ...)."""
+    """``n`` draws of every row by chains that were annealed together; shape (n_rows, n, ...).
+
+    Warns where ``n_warmup`` further sweeps change the mean score: chains had not arrived.
+    """
     check_sizes(n, n_warmup, 1)
-    row = np.repeat(np.arange(len(scores)), n)
-    chains = Chains(space, scores, row, moves=moves, rng=rng, n_jobs=n_jobs)
-    chains.advance(n_warmup)
-    outputs = np.asarray(chains.outputs)
-    return outputs.reshape(len(scores), n, *outputs.shape[1:])
+    rng = np.random.default_rng(rng)
+    drawn = []
+    for rows in row_blocks(len(scores), 1, max(1, MOST_CHAINS // n)):
+        population = Population(space, scores[rows], n, moves=moves, rng=rng, n_jobs=n_jobs)
+        population.anneal(SWEEPS)
+        chains, R = population.chains, len(scores[rows])
+        before = chains.values().reshape(R, -1)
+        if n_warmup:
+            chains.advance(int(n_warmup))
+        warn_if_moved(before, chains.values().reshape(R, -1))
+        outputs = np.asarray(chains.outputs)
+        outputs = outputs.reshape(R, -1, *outputs.shape[1:])
+        drawn.append(outputs[:, rng.permutation(outputs.shape[1])[:n]])
+    return np.concatenate(drawn)
 
 
 def exact_law(space, scores, required=False):

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from skstruct._arrays.checks import is_count
 from skstruct.exceptions import SamplingError
 from skstruct.sampling.chains import check_samplable
+from skstruct.sampling.metropolis import warn_interrupted
 from skstruct.sampling.values import value_range, values_of
 from skstruct.spaces.listed_laws import check_scores
 
@@ -38,7 +37,7 @@ def rejection_sample(space, scores, n: int = 1, rng=None, *, bound=None, max_tri
     Returns
     -------
     outputs : array of shape (n_rows, n, ...) or (n, ...), in canonical form
-        Fewer draws, with a warning, where the user interrupts.
+        Interrupted from the keyboard, those that all rows have, with a warning.
 
     References
     ----------
@@ -66,39 +65,47 @@ def rejection_sample(space, scores, n: int = 1, rng=None, *, bound=None, max_tri
     if bound.shape not in ((), (len(scores),)) or not np.isfinite(bound).all():
         raise ValueError(f"bound is finite, one number or one for every row; {bound} came.")
     bound = np.broadcast_to(bound, len(scores))
-    rows = []
-    for i in range(len(scores)):
-        own = space.rows([i])  # limits may differ from row to row
-        drawn, finished = _of_row(own, scores[i : i + 1], n, bound[i], rng, max_trials)
-        if not finished and (i or len(scores) > 1 or not len(drawn)):
-            raise KeyboardInterrupt
-        rows.append(drawn)
-    return rows[0] if single else np.stack(rows)
-
-
-def _of_row(space, scores, n, bound, rng, max_trials):
-    """Accepted draws of one row, and whether these are as many as were asked for."""
-    kept, n_kept, trials = [], 0, 0
+    kept = [_Kept(space.rows([i]), scores[i : i + 1], bound[i]) for i in range(len(scores))]
     try:
-        while n_kept < n:
-            if trials >= max_trials:
-                raise SamplingError(
-                    f"{type(space).__name__}: {n_kept} of {n} draws were accepted in "
-                    f"{trials:,} trials; the law is too far from uniform for rejection. Use "
-                    "coupling_from_the_past or Metropolis, or raise max_trials."
-                )
-            size = min(BLOCK, max_trials - trials)
-            proposed = np.asarray(space.sample(size, rng))
-            values = values_of(space, proposed, scores, np.zeros(size, np.int64))
-            if values.max() > bound + 1e-9 * (1 + abs(bound)):
-                raise ValueError(
-                    f"bound = {bound:.6g} is below the score {values.max():.6g} of an output."
-                )
-            accepted = proposed[rng.random(size) < np.exp(values - bound)]
-            kept.append(accepted)
-            n_kept, trials = n_kept + len(accepted), trials + size
+        while any(
+            row.n_kept < n for row in kept
+        ):  # in turn, so that an interrupt keeps some of all
+            for row in kept:
+                if row.n_kept < n:
+                    row.draw(rng, n, max_trials)
     except KeyboardInterrupt:
-        drawn = np.concatenate(kept) if kept else np.zeros((0,))
-        warnings.warn(f"Interrupted after {len(drawn)} of {n} draws.", stacklevel=3)
-        return drawn[:n], False
-    return np.concatenate(kept)[:n], True
+        done = min(row.n_kept for row in kept)
+        if not done:
+            raise
+        warn_interrupted(done, n)
+        n = done
+    drawn = np.stack([np.concatenate(row.outputs)[:n] for row in kept])
+    return drawn[0] if single else drawn
+
+
+class _Kept:
+    """Accepted draws of one row."""
+
+    def __init__(self, space, scores, bound):
+        self.space, self.scores, self.bound = space, scores, bound
+        self.outputs: list[np.ndarray] = []
+        self.n_kept = self.n_trials = 0
+
+    def draw(self, rng, n, max_trials) -> None:
+        """Try a block of uniform draws."""
+        if self.n_trials >= max_trials:
+            raise SamplingError(
+                f"{type(self.space).__name__}: {self.n_kept} of {n} draws were accepted in "
+                f"{self.n_trials:,} trials; the law is too far from uniform for rejection. Use "
+                "coupling_from_the_past or Metropolis, or raise max_trials."
+            )
+        size = min(BLOCK, max_trials - self.n_trials)
+        proposed = np.asarray(self.space.sample(size, rng))
+        values = values_of(self.space, proposed, self.scores, np.zeros(size, np.int64))
+        if values.max() > self.bound + 1e-9 * (1 + abs(self.bound)):
+            raise ValueError(
+                f"bound = {self.bound:.6g} is below the score {values.max():.6g} of an output."
+            )
+        self.outputs.append(proposed[rng.random(size) < np.exp(values - self.bound)])
+        self.n_kept += len(self.outputs[-1])
+        self.n_trials += size

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
+
+from skstruct.exceptions import MixingWarning
 
 LOW_ACCEPTANCE = 0.02  # of proposals: chains that stand still most of the time
 FAR_APART = 1.1  # R-hat above which longer chains seldom help
 HOPELESS = 10**7  # draws that nobody will wait for
+MOVED = 6.0  # standard errors by which the mean of chains that have arrived does not change
 
 
 def troubles(found) -> tuple[str, ...]:
@@ -80,3 +84,16 @@ def number_of_draws(found) -> str:
     chains = "1 chain" if found.n_chains == 1 else f"{found.n_chains} chains"
     draws = "1 draw" if found.n_draws == 1 else f"{found.n_draws} draws"
     return f"{chains} of {draws}"
+
+
+def warn_if_moved(before, after) -> None:
+    """Warn where the scores of chains (rows, chains) have another mean than some sweeps ago."""
+    spread = np.sqrt((before.var(axis=1) + after.var(axis=1)) / before.shape[1])
+    moved = np.abs(after.mean(axis=1) - before.mean(axis=1)) > MOVED * spread + 1e-9
+    if moved.any():
+        warnings.warn(
+            f"Chains were still on their way in row {np.flatnonzero(moved)[0]} ({moved.sum()} such "
+            "rows): raise n_warmup or n_draws, or use ParallelTempering.",
+            MixingWarning,
+            stacklevel=4,
+        )

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from skstruct._arrays.checks import LARGEST_SUM
 from skstruct.exceptions import InfeasibleError, UndecidableError
+from skstruct.spaces.limits import check_n_rows
 from skstruct.summing.base import Law, StackedLaws
 from skstruct.summing.listed import ListedLaw
 
@@ -16,17 +15,21 @@ FEW = 20_000  # outputs that are listed
 
 
 def listed_law(space, scores) -> Law | None:
-    """The law by a list of all outputs; None where there is no list, or too long a one."""
-    if getattr(getattr(space, "limits_", None), "n_rows", None) is not None:
-        laws = [space.rows([i]).law(scores[i : i + 1]) for i in range(len(scores))]
-        return StackedLaws(laws) if laws and all(law is not None for law in laws) else None
+    """The law by a list of all outputs; None where there is no list, or too long a one.
+
+    Outputs are not counted first, which can take far longer than to list the first of them.
+    """
+    limits = getattr(space, "limits_", None)
+    if getattr(limits, "n_rows", None) is not None:
+        check_n_rows(limits, len(scores), type(space).__name__)
+        return _row_by_row(space, scores)
     if not hasattr(space, "enumerate"):
         return None
     try:
-        if hasattr(space, "log_size") and space.log_size() > math.log(FEW):
-            return None
         outputs = space.enumerate(FEW)
     except UndecidableError:
+        return None
+    if len(outputs) > FEW:
         return None
     if not len(outputs):
         raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.")
@@ -35,10 +38,25 @@ def listed_law(space, scores) -> Law | None:
     return ListedLaw(outputs, psi, scores)
 
 
+def _row_by_row(space, scores) -> Law | None:
+    """The laws of spaces that differ; None as soon as one of them has none."""
+    laws = []
+    for i in range(len(scores)):
+        laws.append(space.rows([i]).law(scores[i : i + 1]))
+        if laws[-1] is None:
+            return None
+    return StackedLaws(laws) if laws else None
+
+
 def check_scores(scores, space, width: int | None = None) -> np.ndarray:
-    """Finite scores of shape (n, d), C-contiguous; one row may come as (d,)."""
+    """Finite scores of shape (n, d), C-contiguous; one row may come as (d,).
+
+    A law computes from them later too: they are its own, whatever happens to the argument.
+    """
     name = type(space).__name__
-    scores = np.ascontiguousarray(scores, dtype=np.float64)
+    given, scores = scores, np.ascontiguousarray(scores, dtype=np.float64)
+    if np.may_share_memory(given, scores):
+        scores = scores.copy()
     if scores.ndim == 1:
         scores = scores[None]
     if scores.ndim != 2:

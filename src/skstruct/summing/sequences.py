@@ -28,10 +28,12 @@ class SequenceLaw(Law):
         self.log_partition = chains.log_partition
 
     def marginals(self):
-        n = len(self.log_partition)
+        n, q = len(self.log_partition), self.chains.unary.shape[1]
         if not self.bigrams:
-            return self.chains.token_marginals().reshape(n, -1)
-        return np.hstack([part.reshape(n, -1) for part in self.chains.gradient()])
+            return self.chains.token_marginals().reshape(n, self.width * q)
+        nodes, steps = self.chains.gradient()
+        per_row = max(self.width - 1, 0) * q * q
+        return np.hstack([nodes.reshape(n, self.width * q), steps.reshape(n, per_row)])
 
     def sample(self, n, rng):
         return _widened(self.chains.sample(n, rng), self.width)
@@ -55,10 +57,10 @@ class GramLaw(Law):
         self.log_partition = chains.log_partition
 
     def marginals(self):
-        rows = len(self.log_partition)
+        rows, q = len(self.log_partition), self.chains.unary.shape[1]
         if self.n == 2:
-            return self.chains.transition_counts().reshape(rows, -1)
-        return self.chains.token_marginals().reshape(rows, self.width, -1).sum(axis=1)
+            return self.chains.transition_counts().reshape(rows, q * q)
+        return self.chains.token_marginals().reshape(rows, self.width, q).sum(axis=1)
 
     def sample(self, n, rng):
         return _widened(self.chains.sample(n, rng), self.width)

@@ -11,13 +11,18 @@ from skstruct.walking._compiled_random import below, fraction
 
 @nb.njit(cache=True, nogil=True)
 def walk_cliques(sets, nodes, column, scores, row, beta, n_steps, streams, accepted):
-    """Any of the open nodes comes in, or goes out."""
+    """Any of the open nodes is in or out after it, by a coin: half of the steps are pauses.
+
+    Without these, sets of even and of odd size take turns where every change is accepted.
+    """
     if len(nodes) == 0:
         return
     for c in range(len(sets)):
         inside, score = sets[c], scores[row[c]]
         for _ in range(n_steps):
             v = nodes[below(streams, c, len(nodes))]
+            if below(streams, c, 2) == inside[v]:
+                continue
             gain = 0.0
             for u in range(len(inside)):
                 if inside[u] and u != v:

@@ -19,10 +19,11 @@ def put(at, ends, edge, value):
 def walk_matchings(
     at, ends, number, perfect, columns, scores, row, beta, n_steps, streams, accepted
 ):
-    """Any edge f is picked, and what follows is as likely there as back.
+    """Any edge f is picked, or none, and what follows is as likely there as back.
 
     f goes out where it is in, and comes in where it may; it takes the stead of the one edge in
-    its way; of two edges in its way, (a, c) and (b, d), it takes the stead with (c, d).
+    its way; of two edges in its way, (a, c) and (b, d), it takes the stead with (c, d). Without the pauses, edges that share no node would
+    come and go in turns where every change is accepted.
     """
     m = len(ends)
     if m == 0:
@@ -30,7 +31,9 @@ def walk_matchings(
     for c in range(len(at)):
         mine, score = at[c], scores[row[c]]
         for _ in range(n_steps):
-            f = below(streams, c, m)
+            f = below(streams, c, m + 1)
+            if f == m:
+                continue
             a, b = ends[f, 0], ends[f, 1]
             e, g = mine[a], mine[b]  # what is in the way of f
             gain, other = score[columns[f]], -1

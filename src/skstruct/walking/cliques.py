@@ -9,7 +9,7 @@ from skstruct.walking.base import Moves
 
 
 class NodeMoves(Moves):
-    """A node comes in or goes out, and with it its pairs with all nodes inside.
+    """Pick a node and whether it is in; with it come or go its pairs with all nodes inside.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class NodeMoves(Moves):
         self.column = np.zeros((n_nodes, n_nodes), np.int64)
         u, v = edges.T
         self.column[u, v] = self.column[v, u] = np.arange(len(u))
-        self.sweep = max(len(self.nodes), 1)
+        self.sweep = max(2 * len(self.nodes), 1)
 
     def start(self, outputs):
         return np.array(outputs, dtype=np.int8, order="C")

@@ -90,10 +90,13 @@ def _vertices(hull: AffineHull):
         reach = offsets / normals[:, 0]
         found = np.array([[reach[reach < 0].max()], [reach[reach > 0].min()]])
     else:
-        from scipy.spatial import HalfspaceIntersection
+        from scipy.spatial import HalfspaceIntersection, QhullError
 
         halfspaces = np.column_stack([normals, -offsets])
-        found = HalfspaceIntersection(halfspaces, np.zeros(k)).intersections
+        try:
+            found = HalfspaceIntersection(halfspaces, np.zeros(k)).intersections
+        except QhullError:
+            raise UnverifiedAnswerError("Rounding hides the vertices of the polytope.") from None
     slack = offsets - found @ normals.T
     tight = slack <= TIGHT * slack.max(axis=0)
     # A vertex of many facets is found many times over; its equations tell it from the others.
@@ -115,8 +118,8 @@ def pulled(tight: np.ndarray, dimension: int) -> np.ndarray:
 
     References
     ----------
-    .. [1] B. Büeler, A. Enge and K. Fukuda, "Exact volume computation for polytopes: a practical
-       study", 2000, section 2.1 (the method of Cohen and Hickey).
+    .. [1] J. Cohen and T. Hickey, "Two algorithms for determining volumes of convex polyhedra",
+       Journal of the ACM 26, 1979.
 
     Examples
     --------
@@ -124,7 +127,7 @@ def pulled(tight: np.ndarray, dimension: int) -> np.ndarray:
 
     >>> sides = np.array([[1, 0, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], bool)
     >>> pulled(sides, 2).tolist()
-    [[0, 2, 3], [0, 1, 2]]
+    [[0, 1, 2], [0, 2, 3]]
     """
     masks = {sum(1 << int(v) for v in np.flatnonzero(column)) for column in tight.T}
     known: dict[int, np.ndarray] = {}

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.checks import is_count
+from skstruct.exceptions import InfeasibleError
 from skstruct.learners.exponential.two_in_one import ParameterAndMethod
 from skstruct.learners.score_learner import ScoreLearner
 from skstruct.losses import resolve_loss
@@ -94,17 +95,17 @@ class ExponentialPredictor(ScoreLearner):
         X, _ = self._checked(X)
         return self.problem_.smooth(self.scores_, X)
 
-    def _blocks(self, X, restrict):
-        """The problem, and scores block by block with their rows."""
+    def _answers(self, X, restrict, answer) -> list:
+        """What ``answer(problem, scores, rows)`` says of every block of rows."""
         problem, scores = self._prepared(None, restrict)
-        n = X.shape[0]
-        self._check_limits(problem, n)
-
-        def blocks():
-            for rows in row_blocks(n, problem.bytes_per_row(), self.memory):
-                yield rows, problem.smooth(scores, X[rows])
-
-        return problem, blocks()
+        self._check_limits(problem, X.shape[0])
+        answers = []
+        for rows in row_blocks(X.shape[0], problem.bytes_per_row(), self.memory):
+            try:
+                answers.append(answer(problem, problem.smooth(scores, X[rows]), rows))
+            except InfeasibleError as error:
+                raise error.shifted(rows.start) from None
+        return answers
 
     def predict_marginals(self, X, *, restrict=None):
         """Means of psi under the model, E[psi(Y) | x]; shape (n, d).
@@ -113,8 +114,7 @@ class ExponentialPredictor(ScoreLearner):
         with features for every position, a list with an array (T, q) for each.
         """
         X, _ = self._checked(X)
-        problem, blocks = self._blocks(X, restrict)
-        parts = [problem.marginals(scores, rows) for rows, scores in blocks]
+        parts = self._answers(X, restrict, lambda problem, *block: problem.marginals(*block))
         if isinstance(parts[0], list):
             return [chances for part in parts for chances in part]
         return np.concatenate(parts)
@@ -123,8 +123,8 @@ class ExponentialPredictor(ScoreLearner):
     def partition(self, X, *, restrict=None) -> LogPartition:
         """ln Z of every row, with the interval that it lies in and how sure that is."""
         X, _ = self._checked(X)
-        problem, blocks = self._blocks(X, restrict)
-        return LogPartition.joined([problem.log_partition(scores, rows) for rows, scores in blocks])
+        parts = self._answers(X, restrict, lambda problem, *block: problem.log_partition(*block))
+        return LogPartition.joined(parts)
 
     def log_proba(self, X, y, *, restrict=None, return_std=False):
         """Logarithms of the probabilities of outputs ``y``, one for each row of ``X``.
@@ -143,13 +143,15 @@ class ExponentialPredictor(ScoreLearner):
         X, _ = self._checked(X)
         check_consistent_length(X, y)
         outputs = self.space_.validate(y)
-        problem, blocks = self._blocks(X, restrict)
-        problem.check_truth(X, outputs)
+        self.problem_.check_truth(X, outputs)
         values, errors = np.empty(len(outputs)), np.empty(len(outputs))
-        for rows, scores in blocks:
+
+        def answer(problem, scores, rows):
             partition = problem.log_partition(scores, rows)
             values[rows] = problem.values(scores, outputs[rows], rows) - partition.values
             errors[rows] = partition.errors
+
+        self._answers(X, restrict, answer)
         return (values, errors) if return_std else values
 
     def sample(self, X, n=1, rng=None, *, restrict=None) -> list:
@@ -164,6 +166,7 @@ class ExponentialPredictor(ScoreLearner):
             raise ValueError(f"n is a whole number from 1; {n!r} came.")
         X, _ = self._checked(X)
         rng = np.random.default_rng(rng)
-        problem, blocks = self._blocks(X, restrict)
-        drawn = [problem.draws(scores, int(n), rng, rows) for rows, scores in blocks]
+        drawn = self._answers(
+            X, restrict, lambda problem, scores, rows: problem.draws(scores, int(n), rng, rows)
+        )
         return [self.space_.restore(outputs) for part in drawn for outputs in part]

@@ -102,7 +102,7 @@ class CompleteMatchings(CompleteLaw):
         return complete_edges(self.n, directed=False)
 
     def _random_edges(self, n, rng):
-        nodes = _shuffled(n, self.n, rng)[:, : self.n // 2 * 2].reshape(n, -1, 2)
+        nodes = _shuffled(n, self.n, rng)[:, : self.n // 2 * 2].reshape(n, self.n // 2, 2)
         u, v = nodes.min(axis=2), nodes.max(axis=2)
         return u * self.n - u * (u + 3) // 2 + v - 1
 

@@ -26,8 +26,8 @@ def uniform_points(space, n, rng) -> np.ndarray:
     >>> from skstruct.spaces import Polytope
     >>> shares = Polytope([[1, 1, 1]], [1], bounds=(0, 0.5)).fit([[0.5, 0.3, 0.2]])
     >>> drawn = uniform_points(shares, 1000, rng=0)
-    >>> shares.contains(drawn).all(), drawn.mean(axis=0).round(2)
-    (np.True_, array([0.33, 0.33, 0.33]))
+    >>> shares.contains(drawn).all(), drawn.mean(axis=0).round(1)
+    (np.True_, array([0.3, 0.3, 0.3]))
     """
     check_is_fitted(space)
     return _triangulation(space).sample(n, np.random.default_rng(rng))

@@ -68,12 +68,11 @@ class PlaceLaw(RankingLaw):
         self.log_partition = self.log_partition + rest
 
     def marginals(self):
-        placed = self.sums.placed
+        placed = self.sums.placed.copy()  # what is returned may be written to
         if self.top is not None:
             n_behind = placed.shape[1] - self.top
             behind = 1.0 - placed[:, :, : self.top].sum(axis=2, keepdims=True)
-            placed = placed.copy()
-            placed[:, :, self.top :] = behind / n_behind
+            placed[:, :, self.top :] = behind.clip(min=0.0) / n_behind  # rounding
         return self.scheme.from_places(placed)
 
 
