@@ -168,14 +168,30 @@ def test_over_label_sets_it_is_one_logistic_regression_per_label(as_sparse):
 def test_weights_and_an_intercept():
     rng = np.random.default_rng(2)
     X, weight = rng.normal(size=(N, 3)), rng.integers(1, 4, size=N)
-    y = (X[:, 0] + rng.normal(size=N) > 0.5).astype(int)
-    model = ExponentialFamily(Classes(), lam=LAM, tol=1e-10, fit_intercept=True)
-    weighted = model.fit(X, y, sample_weight=weight).predict_marginals(X)
-    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    assert_allclose(weighted, repeated.predict_marginals(X), atol=1e-7)
-    by_hand = ExponentialFamily(Classes(), lam=LAM, tol=1e-10)
-    by_hand.fit(np.hstack([X, np.ones((N, 1))]), y, sample_weight=weight)
-    assert_allclose(by_hand.coef_[:, -1], model.intercept_, atol=1e-6)
+    y = (X[:, :1] + rng.normal(size=(N, 1)) > 0.5).astype(int)
+    model = ExponentialFamily(LabelSets(["far"]), lam=LAM, tol=1e-10, fit_intercept=True)
+    model.fit(X, y, sample_weight=weight)
+    expected = LogisticRegression(C=1 / (2 * LAM * weight.sum()), tol=1e-12, max_iter=10_000)
+    expected.fit(X, y[:, 0], sample_weight=weight)
+    assert_allclose(model.coef_, expected.coef_, atol=1e-5)
+    assert_allclose(model.intercept_, expected.intercept_, atol=1e-5)
+    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight, axis=0))
+    assert_allclose(repeated.predict_marginals(X), model.predict_marginals(X), atol=1e-7)
+    rough = clone(model).set_params(partition="contrastive", tol=1e-4, random_state=0).fit(X, y)
+    exact = clone(model).fit(X, y)
+    assert_allclose(rough.intercept_, exact.intercept_, atol=0.1)
+
+
+def test_sampling_goes_by_the_parameters_as_they_are():
+    X, Z, *_ = data_of(SPACES[5], 40)
+    model = ExponentialFamily(clone(SPACES[5]), partition="contrastive", random_state=0, max_iter=20,
+                              tol=10.0).fit(X, SPACES[5].restore(Z))  # fmt: skip
+    assert model.partition(X[:1]).method == "annealed"
+    model.set_params(partition="exact")
+    assert model.partition(X[:1]).method == "exact"
+    model.set_params(partition="guess")
+    with pytest.raises(ValueError, match="partition is one of"):
+        model.predict(X[:1])
 
 
 def test_a_kernel_is_a_kernel():

@@ -84,7 +84,7 @@ def check_accuracy(eps, delta) -> None:
 
 
 def annealed_estimate(
-    space, scores, *, eps=0.1, delta=0.25, p=3.0, n_draws=None, n_sweeps=5, moves="auto",
+    space, scores, *, eps=0.1, delta=0.25, p=3.0, n_draws=None, n_sweeps=10, moves="auto",
     rng=None, n_jobs=None, verbose=0,
 ):  # fmt: skip
     """ln Z of every row, and the standard error of each by the spread of the chains.

@@ -54,9 +54,7 @@ def check_scores(scores, space, width: int | None = None) -> np.ndarray:
     A law computes from them later too: they are its own, whatever happens to the argument.
     """
     name = type(space).__name__
-    given, scores = scores, np.ascontiguousarray(scores, dtype=np.float64)
-    if np.may_share_memory(given, scores):
-        scores = scores.copy()
+    scores = np.array(scores, dtype=np.float64, order="C", ndmin=1)
     if scores.ndim == 1:
         scores = scores[None]
     if scores.ndim != 2:

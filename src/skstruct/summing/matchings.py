@@ -42,10 +42,11 @@ def matching_paths(edges, place, perfect: bool) -> PathGraph | None:
     tails, targets, columns = [none], [none], [none]
     for k in range(n_nodes):
         later = order[bounds[k] : bounds[k + 1]]
-        tail, after, column = _moves(states, later, ends[later, 1] - k - 1, m, perfect)
-        n_steps += len(tail)
-        if n_steps > MOST_STEPS:
+        found = _moves(states, later, ends[later, 1] - k - 1, m, perfect, MOST_STEPS - n_steps)
+        if found is None:
             return None
+        tail, after, column = found
+        n_steps += len(tail)
         reached, number = np.unique(after, return_inverse=True)
         tails.append(n_states + tail)
         n_states += len(states)
@@ -55,13 +56,20 @@ def matching_paths(edges, place, perfect: bool) -> PathGraph | None:
     return _sorted_graph(tails, targets, columns, n_states + 1, m, n_nodes // 2)
 
 
-def _moves(states, later, shift, none: int, perfect: bool):
-    """What may become of the next node: the state it is in, that after it, and the edge."""
+def _moves(states, later, shift, none: int, perfect: bool, most: int):
+    """What may become of the next node: the state it is in, that after it, and the edge.
+
+    None where there are more than ``most`` of these.
+    """
     rest, taken = states >> 1, (states & 1).astype(bool)
     alone = np.flatnonzero(taken if perfect else np.ones(len(states), bool))
     tail, after, column = [alone], [rest[alone]], [np.full(len(alone), none)]
+    most -= len(alone)
     for edge, bits in zip(later, shift):
         free = np.flatnonzero(~taken & (rest >> bits & 1 == 0))
+        most -= len(free)
+        if most < 0:
+            return None
         tail.append(free)
         after.append(rest[free] | (np.int64(1) << bits))
         column.append(np.full(len(free), edge))

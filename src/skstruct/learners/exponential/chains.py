@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from skstruct.learners.exponential.rows import penalties
 from skstruct.learners.margins.chains import inner_positions
 
 
@@ -25,10 +26,12 @@ class ChainModel:
     outputs : int array of shape (n, T), padded with -1
     weight : array of shape (n,), shares of the sequences
     lam : float
+    free_last : bool
+        Whether the last feature, a constant, is free of the penalty.
     """
 
-    def __init__(self, space, features, starts, outputs, weight, lam):
-        self.space, self.features, self.starts, self.lam = space, features, starts, lam
+    def __init__(self, space, features, starts, outputs, weight, lam, free_last=False):
+        self.space, self.features, self.starts = space, features, starts
         self.weight = weight
         self.of_token = np.repeat(weight, np.diff(starts))
         self.q, self.p = len(space.symbols_), features.shape[1]
@@ -40,6 +43,8 @@ class ChainModel:
         np.add.at(counts, (symbols[at - 1], symbols[at]), self.of_token[at])
         held *= self.of_token[:, None]
         self.data = np.concatenate([self._pulled_back(held), counts.ravel()])
+        of_features = np.repeat(penalties(self.p, lam, free_last), self.q)
+        self.lam = np.concatenate([of_features, np.full(self.q**2, float(lam))])
 
     @property
     def size(self) -> int:
@@ -59,7 +64,7 @@ class ChainModel:
         W, transitions = self.parts(theta)
         unary = np.ascontiguousarray(self.features @ W)
         law = self.space.law_of_chains(unary, self.starts, transitions[None])
-        value = self.lam * float(theta @ theta) - float(theta @ self.data)
+        value = float(self.lam @ theta**2) - float(theta @ self.data)
         value += float(self.weight @ law.log_partition)
         unary, steps = law.gradient(self.weight)
         means = np.concatenate([self._pulled_back(unary), steps.ravel()])

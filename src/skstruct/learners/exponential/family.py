@@ -47,13 +47,14 @@ class ExponentialFamily(ExponentialPredictor):
         Exact sums; gradients from chains that are annealed from the uniform law for each step;
         or from chains that go on from step to step (persistent contrastive divergence).
         ``"auto"`` is exact where possible, else contrastive. Where sums are not exact,
-        partition functions are annealed estimates.
+        partition functions are annealed estimates. Parameters of sampling may be set anew
+        after ``fit``: predictions go by what they are then.
     kernel, gamma, degree, coef0
         Kernel between inputs, by scikit-learn's names, a callable or ``"precomputed"``.
     n_components : int, default=None
         Nyström features that stand for the kernel; None for the kernel itself.
     fit_intercept : bool, default=False
-        A constant feature, penalised like all others.
+        A constant feature, free of the penalty.
     tol : float, default=None
         Where training stops: for exact gradients, the largest entry (1e-5 when None); for
         stochastic ones, what the objective may still fall by, as far as chains mix (1e-3 when
@@ -179,18 +180,21 @@ class ExponentialFamily(ExponentialPredictor):
 
     # ------------------------------------------------------------------ fitting
     def _problem(self, X):
-        laws = ModelLaws(
-            str(self.partition), self.n_draws, self.n_warmup, self.eps, self.delta, self.moves,
-            self._seed(), self.n_jobs,
-        )  # fmt: skip
+        self.seed_ = self._seed()
         if isinstance(X, TokenBatch):
             from skstruct.learners.exponential.chain_problem import ChainExponentialProblem
 
             kind = ChainExponentialProblem
         else:
             kind = ExponentialProblem
-        problem = kind(self.space_, self.loss_, self.outputs_, laws)
+        problem = kind(self.space_, self.loss_, self.outputs_, self._laws())
         return problem if self.loss is None else problem.judged_by(self.loss_)
+
+    def _laws(self) -> ModelLaws:
+        return ModelLaws(
+            str(self.partition), self.n_draws, self.n_warmup, self.eps, self.delta, self.moves,
+            self.seed_, self.n_jobs,
+        )  # fmt: skip
 
     def _learn(self, X, weight):
         if not weight.sum() > 0:
@@ -219,7 +223,9 @@ class ExponentialFamily(ExponentialPredictor):
         self._check_truth()
         features = self.features_map_.transform(X)
         psi = self.space_.targets(self.outputs_)
-        model = RowModel(self.space_, features, psi, share, self.lam, self.memory)
+        model = RowModel(
+            self.space_, features, psi, share, self.lam, self.memory, bool(self.fit_intercept)
+        )
         self.partition_ = self._trained_by(model)
         W = np.zeros(model.shape)
         if self.partition_ == "exact":
@@ -268,7 +274,15 @@ class ExponentialFamily(ExponentialPredictor):
             raise ValueError("Chains are summed exactly: partition is 'auto' or 'exact' for them.")
         self.partition_ = "exact"
         features = self.features_map_.transform(X.tokens)
-        model = ChainModel(self.space_, features, X.starts, self.outputs_, share, self.lam)
+        model = ChainModel(
+            self.space_,
+            features,
+            X.starts,
+            self.outputs_,
+            share,
+            self.lam,
+            bool(self.fit_intercept),
+        )
         solution = lbfgs(
             model, np.zeros(model.size), tol=self.tol or 1e-5, max_iter=self.max_iter,
             verbose=self.verbose,

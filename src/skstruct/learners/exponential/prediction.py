@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import copy
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,10 +53,17 @@ class ExponentialPredictor(ScoreLearner):
         constants = None if transitions is None else transitions.ravel()
         self.scores_ = LinearScores(self.features_map_, weights, constants)
 
+    @abstractmethod
+    def _laws(self):
+        """How partition functions, means and draws come about."""
+
     def _prepared(self, loss, restrict):
         check_is_fitted(self)
+        self._check_parameters()
         problem = self.problem_ if loss is None else self.problem_.judged_by(resolve_loss(loss))
-        return problem.restricted(restrict), self.scores_
+        problem = copy.copy(problem.restricted(restrict))
+        problem.laws = self._laws()  # by the parameters as they are now
+        return problem, self.scores_
 
     # ------------------------------------------------------------------ decisions
     def decode(self, X, *, loss=None, restrict=None) -> Decoded:

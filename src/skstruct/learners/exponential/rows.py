@@ -29,13 +29,16 @@ class RowModel:
     weight : array of shape (n,)
         Shares of the examples, which sum up to one.
     lam : float
+    free_last : bool
+        Whether the last feature, a constant, is free of the penalty.
     memory : str or int
         Budget for the scores of a block of rows.
     """
 
-    def __init__(self, space, features, psi, weight, lam, memory):
-        self.space, self.features, self.weight, self.lam = space, features, weight, lam
+    def __init__(self, space, features, psi, weight, lam, memory, free_last=False):
+        self.space, self.features, self.weight = space, features, weight
         self.shape = features.shape[1], psi.shape[1]
+        self.lam = penalties(self.shape[0], lam, free_last)[:, None]
         self.blocks = list(row_blocks(len(weight), 8 * 6 * psi.shape[1], memory))
         self.data = self.pulled_back(psi, slice(None))
 
@@ -63,10 +66,18 @@ class RowModel:
     def value_and_gradient(self, theta) -> tuple[float, np.ndarray]:
         """The objective and its gradient by exact laws."""
         W = theta.reshape(self.shape)
-        value = self.lam * float(theta @ theta) - float(np.vdot(W, self.data))
+        value = float((self.lam * W**2).sum()) - float(np.vdot(W, self.data))
         gradient = 2.0 * self.lam * W - self.data
         for rows in self.blocks:
             law = self.space.rows(rows).law(self.scores(W, rows))
             value += float(self.weight[rows] @ law.log_partition)
             gradient += self.pulled_back(law.marginals(), rows)
         return value, gradient.ravel()
+
+
+def penalties(p: int, lam: float, free_last: bool) -> np.ndarray:
+    """The penalty of every feature; none of the last where that is the constant; shape (p,)."""
+    each = np.full(p, float(lam))
+    if free_last:
+        each[-1] = 0.0
+    return each

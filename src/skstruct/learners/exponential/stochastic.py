@@ -29,6 +29,7 @@ from skstruct.sampling.chains import Chains, uniform_draws
 WIDE = 1500  # features or coordinates of which no eigenvectors are taken
 LOOKED = 2 * 10**8  # operations that a look at the Hessian may take
 SMALL = 500  # weights of which the Hessian is written down
+LEAST = 1e-6  # penalty of the constant, in steps only
 NEW = 0.3  # share of a look among all looks
 LEVELS = 20  # temperatures between the uniform law and the model's, where chains are annealed
 
@@ -84,7 +85,7 @@ class StochasticGradients:
             e = np.full(deviations.shape[1], np.linalg.norm(deviations * share**0.5, 2) ** 2)
             self.right = None
         self.curvature = np.multiply.outer(self.of_features.clip(min=0), e.clip(min=0))
-        self.curvature += 2.0 * self.model.lam
+        self.curvature += 2.0 * self.model.lam.max()
 
     def look(self) -> None:
         """Take the Hessian from where the chains of each row are now, with what was seen before."""
@@ -105,7 +106,8 @@ class StochasticGradients:
         J = np.einsum("rp,rcd->rcpd", F, deviations).reshape(-1, p * d)
         seen = J.T @ (J * share)
         self.seen = seen if self.seen is None else (1 - NEW) * self.seen + NEW * seen
-        self.hessian = cho_factor(self.seen + 2.0 * self.model.lam * np.eye(p * d))
+        penalty = np.repeat(2.0 * np.maximum(self.model.lam.ravel(), LEAST), d)
+        self.hessian = cho_factor(self.seen + np.diag(penalty))
 
     def _deviations(self, some) -> np.ndarray:
         """psi of the chains of some rows, less the mean of each row; shape (rows, c, d)."""

@@ -9,13 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.exceptions import UndecidableError
 from skstruct.spaces.base import check_feasible
 from skstruct.spaces.graphs.allowed import WithinGraph
-from skstruct.spaces.graphs.matching_tables import short_range_order
+from skstruct.spaces.graphs.matching_tables import MatchingTable, short_range_order
+from skstruct.spaces.listed_laws import FEW
+from skstruct.summing.base import Law
 from skstruct.summing.held import HeldLaw
+from skstruct.summing.listed import ListedLaw
 from skstruct.summing.matchings import matching_paths
 from skstruct.summing.paths import PathGraph, PathLaw
 from skstruct.walking.matchings import MatchingMoves
+
+MOST_STATES = 100_000  # of a table that is built to list what it counts: less than a second
 
 
 class LawfulMatchings(WithinGraph):
@@ -50,10 +56,22 @@ class LawfulMatchings(WithinGraph):
         open_graph = self._open_graph()
         check_feasible(np.full(len(scores), open_graph is not None), self)
         if self._paths is None:
-            return super().law(scores)
+            return self._law_of_few(scores, *open_graph)
         law = PathLaw(self._paths, scores[:, open_graph[2]])
         check_feasible(np.isfinite(law.log_partition), self)
         return HeldLaw(law, open_graph[2], self.limits_.low[0], scores)
+
+    def _law_of_few(self, scores, nodes, ends, columns) -> Law | None:
+        """The law by a list, as of a star with many leaves; None where counting takes long."""
+        try:
+            table = MatchingTable(len(nodes), ends, self.perfect, limit=MOST_STATES)
+        except UndecidableError:
+            return None
+        if table.count > FEW:
+            return None
+        check_feasible(np.full(len(scores), table.count > 0), self)
+        outputs = self._spread(table.listed(), columns)
+        return ListedLaw(outputs, outputs, scores)
 
     @cached_property
     def _paths(self) -> PathGraph | None:

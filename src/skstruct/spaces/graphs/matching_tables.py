@@ -56,13 +56,14 @@ class MatchingTable:
             for state, ways in self.reaching[k].items():
                 for _, after in self._moves(k, state):
                     reached[after] = reached.get(after, 0) + ways
+                if n_states + len(reached) > limit:
+                    raise UndecidableError(
+                        f"Matchings: counting those of a graph of {n_nodes} nodes and "
+                        f"{len(edges)} edges takes more than {limit} states; it is #P-hard in "
+                        "general, and easy for complete graphs, for few nodes and for graphs "
+                        "that are long and narrow."
+                    )
             n_states += len(reached)
-            if n_states > limit:
-                raise UndecidableError(
-                    f"Matchings: counting those of a graph of {n_nodes} nodes and {len(edges)} "
-                    f"edges takes more than {limit} states; it is #P-hard in general, and easy "
-                    "for complete graphs, for few nodes and for graphs that are long and narrow."
-                )
             self.reaching.append(reached)
 
     def _moves(self, k: int, state: int) -> list[tuple[int, int]]:

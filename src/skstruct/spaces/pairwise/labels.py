@@ -218,6 +218,7 @@ class PairwiseLabels(LabelsAndEdges):
         limits = self.limits_
         if limits.n_rows is not None:
             return None
+        check_feasible(~(limits.low & ~limits.high).any(axis=1), self)
         free = np.flatnonzero(limits.high[0] & ~limits.low[0])
         return LabelMoves(len(self.labels_), self.edges_, free)
 

@@ -266,4 +266,6 @@ class PairwiseStates(UniformStates):
         """Chains that change one state; None where rows are restricted differently."""
         if self.limits_.n_rows is not None:
             return None
-        return StateMoves(self._allowed(), self._used_edges())
+        allowed = self._allowed()
+        check_feasible(allowed.any(axis=1).all(keepdims=True), self)
+        return StateMoves(allowed, self._used_edges())
