@@ -8,9 +8,9 @@ of ExponentialFamily. Protocol:
 * Yeast (1,500 genes for training, 917 for testing, 14 labels) and ENRON (988 and 660 mails, 56
   labels in a tree) with the parts in use; rankings by five folds, every row tested once;
 * features are standardised by means and deviations of the training rows, and divided by the square
-  root of their number: rows have a length of about one, and the constant feature, which is
-  penalised too, is as large as all others together. Words of ENRON are weighted by their rarity
-  among training rows, and rows have length one;
+  root of their number, so that rows have a length of about one. The constant feature of
+  ExponentialFamily is free of the penalty. Words of ENRON are weighted by their rarity among
+  training rows, and rows have length one;
 * the penalty of ExponentialFamily is that of least log-loss, by three folds of the training rows
   or, where these are more than 1,000, on one quarter of them, in steps of a factor sqrt(10); then
   all training rows are learned from. That of ConditionalRiskMinimizer comes from leave-one-out on

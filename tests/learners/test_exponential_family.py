@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
+from law_cases import SPACES, dense
 from skstruct import ExponentialFamily
 from skstruct.learners.exponential.rows import RowModel
 from skstruct.losses import resolve_loss
@@ -27,24 +28,6 @@ from skstruct.spaces import (
     Sequences,
     SpanningTrees,
 )
-
-SPACES = [
-    LabelSets(range(3)),
-    LabelSets(range(4), min_size=1, max_size=2),
-    Classes(["x", "y", "z"]).fit(["x", "y", "z"]),
-    Ordinal(["low", "mid", "high"]).fit(["low"]),
-    Hierarchy([(0, 1), (0, 2), (2, 3)]),
-    Rankings(range(3), "pairs"),
-    Rankings(range(4), "positions"),
-    Sequences("ab", 3, "bigrams"),
-    SpanningTrees(range(4)),
-    PairwiseLabels([(0, 1), (1, 2)], range(3)),
-    Cycles(range(4)),
-]
-
-
-def dense(psi):
-    return psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi, dtype=float)
 
 
 def data_of(space, n=30, p=2, seed=0):
@@ -184,8 +167,9 @@ def test_weights_and_an_intercept():
 
 def test_sampling_goes_by_the_parameters_as_they_are():
     X, Z, *_ = data_of(SPACES[5], 40)
-    model = ExponentialFamily(clone(SPACES[5]), partition="contrastive", random_state=0, max_iter=20,
-                              tol=10.0).fit(X, SPACES[5].restore(Z))  # fmt: skip
+    model = ExponentialFamily(
+        clone(SPACES[5]), partition="contrastive", random_state=0, max_iter=20, tol=10.0
+    ).fit(X, SPACES[5].restore(Z))
     assert model.partition(X[:1]).method == "annealed"
     model.set_params(partition="exact")
     assert model.partition(X[:1]).method == "exact"

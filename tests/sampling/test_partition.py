@@ -8,44 +8,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
+from law_cases import SPACES, listed
 from skstruct.exceptions import InfeasibleError, MixingWarning, SamplingError
 from skstruct.sampling import log_partition, marginals
 from skstruct.sampling.annealing import Schedule, annealed_estimate, repeats_for
-from skstruct.spaces import (
-    BaseSpace,
-    Classes,
-    Cycles,
-    Hierarchy,
-    Interval,
-    LabelSets,
-    PairwiseLabels,
-    Rankings,
-    Sequences,
-    SpanningTrees,
-)
-
-SPACES = [
-    LabelSets(range(3)),
-    LabelSets(range(4), min_size=1, max_size=2),
-    Classes(["x", "y", "z"]).fit(["x", "y", "z"]),
-    Hierarchy([(0, 1), (0, 2), (2, 3)]),
-    Rankings(range(3), "pairs"),
-    Rankings(range(4), "positions"),
-    Sequences("ab", 3, "bigrams"),
-    SpanningTrees(range(4)),
-    PairwiseLabels([(0, 1), (1, 2)], range(3)),
-    Cycles(range(4)),
-]
+from skstruct.spaces import BaseSpace, Interval, LabelSets, Rankings
 
 
 class NoSampler(BaseSpace):
     """A space that knows nothing."""
-
-
-def listed(space):
-    outputs = space.enumerate()
-    psi = space.embed(outputs)
-    return outputs, psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi, dtype=float)
 
 
 @given(st.sampled_from(SPACES), st.integers(0, 1000), st.sampled_from([0.3, 3.0, 30.0]))

@@ -24,10 +24,6 @@ SPACES = {
 }
 
 
-def dense(psi):
-    return psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi, dtype=float)
-
-
 def posterior_draws(space, sampler, rng):
     """Truths of a prior, and draws from the posterior of each given a noisy look at psi."""
     prior = rng.normal(size=(1, dense(space.embed(space.sample(1, 0))).shape[1]))

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.spaces.graphs import matching_tables
+from skstruct.spaces.graphs.graphs import Graphs
 from skstruct.spaces.graphs.matching_tables import MatchingTable
 from skstruct.spaces.graphs.matchings import Matchings
 from skstruct.testing import check_space
@@ -213,6 +214,21 @@ def test_samples_are_uniform(name):
 
 
 # ------------------------------------------------------------------- nodes and messages
+@pytest.mark.parametrize(
+    "space",
+    [
+        Matchings(5),
+        Matchings(4, perfect=True),
+        Matchings(2, 3),
+        Matchings(graph=[(0, 1), (1, 2)]),
+        Graphs(5, property="matching"),
+    ],
+    ids=str,
+)
+def test_no_samples(space):
+    assert space.sample(0, 0).shape == (0, len(space.edges_))
+
+
 def test_groups_of_nodes():
     space = Matchings(["a"], ["x", "y"])
     assert space.nodes_ == ("a", "x", "y")

@@ -112,6 +112,17 @@ def test_known_labels_open_circles():
     check_law(full.restrict(include=[1, 5], exclude=set(range(8, n))), scores)
 
 
+def test_many_rows_of_a_wide_graph():
+    """Eighteen labels that are all joined: 256 rows are summed, as given or within limits."""
+    full = PairwiseLabels("full", labels=range(18))
+    held = PairwiseLabels("full", labels=range(19)).restrict(include=[0])
+    for space, width in ((full, 171), (held, 190)):
+        assert space.law(np.zeros((3, width))) is not None
+        assert space.law(np.zeros((257, width))) is None
+    assert elimination.summable(256, 18, full.edges_)
+    assert elimination.summable(10**9, 100, np.array([(i, i + 1) for i in range(99)]))
+
+
 def test_a_long_ladder_is_narrow():
     """Two rows of fifty labels: all sums over them by tables of eight entries."""
     n = 100

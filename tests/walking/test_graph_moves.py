@@ -109,6 +109,34 @@ def test_cycles_of_six(directed, embedding):
     check_moves(space, random_scores(space), beta=0.5)
 
 
+@pytest.mark.parametrize("size", [0.0, 1.0])
+@pytest.mark.parametrize(
+    "space",
+    [
+        SpanningTrees(3),
+        Matchings(2),
+        Matchings(graph=[(0, 1), (2, 3)]),
+        Matchings(4).restrict(include=[(0, 1)]),
+        Matchings(2, 2, perfect=True),
+        Cliques(2),
+        Cliques(4),
+        Cliques(5).restrict(include=[1], exclude=[3]),
+        Graphs(2),
+        Cycles(3),
+        Cycles(3, embedding="indicators"),
+        Cycles(4).restrict(exclude=[1]),
+        Cycles(4, embedding="indicators").restrict(max_size=3),
+        Cycles(4, directed=False).restrict(max_size=3),
+    ],
+    ids=str,
+)
+def test_chains_that_accept_everything_have_no_period(space, size):
+    """As at infinite temperature: all outputs are as likely, after few and many steps."""
+    scores = size * random_scores(space, rows=1)
+    for n_sweeps in (20, 40):
+        check_moves(space, scores, beta=1.0 - size, n_sweeps=n_sweeps)
+
+
 @pytest.mark.parametrize(
     "space",
     [

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import PairwiseLabels, PairwiseStates
 from skstruct.testing import check_moves
 from skstruct.walking.streams import new_streams
@@ -61,6 +62,18 @@ def test_flat_scores_make_no_periodic_chain():
 )
 def test_no_moves_where_rows_differ(space):
     assert space.moves() is None
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        PairwiseLabels("full", labels=range(3)).restrict(include=[0], exclude=[0]),
+        PairwiseStates("empty", "xy", "ab").restrict(forbidden={"a": ["x", "y"]}),
+    ],
+)
+def test_no_outputs(space):
+    with pytest.raises(InfeasibleError, match="no output meets the constraints"):
+        space.moves()
 
 
 def test_nothing_moves_where_all_is_known():

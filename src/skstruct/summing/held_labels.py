@@ -9,11 +9,11 @@ import numpy as np
 
 from skstruct.decoding.pairwise.held import fold
 from skstruct.summing.base import Law
-from skstruct.summing.elimination import LabelLaw, elimination
+from skstruct.summing.elimination import LabelLaw, summable
 
 
 def label_law(nodes, pairs, edges, low=None, high=None) -> Law | None:
-    """The law of 0/1 labels on a graph; None where the graph is too wide.
+    """The law of 0/1 labels on a graph; None where it is too wide for so many rows.
 
     Parameters
     ----------
@@ -31,11 +31,10 @@ def label_law(nodes, pairs, edges, low=None, high=None) -> Law | None:
     array([16.])
     """
     if low is None:
-        buckets = elimination(nodes.shape[1], edges)
-        return None if buckets is None else LabelLaw(nodes, pairs, edges)
+        return LabelLaw(nodes, pairs, edges) if summable(*nodes.shape, edges) else None
     free = (high & ~low).any(axis=0)
     kept = np.flatnonzero(free[edges].all(axis=1))
-    if elimination(nodes.shape[1], edges[kept]) is None:
+    if not summable(*nodes.shape, edges[kept]):
         return None
     nodes, pairs, shift = fold(nodes, pairs, edges, low, high)
     law = LabelLaw(nodes, np.broadcast_to(pairs, (len(nodes), len(edges)))[:, kept], edges[kept])

@@ -21,7 +21,7 @@ from skstruct.summing.matchings import matching_paths
 from skstruct.summing.paths import PathGraph, PathLaw
 from skstruct.walking.matchings import MatchingMoves
 
-MOST_STATES = 100_000  # of a table that is built to list what it counts: less than a second
+MOST_STATES = 200_000  # of a table that is built to list what it counts: about a second
 
 
 class LawfulMatchings(WithinGraph):

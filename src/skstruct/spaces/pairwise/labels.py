@@ -203,8 +203,10 @@ class PairwiseLabels(LabelsAndEdges):
 
     # ------------------------------------------------------------- laws
     def law(self, scores):
-        """Laws of labels and pairs, by eliminating one label after the other; None where the
-        graph is too wide for it: twenty labels that are all joined are not.
+        """Laws of labels and pairs, by eliminating one label after the other.
+
+        None where the graph is too wide for so many rows: 64 rows of twenty labels that are all
+        joined are not, nor are any number of rows of a forest.
         """
         n, limits = len(self.labels_), self.limits_
         scores = self._checked_scores(scores, n + len(self.edges_))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.sequences.limits import SequenceLimits
 from skstruct.summing.chains import ChainLaw
 from skstruct.summing.sequences import GramLaw
@@ -50,5 +51,5 @@ def sequence_moves(limits: SequenceLimits, width: int, bigrams: bool) -> Sequenc
     known[: len(told)] = told
     lengths = int(limits.least_lengths()[0]), int(limits.longest[0])
     if lengths[0] > lengths[1]:
-        return None
+        raise InfeasibleError("Sequences: no sequence meets the constraints.", 0)
     return SequenceMoves(limits.n_symbols, known, lengths, bigrams)

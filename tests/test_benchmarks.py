@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Other ways that benchmarks compare with find the same, and their quick runs end well."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from skstruct.spaces import Hierarchy, PairwiseLabels
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture
+def benchmark_named(monkeypatch):
+    """Imports a script of the folder as if it had been called with --quick."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.setattr(sys, "argv", ["benchmark", "--quick"])
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if getattr(sys.modules[name], "__file__", "") in {str(p) for p in FOLDER.glob("*.py")}:
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize(("kind", "n_pairs"), [(Hierarchy, 0), (PairwiseLabels, 6)])
+def test_loops_in_numpy_find_the_means_over_all_sets(benchmark_named, kind, n_pairs):
+    """Also with scores so far apart that exponentials overflow."""
+    peers, bench = benchmark_named("sampling_peers"), benchmark_named("bench_sampling")
+    space, parent = bench.tree_of_labels(7, kind, np.random.default_rng(0))
+    name = "closed_sets" if kind is Hierarchy else "pairwise"
+    scores = np.random.default_rng(1).standard_normal((3, 7 + n_pairs)) * [[1], [10], [1000]]
+    ours = bench.in_order_of(space, parent)(scores)
+    psi = space.embed(space.enumerate())
+    order = [*range(7), *(7 + space.edges_[:, 1] - 1 if n_pairs else [])]
+    values = scores[:, order] @ psi.T
+    weights = np.exp(values - values.max(axis=1, keepdims=True))
+    means = np.empty_like(scores)
+    means[:, order] = weights @ psi / weights.sum(axis=1, keepdims=True)
+    for way in ("row_by_row", "node_by_node"):
+        assert_allclose(getattr(peers, f"{name}_{way}")(scores, parent), means, atol=1e-9)
+    assert_allclose(ours, means, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("script", "function", "lines"),
+    [
+        ("bench_sampling", "bench_trees", 6),
+        ("bench_exponential", "bench_labels", 4),
+        ("bench_exponential", "bench_chains", 1),
+    ],
+)
+def test_quick_runs_end_well(benchmark_named, monkeypatch, capsys, script, function, lines):
+    module = benchmark_named(script)
+    monkeypatch.setattr(module, "BUDGET", 0.0)  # one round
+    getattr(module, function)()
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) >= 4 + lines  # an empty line, the title, names of columns, a rule
