@@ -9,6 +9,7 @@ among those of posterior draws is then uniform. 1,000 replications, chi-square a
 import numpy as np
 import pytest
 
+from law_cases import dense
 from sampling.sbc_cases import rank_among, ranks_are_uniform
 from skstruct.sampling import coupling_from_the_past
 from skstruct.sampling.partition import chain_draws
