@@ -137,8 +137,9 @@ def test_a_long_ladder_is_narrow():
 
 def test_blocks_of_rows_change_nothing(monkeypatch):
     rng = np.random.default_rng(0)
-    space = PairwiseLabels("full", labels=range(5))
-    scores = rng.standard_normal((7, 15))
+    ring = [(i, (i + 1) % 8) for i in range(8)]
+    space = PairwiseLabels(ring, labels=range(8))
+    scores = rng.standard_normal((7, 16))
     whole = space.law(scores)
     monkeypatch.setattr(elimination, "TOGETHER", 150)  # two rows at a time
     parts = space.law(scores)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import Sequences
 from skstruct.testing import check_moves
 from skstruct.walking.streams import new_streams
@@ -38,6 +39,13 @@ def test_no_moves_where_ways_may_be_missing():
     space = Sequences("ab", 3)
     assert space.restrict(forbidden=[("a", "b")]).moves() is None
     assert space.restrict(known=[{0: "a"}, {}]).moves() is None
+
+
+def test_no_sequence():
+    space = Sequences("ab", (0, 3)).restrict(known={0: "a"}, length=0)
+    assert space.size() == 0
+    with pytest.raises(InfeasibleError, match="no sequence meets the constraints"):
+        space.moves()
 
 
 def test_a_single_sequence_stays():

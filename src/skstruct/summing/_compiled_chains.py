@@ -11,6 +11,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+import skstruct._arrays.compiling  # noqa: F401 (tells who waits)
+
 LEAST = 1e-100  # of a sum relative to the largest of its position
 FACTOR = 1e-80  # of an exponential score; LEAST * FACTOR**2 is still a normal number
 PRODUCTS = {"nsz", "nnan", "ninf", "contract", "reassoc"}

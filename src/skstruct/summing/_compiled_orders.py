@@ -13,6 +13,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+import skstruct._arrays.compiling  # noqa: F401 (tells who waits)
 from skstruct.decoding._compiled_orders import set_sizes
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+import skstruct._arrays.compiling  # noqa: F401 (tells who waits)
+
 
 @nb.njit(cache=True, nogil=True)
 def _to_chances(values):

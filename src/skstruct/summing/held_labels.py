@@ -9,7 +9,10 @@ import numpy as np
 
 from skstruct.decoding.pairwise.held import fold
 from skstruct.summing.base import Law
-from skstruct.summing.elimination import LabelLaw, summable
+from skstruct.summing.elimination import LabelLaw, elimination, n_entries, summable
+from skstruct.summing.pair_tables import MOST_LABELS, PairTableLaw
+
+CHEAPER = 4  # entries of a table of all sets for one of elimination
 
 
 def label_law(nodes, pairs, edges, low=None, high=None) -> Law | None:
@@ -31,14 +34,24 @@ def label_law(nodes, pairs, edges, low=None, high=None) -> Law | None:
     array([16.])
     """
     if low is None:
-        return LabelLaw(nodes, pairs, edges) if summable(*nodes.shape, edges) else None
+        return _cheapest_law(nodes, pairs, edges) if summable(len(nodes), nodes.shape[1], edges) else None
     free = (high & ~low).any(axis=0)
     kept = np.flatnonzero(free[edges].all(axis=1))
-    if not summable(*nodes.shape, edges[kept]):
+    if not summable(len(nodes), nodes.shape[1], edges[kept]):
         return None
     nodes, pairs, shift = fold(nodes, pairs, edges, low, high)
-    law = LabelLaw(nodes, np.broadcast_to(pairs, (len(nodes), len(edges)))[:, kept], edges[kept])
+    pairs = np.broadcast_to(pairs, (len(nodes), len(edges)))[:, kept]
+    law = _cheapest_law(nodes, pairs, edges[kept])
     return HeldLaw(law, edges, kept, np.broadcast_to(low, nodes.shape), high & ~low, shift)
+
+
+def _cheapest_law(nodes, pairs, edges) -> Law:
+    """By elimination; by a table of all sets, quicker entry by entry, where that is no larger."""
+    n = nodes.shape[1]
+    buckets = elimination(n, edges)
+    if n <= MOST_LABELS and buckets is not None and 2**n <= CHEAPER * n_entries(buckets):
+        return PairTableLaw(np.hstack([nodes, pairs]), edges, n)
+    return LabelLaw(nodes, pairs, edges)
 
 
 class HeldLaw(Law):

@@ -4,6 +4,8 @@
 import numba as nb
 import numpy as np
 
+import skstruct._arrays.compiling  # noqa: F401 (tells who waits)
+
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def _turned(word, by):
