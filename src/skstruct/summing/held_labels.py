@@ -34,7 +34,11 @@ def label_law(nodes, pairs, edges, low=None, high=None) -> Law | None:
     array([16.])
     """
     if low is None:
-        return _cheapest_law(nodes, pairs, edges) if summable(len(nodes), nodes.shape[1], edges) else None
+        return (
+            _cheapest_law(nodes, pairs, edges)
+            if summable(len(nodes), nodes.shape[1], edges)
+            else None
+        )
     free = (high & ~low).any(axis=0)
     kept = np.flatnonzero(free[edges].all(axis=1))
     if not summable(len(nodes), nodes.shape[1], edges[kept]):

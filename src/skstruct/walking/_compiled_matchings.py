@@ -22,8 +22,8 @@ def walk_matchings(
     """Any edge f is picked, or none, and what follows is as likely there as back.
 
     f goes out where it is in, and comes in where it may; it takes the stead of the one edge in
-    its way; of two edges in its way, (a, c) and (b, d), it takes the stead with (c, d). Without the pauses, edges that share no node would
-    come and go in turns where every change is accepted.
+    its way; of two edges in its way, (a, c) and (b, d), it takes the stead with (c, d). Without
+    pauses, edges that share no node would come and go in turns where all is accepted.
     """
     m = len(ends)
     if m == 0:
