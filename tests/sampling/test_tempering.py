@@ -70,7 +70,7 @@ def test_draws_of_few_long_ladders():
     error = np.sqrt(chances[-1] * (1 - chances[-1]) / details["round_trips"].sum())
     assert abs(draws.outputs.all(axis=2).mean() - chances[-1]) < 5 * error
     assert abs(details["log_partition"] - log_partition) < 0.1
-    assert ((draws.acceptance > 0) & (draws.acceptance < 0.1)).all()
+    assert (draws.acceptance < 0.1).all()  # changes at beta = 1, which are rare
 
 
 @settings(max_examples=15)

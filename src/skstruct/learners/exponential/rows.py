@@ -59,9 +59,11 @@ class RowModel:
 
     def has_law(self) -> bool:
         """Whether partition functions of the training rows are known exactly."""
-        rows = self.blocks[0]
-        zero = np.zeros((rows.stop - rows.start, self.shape[1]))
-        return self.space.rows(rows).law(zero) is not None
+        alike = getattr(self.space.limits, "n_rows", None) is None
+        return all(
+            self.space.rows(rows).law(np.zeros((rows.stop - rows.start, self.shape[1]))) is not None
+            for rows in self.blocks[: 1 if alike else None]
+        )
 
     def value_and_gradient(self, theta) -> tuple[float, np.ndarray]:
         """The objective and its gradient by exact laws."""
