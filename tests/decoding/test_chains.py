@@ -198,3 +198,17 @@ def test_counts_beyond_floats():
     assert (drawn >= 0).all()
     assert len(np.unique(drawn, axis=0)) == 3
     np.testing.assert_allclose(counts.as_markov_chain()[1], 1 / 26)
+
+
+def test_long_chains_without_limits_are_uniform_symbol_by_symbol():
+    """Shares of allowed symbols within five standard errors each."""
+    allowed = np.ones((80, 4), bool)
+    allowed[3, 1:3] = False
+    counts = ChainCounts(allowed)
+    assert counts.total >= 2**63
+    drawn = counts.sample(4000, np.random.default_rng(0))
+    shares = np.array([np.bincount(column, minlength=4) for column in drawn.T]) / 4000
+    expected = allowed / allowed.sum(axis=1, keepdims=True)
+    assert (np.abs(shares - expected) <= 5 * np.sqrt(expected * (1 - expected) / 4000)).all()
+    both = np.bincount(drawn[:, 0] * 4 + drawn[:, 1], minlength=16) / 4000
+    assert (np.abs(both - 1 / 16) <= 5 * np.sqrt(15) / 16 / np.sqrt(4000)).all()

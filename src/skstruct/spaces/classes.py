@@ -16,8 +16,6 @@ from skstruct.decoding.lists import cheapest, k_cheapest
 from skstruct.spaces.base import BaseSpace, Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.covariances import Exchangeable
 from skstruct.spaces.forms import check_distinct, in_order, sorted_names, unknown_label
-from skstruct.summing.choices import ChoiceLaw
-from skstruct.walking.choices import ChoiceMoves
 
 
 class Classes(BaseSpace):
@@ -134,6 +132,8 @@ class Classes(BaseSpace):
 
     def law(self, scores):
         """Laws of the classes: a softmax of the scores themselves, (n, k)."""
+        from skstruct.summing.choices import ChoiceLaw
+
         check_is_fitted(self)
         scores, predicted = self._checked_scores(scores, len(self.listed_)), self._predicted()
         values = np.full(scores.shape, -np.inf)
@@ -144,6 +144,8 @@ class Classes(BaseSpace):
 
     def moves(self):
         """Any class follows any other."""
+        from skstruct.walking.choices import ChoiceMoves
+
         check_is_fitted(self)
         return ChoiceMoves(self._predicted(), np.asarray)
 

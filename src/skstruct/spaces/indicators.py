@@ -12,8 +12,6 @@ from skstruct.decoding.lawler import k_best
 from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.forms import LabelSetForm, read_label_sets
 from skstruct.spaces.limits import Limits, check_n_rows, check_size, label_groups, label_mask
-from skstruct.spaces.set_laws import set_law
-from skstruct.spaces.set_moves import set_moves
 from skstruct.spaces.uniform import UniformSets
 
 
@@ -121,10 +119,14 @@ class IndicatorSpace(UniformSets):
         """
         scores = self._checked_scores(scores, len(self.labels_))
         self._check_rows(len(scores))
+        from skstruct.spaces.set_laws import set_law
+
         return set_law(self, scores)
 
     def moves(self):
         """Labels come in and leave, or change places; None where limits may cut sets off."""
+        from skstruct.spaces.set_moves import set_moves
+
         return set_moves(self)
 
     def _check_rows(self, n: int):

@@ -14,7 +14,6 @@ from skstruct.decoding.closure import dag_closed_sets
 from skstruct.decoding.dag import Dag
 from skstruct.spaces.base import decoded_or_infeasible
 from skstruct.spaces.programs import decode_rows, limit_constraints
-from skstruct.spaces.set_laws import view_law
 from skstruct.spaces.views import EmbeddingView
 
 TURNS = 12  # min-cuts of a row before an integer program
@@ -61,6 +60,8 @@ class ParentProducts(EmbeddingView):
             return self.space.law(scores)
         scores = self._checked_scores(scores, len(self.labels_) + len(self.shared_))
         self.space._check_rows(len(scores))
+        from skstruct.spaces.set_laws import view_law
+
         return view_law(self, scores)
 
     def moves(self):

@@ -11,7 +11,6 @@ from skstruct.decoding.forest import forest_sized_sets
 from skstruct.decoding.lawler import k_best
 from skstruct.decoding.subsets import cheapest_per_size, keep_group_winners
 from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
-from skstruct.spaces.set_laws import view_law
 from skstruct.spaces.views import EmbeddingView
 
 
@@ -59,6 +58,8 @@ class SizedSets(EmbeddingView):
         """Laws of the sets, one sum for every size; scores of shape (n, d * d + 1)."""
         scores = self._checked_scores(scores, len(self.labels_) ** 2 + 1)
         self.space._check_rows(len(scores))
+        from skstruct.spaces.set_laws import view_law
+
         return view_law(self, scores)
 
     def kbest(self, costs, k):

@@ -12,6 +12,9 @@ import numpy as np
 
 import skstruct._arrays.compiling  # noqa: F401 (tells who waits)
 
+FULL = 1e100  # a larger factor is taken into a logarithm
+MODERATE = 100.0  # scores whose exponentials times such a factor are multiplied
+
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def _joined(a, b):
@@ -84,6 +87,34 @@ def _coin(inside, known_in):
     small = np.exp(-abs(inside))
     larger = 1.0 if inside > 0.0 else small
     return max(inside, 0.0), small, larger / (1.0 + small)
+
+
+@nb.njit(cache=True, nogil=True)
+def coin_shares(scores, order, parent):
+    """The same without limits and groups, by products of odds: hardly a logarithm is taken."""
+    n, d = scores.shape
+    shares, log_partition = np.empty((n, d)), np.empty(n)
+    base, factor = np.empty(d + 1), np.empty(d + 1)
+    for row in range(n):
+        base[:], factor[:] = 0.0, 1.0
+        for t in range(d - 1, -1, -1):
+            j, up = order[t], parent[t]
+            inside = scores[row, j] + base[t]
+            if abs(inside) < MODERATE:
+                odds = np.exp(inside) * factor[t]
+                both = 1.0 + odds
+                shares[row, j] = odds / both
+            else:
+                more, small, shares[row, j] = _coin(inside + np.log(factor[t]), False)
+                base[up] += more
+                both = 1.0 + small
+            both *= factor[up]
+            if both > FULL:
+                base[up] += np.log(both)
+                both = 1.0
+            factor[up] = both
+        log_partition[row] = base[d] + np.log(factor[d])
+    return shares, log_partition
 
 
 @nb.njit(cache=True, nogil=True)

@@ -8,52 +8,87 @@ import numpy as np
 
 import skstruct._arrays.compiling  # noqa: F401 (tells who waits)
 
+SAFE = 600.0  # scores that add up to less in size can be multiplied as exponentials
+SUMS = {"reassoc"}  # sums in whichever order is quick
+
+
+@nb.njit(cache=True, nogil=True)
+def _times(values, factor, result):
+    for s in range(len(result)):
+        result[s] = values[s] * factor
+
+
+@nb.njit(cache=True, nogil=True)
+def _multiplied(values, factors, result):
+    for s in range(len(result)):
+        result[s] = values[s] * factors[s]
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+def _sum(values):
+    total = 0.0
+    for s in range(len(values)):
+        total += values[s]
+    return total
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+def _folded(values, others):
+    """The others are added to the values; their own sum."""
+    total = 0.0
+    for s in range(len(values)):
+        total += others[s]
+        values[s] += others[s]
+    return total
+
 
 @nb.njit(cache=True, nogil=True)
 def fill_table(table, gains, single, pair):
-    """exp(score - largest) of every subset, a number whose bits are its labels; ln of their sum.
+    """exp(score - shift) of every subset, a number whose bits are its labels; shift and sum.
 
     The sets that have label j as their last are those before it, each with j added: the gain of
-    that, over all sets before, is again built label by label.
+    that, over all sets before, is again built label by label. Exponentials are multiplied where
+    none can overflow; else scores are added up, and the shift is the largest.
     """
-    table[0], size = 0.0, 1
+    if np.abs(single).sum() + np.abs(pair).sum() >= SAFE:
+        return _fill_by_logarithms(table, gains, single, pair)
+    table[0] = 1.0
     for j in range(len(single)):
-        gains[0], built = single[j], 1
+        size = 1 << j
+        gains[0] = np.exp(single[j])
         for i in range(j):
-            for s in range(built):
-                gains[built + s] = gains[s] + pair[i, j]
-            built *= 2
-        for s in range(size):
-            table[size + s] = table[s] + gains[s]
-        size *= 2
+            built = 1 << i
+            _times(gains[:built], np.exp(pair[i, j]), gains[built : 2 * built])
+        _multiplied(table[:size], gains[:size], table[size : 2 * size])
+    return 0.0, _sum(table)
+
+
+@nb.njit(cache=True, nogil=True)
+def _fill_by_logarithms(table, gains, single, pair):
+    table[0] = 0.0
+    for j in range(len(single)):
+        size = 1 << j
+        gains[0] = single[j]
+        for i in range(j):
+            built = 1 << i
+            gains[built : 2 * built] = gains[:built] + pair[i, j]
+        table[size : 2 * size] = table[:size] + gains[:size]
     top = table.max()
-    total = 0.0
-    for s in range(size):
+    for s in range(len(table)):
         table[s] = np.exp(table[s] - top)
-        total += table[s]
-    return top, total
+    return top, _sum(table)
 
 
 @nb.njit(cache=True, nogil=True)
 def fold_table(table, part, total, of_labels, of_pairs):
     """Chances of labels and of pairs: the last label is looked at, and then folded away."""
-    size = len(table)
     for j in range(len(of_labels) - 1, -1, -1):
-        size //= 2
-        of_labels[j] = 0.0
-        for s in range(size):
-            part[s] = table[size + s]
-            of_labels[j] += part[s]
-            table[s] += part[s]
-        of_labels[j] /= total
-        left = size
+        size = 1 << j
+        part[:size] = table[size : 2 * size]
+        of_labels[j] = _folded(table[:size], part[:size]) / total
         for i in range(j - 1, -1, -1):
-            left //= 2
-            both = 0.0
-            for s in range(left):
-                both += part[left + s]
-                part[s] += part[left + s]
-            of_pairs[i, j] = both / total
+            left = 1 << i
+            of_pairs[i, j] = _folded(part[:left], part[left : 2 * left]) / total
 
 
 @nb.njit(cache=True, nogil=True)

@@ -7,9 +7,11 @@ import math
 
 import numpy as np
 
+from skstruct.decoding.pairwise.forests import is_forest
 from skstruct.decoding.pairwise.held import fold
 from skstruct.summing.base import Law
 from skstruct.summing.elimination import LabelLaw, elimination, n_entries, summable
+from skstruct.summing.label_forests import LabelForestLaw
 from skstruct.summing.pair_tables import MOST_LABELS, PairTableLaw
 
 CHEAPER = 4  # entries of a table of all sets for one of elimination
@@ -52,6 +54,8 @@ def label_law(nodes, pairs, edges, low=None, high=None) -> Law | None:
 def _cheapest_law(nodes, pairs, edges) -> Law:
     """By elimination; by a table of all sets, quicker entry by entry, where that is no larger."""
     n = nodes.shape[1]
+    if is_forest(n, edges):
+        return LabelForestLaw(nodes, pairs, edges)
     buckets = elimination(n, edges)
     if n <= MOST_LABELS and buckets is not None and 2**n <= CHEAPER * n_entries(buckets):
         return PairTableLaw(np.hstack([nodes, pairs]), edges, n)

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy.special import expit
 
 from skstruct.summing.base import Law
+
+MANY = 1000  # numbers up to 2 whose product is a number
 
 
 class SubsetsLaw(Law):
@@ -35,9 +39,22 @@ class SubsetsLaw(Law):
             without, having = np.where(low, -np.inf, 0.0), np.where(high, scores, -np.inf)
             self.log_partition = np.logaddexp(without, having).sum(axis=1)
         else:
-            self.log_partition = np.logaddexp(0.0, scores).sum(axis=1)
+            self.log_partition = np.maximum(scores, 0.0).sum(axis=1) + self._log_both()
+
+    @cached_property
+    def _small(self) -> np.ndarray:
+        """exp(-|u|), which both sums and chances are made of; shape (n, d)."""
+        return np.exp(-np.abs(self.scores))
+
+    def _log_both(self) -> np.ndarray:
+        """Sums of ln(1 + exp(-|u|)): one logarithm for up to a thousand labels."""
+        both = self._small + 1.0
+        parts = [both[:, start : start + MANY] for start in range(0, both.shape[1], MANY)]
+        return sum((np.log(part.prod(axis=1)) for part in parts), np.zeros(len(both)))
 
     def marginals(self):
+        if not self.low.any() and self.high.all():
+            return np.where(self.scores > 0.0, 1.0, self._small) / (1.0 + self._small)
         return np.where(self.low, 1.0, np.where(self.high, expit(self.scores), 0.0))
 
     def sample(self, n, rng):

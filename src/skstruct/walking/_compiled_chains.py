@@ -28,20 +28,6 @@ def _worth(symbols, length, t, y, u, q, bigrams):
 
 
 @nb.njit(cache=True, nogil=True)
-def _try_symbol(symbols, length, u, warm, streams, c, q, free, bigrams):
-    """Propose one of all symbols at one of all free positions; whether there is another."""
-    t, y = free[below(streams, c, free.shape[0])], below(streams, c, q)
-    if t >= length or symbols[t] == y:
-        return False
-    gain = _worth(symbols, length, t, y, u, q, bigrams)
-    gain -= _worth(symbols, length, t, symbols[t], u, q, bigrams)
-    if not accepts(warm * gain, streams, c):
-        return False
-    symbols[t] = y
-    return True
-
-
-@nb.njit(cache=True, nogil=True)
 def _try_length(symbols, length, u, warm, streams, c, q, shortest, longest, bigrams):
     """Propose one symbol more or one less at the end; the length afterwards."""
     if fraction(streams, c) < 0.5:
@@ -66,7 +52,12 @@ def _try_length(symbols, length, u, warm, streams, c, q, shortest, longest, bigr
 def walk_sequences(
     states, scores, row, beta, n_steps, streams, q, free, shortest, longest, bigrams
 ):
-    """``n_steps`` proposals in every chain; how many of them changed something."""
+    """``n_steps`` proposals in every chain; how many of them changed something.
+
+    One of all symbols is proposed at one of all free positions. Without bigrams its gain is
+    written out here: a call that is given arrays counts references to them, which takes longer
+    than the sum.
+    """
     accepted = np.zeros(states.shape[0], np.int64)
     open_ends = longest > shortest
     for c in range(states.shape[0] if free.shape[0] else 0):
@@ -81,6 +72,18 @@ def walk_sequences(
                 )
                 accepted[c] += new != length
                 length = new
+                continue
+            t, y = free[below(streams, c, free.shape[0])], below(streams, c, q)
+            old = symbols[t]
+            if t >= length or old == y:
+                continue
+            if bigrams:
+                gain = _worth(symbols, length, t, y, u, q, bigrams)
+                gain -= _worth(symbols, length, t, old, u, q, bigrams)
             else:
-                accepted[c] += _try_symbol(symbols, length, u, warm, streams, c, q, free, bigrams)
+                gain = u[t * q + y] - u[t * q + old]
+            change = warm * gain
+            if change >= 0.0 or fraction(streams, c) < np.exp(change):
+                symbols[t] = y
+                accepted[c] += 1
     return accepted

@@ -17,7 +17,7 @@ TURN, SHIFT, REPLACE, RESIZE = 0, 1, 2, 3
 BUSY = 8  # proposals of each kind for one pause, without which three places never settle
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, inline="always")
 def arc(score, column, sign, u, v):
     """Score of going from u to v."""
     return sign[u, v] * score[column[u, v]]
@@ -29,7 +29,7 @@ def wrap(p, k):
     return p + k if p < 0 else (p - k if p >= k else p)
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, inline="always")
 def turn_part(tour, k, score, column, sign, both_ways, beta, streams, c):
     """Turn 2 to k - 1 places in a row round; the same again leads back."""
     p, length = below(streams, c, k), 2 + below(streams, c, k - 2)
@@ -49,7 +49,7 @@ def turn_part(tour, k, score, column, sign, both_ways, beta, streams, c):
     return 1
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, inline="always")
 def shift_place(tour, k, score, column, sign, beta, streams, c):
     """Move a place to between two others, the k - 2 ways of which are alike; as likely back."""
     p, steps = below(streams, c, k), 1 + below(streams, c, k - 2)
@@ -66,7 +66,7 @@ def shift_place(tour, k, score, column, sign, beta, streams, c):
     return 1
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, inline="always")
 def replace_place(tour, k, must, score, column, sign, beta, streams, c):
     """A place that is not visited takes the stead of one that is."""
     if k == len(tour):
@@ -83,7 +83,7 @@ def replace_place(tour, k, must, score, column, sign, beta, streams, c):
     return 1
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, inline="always")
 def resize(tour, k, sizes, must, score, column, sign, beta, streams, c):
     """Any place goes out, or comes in at any of k gaps; the size after it.
 

@@ -39,17 +39,6 @@ def gain_by_pairs(u, order, s, t, top):
 
 
 @nb.njit(cache=True, nogil=True)
-def gain(family, u, order, value, s, t, top):
-    """The same for all families of scores; ``value[t]`` is the rank at position t."""
-    d, a, b = len(order), order[s], order[t]
-    if family == PAIRS:
-        return gain_by_pairs(u, order, s, t, top)
-    if family == RANKS:
-        return (u[a] - u[b]) * (value[t] - value[s])
-    return u[a * d + t] + u[b * d + s] - u[a * d + s] - u[b * d + t]
-
-
-@nb.njit(cache=True, nogil=True)
 def any_two(streams, c, free, n_first):
     """Two free positions s <= t, s before the top; s = t is a step in which nothing happens.
 
@@ -82,8 +71,12 @@ def neighbors(streams, c, order, before, top):
 def walk_orders(
     family, orders, scores, row, beta, n_steps, streams, value, free, n_first, before, top, accepted
 ):
-    """Metropolis steps; where ``before`` has entries, neighbors change places only."""
-    precedences = len(before) > 0
+    """Metropolis steps; where ``before`` has entries, neighbors change places only.
+
+    ``value[t]`` is the rank at position t. What an exchange gains is written out here: a call
+    that is given arrays counts references to them, which takes longer than the sums.
+    """
+    precedences, d = len(before) > 0, orders.shape[1]
     for c in range(len(orders)):
         order, u, done = orders[c], scores[row[c]], 0
         for _ in range(n_steps):
@@ -93,8 +86,15 @@ def walk_orders(
                 s, t = any_two(streams, c, free, n_first)
             if s == t:
                 continue
-            change = beta[c] * gain(family, u, order, value, s, t, top)
-            if change >= 0.0 or np.log(fraction(streams, c)) < change:
-                order[s], order[t] = order[t], order[s]
+            a, b = order[s], order[t]
+            if family == POSITIONS:
+                gain = u[a * d + t] + u[b * d + s] - u[a * d + s] - u[b * d + t]
+            elif family == RANKS:
+                gain = (u[a] - u[b]) * (value[t] - value[s])
+            else:
+                gain = gain_by_pairs(u, order, s, t, top)
+            change = beta[c] * gain
+            if change >= 0.0 or fraction(streams, c) < np.exp(change):
+                order[s], order[t] = b, a
                 done += 1
         accepted[c] = done

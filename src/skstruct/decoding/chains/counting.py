@@ -7,6 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+LARGE = 2**63  # no machine number
+
 
 class ChainCounts:
     """Counts of the chains of shortest..T symbols, as whole numbers of any size.
@@ -65,6 +67,11 @@ class ChainCounts:
             return after.sum()
         return np.where(self.moves, after, 0).sum(axis=1)
 
+    @property
+    def _is_free(self) -> bool:
+        """Whether every position is chosen on its own."""
+        return self.moves is None and self.shortest >= self.length and bool(self.ends.all())
+
     @cached_property
     def total(self) -> int:
         first = int(self.completions[0].sum()) if self.length else 0
@@ -91,6 +98,9 @@ class ChainCounts:
         A number below the total is drawn, and the chain of that number is built symbol by
         symbol from the counts: no rounding anywhere.
         """
+        if self._is_free and self.total >= LARGE:  # long numbers are slow
+            columns = [np.flatnonzero(symbols) for symbols in self.allowed]
+            return np.stack([rng.choice(symbols, size=n) for symbols in columns], axis=1)
         chains = np.full((n, self.length), -1, np.int64)
         rank = _below(self.total, n, rng)
         rows, state = np.arange(n), np.zeros(n, np.int64)
@@ -134,7 +144,7 @@ class ChainCounts:
 
 def _below(total: int, n: int, rng: np.random.Generator) -> np.ndarray:
     """``n`` whole numbers below the total, uniform; objects where they do not fit 63 bits."""
-    if total < 2**63:
+    if total < LARGE:
         return rng.integers(total, size=n)
     n_bytes, spare = (total.bit_length() + 7) // 8, -total.bit_length() % 8
     drawn = np.empty(n, dtype=object)
