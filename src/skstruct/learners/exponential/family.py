@@ -227,16 +227,13 @@ class ExponentialFamily(ExponentialPredictor):
             self.space_, features, psi, share, self.lam, self.memory, bool(self.fit_intercept)
         )
         self.partition_ = self._trained_by(model)
-        W = np.zeros(model.shape)
-        if self.partition_ == "exact":
-            solution = lbfgs(
-                model, W.ravel(), tol=self.tol or 1e-5, max_iter=self.max_iter,
-                verbose=self.verbose,
-            )  # fmt: skip
-        else:
-            solution = self._descend(model, W)
+        solution = (self._minimise if self.partition_ == "exact" else self._descend)(model)
         self._take(solution.theta.reshape(model.shape))
         return solution
+
+    def _minimise(self, model) -> Solution:
+        start, tol = np.zeros(model.size), self.tol or 1e-5
+        return lbfgs(model, start, tol=tol, max_iter=self.max_iter, verbose=self.verbose)
 
     def _trained_by(self, model) -> str:
         exact = self.partition in ("auto", "exact") and model.has_law()
@@ -255,7 +252,7 @@ class ExponentialFamily(ExponentialPredictor):
         check_samplable(self.space_)
         return "contrastive" if self.partition == "auto" else str(self.partition)
 
-    def _descend(self, model, W) -> Solution:
+    def _descend(self, model) -> Solution:
         from skstruct.learners.exponential.stochastic import StochasticGradients, averaged_descent
 
         gradients = StochasticGradients(
@@ -263,8 +260,9 @@ class ExponentialFamily(ExponentialPredictor):
             annealed=self.partition_ == "annealed", moves=self.moves,
             rng=np.random.default_rng(self._seed()), n_jobs=self.n_jobs,
         )  # fmt: skip
+        start, tol = np.zeros(model.shape), self.tol or 1e-3
         return averaged_descent(
-            gradients, W, tol=self.tol or 1e-3, max_iter=self.max_iter, verbose=self.verbose
+            gradients, start, tol=tol, max_iter=self.max_iter, verbose=self.verbose
         )
 
     def _learn_chains(self, X, share) -> Solution:
@@ -275,18 +273,10 @@ class ExponentialFamily(ExponentialPredictor):
         self.partition_ = "exact"
         features = self.features_map_.transform(X.tokens)
         model = ChainModel(
-            self.space_,
-            features,
-            X.starts,
-            self.outputs_,
-            share,
-            self.lam,
+            self.space_, features, X.starts, self.outputs_, share, self.lam,
             bool(self.fit_intercept),
-        )
-        solution = lbfgs(
-            model, np.zeros(model.size), tol=self.tol or 1e-5, max_iter=self.max_iter,
-            verbose=self.verbose,
         )  # fmt: skip
+        solution = self._minimise(model)
         self._take(*model.parts(solution.theta))
         return solution
 
