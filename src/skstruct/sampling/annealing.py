@@ -26,9 +26,9 @@ from scipy.stats import binom
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.progress import track
 from skstruct.exceptions import SamplingError
-from skstruct.sampling.chains import Chains, check_samplable
+from skstruct.sampling.chains import check_samplable, uniform_draws
 from skstruct.sampling.populations import BATCHES, Population
-from skstruct.sampling.values import value_range
+from skstruct.sampling.values import mean_of, value_range
 
 MOST_CHAINS = 200_000  # chains that run at a time
 MOST_DRAWS = 10**9  # that a promise may take
@@ -118,12 +118,10 @@ def annealed_estimate(
             values[rows], errors[rows] = population.log_ratio, population.errors
         return values + space.log_size(), errors
     low, high = value_range(space, scores)
-    middle = (low + high) / 2
     for i in track(range(len(scores)), "annealing", verbose):
         schedule = Schedule.of((high[i] - low[i]) / 2, eps, delta, p)
-        found = _promised(space, scores[i : i + 1], middle[i], schedule, n_sweeps, **shared)
-        values[i], errors[i] = found
-    return values + middle + space.log_size(), errors
+        values[i], errors[i] = _promised(space, scores[i : i + 1], schedule, n_sweeps, **shared)
+    return values + space.log_size(), errors
 
 
 def _check_options(eps, delta, p, n_draws, n_sweeps):
@@ -136,27 +134,26 @@ def _check_options(eps, delta, p, n_draws, n_sweeps):
         raise ValueError(f"n_draws is a whole number from 1, or None; {n_draws!r} came.")
 
 
-def _promised(space, scores, middle, schedule: Schedule, n_sweeps, *, moves, rng, n_jobs):
-    """ln of mean exp(f - middle) over all outputs, by the median of repeats; standard error."""
-    L, S, k = schedule.n_levels, schedule.n_draws, schedule.n_repeats
-    if L == 0:  # all outputs have the same score
-        return 0.0, 0.0
-    sums = np.zeros((L, k * BATCHES))
-    for first in range(0, k * S, MOST_CHAINS):
-        chain = np.arange(first, min(first + MOST_CHAINS, k * S))
-        group = chain // S * BATCHES + chain % BATCHES
-        row = np.zeros(len(chain), np.int64)
-        chains = Chains(space, scores, row, beta=0.0, moves=moves, rng=rng, n_jobs=n_jobs)
-        for j in range(L):
-            if j:
-                chains.beta[:] = j / L
-                chains.advance(n_sweeps)
-            g = np.exp((chains.values() - middle) / L)
-            sums[j] += np.bincount(group, g, minlength=k * BATCHES)
-    estimates = np.log(sums.reshape(L, k, BATCHES).sum(axis=2) / S).sum(axis=0)
-    chain = np.arange(k * S)
-    sizes = np.bincount(chain // S * BATCHES + chain % BATCHES, minlength=k * BATCHES)
-    batches = np.log(sums / sizes).sum(axis=0).reshape(k, BATCHES)
-    error = math.sqrt(np.mean(batches.var(axis=1, ddof=1)) / BATCHES)
+def _promised(space, scores, schedule: Schedule, n_sweeps, **shared):
+    """ln of mean exp f over all outputs, by the median of repeats; standard error.
+
+    Chains that mix at every level are independent draws there, whether they were drawn anew by
+    their weights or not; those that do not are so kept from lagging behind.
+    """
+    if schedule.n_levels == 0:  # all outputs have the same score
+        return float(scores[0] @ _some_psi(space)), 0.0
+    estimates, errors = [], []
+    for _ in range(schedule.n_repeats):
+        population = Population(space, scores, schedule.n_draws, **shared)
+        population.anneal_evenly(schedule.n_levels, n_sweeps)
+        estimates.append(population.log_product[0])
+        errors.append(population.errors[0])
     # Of one estimate; the median of k is closer by about sqrt(pi / (2 k)).
-    return float(np.median(estimates)), error * (1.0 if k == 1 else math.sqrt(math.pi / (2 * k)))
+    k = schedule.n_repeats
+    closer = 1.0 if k == 1 else math.sqrt(math.pi / (2 * k))
+    return float(np.median(estimates)), closer * math.sqrt(np.mean(np.square(errors)))
+
+
+def _some_psi(space) -> np.ndarray:
+    """The embedding of some output; shape (d,)."""
+    return mean_of(space.embed, uniform_draws(space, 1, 0))

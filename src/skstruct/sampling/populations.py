@@ -48,11 +48,11 @@ class Population:
         self.shape = len(scores), BATCHES, self.each
         row = np.repeat(np.arange(len(scores)), BATCHES * self.each)
         self.chains = Chains(space, scores, row, beta=0.0, moves=moves, rng=self.rng, n_jobs=n_jobs)
-        self.batches = np.zeros(self.shape[:2])  # ln of the products of mean weights
+        self.levels: list[np.ndarray] = []  # ln of the mean weights of batches (R, B)
 
     def anneal(self, n_sweeps: int) -> None:
         """Bring all rows to their laws, with so many sweeps at each level."""
-        beta = np.zeros(len(self.batches))
+        beta = np.zeros(self.shape[0])
         while (beta < 1).any():
             f = self.chains.values().reshape(len(beta), -1)
             step = _steps(f, 1.0 - beta)
@@ -61,12 +61,20 @@ class Population:
             self.chains.beta[:] = np.repeat(beta, BATCHES * self.each)
             self.chains.advance(n_sweeps)
 
+    def anneal_evenly(self, n_levels: int, n_sweeps: int) -> None:
+        """The same by levels that are given, without the walk at the last one."""
+        for level in range(n_levels):
+            if level:
+                self.chains.beta[:] = level / n_levels
+                self.chains.advance(n_sweeps)
+            self._weigh((self.chains.values() / n_levels).reshape(self.shape))
+
     def _weigh(self, log_weights):
-        """Add the mean weights of batches, and draw chains anew by their weights."""
+        """Keep the mean weights of batches, and draw chains anew by their weights."""
         top = log_weights.max(axis=2, keepdims=True)
         weights = np.exp(log_weights - top)
         total = weights.sum(axis=2)
-        self.batches += top[..., 0] + np.log(total / self.each)
+        self.levels.append(top[..., 0] + np.log(total / self.each))
         # Evenly spaced levels among the running sums, from a random one on; group by group.
         upto = (np.cumsum(weights, axis=2) / total[..., None]).reshape(-1, self.each)
         first = self.rng.random((len(upto), 1))
@@ -81,11 +89,17 @@ class Population:
 
     @property
     def log_ratio(self) -> np.ndarray:
-        return logsumexp(self.batches, axis=1) - np.log(BATCHES)
+        """The mean over batches of the products over levels, ln; shape (R,)."""
+        return logsumexp(np.sum(self.levels, axis=0), axis=1) - np.log(BATCHES)
+
+    @property
+    def log_product(self) -> np.ndarray:
+        """The product over levels of the means over all chains, ln; shape (R,)."""
+        return (logsumexp(self.levels, axis=2) - np.log(BATCHES)).sum(axis=0)
 
     @property
     def errors(self) -> np.ndarray:
-        return self.batches.std(axis=1, ddof=1) / np.sqrt(BATCHES)
+        return np.sum(self.levels, axis=0).std(axis=1, ddof=1) / np.sqrt(BATCHES)
 
 
 def _steps(f, most) -> np.ndarray:
