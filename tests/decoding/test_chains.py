@@ -212,3 +212,13 @@ def test_long_chains_without_limits_are_uniform_symbol_by_symbol():
     assert (np.abs(shares - expected) <= 5 * np.sqrt(expected * (1 - expected) / 4000)).all()
     both = np.bincount(drawn[:, 0] * 4 + drawn[:, 1], minlength=16) / 4000
     assert (np.abs(both - 1 / 16) <= 5 * np.sqrt(15) / 16 / np.sqrt(4000)).all()
+
+
+def test_ways_that_no_chain_goes_do_not_count():
+    """Only a after a: one chain, though there are 2^90 ways to go on after b."""
+    moves = np.array([[True, False, False], [True, True, True], [True, True, True]])
+    allowed = np.ones((100, 3), bool)
+    allowed[0, 1:] = False
+    counts = ChainCounts(allowed, moves)
+    assert counts.total == 1
+    assert (counts.sample(5, np.random.default_rng(0)) == 0).all()

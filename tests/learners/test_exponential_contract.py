@@ -248,3 +248,12 @@ def test_the_row_that_has_no_output_is_named():
     for answer in (model.predict, model.predict_marginals, model.partition, model.sample):
         with pytest.raises(InfeasibleError, match="row 7"):
             answer(X[:8], restrict=limits)
+
+
+def test_the_first_few_places_have_a_probability():
+    ranks = np.argsort(np.argsort(X, axis=1), axis=1) + 1
+    model = ExponentialFamily(Rankings(["a", "b", "c"]), lam=0.05).fit(X, ranks)
+    top = {"top": 1}
+    drawn = model.sample(X[:1], 20, rng=0, restrict=top)[0]
+    chances = np.exp(model.log_proba(np.repeat(X[:1], 20, axis=0), drawn, restrict=top))
+    assert ((chances > 0) & (chances < 1)).all()

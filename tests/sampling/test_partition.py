@@ -12,7 +12,7 @@ from law_cases import SPACES, listed
 from skstruct.exceptions import InfeasibleError, MixingWarning, SamplingError
 from skstruct.sampling import log_partition, marginals
 from skstruct.sampling.annealing import Schedule, annealed_estimate, repeats_for
-from skstruct.spaces import BaseSpace, Interval, LabelSets, Rankings
+from skstruct.spaces import BaseSpace, Classes, Interval, LabelSets, Rankings
 
 
 class NoSampler(BaseSpace):
@@ -127,6 +127,15 @@ def test_chains_that_are_still_on_their_way_say_so():
     warn_if_moved(before, rng.normal(size=(3, 200)))
     with pytest.warns(MixingWarning, match=r"row 1 \(1 such rows\): raise n_warmup"):
         warn_if_moved(before, before + np.array([[0.0], [1.0], [0.0]]))
+
+
+def test_draws_that_saw_one_score_know_nothing_of_their_error():
+    space = Classes(range(1000)).fit(range(1000))
+    scores = np.zeros((1, 1000))
+    scores[0, 500] = 20.0
+    found = log_partition(space, scores, method="annealed", n_draws=20, return_interval=True, rng=0)
+    assert np.isnan([found.errors[0], found.lower[0], found.upper[0]]).all()
+    assert marginals(space, scores[:0], method="chains").shape == (0, 1000)
 
 
 def test_scores_that_are_all_equal_need_no_draws():

@@ -116,12 +116,21 @@ def annealed_estimate(
             population = Population(space, scores[rows], int(n_draws), **shared)
             population.anneal(n_sweeps)
             values[rows], errors[rows] = population.log_ratio, population.errors
-        return values + space.log_size(), errors
+        return values + space.log_size(), _known(errors, space, scores)
     low, high = value_range(space, scores)
     for i in track(range(len(scores)), "annealing", verbose):
         schedule = Schedule.of((high[i] - low[i]) / 2, eps, delta, p)
         values[i], errors[i] = _promised(space, scores[i : i + 1], schedule, n_sweeps, **shared)
     return values + space.log_size(), errors
+
+
+def _known(errors, space, scores) -> np.ndarray:
+    """Errors, NaN where all chains have seen one score though there are others."""
+    none = np.flatnonzero(errors == 0)
+    if len(none):
+        low, high = value_range(space, scores[none])
+        errors[none[high > low]] = np.nan
+    return errors
 
 
 def _check_options(eps, delta, p, n_draws, n_sweeps):

@@ -31,7 +31,8 @@ class LogPartition:
     lower, upper : arrays (n,)
         Hold ln Z with chance ``confidence``; NaN where a method promises nothing.
     errors : array (n,)
-        Standard errors by the spread of the draws; 0 where values are exact.
+        Standard errors by the spread of the draws; 0 where values are exact, NaN where too few
+        draws saw too little to tell.
     confidence : float
     method : str
     """
@@ -173,6 +174,8 @@ def marginals(
         law = exact_law(space, scores, required=method == "exact")
         if law is not None:
             return law.marginals()
+    if not len(scores):
+        return np.zeros_like(scores)
     drawn = chain_draws(
         space, scores, n_draws, n_warmup=n_warmup, moves=moves, rng=rng, n_jobs=n_jobs
     )

@@ -107,7 +107,8 @@ class ChainCounts:
         for t in range(-1, self.length - 1):
             # Choices after each symbol: stop, or one of q symbols; in front there is one state.
             upto = self._choices(t).cumsum(axis=1)
-            upto = upto if rank.dtype == object else upto.astype(np.int64)
+            if rank.dtype != object:  # what no chain reaches may have more ways to go on
+                upto = np.minimum(upto, self.total).astype(np.int64)
             choice = (rank[rows, None] >= upto[state]).sum(axis=1)
             below = np.where(choice > 0, upto[state, np.maximum(choice, 1) - 1], 0)
             rank[rows] -= below

@@ -69,7 +69,8 @@ class ExponentialPredictor(ScoreLearner):
     def decode(self, X, *, loss=None, restrict=None) -> Decoded:
         """Predictions with their values and lower bounds on these.
 
-        Values are expected losses where there is a loss, else minus the scores.
+        Values are expected losses where there is a loss other than zero-one, else minus the
+        scores.
 
         Parameters
         ----------

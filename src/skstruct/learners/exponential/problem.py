@@ -113,15 +113,16 @@ class ExponentialProblem(RiskProblem):
     def values(self, scores, outputs, rows=slice(None)) -> np.ndarray:
         """Scores of outputs, minus infinity where they are none of the space; shape (n,)."""
         space = self.scored.rows(rows)
-        if isinstance(space, Rankings) and not is_total(outputs).all():
-            at = np.flatnonzero(~is_total(outputs))[0]
+        inside = space.contains(outputs)
+        if isinstance(space, Rankings) and not (inside | is_total(outputs)).all():
+            at = np.flatnonzero(~inside & ~is_total(outputs))[0]
             raise ValueError(
                 f"y[{at + (rows.start or 0)}] has ties or leaves items out: log_proba takes total "
                 "orders."
             )
         psi = space.embed(outputs)
         psi = psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi)
-        return np.where(space.contains(outputs), np.einsum("nd,nd->n", scores, psi), -np.inf)
+        return np.where(inside, np.einsum("nd,nd->n", scores, psi), -np.inf)
 
     def draws(self, scores, n, rng, rows=slice(None)) -> np.ndarray:
         return self.laws.draws(self.scored.rows(rows), scores, n, rng)

@@ -19,7 +19,7 @@ import warnings
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.progress import ticker
@@ -29,7 +29,6 @@ from skstruct.sampling.chains import Chains, uniform_draws
 WIDE = 1500  # features or coordinates of which no eigenvectors are taken
 LOOKED = 2 * 10**8  # operations that a look at the Hessian may take
 SMALL = 500  # weights of which the Hessian is written down
-LEAST = 1e-6  # penalty of the constant, in steps only
 NEW = 0.3  # share of a look among all looks
 LEVELS = 20  # temperatures between the uniform law and the model's, where chains are annealed
 
@@ -106,8 +105,7 @@ class StochasticGradients:
         J = np.einsum("rp,rcd->rcpd", F, deviations).reshape(-1, p * d)
         seen = J.T @ (J * share)
         self.seen = seen if self.seen is None else (1 - NEW) * self.seen + NEW * seen
-        penalty = np.repeat(2.0 * np.maximum(self.model.lam.ravel(), LEAST), d)
-        self.hessian = cho_factor(self.seen + np.diag(penalty))
+        self.hessian = _factored(self.seen, np.repeat(2.0 * self.model.lam.ravel(), d))
 
     def _deviations(self, some) -> np.ndarray:
         """psi of the chains of some rows, less the mean of each row; shape (rows, c, d)."""
@@ -158,6 +156,16 @@ class StochasticGradients:
         share = np.full(len(groups), 1.0 / self.n_chains)
         mean = sparse.csr_array((share, (groups, np.arange(len(groups)))))
         return mean @ sparse.csr_array(psi)
+
+
+def _factored(seen, penalty):
+    """A Cholesky factor; the constant, which has no penalty, gets as little as makes one exist."""
+    least = 1e-12
+    while True:
+        try:
+            return cho_factor(seen + np.diag(np.maximum(penalty, least)))
+        except LinAlgError:
+            least *= 100.0
 
 
 def averaged_descent(gradients, W, *, tol: float, max_iter: int, verbose: int = 0) -> Solution:

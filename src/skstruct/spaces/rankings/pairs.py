@@ -27,7 +27,6 @@ class Pairs:
     """psi(z)[p, q] = +1 where p comes before q, else -1 (pairs p < q): linear ordering."""
 
     family = "pairs"  # what scores are of: see walking.rankings
-    family = "pairs"  # what scores are of: see walking.rankings
     reversible = True  # psi of an order and of its reverse add up to a constant
 
     def width(self, d):

@@ -27,7 +27,6 @@ class PlacedEmbedding:
     """What positions and ranks share: a cost of every item at every position."""
 
     family = "positions"  # what scores are of: see walking.rankings
-    family = "positions"  # what scores are of: see walking.rankings
     reversible = False  # psi of an order and of its reverse add up to a constant
 
     def targets(self, Y):
