@@ -6,8 +6,9 @@ thesis takes S = 65 l e^{2/p} / eps^2 draws at each of l = p ceil(R ||u||) level
 S = 65 l sinh^2(1/p) / eps^2 draws, and l = ceil(p h) levels with h half the range of f. "no
 promise" are as many chains, and levels that follow them.
 
-Draws are ends of Metropolis chains, of 5 sweeps at each level, and the promise is for independent
-ones. What short chains leave is shown too, above all for a law of two modes that are far apart.
+Draws are ends of Metropolis chains, of 5 sweeps at each level, drawn anew by their weights before
+they walk; the promise is for independent ones. Whether short chains do is shown too, above all for
+a law of two modes that are far apart.
 """
 
 from __future__ import annotations
