@@ -210,6 +210,8 @@ def test_the_largest_product_under_two_lines(p, b, q, c, least, ceiling, step):
     lines = [tuple(np.array([x]) for x in line) for line in ((p, b), (q, c))]
     found = largest_product(*lines, np.array([least]), np.array([ceiling]), step)[0]
     losses = np.arange(0.0, 10.0, 0.25 if step else 1e-3)
+    if not step and least <= ceiling:  # the grid may miss a short range
+        losses = np.append(losses, [least, ceiling])
     losses = losses[(losses >= least) & (losses <= ceiling)]
     heights = np.minimum((b - losses) / p, (c - losses) / q)
     best = max(0.0, (losses * heights).max(initial=0.0))

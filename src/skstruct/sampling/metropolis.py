@@ -45,10 +45,11 @@ class Metropolis:
     >>> space = Rankings(["tea", "milk", "rum"], "pairs")
     >>> chains = Metropolis(space, [0.5, 0.5, 0.5], rng=0)
     >>> draws = chains.sample(1000, n_warmup=100)
-    >>> draws.outputs.shape, draws.marginals().round(1)
-    ((4, 1000, 3), array([0.5, 0.7, 0.5]))
-    >>> print(space.law([0.5, 0.5, 0.5]).marginals().round(1))
-    [[0.5 0.7 0.5]]
+    >>> draws.outputs.shape
+    (4, 1000, 3)
+    >>> exact = space.law([0.5, 0.5, 0.5]).marginals()[0]
+    >>> bool(np.abs(draws.marginals() - exact).max() < 0.1)
+    True
     """
 
     def __init__(

@@ -101,15 +101,15 @@ class ExponentialFamily(ExponentialPredictor):
 
     Examples
     --------
-    >>> X = [[0.0, 1.0], [0.1, 1.0], [1.0, 1.0], [1.1, 1.0]]
-    >>> Y = [{"sun"}, {"sun"}, {"sun", "sea"}, {"sea"}]
-    >>> model = ExponentialFamily(lam=0.01).fit(X, Y)
-    >>> model.space_.labels_, model.predict_marginals([[0.0, 1.0]]).round(1)
-    (('sea', 'sun'), array([[0.2, 0.9]]))
-    >>> model.predict([[0.0, 1.0], [1.1, 1.0]])
-    [{'sun'}, {'sea'}]
-    >>> model.log_proba([[0.0, 1.0]], [{"sun"}]).round(2)
-    array([-0.36])
+    >>> X = [[0.0], [0.1], [0.9], [1.0]]
+    >>> Y = [["sun"], ["sun"], ["sun", "sea"], ["sun", "sea"]]
+    >>> model = ExponentialFamily(lam=0.01, fit_intercept=True).fit(X, Y)
+    >>> model.space_.labels_, model.predict_marginals([[0.0]]).round(2)
+    (('sea', 'sun'), array([[0.14, 1.  ]]))
+    >>> np.exp(model.log_proba([[0.0]], [["sun"]])).round(2)
+    array([0.86])
+    >>> model.predict([[0.0], [1.0]], loss="hamming").tolist()
+    [['sun'], ['sea', 'sun']]
     """
 
     def __init__(
