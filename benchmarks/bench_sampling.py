@@ -162,8 +162,10 @@ def bench_partition(n_rows=5):
             title = f"{name}: annealed, {n_draws:,} draws a level"
             timed(table, title, partial(annealed, n_draws=n_draws), exact)
         for eps in (0.5,) if QUICK else (0.5, 0.2, 0.1):
-            title = f"{name}: annealed, promise 1 +- {eps}"
+            title, start = f"{name}: annealed, promise 1 +- {eps}", time.process_time()
             timed(table, title, partial(annealed, eps=eps), exact, at_most(eps))
+            if time.process_time() - start > 30:  # a smaller eps takes much longer
+                break
         for way in ("cumulant", "taylor"):
             timed(table, f"{name}: {way}", partial(log_partition, space, scores, method=way), exact)
 
