@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from skstruct.sampling.meta import MetaMoves
 from skstruct.sampling.values import values_of
 from skstruct.spaces.base import Samplable
+from skstruct.spaces.limits import differs_by_row
 from skstruct.spaces.listed_laws import check_width
 from skstruct.walking.base import Moves
 from skstruct.walking.streams import new_streams
@@ -118,7 +119,7 @@ def check_samplable(space) -> None:
             f"{type(space).__name__} is not Samplable: it has no sample(n, rng) that draws "
             "outputs uniformly, which chains begin with."
         )
-    if getattr(getattr(space, "limits_", None), "n_rows", None) is not None:
+    if differs_by_row(space):
         raise ValueError(
             f"The limits of {type(space).__name__} differ from row to row: take rows(i) of it."
         )

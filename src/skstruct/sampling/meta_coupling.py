@@ -9,6 +9,7 @@ import numpy as np
 
 from skstruct.exceptions import SamplingError
 from skstruct.sampling.values import value_range, values_of
+from skstruct.spaces.limits import differs_by_row
 
 AT_ONCE = 2**16  # proposals
 IN_MEMORY = 2**24  # steps of unfinished draws that are remembered at a time
@@ -51,7 +52,7 @@ class MetaCoupling:
 
     def __init__(self, space, scores, rows, n_steps: int):
         self.space, self.rows = space.rows(rows), rows
-        self.differ = getattr(getattr(space, "limits_", None), "n_rows", None) is not None
+        self.differ = differs_by_row(space)
         self.scores = np.ascontiguousarray(scores[rows])
         self.bound = value_range(self.space, self.scores)[1]
         self.n_steps = n_steps

@@ -105,6 +105,11 @@ def check_size(value, name: str, used_by: str):
     return int(value)
 
 
+def differs_by_row(space) -> bool:
+    """Whether the limits of a space differ from row to row."""
+    return getattr(getattr(space, "limits_", None), "n_rows", None) is not None
+
+
 def check_n_rows(limits: Limits | None, n: int, used_by: str):
     """Limits that were given row by row are for just so many rows."""
     expected = None if limits is None else limits.n_rows

@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from skstruct._arrays.distinct import distinct
+from skstruct.testing.spaces import _dense
 from skstruct.walking.streams import new_streams
 
 LEVEL = 1e-6  # chance that one right sampler fails one test
@@ -95,7 +96,3 @@ def assert_drawn_from(drawn, outputs, chances, level=LEVEL):
     statistic = ((count - expected) ** 2 / expected).sum()
     most = chi2.isf(level, max(len(expected) - 1, 1)) + 10.0 * (expected.min() < 5)
     assert statistic <= most, f"chi-square {statistic:.1f} of {len(expected)} outputs"
-
-
-def _dense(psi):
-    return psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi)

@@ -12,13 +12,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from skstruct.walking._compiled_metropolis import accepts
 from skstruct.walking._compiled_random import below, fraction
-
-
-@nb.njit(cache=True, nogil=True, inline="always")
-def _accepts(change, streams, c):
-    """Whether a change of the log density is accepted."""
-    return change >= 0.0 or fraction(streams, c) < np.exp(change)
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
@@ -66,7 +61,7 @@ def walk_groups(states, scores, row, beta, n_steps, streams, start, member, size
                 n_here, n_there = start[g + 1] - start[g], start[h + 1] - start[h]
                 new = below(streams, c, n_there)
                 gain = score[member[start[h] + new]] - score[member[start[g] + chosen[g]]]
-                if _accepts(warmth * gain + np.log(n_there / n_here), streams, c):
+                if accepts(warmth * gain + np.log(n_there / n_here), streams, c):
                     chosen[g], chosen[h] = -1, new
                     _trade(state, a, b)
                     accepted[c] += 1
@@ -87,7 +82,7 @@ def walk_groups(states, scores, row, beta, n_steps, streams, start, member, size
                 gain += score[member[start[g] + new]]
             if old >= 0:
                 gain -= score[member[start[g] + old]]
-            if _accepts(warmth * gain, streams, c):
+            if accepts(warmth * gain, streams, c):
                 chosen[g] = new
                 if size != k:
                     _toggle(state, at)
@@ -143,7 +138,7 @@ def walk_closed(states, scores, row, beta, n_steps, streams, n_open, arcs, sizes
                 good = _may_leave(inside, i, child_start, child) and _may_enter(
                     inside, j, parent_start, parent, rival_start, rival, i
                 )
-                if good and _accepts(warmth * (score[j] - score[i]), streams, c):
+                if good and accepts(warmth * (score[j] - score[i]), streams, c):
                     inside[i], inside[j] = 0, 1
                     _trade(state, a, b)
                     accepted[c] += 1
@@ -160,7 +155,7 @@ def walk_closed(states, scores, row, beta, n_steps, streams, n_open, arcs, sizes
                 good = _may_leave(inside, v, child_start, child)
             else:
                 good = _may_enter(inside, v, parent_start, parent, rival_start, rival, -1)
-            if good and _accepts(warmth * (-score[v] if leaves else score[v]), streams, c):
+            if good and accepts(warmth * (-score[v] if leaves else score[v]), streams, c):
                 inside[v] = 0 if leaves else 1
                 _toggle(state, at)
                 accepted[c] += 1

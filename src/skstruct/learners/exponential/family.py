@@ -16,6 +16,7 @@ from skstruct.learners.inputs import plain_kernel
 from skstruct.learners.tokens import TokenBatch
 from skstruct.sampling.annealing import check_accuracy
 from skstruct.sampling.chains import check_samplable
+from skstruct.spaces.limits import differs_by_row
 from skstruct.spaces.rankings.partial import is_total
 from skstruct.spaces.rankings.space import Rankings
 
@@ -244,7 +245,7 @@ class ExponentialFamily(ExponentialPredictor):
             )
         if exact:
             return "exact"
-        if getattr(self.space_.limits, "n_rows", None) is not None:
+        if differs_by_row(self.space_):
             raise ValueError(
                 f"The limits of {type(self.space_).__name__} differ from row to row, which chains "
                 "of training do not follow: give limits at prediction, restrict={...}."

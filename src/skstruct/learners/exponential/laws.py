@@ -11,6 +11,7 @@ import numpy as np
 from skstruct.learners.exponential.means import exact_means
 from skstruct.sampling.partition import LogPartition, chain_draws, exact_law, log_partition
 from skstruct.sampling.values import mean_of
+from skstruct.spaces.limits import differs_by_row
 
 PARTITIONS = ("auto", "exact", "annealed", "contrastive")
 
@@ -55,7 +56,7 @@ class ModelLaws:
         if law is not None:
             return law.sample(n, rng)
         options = {"n_warmup": self.n_warmup, "moves": self.moves, "n_jobs": self.n_jobs}
-        if not _differs(space):
+        if not differs_by_row(space):
             return chain_draws(space, scores, n, rng=rng, **options)
         each = range(len(scores))
         drawn = [chain_draws(space.rows([i]), scores[[i]], n, rng=rng, **options) for i in each]
@@ -86,15 +87,10 @@ class ModelLaws:
         options = {"delta": self.delta, "return_interval": True, "moves": self.moves}
         options |= {"n_jobs": self.n_jobs}
         options |= {"n_draws": self.n_draws} if self.eps is None else {"eps": self.eps}
-        if method == "exact" or not _differs(space) or self.law(space, scores) is not None:
+        if method == "exact" or not differs_by_row(space) or self.law(space, scores) is not None:
             return log_partition(space, scores, method=method, rng=self.seed, **options)
         each = [
             log_partition(space.rows([i]), scores[[i]], method=method, rng=self.seed, **options)
             for i in range(len(scores))
         ]
         return LogPartition.joined(each)
-
-
-def _differs(space) -> bool:
-    """Whether the limits of a space differ from row to row."""
-    return getattr(getattr(space, "limits_", None), "n_rows", None) is not None

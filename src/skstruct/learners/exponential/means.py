@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
+from skstruct.learners.margins.problem import dense
+from skstruct.spaces.limits import differs_by_row
 from skstruct.spaces.listed_laws import listed_law
 from skstruct.summing.listed import ListedLaw
 
@@ -20,12 +21,12 @@ def exact_means(law, space, view, scores) -> np.ndarray | None:
     view : the same space under the embedding of a loss
     scores : array (n, d)
     """
-    if getattr(getattr(space, "limits_", None), "n_rows", None) is not None:
+    if differs_by_row(space):
         each = [_of_row(space, view, scores, i) for i in range(len(scores))]
         return None if any(means is None for means in each) else np.concatenate(each)
     drawn = law.sample(3, np.random.default_rng(0))
     some = drawn[0]
-    if np.array_equal(_dense(view.targets(some)), _dense(view.embed(some))):
+    if np.array_equal(dense(view.targets(some)), dense(view.embed(some))):
         means = _linear(law, space, view, scores, view.embed(some).shape[1])
         if means is not None:
             return means
@@ -55,7 +56,3 @@ def _linear(law, space, view, scores, width: int):
         return law.marginals() @ space.lift(np.eye(width), view.embedding).T
     except (AttributeError, ValueError):
         return None
-
-
-def _dense(psi):
-    return psi.toarray() if sparse.issparse(psi) else np.asarray(psi)

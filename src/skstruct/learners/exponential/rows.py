@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.blocks import row_blocks
+from skstruct.spaces.limits import differs_by_row
 
 
 class RowModel:
@@ -59,7 +60,7 @@ class RowModel:
 
     def has_law(self) -> bool:
         """Whether partition functions of the training rows are known exactly."""
-        alike = getattr(self.space.limits, "n_rows", None) is None
+        alike = not differs_by_row(self.space)
         return all(
             self.space.rows(rows).law(np.zeros((rows.stop - rows.start, self.shape[1]))) is not None
             for rows in self.blocks[: 1 if alike else None]

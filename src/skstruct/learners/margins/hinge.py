@@ -22,6 +22,7 @@ from skstruct.learners.margins.base import MarginLearner
 from skstruct.learners.margins.dual import HingeDual
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses.base import same_width
+from skstruct.spaces.limits import differs_by_row
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ class HingeLearner(MarginLearner):
         if past is not None:
             X, weight = _stacked(past.X, X), np.concatenate([past.weight, weight])
             self.outputs_ = np.concatenate(same_width(past.outputs, self.outputs_))
-        if getattr(getattr(self.space_, "limits_", None), "n_rows", None) is not None:
+        if differs_by_row(self.space_):
             raise ValueError("partial_fit: constraints of single rows cannot be added to.")
         self.problem_ = self._problem(X)
         self.past_ = self._learned(X, weight, past, keep=True)

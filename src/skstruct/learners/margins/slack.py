@@ -10,6 +10,7 @@ from skstruct.learners.margins.loss_levels import loss_levels
 from skstruct.learners.margins.problem import MarginProblem, dense
 from skstruct.learners.margins.products import ProductSearch
 from skstruct.spaces.base import Enumerable
+from skstruct.spaces.limits import differs_by_row
 from skstruct.spaces.listed import ListView
 
 MOST_LISTED, MOST_NUMBERS = 20_000, 2 * 10**6  # outputs that are compared one by one; their psi
@@ -91,7 +92,7 @@ def list_of_outputs(problem, most) -> np.ndarray | None:
     if hasattr(problem, "lengths"):  # sequences of several lengths: other outputs in every row
         return None
     space = problem.scored if problem.by_rank else problem.decoder
-    if getattr(getattr(space, "limits_", None), "n_rows", None) is not None:
+    if differs_by_row(space):
         return None
     if isinstance(space, ListView):
         listed = space.listed_[space.allowed()[0]]
