@@ -12,9 +12,10 @@ import pytest
 import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
-LAYERS = ["exceptions", "_arrays", "decoding", "summing", "walking", "spaces", "losses"]
+LAYERS = ["exceptions", "_arrays", "_files", "decoding", "summing", "walking", "spaces", "losses"]
 LAYERS += ["rankings", "kernels", "smoothing", "bounds", "sampling", "learners"]
-LAYERS += ["model_selection", "inspection", "datasets", "testing", "cli"]
+LAYERS += ["model_selection", "inspection", "datasets", "tasks", "persistence", "reports"]
+LAYERS += ["testing", "cli"]
 ROOMS = ["bounds", "datasets", "inspection", "kernels", "learners", "losses", "model_selection",
          "rankings", "sampling", "smoothing", "spaces", "testing"]  # fmt: skip
 

@@ -38,6 +38,53 @@ class SamplingError(RuntimeError):
     """Exact draws would take more trials than allowed."""
 
 
+class DataFormatError(ValueError):
+    """A file that cannot be read as data; one line that says where and why.
+
+    Attributes
+    ----------
+    problem : str
+    path : str or None
+    line, column : int or None
+        Counted from 1; a column is a field of the line.
+
+    Examples
+    --------
+    >>> raise DataFormatError("'x' is not a number", path="a.csv", line=3, column=2)
+    Traceback (most recent call last):
+        ...
+    skstruct.exceptions.DataFormatError: a.csv, line 3, column 2: 'x' is not a number.
+    """
+
+    def __init__(self, problem, *, path=None, line=None, column=None):
+        self.problem = " ".join(str(problem).split()).rstrip(".")
+        self.path = None if path is None else str(path)
+        self.line, self.column = line, column
+        super().__init__(self._message())
+
+    def _message(self):
+        where = [] if self.path is None else [" ".join(self.path.split())]
+        where += [] if self.line is None else [f"line {self.line}"]
+        where += [] if self.column is None else [f"column {self.column}"]
+        return ", ".join(where) + (": " if where else "") + self.problem + "."
+
+    def __reduce__(self):
+        return _rebuilt, (type(self), self.problem, self.path, self.line, self.column)
+
+    def at(self, path=None, line=None, column=None):
+        """The same with a place that was not known where it was raised."""
+        known = (self.path or path, self.line or line, self.column or column)
+        return _rebuilt(type(self), self.problem, *known)
+
+
+def _rebuilt(kind, problem, path, line, column):
+    return kind(problem, path=path, line=line, column=column)
+
+
+class ModelFileError(ValueError):
+    """A model file or checkpoint that is not read, or an object that cannot be saved."""
+
+
 class MissingDataError(FileNotFoundError):
     """A data set is not on this machine; the message says how to get it."""
 

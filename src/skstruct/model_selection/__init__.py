@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Left-out risks in closed form, and scorers made from losses."""
+"""Judging models: losses with intervals, comparisons, left-out risks, scorers."""
 
+from skstruct.model_selection.comparison import ComparedLearner, Comparison, compare
+from skstruct.model_selection.evaluation import LossEstimate, evaluate
 from skstruct.model_selection.left_out import left_out_risk
 from skstruct.model_selection.scorers import loss_scorer
 
-__all__ = ["left_out_risk", "loss_scorer"]
+__all__ = [
+    "ComparedLearner",
+    "Comparison",
+    "LossEstimate",
+    "compare",
+    "evaluate",
+    "left_out_risk",
+    "loss_scorer",
+]

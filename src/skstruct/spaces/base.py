@@ -115,6 +115,7 @@ class BaseSpace(BaseEstimator):
     embedding = "indicators"
     guarantee = EXACT
     default_loss: Any = "zero_one"
+    usual_losses: ClassVar[tuple[str, ...]] = ()  # others by which predictions are judged
     limits: Any = (
         None  # what narrows the space, row by row too: knows ``n_rows`` and ``rows(index)``
     )

@@ -65,6 +65,7 @@ class Hierarchy(IndicatorSpace):
     """
 
     default_loss = "hierarchical"
+    usual_losses = ("hamming", "f1", "zero_one")
     _limits_rest_on = ("edges", "labels")
 
     def __init__(self, edges, labels=None, *, close=False, limits=None):

@@ -24,6 +24,7 @@ class IndicatorSpace(UniformSets):
 
     embedding = "indicators"
     default_loss = "hamming"
+    usual_losses = ("f1", "zero_one")
 
     @abstractmethod
     def _decode(self, costs, limits: Limits):

@@ -68,6 +68,7 @@ class Poset(UniformElements):
 
     embedding = "indicators"
     default_loss = "hamming"
+    usual_losses = ("zero_one",)
     _limits_rest_on: ClassVar[tuple[str, ...]] = ("relation", "labels", "leaves_only")
     element = "element"  # what one is called in messages
 

@@ -67,6 +67,7 @@ class Tournaments(UniformTournaments):
 
     embedding = "signed pairs"
     default_loss = "hamming"
+    usual_losses = ("zero_one",)
     _named_by: ClassVar = {"items": "items_"}
     _limits_rest_on = ("partial",)
 

@@ -71,6 +71,7 @@ class PairwiseStates(UniformStates):
     """
 
     default_loss = "hamming"
+    usual_losses = ("zero_one",)
     _named_by: ClassVar = {"labels": "labels_", "states": "states_"}
 
     def __init__(self, graph, states=None, labels=None, embedding="states", *, limits=None):

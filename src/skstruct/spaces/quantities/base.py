@@ -35,6 +35,7 @@ class QuantitySpace(BaseSpace):
     embedding = "coordinates"
     embeddings: tuple[str, ...] = ("coordinates", "squares")
     default_loss = "squared"
+    usual_losses = ("absolute",)
     discrete = False  # nothing to break ties between: costs are taken as they are
     separable = True  # whether ``minimize`` is known
     labels = None

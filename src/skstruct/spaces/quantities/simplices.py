@@ -40,6 +40,8 @@ class Simplex(QuantitySpace):
 
     embeddings = ("coordinates", "squares", "roots")
 
+    usual_losses = ("absolute", "squared_hellinger")
+
     def __init__(self, total=1.0, *, labels=None):
         self.total = total
         self.labels = labels

@@ -93,6 +93,7 @@ class Rankings(RandomRankings):
     """
 
     default_loss = "kendall"
+    usual_losses = ("spearman", "footrule", "zero_one")
     _named_by: ClassVar = {"items": "items_"}
 
     def __init__(

@@ -30,6 +30,7 @@ class SequenceSet(UniformSequences):
     """
 
     default_loss = "hamming"
+    usual_losses = ("zero_one",)
     _named_by: ClassVar = {"alphabet": "symbols_"}
     alphabet: object
     length: object

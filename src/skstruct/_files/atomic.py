@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def replacing(path, mode: str = "w", encoding: str | None = "utf-8"):
+    """A file to write in place of ``path``, which changes only when all has been written.
+
+    What is written goes to a temporary file in the same folder. When the block ends it is
+    flushed to the disk and renamed, which is one step: whoever reads ``path``, or kills the
+    process, finds the old file or the new one. When the block raises, the old one stays.
+
+    Parameters
+    ----------
+    path : str or path
+    mode : {"w", "wb"}
+    encoding : str, default="utf-8"
+        Of text.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "answer.txt"
+    ...     with replacing(path) as file:
+    ...         _ = file.write("42")
+    ...     print(path.read_text(), os.listdir(folder))
+    42 ['answer.txt']
+    """
+    if mode not in ("w", "wb"):
+        raise ValueError(f"mode is 'w' or 'wb'; {mode!r} came.")
+    path = Path(os.path.realpath(path))  # a link stays a link
+    encoding = None if "b" in mode else encoding
+    newline = None if "b" in mode else ""  # as it is written, on every system
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, mode, encoding=encoding, newline=newline) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, _permissions(path))
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _permissions(path: Path) -> int:
+    """Those of the file that is there, else those that a new file gets."""
+    with contextlib.suppress(FileNotFoundError):
+        return path.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

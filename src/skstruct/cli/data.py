@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``skstruct data``: look at data files, convert them, get samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from skstruct.cli.options import EXISTING, json_option, quiet_option, read_file, reading_options
+
+
+@click.group(short_help="Check, convert and list data.")
+def data():
+    """Look at data files, convert them, get samples to try things with."""
+
+
+@data.command("list")
+@json_option
+def list_data(as_json):
+    """List the formats that are read and the data sets that loaders know."""
+    from skstruct.cli.printing import print_json, print_table
+    from skstruct.datasets import data_home
+    from skstruct.datasets.formats import FORMATS
+    from skstruct.datasets.known import KNOWN, on_this_machine
+
+    formats = [(f.name, " ".join(f.suffixes), ", ".join(f.tasks), f.about) for f in FORMATS]
+    known = [(k.name, k.loader, k.task, "yes" if on_this_machine(k) else "no") for k in KNOWN]
+    if as_json:
+        print_json({
+            "formats": [dict(zip(("format", "endings", "tasks", "about"), row)) for row in formats],
+            "data_sets": [dict(zip(("name", "loader", "task", "here"), row)) for row in known],
+            "data_home": str(data_home()),
+        })  # fmt: skip
+        return
+    print_table("Formats", ("format", "endings", "tasks", "about"), formats)
+    title = f"Data sets, looked for in {data_home()} (set by SKSTRUCT_DATA)"
+    print_table(title, ("name", "loader", "task", "here"), known)
+    print_table("Samples for `data sample`", ("file",), [(path.name,) for path in _samples()])
+
+
+@data.command("check")
+@click.argument("path", type=EXISTING, metavar="FILE")
+@reading_options
+@json_option
+def check_data(path, as_json, **reading):
+    """Read FILE strictly and say what it holds; code 3 and one line if it cannot be read."""
+    from skstruct.cli.describe import description
+    from skstruct.cli.exits import bad_data
+    from skstruct.cli.printing import print_json, print_table
+    from skstruct.tasks import outputs_for_learning, space_for
+
+    table = read_file(path, reading, quiet=True)
+    if table.outputs is not None:
+        with bad_data(f"{table.name}: "):
+            outputs = outputs_for_learning(table)
+            space_for(table).fit(outputs).validate(outputs)
+    described = description(table)
+    if as_json:
+        print_json(described)
+    else:
+        shown = [(k, "; ".join(v) if isinstance(v, list) else v) for k, v in described.items()]
+        print_table("", ("", ""), shown)
+
+
+@data.command("convert")
+@click.argument("source", type=EXISTING)
+@click.argument("destination")
+@click.option("--to", "to_format", help="Format to write; by the ending of the name if left out.")
+@reading_options
+@quiet_option
+def convert_data(source, destination, to_format, quiet, **reading):
+    """Write the data of SOURCE as another format; endings .gz and .xz compress."""
+    from skstruct.cli.exits import bad_data
+    from skstruct.cli.printing import say
+    from skstruct.datasets.reading import write_data
+
+    table = read_file(source, reading, quiet=quiet)
+    with bad_data():
+        write_data(table, destination, format=to_format)
+    say(f"Wrote {destination}: {len(table):,} rows.", quiet)
+
+
+@data.command("sample")
+@click.argument("name")
+@click.option("-o", "--output", help="Where to write it; here, under its own name, if left out.")
+@quiet_option
+def sample_data(name, output, quiet):
+    """Write one of the small files that come with skstruct."""
+    from skstruct._files.atomic import replacing
+    from skstruct.cli.printing import say
+
+    known = {path.name: path for path in _samples()}
+    if name not in known:
+        raise click.UsageError(f"There is no sample {name!r}; known are {', '.join(known)}.")
+    destination = Path(output or name)
+    with replacing(destination, "wb") as file:
+        file.write(known[name].read_bytes())
+    say(f"Wrote {destination}.", quiet)
+
+
+def _samples():
+    folder = Path(__file__).resolve().parents[1] / "datasets" / "samples"
+    return sorted(path for path in folder.iterdir() if path.suffix != ".py")

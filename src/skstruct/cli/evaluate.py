@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``skstruct evaluate``: losses on data that the model has not seen."""
+
+from __future__ import annotations
+
+import click
+
+from skstruct.cli.options import (
+    EXISTING,
+    json_option,
+    parse_restrict,
+    quiet_option,
+    reading_options,
+    restrict_option,
+)
+
+
+@click.command(short_help="Losses of a model on a data file, with intervals.")
+@click.argument("model", type=EXISTING)
+@click.argument("data", type=EXISTING)
+@click.option("--loss", "losses", multiple=True, help="May be repeated; all that fit if left out.")
+@restrict_option
+@click.option("--bootstrap", type=click.IntRange(1), default=1000, show_default=True,
+              help="Draws of the rows for the intervals.")  # fmt: skip
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
+              show_default=True, help="Of the intervals.")  # fmt: skip
+@reading_options
+@quiet_option
+@json_option
+def evaluate(model, data, losses, restrict, bootstrap, level, quiet, as_json, **reading):
+    """Mean losses of MODEL on DATA, each with a bootstrap interval and the best constant answer.
+
+    A model that can, predicts anew for every loss ("aimed").
+    """
+    from skstruct.cli.exits import bad_data
+    from skstruct.cli.models import open_model, read_for
+    from skstruct.cli.printing import print_json, print_table
+    from skstruct.losses import resolve_loss
+    from skstruct.model_selection import evaluate as evaluated
+    from skstruct.tasks import outputs_for_learning
+
+    task_model = open_model(model)
+    table = read_for(task_model, data, reading, quiet=quiet, outputs=True)
+    try:
+        resolved = [resolve_loss(loss) for loss in losses] or None
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    with bad_data(f"{table.name}: "):
+        X, y = task_model.inputs(table), outputs_for_learning(table)
+        task_model.learner_.space_.validate(y)
+    estimates = evaluated(
+        task_model.learner_, X, y, losses=resolved, restrict=parse_restrict(restrict),
+        n_bootstrap=bootstrap, level=level,
+    )  # fmt: skip
+    columns = ("loss", "mean", "low", "high", "baseline", "aimed")
+    rows = [[getattr(estimate, name) for name in columns] for estimate in estimates]
+    if as_json:
+        records = [dict(zip(columns, row)) for row in rows]
+        print_json({"rows": len(table), "level": level, "losses": records})
+    else:
+        title = f"{table.name}, {len(table):,} rows; intervals of {100 * level:g} %"
+        shown = [[*row[:-1], "yes" if row[-1] else "no"] for row in rows]
+        print_table(title, columns, shown, numbers=columns[1:5])

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exit codes: what became of a command, for scripts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+
+import click
+
+DONE, FAILURE, USAGE, BAD_DATA, UNPROVEN, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+class BadData(click.ClickException):
+    """Data or a model file that cannot be used."""
+
+    exit_code = BAD_DATA
+
+
+class Unproven(click.ClickException):
+    """An answer without proof where proof was asked for."""
+
+    exit_code = UNPROVEN
+
+
+@contextlib.contextmanager
+def bad_data(where: str = ""):
+    """Whatever is wrong within has its reason in the data."""
+    try:
+        yield
+    except (ValueError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise BadData(where + one_line(error)) from error
+
+
+def one_line(error) -> str:
+    """The message of an error without line breaks."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def run_guarded(command, arguments=None):
+    """Run a click command; errors become one line on stderr and an exit code."""
+    with contextlib.suppress(ValueError):  # signals belong to the main thread
+        signal.signal(signal.SIGTERM, _interrupt)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = command.main(given, prog_name="skstruct", standalone_mode=False) or DONE
+        sys.stdout.flush()
+    except click.ClickException as error:
+        _traceback("--debug" in given, error.__cause__)
+        error.show()
+        code = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted; nothing was left half-written.", err=True)
+        code = INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = FAILURE
+    except MemoryError as error:
+        click.echo(f"Error: there is not enough memory. {one_line(error)}", err=True)
+        code = FAILURE
+    except Exception as error:
+        _traceback("--debug" in given, error)
+        code = _unforeseen(error)
+    sys.exit(code)
+
+
+def _unforeseen(error) -> int:
+    """Tell an error that no command foresaw; data errors keep their code."""
+    from skstruct.exceptions import DataFormatError, MissingDataError, ModelFileError
+
+    known = isinstance(error, (ValueError, OSError, ImportError))
+    kind = "" if known else f"{type(error).__name__}: "
+    click.echo(f"Error: {kind}{one_line(error)}", err=True)
+    if not known:
+        click.echo("Give --debug right after skstruct to see where it came from.", err=True)
+    return (
+        BAD_DATA
+        if isinstance(error, (DataFormatError, MissingDataError, ModelFileError))
+        else FAILURE
+    )
+
+
+def _traceback(wanted, error):
+    if wanted and error is not None:
+        import traceback
+
+        traceback.print_exception(error)
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt

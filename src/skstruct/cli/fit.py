@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``skstruct fit``: from a data file to a model file."""
+
+from __future__ import annotations
+
+import click
+
+from skstruct.cli.options import (
+    EXISTING,
+    json_option,
+    loss_option,
+    parse_settings,
+    quiet_option,
+    read_file,
+    reading_options,
+    verbose_option,
+)
+
+
+@click.command(short_help="Learn from a data file, write a model file.")
+@click.argument("data", type=EXISTING)
+@click.option("-o", "--output", "model", required=True, help="The model file to write.")
+@reading_options
+@loss_option
+@click.option("--learner", default="auto", help="auto, or one of those of `compare --help`.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE",
+    help="A parameter of the learner, such as alpha=0.1; may be repeated.",
+)  # fmt: skip
+@click.option("--scale", type=click.Choice(["standard", "none"]), default="standard",
+              help="Whether numeric columns are brought to unit variance.")  # fmt: skip
+@click.option("--checkpoint", help="Where a long fit keeps its state, to go on after a crash.")
+@verbose_option
+@quiet_option
+@json_option
+def fit(
+    data, model, loss, learner, settings, scale, checkpoint, verbose, quiet, as_json, **reading
+):
+    """Learn from DATA and write a model file, which holds data only and cannot run code.
+
+    Task and format are guessed from the file where they can be, and the guess is printed.
+
+    \b
+    skstruct fit enron.arff -o enron.model
+    skstruct fit flowers.csv --target species -o flowers.model --set alpha=0.1
+    skstruct fit songs.csv --task labels --target moods --loss f1 -o songs.model
+    """
+    from skstruct.cli.printing import print_json, print_table, say
+    from skstruct.persistence import save_model
+    from skstruct.tasks import TaskModel
+
+    table = read_file(data, reading, quiet=quiet)
+    parameters = parse_settings(settings)
+    task_model = TaskModel(learner, loss, parameters, scale, verbose=int(verbose))
+    _check(task_model, table)
+    task_model.fit(table, checkpoint=checkpoint)
+    task_model.reading_ = {"targets": list(reading["targets"]), "id_column": reading["id_column"]}
+    if learner == "auto":
+        say(f"{table.name}: {task_model.about_['remarks'][-1]}", quiet)
+    save_model(task_model, model, X=table.take(slice(3)))
+    summary = summarize(task_model, model)
+    if as_json:
+        print_json(summary)
+    else:
+        print_table("", ("", ""), summary.items())
+
+
+def _check(task_model, table):
+    """Say what is wrong with data or parameters before any work is done."""
+    from skstruct.cli.exits import bad_data
+    from skstruct.tasks import outputs_for_learning, space_for
+
+    name, _ = task_model._chosen(table)
+    try:
+        task_model.new_learner(table, name)
+        if task_model.loss is not None:
+            from skstruct.losses import resolve_loss
+
+            resolve_loss(task_model.loss)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    with bad_data(f"{table.name}: "):
+        outputs = outputs_for_learning(table)
+        if len(table) == 0:
+            raise ValueError("there are no rows to learn from.")
+        space_for(table).fit(outputs).validate(outputs)
+
+
+def summarize(task_model, path) -> dict:
+    """What was fitted, in a few words."""
+    from skstruct.model_selection.evaluation import loss_name
+
+    learner = task_model.learner_
+    summary = {
+        "model": str(path),
+        "task": task_model.task_,
+        "data": f"{task_model.about_['data']}, {task_model.about_['rows']:,} rows",
+        "learner": f"{task_model.learner_name_} ({type(learner).__name__})",
+        "space": type(learner.space_).__name__,
+    }
+    if getattr(learner, "loss_", None) is not None:
+        summary["loss"] = loss_name(learner.loss_)
+    for name in ("alpha_", "gamma_", "C_", "objective_", "gap_"):
+        value = getattr(learner, name, None)
+        if isinstance(value, (int, float)):
+            summary[name.rstrip("_")] = float(value)
+    summary["seconds"] = task_model.about_["seconds"]["fit"]
+    return summary

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The group of commands, and what an error becomes."""
+
+from __future__ import annotations
+
+import click
+
+from skstruct import __version__
+from skstruct.cli.catalogue import losses, spaces
+from skstruct.cli.compare import compare
+from skstruct.cli.data import data
+from skstruct.cli.evaluate import evaluate
+from skstruct.cli.exits import run_guarded
+from skstruct.cli.fit import fit
+from skstruct.cli.inspect import inspect
+from skstruct.cli.papers import papers
+from skstruct.cli.predict import predict
+from skstruct.cli.report import report
+
+
+class InGivenOrder(click.Group):
+    """Lists commands in the order in which people need them."""
+
+    def list_commands(self, ctx):
+        return list(self.commands)
+
+
+@click.group(cls=InGivenOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="skstruct %(version)s")
+@click.option("--debug", is_flag=True, help="Show where in the code an error came from.")
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A TOML file with options by command, such as [fit] with loss = 'f1'.",
+)
+@click.pass_context
+def commands(ctx, debug, config):
+    """Learn to predict label sets, rankings, sequences, quantities... from data files.
+
+    \b
+    skstruct data sample animals.arff
+    skstruct fit animals.arff -o animals.model
+    skstruct predict animals.model animals.arff -o predictions.csv
+    skstruct evaluate animals.model animals.arff
+    skstruct report animals.model animals.arff -o report.html
+
+    Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failure, 2 wrong usage,
+    3 bad data, 4 an answer without proof under --strict, 130 interrupted.
+    """
+    if config is not None:
+        ctx.default_map = _read_config(config)
+
+
+def _read_config(path):
+    """Options by command; a dash may be an underscore."""
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            tables = tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{path} is not TOML: {error}") from None
+    for name, table in tables.items():
+        if name not in commands.commands:
+            raise click.UsageError(f"{path}: there is no command {name!r}.")
+        if not isinstance(table, dict):
+            raise click.UsageError(f"{path}: [{name}] should be a table of options.")
+        known = {parameter.name for parameter in commands.commands[name].params}
+        unknown = [key for key in table if key.replace("-", "_") not in known]
+        if unknown:
+            raise click.UsageError(f"{path}: {name} has no option {unknown[0]!r}.")
+    return {
+        name: {key.replace("-", "_"): value for key, value in table.items()}
+        for name, table in tables.items()
+    }
+
+
+for command in (fit, predict, evaluate, compare, report, inspect, data, spaces, losses, papers):
+    commands.add_command(command)
+
+
+def main(arguments=None):
+    """Run the command line and leave with its exit code."""
+    run_guarded(commands, arguments)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Predictions as rows of a table."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from inspect import signature
+
+import click
+import numpy as np
+
+from skstruct.cli.printing import plain
+from skstruct.datasets.formats.cells import ranked_items, write_cell
+
+NUMBERS = ("regression", "histogram")
+
+
+@dataclass
+class Predictions:
+    """Columns of the result, and how sure it is.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    rows : list of tuples
+        Cells as JSON would have them: names in lists, numbers.
+    """
+
+    task: str
+    columns: tuple[str, ...]
+    rows: list[tuple]
+    widest_gap: float
+    widest_row: int
+    tolerance: float
+
+    def write_csv(self, file):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(self.columns)
+        for row in self.rows:
+            writer.writerow([self._cell(name, value) for name, value in zip(self.columns, row)])
+
+    def write_json(self, file):
+        """One JSON object on each line."""
+        for row in self.rows:
+            record = {name: plain(value) for name, value in zip(self.columns, row)}
+            file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def _cell(self, column, value):
+        if column == "prediction":
+            return write_cell(self.task, value)
+        if isinstance(value, list):  # rows that explain
+            return ";".join(f"{row}:{weight:.4g}" for row, weight in value)
+        return repr(value) if isinstance(value, float) else value
+
+
+def predictions(task_model, X, index, options, kbest, risk, explain) -> Predictions:
+    """What a model predicts for inputs X, with what was asked for beside it."""
+    learner, task = task_model.learner_, task_model.task_
+    known = signature(learner.predict).parameters
+    options = {key: value for key, value in options.items() if value is not None}
+    for key in options:
+        if key not in known:
+            raise click.UsageError(f"{type(learner).__name__} predicts without --{key}.")
+    decoded = _decoded(learner, X, kbest, options)
+    ranks = decoded.outputs if kbest is not None else [decoded.outputs]
+    values, bounds = _column(decoded.values), _column(decoded.bounds)
+    gaps = np.where(np.isfinite(values), values - bounds, 0.0)
+    voices = None if explain is None else _voices(learner, X, explain, options)
+    columns = ["row"] + ([] if kbest is None else ["rank"]) + _output_columns(task_model)
+    columns += ["risk", "gap"] if risk else []
+    columns += ["for", "against"] if explain is not None else []
+    rows = []
+    for i in range(len(values)):
+        name = i + 1 if index is None else index[i]
+        for rank, outputs in enumerate(ranks):
+            if not np.isfinite(values[i, rank]):
+                continue
+            row = [name] + ([] if kbest is None else [rank + 1])
+            row += _cells(task_model, outputs[i])
+            row += [float(values[i, rank]), float(gaps[i, rank])] if risk else []
+            row += [] if voices is None else voices[i]
+            rows.append(tuple(row))
+    widest = int(gaps.max(axis=1).argmax()) if len(gaps) else 0
+    size = 1e-6 * max(1.0, float(np.abs(values[np.isfinite(values)]).max(initial=0.0)))
+    gap = float(gaps.max(initial=0.0))
+    return Predictions(task, tuple(columns), rows, gap, widest, size)
+
+
+def _decoded(learner, X, kbest, options):
+    if kbest is None:
+        return learner.decode(X, **options)
+    if not hasattr(learner, "kbest"):
+        raise click.UsageError(f"{type(learner).__name__} gives one prediction: no --kbest.")
+    return learner.kbest(X, kbest, **options)
+
+
+def _column(values):
+    values = np.asarray(values, dtype=np.float64)
+    return values[:, None] if values.ndim == 1 else values
+
+
+def _output_columns(task_model):
+    if task_model.task_ in NUMBERS:
+        return [str(name) for name in task_model.targets_ or ("prediction",)]
+    return ["prediction"]
+
+
+def _cells(task_model, output):
+    """One output in the names of the data."""
+    if task_model.task_ in NUMBERS:
+        return [float(number) for number in np.ravel(output)]
+    if task_model.task_ == "ranking":
+        groups = ranked_items(output, task_model.targets_)
+        return [[group[0] if len(group) == 1 else list(group) for group in groups]]
+    if task_model.task_ in ("classes", "ordinal"):
+        return [str(output)]
+    return [[str(name) for name in output]]
+
+
+def _voices(learner, X, n, options):
+    """For every row the training rows, counted from 1, for and against it with their weights."""
+    if not hasattr(learner, "explain"):
+        raise click.UsageError(f"{type(learner).__name__} cannot tell training rows: no --explain.")
+    explanation = learner.explain(X, **options)
+    dense = explanation.weights
+    dense = dense.toarray() if hasattr(dense, "toarray") else np.asarray(dense)
+    sides = [explanation.supporters(n), explanation.opponents(n)]
+    return [
+        [[(int(j) + 1, float(dense[i, j])) for j in side[i] if j >= 0] for side in sides]
+        for i in range(len(dense))
+    ]

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every file format says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from skstruct.datasets.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What a reader may be told; None leaves it to the reader.
+
+    Attributes
+    ----------
+    task : str
+    targets : tuple of str
+        Names of the columns to predict.
+    labels_file : path
+        A list of labels beside the data, such as MULAN's XML.
+    edges_file : path
+        A taxonomy: on each line a parent and a child, separated by a tab, comma or space.
+    id_column : str
+        The column that names the rows.
+    """
+
+    task: str | None = None
+    targets: tuple[str, ...] | None = None
+    labels_file: Path | None = None
+    edges_file: Path | None = None
+    id_column: str | None = None
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    Attributes
+    ----------
+    name : str
+    suffixes : tuple of str
+        Endings of file names, ``.gz`` and ``.xz`` taken off.
+    tasks : tuple of str
+    about : str
+        One line for people.
+    sniff : callable of a file name and its first lines
+        Whether this is the format.
+    read : callable of a path and ReadOptions
+    write : callable of a Dataset and a text file, or None
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    tasks: tuple[str, ...]
+    about: str
+    sniff: Callable[[str, list[str]], bool]
+    read: Callable[[Path, ReadOptions], Dataset]
+    write: Callable | None = None

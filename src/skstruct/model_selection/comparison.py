@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several learners on the same folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils import _safe_indexing, check_consistent_length
+
+from skstruct._arrays.progress import ticker
+from skstruct.model_selection.bootstrap import bootstrap_means, percentile_interval
+from skstruct.model_selection.evaluation import evaluate
+
+
+@dataclass(frozen=True)
+class ComparedLearner:
+    """One learner under one loss.
+
+    Attributes
+    ----------
+    name, loss : str
+    mean, low, high : float
+        Mean loss over all left-out rows, with its bootstrap interval.
+    behind, behind_low, behind_high : float
+        How much more than the best learner of this loss, row by row, with its interval: above
+        zero throughout, the difference is hardly chance.
+    fit_seconds, predict_seconds : float
+        Of all folds together.
+    """
+
+    name: str
+    loss: str
+    mean: float
+    low: float
+    high: float
+    behind: float
+    behind_low: float
+    behind_high: float
+    fit_seconds: float
+    predict_seconds: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Results of :func:`compare`; ``rows`` for people, ``losses`` for further questions.
+
+    Attributes
+    ----------
+    rows : list of ComparedLearner
+        By loss, and the best learner first.
+    losses : dict of arrays of shape (n, n_learners)
+        Of every left-out row, by the name of the loss.
+    names : tuple of str
+        Of the learners, in the order of columns.
+    failed : dict of str
+        Why a learner could not take part, by its name.
+    """
+
+    rows: list[ComparedLearner]
+    losses: dict[str, np.ndarray] = field(repr=False)
+    names: tuple[str, ...] = ()
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def compare(
+    learners, X, y, *, losses=None, cv=5, n_bootstrap=1000, level=0.95, random_state=0, verbose=0
+) -> Comparison:
+    """Losses of several learners by cross-validation on the same folds.
+
+    Every row is predicted once by every learner, each trained without it; whatever a learner
+    chooses by itself it chooses within the training rows. Intervals take rows as independent
+    and models as given: those of another draw of training data would be wider.
+
+    Parameters
+    ----------
+    learners : dict of learners by name
+    losses : list, default=None
+        As in :func:`evaluate`.
+    cv : int or splitter, default=5
+        Shuffled folds when a number.
+    level, n_bootstrap, random_state
+        As in :func:`evaluate`.
+    verbose : int, default=0
+        A progress bar on stderr.
+
+    Returns
+    -------
+    Comparison
+        A learner that fails on this kind of data is left out and listed in ``failed``.
+
+    Examples
+    --------
+    >>> from skstruct import ConditionalRiskMinimizer, StructuredPerceptron
+    >>> X, y = [[0.0], [0.1], [1.0], [1.1]] * 5, ["no", "no", "yes", "yes"] * 5
+    >>> learners = {"ridge": ConditionalRiskMinimizer(), "perceptron": StructuredPerceptron()}
+    >>> for row in compare(learners, X, y).rows:
+    ...     print(row.name, row.loss, row.mean)
+    ridge zero_one 0.0
+    perceptron zero_one 0.0
+    """
+    check_consistent_length(X, y)
+    n = len(y) if hasattr(y, "__len__") else y.shape[0]
+    if isinstance(cv, int):
+        cv = KFold(cv, shuffle=True, random_state=random_state)
+    parts = list(check_cv(cv).split(np.zeros(n)))
+    tick = ticker(len(learners) * len(parts), "Comparing", verbose)
+    tables: dict[str, dict] = {}
+    seconds, failed = {}, {}
+    for name, learner in learners.items():
+        try:
+            tables[name], seconds[name] = _left_out(learner, X, y, parts, losses, tick)
+        except ValueError as error:
+            failed[name] = str(error)
+    if not tables:
+        first = next(iter(failed.items()), ("none", "no learner was given"))
+        raise ValueError(f"No learner could be compared; {first[0]}: {first[1]}")
+    rng = np.random.default_rng(random_state)
+    rows, kept = [], {}
+    names = tuple(tables)
+    shared = [
+        loss for loss in next(iter(tables.values())) if all(loss in t for t in tables.values())
+    ]
+    for loss in shared:
+        kept[loss] = np.column_stack([tables[name][loss] for name in names])
+        rows += _ordered(names, loss, kept[loss], seconds, (n_bootstrap, level), rng)
+    return Comparison(rows, kept, names, failed)
+
+
+def _left_out(learner, X, y, parts, losses, tick):
+    """Losses of every row by its name when it was left out, and the seconds that it took."""
+    n = sum(len(test) for _, test in parts)
+    table: dict[str, np.ndarray] = {}
+    fitting = predicting = 0.0
+    for train, test in parts:
+        start = perf_counter()
+        model = clone(learner).fit(_safe_indexing(X, train), _safe_indexing(y, train))
+        fitted = perf_counter()
+        held_out = _safe_indexing(X, test), _safe_indexing(y, test)
+        for estimate in evaluate(model, *held_out, losses=losses, n_bootstrap=1):
+            table.setdefault(estimate.loss, np.full(n, np.nan))[test] = estimate.losses
+        fitting += fitted - start
+        predicting += perf_counter() - fitted
+        tick()
+    return table, (fitting, predicting)
+
+
+def _ordered(names, loss, table, seconds, interval, rng):
+    """Rows of the table under one loss, the best first."""
+    n_bootstrap, level = interval
+    means = bootstrap_means(table, n_bootstrap, rng)
+    low, high = percentile_interval(means, level)
+    average = table.mean(axis=0)
+    best = int(average.argmin())
+    behind_low, behind_high = percentile_interval(means - means[:, [best]], level)
+    return [
+        ComparedLearner(
+            names[j], loss, *map(float, (average[j], low[j], high[j])),
+            *map(float, (average[j] - average[best], behind_low[j], behind_high[j])),
+            *seconds[names[j]],
+        )
+        for j in np.argsort(average, kind="stable")
+    ]  # fmt: skip

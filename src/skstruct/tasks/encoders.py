@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Features of a file as the numbers that learners read, the same way for every later file."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct.datasets.table import Table
+from skstruct.exceptions import DataFormatError
+
+SCALES = ("standard", "none")
+
+
+class TableEncoder(BaseEstimator):
+    """Numbers from a table: nominal columns one-hot, missing numbers filled, columns scaled.
+
+    Columns are found by name, whatever their order; further columns are ignored. A two-valued
+    nominal column becomes one 0/1 column. A nominal value that training did not have gives
+    zeros, a missing number the mean of its column in training.
+
+    Parameters
+    ----------
+    scale : {"standard", "none"}, default="standard"
+        Whether columns of other numbers than 0 and 1 are brought to mean 0 and variance 1;
+        sparse ones are only divided, so that they stay sparse.
+
+    Attributes
+    ----------
+    names_, values_ : of the columns of training, as in Table
+    feature_names_ : tuple of str, of the columns of the result
+    mean_, centre_, width_ : arrays of shape (n_features,)
+        What fills gaps, what is subtracted, what divides.
+
+    Examples
+    --------
+    >>> table = Table(("a", "b"), (None, ("x", "y")), np.array([[1.0, 0], [3.0, 1]]))
+    >>> TableEncoder().fit(table).transform(table)
+    array([[-1.,  0.],
+           [ 1.,  1.]])
+    """
+
+    def __init__(self, scale="standard"):
+        self.scale = scale
+
+    def fit(self, table: Table):
+        if self.scale not in SCALES:
+            raise ValueError(f"scale is one of {', '.join(SCALES)}; {self.scale!r} came.")
+        if not table.names:
+            raise DataFormatError("the data have no columns left to predict from")
+        self.names_, self.values_ = table.names, table.values
+        X, self.feature_names_ = table.one_hot()
+        self.is_sparse_ = sparse.issparse(X)
+        self.mean_, variance, binary = _moments(X)
+        self.centre_, self.width_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        if self.scale == "standard":
+            spread = ~binary & (variance > 1e-20 * np.maximum(1.0, self.mean_**2))
+            self.width_[spread] = np.sqrt(variance[spread])
+            if not self.is_sparse_:
+                self.centre_[spread] = self.mean_[spread]
+        return self
+
+    def transform(self, table: Table):
+        """Numbers of shape (n, n_features), dense or CSR as the table is."""
+        check_is_fitted(self)
+        X, _ = self._matched(table).one_hot()
+        if sparse.issparse(X):
+            return self._scaled_sparse(sparse.csr_array(X))
+        X = np.where(np.isnan(X), self.mean_, X)
+        return (X - self.centre_) / self.width_
+
+    def _scaled_sparse(self, X):
+        X = X.copy()
+        gaps = np.isnan(X.data)
+        X.data[gaps] = self.mean_[X.indices[gaps]]
+        if self.centre_.any():
+            return (X.toarray() - self.centre_) / self.width_
+        X.data /= self.width_[X.indices]
+        return X
+
+    def _matched(self, table):
+        """The columns of training, in their order and with their nominal values."""
+        place = {name: j for j, name in enumerate(table.names)}
+        missing = [name for name in self.names_ if name not in place]
+        if missing:
+            raise DataFormatError(
+                f"the model reads {len(self.names_)} columns, and {len(missing)} of them are not "
+                f"in these data: {', '.join(map(repr, missing[:3]))}"
+            )
+        columns = [place[name] for name in self.names_]
+        taken = table if columns == list(range(len(table.names))) else table.take(columns)
+        if taken.values == self.values_:
+            return taken
+        data = taken.data.toarray() if sparse.issparse(taken.data) else taken.data.copy()
+        for j, (now, then) in enumerate(zip(taken.values, self.values_)):
+            if now != then:
+                data[:, j] = _translated(data[:, j], now, then, self.names_[j])
+        return Table(self.names_, self.values_, data)
+
+
+def _moments(X):
+    """Mean and variance of the known numbers of each column, and whether all are 0 or 1."""
+    if sparse.issparse(X):
+        X = X.tocsc()
+        gaps = np.isnan(X.data)
+        column = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+        add = lambda v: np.bincount(column, np.where(gaps, 0.0, v), minlength=X.shape[1])  # noqa: E731
+        known = np.maximum(1, X.shape[0] - add(np.ones(len(gaps))) + add(~gaps))
+        other = np.bincount(column, ~gaps & ~np.isin(X.data, (0.0, 1.0)), minlength=X.shape[1])
+        # Zeros stay zeros, so that the mean square is what tells the size of a column.
+        return add(X.data) / known, add(X.data**2) / known, other == 0
+    known = ~np.isnan(X)
+    n = np.maximum(known.sum(axis=0), 1)
+    filled = np.where(known, X, 0.0)
+    mean = filled.sum(axis=0) / n
+    variance = (np.where(known, X - mean, 0.0) ** 2).sum(axis=0) / n
+    return mean, variance, (~known | (X == 0) | (X == 1)).all(axis=0)
+
+
+def _translated(column, now, then, name):
+    """Positions in the values of one file as positions in those of training; NaN if new."""
+    if now is None and then is not None:  # values that look like numbers
+        number = {text: j for j, text in enumerate(then)}
+        texts = [None if np.isnan(v) else _as_text(v) for v in column]
+        return np.array([number.get(text, np.nan) for text in texts], dtype=np.float64)
+    if then is None:
+        raise DataFormatError(
+            f"the column {name!r} held numbers when the model was fitted; here it holds {now[0]!r}"
+            if now
+            else f"the column {name!r} has no values"
+        )
+    number = {text: j for j, text in enumerate(then)}
+    codes = np.array([number.get(text, np.nan) for text in now] + [np.nan])
+    return codes[np.where(np.isnan(column), len(now), column).astype(np.intp)]
+
+
+def _as_text(value):
+    return str(int(value)) if value == int(value) else repr(float(value))
+
+
+class TokenEncoder(BaseEstimator):
+    """Names of features for each word of a sentence, from the words around it.
+
+    Sequences of numbers pass as they are. Of words with further columns (a part of speech...)
+    every column at up to ``window`` positions before and after becomes a feature, pairs of
+    neighbours too, and of the word itself its ends and shape; unseen ones are ignored later.
+
+    Parameters
+    ----------
+    window : int, default=2
+
+    Examples
+    --------
+    >>> TokenEncoder(window=1).fit([]).transform([[("Rolls", "NN")]])[0][0][:4]
+    ['-1.0=^', '-1.1=^', '0.0=Rolls', '0.1=NN']
+    """
+
+    def __init__(self, window=2):
+        self.window = window
+
+    def fit(self, sequences):
+        """Learn how many columns there are."""
+        first = next((tokens for tokens in sequences if len(tokens)), None)
+        by_name = first is not None and not isinstance(first, np.ndarray)
+        self.n_columns_ = len(first[0]) if by_name else None
+        return self
+
+    def transform(self, sequences):
+        """A list of arrays, or of lists of lists of names."""
+        check_is_fitted(self, "n_columns_")
+        return [self._one(i, tokens) for i, tokens in enumerate(sequences)]
+
+    def _one(self, i, tokens):
+        if isinstance(tokens, np.ndarray):
+            return tokens
+        if self.n_columns_ is not None and len(tokens) and len(tokens[0]) < self.n_columns_:
+            raise DataFormatError(
+                f"sequence {i + 1} has {len(tokens[0])} columns; the model reads {self.n_columns_}"
+            )
+        return [self._features(tokens, t) for t in range(len(tokens))]
+
+    def _features(self, tokens, t):
+        n = self.n_columns_ or len(tokens[t])
+        names = []
+        for offset in range(-self.window, self.window + 1):
+            inside = 0 <= t + offset < len(tokens)
+            words = tokens[t + offset] if inside else "^" * n
+            names += [f"{offset}.{column}={words[column]}" for column in range(n)]
+        word = tokens[t][0]
+        before = tokens[t - 1] if t else "^" * n
+        names += [f"pair.{c}={before[c]}|{tokens[t][c]}" for c in range(n)]
+        names += [f"end={word[-k:]}" for k in (2, 3)] + [f"begin={word[:2]}"]
+        names.append(f"shape={_shape(word)}")
+        return names
+
+
+def _shape(word):
+    """Capitals, small letters and digits as A, a and 0, runs of them once."""
+    kinds = [
+        "A" if c.isupper() else "a" if c.islower() else "0" if c.isdigit() else c for c in word
+    ]
+    return "".join(kind for kind, before in zip(kinds, ["", *kinds]) if kind != before)

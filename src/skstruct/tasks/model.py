@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A learner together with how its data are read: what a model file of the command line holds."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct.datasets.table import Table
+from skstruct.exceptions import DataFormatError
+from skstruct.tasks.encoders import TableEncoder, TokenEncoder
+from skstruct.tasks.learners import default_learner, make_learner
+from skstruct.tasks.outputs import outputs_for_learning, space_for
+
+
+class TaskModel(BaseEstimator):
+    """Fitted to a whole data set, predicts from another in the names of the first.
+
+    Parameters
+    ----------
+    learner : str, default="auto"
+        A name of :data:`skstruct.tasks.LEARNERS`.
+    loss : str, default=None
+        What a mistake costs; the usual loss of the task when None.
+    parameters : dict, default=None
+        Of the learner.
+    scale : {"standard", "none"}, default="standard"
+        As in TableEncoder.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    task_, format_ : str
+    encoder_ : TableEncoder or TokenEncoder
+    learner_ : the fitted learner
+    targets_ : tuple of str or None
+        Names of the columns that were predicted.
+    about_ : dict
+        Where the model comes from: data, rows, seconds, remarks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstruct.datasets.dataset import Dataset
+    >>> inputs = Table(("warmth",), (None,), np.array([[0.0], [0.1], [1.0], [1.1]]))
+    >>> data = Dataset("toy", "csv", "classes", inputs, np.array(["no", "no", "yes", "yes"]))
+    >>> TaskModel().fit(data).predict(data)
+    array(['no', 'no', 'yes', 'yes'], dtype='<U3')
+    """
+
+    def __init__(self, learner="auto", loss=None, parameters=None, scale="standard", verbose=0):
+        self.learner = learner
+        self.loss = loss
+        self.parameters = parameters
+        self.scale = scale
+        self.verbose = verbose
+
+    def fit(self, data, checkpoint=None):
+        """Learn from a Dataset with outputs."""
+        outputs = outputs_for_learning(data)
+        if len(data) == 0:
+            raise DataFormatError(f"{data.name} has no rows")
+        name, why = self._chosen(data)
+        self.task_, self.format_, self.targets_ = data.task, data.format, data.labels
+        self.learner_name_ = name
+        start = perf_counter()
+        is_table = isinstance(data.inputs, Table)
+        self.encoder_ = (TableEncoder(self.scale) if is_table else TokenEncoder()).fit(data.inputs)
+        X = self.encoder_.transform(data.inputs)
+        encoded = perf_counter()
+        self.learner_ = self.new_learner(data, name)
+        options = {} if checkpoint is None else {"checkpoint": checkpoint}
+        self.learner_.fit(X, outputs, **options)
+        self.about_ = {
+            "data": data.name,
+            "rows": len(data),
+            "remarks": [*data.remarks, why],
+            "seconds": {
+                "encode": round(encoded - start, 3),
+                "fit": round(perf_counter() - encoded, 3),
+            },
+        }
+        return self
+
+    def new_learner(self, data, name):
+        """The learner of this name for such data, not yet fitted."""
+        return make_learner(
+            name, space_for(data), self.loss, self.verbose, **(self.parameters or {})
+        )
+
+    def _chosen(self, data):
+        if self.learner != "auto":
+            return self.learner, f"learner {self.learner}, as asked"
+        name, why = default_learner(data)
+        return name, f"learner {name}: {why}"
+
+    def inputs(self, data):
+        """What the learner reads of a Dataset."""
+        check_is_fitted(self, "learner_")
+        if isinstance(data.inputs, Table) != isinstance(self.encoder_, TableEncoder):
+            raise DataFormatError(
+                f"the model was fitted to {self.format_} data for {self.task_}; "
+                f"{data.format} data came"
+            )
+        return self.encoder_.transform(data.inputs)
+
+    def predict(self, data, **options):
+        """Outputs in the names of the data of training; options as of the learner."""
+        return self.learner_.predict(self.inputs(data), **options)
