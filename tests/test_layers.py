@@ -17,7 +17,7 @@ LAYERS += ["rankings", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "inspection", "datasets", "tasks", "persistence", "reports"]
 LAYERS += ["testing", "cli"]
 ROOMS = ["bounds", "datasets", "inspection", "kernels", "learners", "losses", "model_selection",
-         "rankings", "sampling", "smoothing", "spaces", "testing"]  # fmt: skip
+         "persistence", "rankings", "reports", "sampling", "smoothing", "spaces", "testing"]  # fmt: skip
 
 
 def upward_imports(package):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         StructuredPerceptron,
         StructuredSVM,
     )
+    from skstruct.persistence import load_model, save_model
 
 __version__ = "0.1.0.dev0"
 
@@ -34,6 +35,7 @@ _LEARNERS = (
     "StructuredPerceptron",
     "StructuredSVM",
 )
+_FILES = ("load_model", "save_model")
 _ROOMS = (
     "bounds",
     "datasets",
@@ -42,7 +44,9 @@ _ROOMS = (
     "learners",
     "losses",
     "model_selection",
+    "persistence",
     "rankings",
+    "reports",
     "sampling",
     "smoothing",
     "spaces",
@@ -59,6 +63,8 @@ __all__ = [
     "StructuredPerceptron",
     "StructuredSVM",
     "__version__",
+    "load_model",
+    "save_model",
     *_ROOMS,
 ]
 
@@ -67,6 +73,8 @@ def __getattr__(name):
     """Load sub-packages when they are first touched, so that importing costs little."""
     if name in _LEARNERS:
         return getattr(import_module("skstruct.learners"), name)
+    if name in _FILES:
+        return getattr(import_module("skstruct.persistence"), name)
     if name in _ROOMS:
         return import_module(f"skstruct.{name}")
     raise AttributeError(f"module 'skstruct' has no attribute {name!r}")

@@ -13,6 +13,10 @@ ABILITIES = (
     ("law", "probabilities"), ("kbest", "k best"), ("sample", "samples"), ("size", "counts"),
     ("enumerate", "lists"), ("restrict", "constraints"),
 )  # fmt: skip
+_SIGNS = {
+    ":math:": "", "`": "", " [1]_": "", "\\le ": "<= ", "\\ge ": ">= ", "\\ne ": "!= ",
+    "\\cap": "&", "\\frac12": "1/2", "\\": "",
+}  # fmt: skip
 
 
 @click.command(short_help="What may be predicted.")
@@ -27,7 +31,7 @@ def spaces(as_json):
         space = getattr(room, name)
         if inspect.isclass(space) and hasattr(space, "argmin") and hasattr(space, "get_params"):
             usual = space.default_loss if isinstance(space.default_loss, str) else ""
-            can = [word for method, word in ABILITIES if hasattr(space, method)]
+            can = [word for method, word in ABILITIES if _has(space, method)]
             rows.append((name, _first_sentence(space), usual, ", ".join(can)))
     columns = ("space", "outputs", "usual_loss", "can")
     if as_json:
@@ -54,7 +58,14 @@ def losses(as_json):
         print_table("", columns, rows)
 
 
+def _has(space, method) -> bool:
+    """Whether outputs of the space can be treated so; probabilities need outputs to list."""
+    return hasattr(space, method) and (method != "law" or getattr(space, "discrete", True))
+
+
 def _first_sentence(thing) -> str:
-    """The first line of a docstring, without the marks of its formulas."""
+    """The first line of a docstring, without the marks of its formulas and references."""
     line = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
-    return line.replace(":math:", "").replace("`", "").replace("\\", "")
+    for mark, sign in _SIGNS.items():
+        line = line.replace(mark, sign)
+    return line

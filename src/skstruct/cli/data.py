@@ -47,7 +47,7 @@ def check_data(path, as_json, **reading):
     """Read FILE strictly and say what it holds; code 3 and one line if it cannot be read."""
     from skstruct.cli.describe import description
     from skstruct.cli.exits import bad_data
-    from skstruct.cli.printing import print_json, print_table
+    from skstruct.cli.printing import print_facts, print_json
     from skstruct.tasks import outputs_for_learning, space_for
 
     table = read_file(path, reading, quiet=True)
@@ -59,8 +59,9 @@ def check_data(path, as_json, **reading):
     if as_json:
         print_json(described)
     else:
-        shown = [(k, "; ".join(v) if isinstance(v, list) else v) for k, v in described.items()]
-        print_table("", ("", ""), shown)
+        remarks = [("remark", remark) for remark in described.pop("remarks")]
+        names = ", ".join(described.pop("names", []))
+        print_facts([*described.items(), *([("names", names)] if names else []), *remarks])
 
 
 @data.command("convert")

@@ -12,6 +12,13 @@ import click
 
 DONE, FAILURE, USAGE, BAD_DATA, UNPROVEN, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
+_OPTIONS = {  # what messages call an argument is an option here
+    "targets": "--target NAME",
+    "edges_file": "--edges-file FILE",
+    "labels_file": "--labels-file FILE",
+    "id_column": "--id-column NAME",
+}
+
 
 class BadData(click.ClickException):
     """Data or a model file that cannot be used."""
@@ -36,7 +43,10 @@ def bad_data(where: str = ""):
 
 def one_line(error) -> str:
     """The message of an error without line breaks."""
-    return " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(error).split()) or type(error).__name__
+    for argument, option in _OPTIONS.items():
+        text = text.replace(f"({argument})", f"({option})")
+    return text
 
 
 def run_guarded(command, arguments=None):

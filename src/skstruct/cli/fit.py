@@ -45,7 +45,7 @@ def fit(
     skstruct fit flowers.csv --target species -o flowers.model --set alpha=0.1
     skstruct fit songs.csv --task labels --target moods --loss f1 -o songs.model
     """
-    from skstruct.cli.printing import print_json, print_table, say
+    from skstruct.cli.printing import print_facts, print_json, say
     from skstruct.persistence import save_model
     from skstruct.tasks import TaskModel
 
@@ -58,11 +58,12 @@ def fit(
     if learner == "auto":
         say(f"{table.name}: {task_model.about_['remarks'][-1]}", quiet)
     save_model(task_model, model, X=table.take(slice(3)))
-    summary = summarize(task_model, model)
+    summary = {"model": model, **task_model.about_}
     if as_json:
         print_json(summary)
     else:
-        print_table("", ("", ""), summary.items())
+        shown = {**summary, "seconds": summary["seconds"]["fit"]}
+        print_facts((name, value) for name, value in shown.items() if name != "remarks")
 
 
 def _check(task_model, table):
@@ -84,25 +85,3 @@ def _check(task_model, table):
         if len(table) == 0:
             raise ValueError("there are no rows to learn from.")
         space_for(table).fit(outputs).validate(outputs)
-
-
-def summarize(task_model, path) -> dict:
-    """What was fitted, in a few words."""
-    from skstruct.model_selection.evaluation import loss_name
-
-    learner = task_model.learner_
-    summary = {
-        "model": str(path),
-        "task": task_model.task_,
-        "data": f"{task_model.about_['data']}, {task_model.about_['rows']:,} rows",
-        "learner": f"{task_model.learner_name_} ({type(learner).__name__})",
-        "space": type(learner.space_).__name__,
-    }
-    if getattr(learner, "loss_", None) is not None:
-        summary["loss"] = loss_name(learner.loss_)
-    for name in ("alpha_", "gamma_", "C_", "objective_", "gap_"):
-        value = getattr(learner, name, None)
-        if isinstance(value, (int, float)):
-            summary[name.rstrip("_")] = float(value)
-    summary["seconds"] = task_model.about_["seconds"]["fit"]
-    return summary

@@ -14,7 +14,7 @@ from skstruct.cli.options import EXISTING, json_option
 def inspect(model, as_json):
     """Describe a model file: class, parameters, versions, sizes; arrays are not loaded."""
     from skstruct.cli.exits import bad_data
-    from skstruct.cli.printing import plain, print_json, print_table
+    from skstruct.cli.printing import plain, print_facts, print_json
     from skstruct.persistence import describe_model
 
     with bad_data():
@@ -22,7 +22,7 @@ def inspect(model, as_json):
     if as_json:
         print_json(described)
     else:
-        print_table(str(model), ("", ""), _flat(described))
+        print_facts(_flat(described))
 
 
 def _flat(value, before=""):

@@ -65,14 +65,19 @@ def _read_config(path):
             raise click.UsageError(f"{path}: there is no command {name!r}.")
         if not isinstance(table, dict):
             raise click.UsageError(f"{path}: [{name}] should be a table of options.")
-        known = {parameter.name for parameter in commands.commands[name].params}
-        unknown = [key for key in table if key.replace("-", "_") not in known]
+        unknown = [key for key in table if key.replace("_", "-") not in _option_names(name)]
         if unknown:
             raise click.UsageError(f"{path}: {name} has no option {unknown[0]!r}.")
     return {
-        name: {key.replace("-", "_"): value for key, value in table.items()}
+        name: {_option_names(name)[key.replace("_", "-")]: value for key, value in table.items()}
         for name, table in tables.items()
     }
+
+
+def _option_names(command) -> dict:
+    """Long options of a command without their dashes, and the names that click has for them."""
+    options = commands.commands[command].params
+    return {text.lstrip("-"): option.name for option in options for text in option.opts}
 
 
 for command in (fit, predict, evaluate, compare, report, inspect, data, spaces, losses, papers):

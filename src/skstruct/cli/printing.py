@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import sys
@@ -32,8 +33,21 @@ def print_table(title: str, columns: Sequence[str], rows, numbers: Sequence[str]
         table.add_column(name, justify="right" if right else "left", no_wrap=right, overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell_text(cell)) for cell in row))  # no markup of rich in data
-    width = None if sys.stdout.isatty() else NOT_A_TERMINAL
-    Console(width=width, highlight=False).print(table)
+    if sys.stdout.isatty():
+        Console(highlight=False).print(table)
+        return
+    text = io.StringIO()
+    Console(file=text, width=NOT_A_TERMINAL, highlight=False).print(table)
+    lines = [line.rstrip() for line in text.getvalue().splitlines()]
+    click.echo("\n".join(line for line in lines if line))
+
+
+def print_facts(facts) -> None:
+    """Pairs of a name and a value on stdout, one on each line."""
+    facts = [(str(name), cell_text(value)) for name, value in facts]
+    width = max((len(name) for name, _ in facts), default=0)
+    for name, value in facts:
+        click.echo(f"{name:<{width}}  {value}")
 
 
 def cell_text(value) -> str:

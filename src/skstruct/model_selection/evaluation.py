@@ -118,7 +118,8 @@ def usual_losses(model) -> dict:
 
 def takes_loss(model) -> bool:
     """Whether the model can predict for another loss than that of its training."""
-    return "loss" in signature(model.predict).parameters
+    learner = getattr(model, "learner_", model)  # one that reads its inputs in its own way
+    return "loss" in signature(learner.predict).parameters
 
 
 def _fits(loss, model) -> bool:

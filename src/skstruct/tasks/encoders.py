@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -106,11 +108,12 @@ def _moments(X):
         X = X.tocsc()
         gaps = np.isnan(X.data)
         column = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
-        add = lambda v: np.bincount(column, np.where(gaps, 0.0, v), minlength=X.shape[1])  # noqa: E731
-        known = np.maximum(1, X.shape[0] - add(np.ones(len(gaps))) + add(~gaps))
-        other = np.bincount(column, ~gaps & ~np.isin(X.data, (0.0, 1.0)), minlength=X.shape[1])
+        filled = np.where(gaps, 0.0, X.data)
+        add = partial(np.bincount, column, minlength=X.shape[1])
+        known = np.maximum(1, X.shape[0] - add(gaps))
+        other = add(~gaps & ~np.isin(X.data, (0.0, 1.0)))
         # Zeros stay zeros, so that the mean square is what tells the size of a column.
-        return add(X.data) / known, add(X.data**2) / known, other == 0
+        return add(filled) / known, add(filled**2) / known, other == 0
     known = ~np.isnan(X)
     n = np.maximum(known.sum(axis=0), 1)
     filled = np.where(known, X, 0.0)

@@ -100,9 +100,9 @@ def make_learner(name: str, space, loss=None, verbose=0, **parameters):
     if named.smoother is not None:
         given["smoother"] = _found(named.smoother)()
     if loss is not None:
-        if "loss" not in known:
-            raise ValueError(f"The learner {name!r} has no loss to choose.")
         given["loss"] = loss
+    if "space" not in known and type(space).__name__ != "LabelSets":
+        raise ValueError(f"The learner {name!r} is for plain label sets (--task labels).")
     learner.set_params(**{key: value for key, value in given.items() if key in known})
     return learner.set_params(**parameters)
 

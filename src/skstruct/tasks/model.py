@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
+from skstruct.model_selection.evaluation import loss_name
 from skstruct.tasks.encoders import TableEncoder, TokenEncoder
 from skstruct.tasks.learners import default_learner, make_learner
 from skstruct.tasks.outputs import outputs_for_learning, space_for
@@ -38,7 +39,7 @@ class TaskModel(BaseEstimator):
     targets_ : tuple of str or None
         Names of the columns that were predicted.
     about_ : dict
-        Where the model comes from: data, rows, seconds, remarks.
+        Where the model comes from and what was chosen, in words and numbers.
 
     Examples
     --------
@@ -73,16 +74,32 @@ class TaskModel(BaseEstimator):
         self.learner_ = self.new_learner(data, name)
         options = {} if checkpoint is None else {"checkpoint": checkpoint}
         self.learner_.fit(X, outputs, **options)
+        seconds = {"encode": encoded - start, "fit": perf_counter() - encoded}
         self.about_ = {
+            "task": data.task,
             "data": data.name,
+            "format": data.format,
             "rows": len(data),
+            **self._fitted(),
+            "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
             "remarks": [*data.remarks, why],
-            "seconds": {
-                "encode": round(encoded - start, 3),
-                "fit": round(perf_counter() - encoded, 3),
-            },
         }
         return self
+
+    def _fitted(self):
+        """The learner, its space and loss, and the numbers that it chose."""
+        learner = self.learner_
+        told = {
+            "learner": f"{self.learner_name_} ({type(learner).__name__})",
+            "space": type(learner.space_).__name__,
+        }
+        if getattr(learner, "loss_", None) is not None:
+            told["loss"] = loss_name(learner.loss_)
+        for name in ("alpha_", "gamma_", "C_", "objective_", "gap_"):
+            value = getattr(learner, name, None)
+            if isinstance(value, (int, float)):
+                told[name.rstrip("_")] = float(value)
+        return told
 
     def new_learner(self, data, name):
         """The learner of this name for such data, not yet fitted."""

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Features of files as numbers, the same way for every later file."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from skstruct.datasets.table import Table
+from skstruct.exceptions import DataFormatError
+from skstruct.tasks import TableEncoder, TokenEncoder
+
+SKY = ("sunny", "rainy", "cloudy")
+
+
+@st.composite
+def tables(draw):
+    """Up to four columns, numeric, two-valued or many-valued, with gaps."""
+    n = draw(st.integers(1, 6))
+    kinds = draw(st.lists(st.sampled_from([None, ("no", "yes"), SKY]), min_size=1, max_size=4))
+    number = st.floats(-1e3, 1e3, allow_subnormal=False) | st.just(np.nan)
+    columns = []
+    for values in kinds:
+        cell = number if values is None else st.sampled_from([*range(len(values)), np.nan])
+        columns.append(draw(st.lists(cell, min_size=n, max_size=n)))
+    names = tuple(f"c{j}" for j in range(len(kinds)))
+    return Table(names, tuple(kinds), np.array(columns, dtype=np.float64).T)
+
+
+def slowly(train, table):
+    """Encoded cell by cell, from the definition."""
+    rows = []
+    for i in range(len(table)):
+        row = []
+        for j, values in enumerate(train.values):
+            value, column = table.data[i, j], train.data[:, j]
+            if values is None:
+                known = column[~np.isnan(column)]
+                mean = known.mean() if len(known) else 0.0
+                width = np.sqrt(((known - mean) ** 2).mean()) if len(known) else 0.0
+                value = mean if np.isnan(value) else value
+                plain = set(known) <= {0.0, 1.0} or width**2 <= 1e-20 * max(1.0, mean**2)
+                row.append(value if plain else (value - mean) / width)
+            elif len(values) == 2:
+                row.append(0.0 if np.isnan(value) else value)
+            else:
+                row += [float(value == k) for k in range(len(values))]
+        rows.append(row)
+    return np.array(rows)
+
+
+@settings(max_examples=200, deadline=None)
+@given(tables())
+def test_encoding_is_that_of_the_definition(table):
+    X = TableEncoder().fit(table).transform(table)
+    np.testing.assert_allclose(X, slowly(table, table), rtol=1e-9, atol=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(tables(), st.randoms())
+def test_columns_are_found_by_name(table, random):
+    order = list(range(len(table.names)))
+    random.shuffle(order)
+    more = Table(("more",), (None,), np.zeros((len(table), 1)))
+    mixed = table.take(order)
+    mixed = Table(
+        (*mixed.names, *more.names), (*mixed.values, None), np.hstack([mixed.data, more.data])
+    )
+    encoder = TableEncoder().fit(table)
+    np.testing.assert_array_equal(encoder.transform(mixed), encoder.transform(table))
+
+
+def test_nominal_values_are_found_by_name_and_new_ones_give_zeros():
+    table = Table(("sky",), (SKY,), np.array([[0.0], [1.0], [2.0]]))
+    encoder = TableEncoder().fit(table)
+    other = Table(("sky",), (("cloudy", "foggy"),), np.array([[0.0], [1.0], [np.nan]]))
+    np.testing.assert_array_equal(encoder.transform(other), [[0, 0, 1], [0, 0, 0], [0, 0, 0]])
+    assert encoder.feature_names_ == ("sky=sunny", "sky=rainy", "sky=cloudy")
+
+
+def test_nominal_values_that_look_like_numbers_in_a_later_file():
+    table = Table(("room",), (("1", "2", "2b"),), np.array([[0.0], [1.0], [2.0]]))
+    later = Table(("room",), (None,), np.array([[2.0], [1.0], [7.0]]))
+    X = TableEncoder().fit(table).transform(later)
+    np.testing.assert_array_equal(X, [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+
+
+def test_sparse_tables_stay_sparse():
+    data = sparse.csr_array(np.array([[0.0, 3.0], [1.0, 0.0], [1.0, np.nan], [0.0, 0.0]]))
+    table = Table(("a", "b"), (None, None), data)
+    X = TableEncoder().fit(table).transform(table)
+    assert sparse.issparse(X)
+    mean, width = 1.0, np.sqrt(9 / 3)  # of the known numbers, zeros among them
+    np.testing.assert_allclose(X.toarray()[:, 0], [0, 1, 1, 0])
+    np.testing.assert_allclose(X.toarray()[:, 1], [3 / width, 0, mean / width, 0])
+
+
+def test_missing_columns_and_texts_for_numbers_are_told():
+    table = Table(("a", "b"), (None, None), np.zeros((2, 2)))
+    encoder = TableEncoder().fit(table)
+    with pytest.raises(DataFormatError, match=r"reads 2 columns, and 1 of them .*'b'"):
+        encoder.transform(table.take([0]))
+    texts = Table(("a", "b"), (("x",), None), np.zeros((2, 2)))
+    with pytest.raises(DataFormatError, match=r"'a' held numbers .* holds 'x'"):
+        encoder.transform(texts)
+    with pytest.raises(DataFormatError, match="no columns"):
+        TableEncoder().fit(table.take([]))
+    with pytest.raises(ValueError, match="scale is one of"):
+        TableEncoder(scale="log").fit(table)
+
+
+def test_words_become_names_of_features():
+    sentences = [[("The", "DT"), ("dog", "NN")], [("Go", "VB")]]
+    first, second = TokenEncoder(window=1).fit(sentences).transform(sentences)
+    assert len(first) == 2
+    assert len(second) == 1
+    assert "0.0=dog" in first[1]
+    assert "-1.0=The" in first[1]
+    assert "1.0=^" in first[1]
+    assert "pair.1=DT|NN" in first[1]
+    assert "shape=Aa" in first[0]
+    with pytest.raises(DataFormatError, match="sequence 1 has 1 columns; the model reads 2"):
+        TokenEncoder().fit(sentences).transform([[("dog",)]])
+    numbers = [np.zeros((3, 2))]
+    assert TokenEncoder().fit(numbers).transform(numbers)[0] is numbers[0]
