@@ -123,7 +123,7 @@ def test_explanations_name_training_rows(run, models):
     supporters = [int(pair.split(":")[0]) for pair in row["for"].split(";")]
     weights = [float(pair.split(":")[1]) for pair in row["for"].split(";")]
     assert len(supporters) == 2
-    assert 1 <= min(supporters)
+    assert min(supporters) >= 1
     assert weights == sorted(weights, reverse=True)
     assert float(row["against"].split(":")[1].split(";")[0]) < 0
 

@@ -47,7 +47,7 @@ def _inputs(path, options, quiet):
         return read_file(path, options, quiet=True)
     except BadData as error:
         try:
-            return read_data(
+            data = read_data(
                 path,
                 format=options.get("format_"),
                 task=options["task"],
@@ -56,3 +56,4 @@ def _inputs(path, options, quiet):
             )
         except DataFormatError:
             raise error from None
+    return data.take(slice(options.get("first")))

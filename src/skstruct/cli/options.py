@@ -42,6 +42,7 @@ def reading_options(command):
                 "--edges-file", type=EXISTING, help="Taxonomy: a parent and a child on each line."
             ),
             click.option("--id-column", metavar="NAME", help="The column that names the rows."),
+            click.option("--first", type=click.IntRange(1), help="So many rows of the file only."),
         )
     ):  # fmt: skip
         command = option(command)
@@ -66,7 +67,8 @@ def read_file(path, options: dict, *, quiet: bool):
         )
     for remark in data.remarks:
         say(f"{data.name}: {remark}", quiet)
-    return data
+    first = options.get("first")
+    return data if first is None else data.take(slice(first))
 
 
 def parse_settings(pairs) -> dict:

@@ -52,6 +52,8 @@ class Predictions:
             return write_cell(self.task, value)
         if isinstance(value, list):  # rows that explain
             return ";".join(f"{row}:{weight:.4g}" for row, weight in value)
+        if column in ("risk", "gap"):  # estimates: further digits say nothing
+            return f"{value:.6g}"
         return repr(value) if isinstance(value, float) else value
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 _N_TRAIN = 900  # images that training rows are made of; the others are for test rows
 
@@ -56,6 +55,8 @@ def make_digit_chains(n_train=200, n_test=200, *, length=(4, 9), noise=0.6, rand
     [(9, 64), (9, 64), (5, 64)]
     """
     rng = np.random.default_rng(random_state)
+    from sklearn.datasets import load_digits  # imports much, for one function
+
     images, digits = load_digits(return_X_y=True)
     order = rng.permutation(len(digits))
     parts = []

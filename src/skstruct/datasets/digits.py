@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 from skstruct.datasets.base import HierarchicalData, closed_indicators, named_edges
 from skstruct.spaces.label_graph import LabelGraph
@@ -38,6 +37,8 @@ def load_digit_shapes() -> HierarchicalData:
     shapes = [("digit", shape) for shape in _SHAPES]
     digits = [(shape, _NAMES[k]) for shape, members in _SHAPES.items() for k in members]
     graph = LabelGraph.read(shapes + digits)
+    from sklearn.datasets import load_digits  # imports much, for one function
+
     X, digit = load_digits(return_X_y=True)
     Y = closed_indicators([[_NAMES[k]] for k in digit], graph)
     order = np.random.default_rng(0).permutation(len(X))
