@@ -4,7 +4,7 @@ VENV   := .venv
 RUN    := $(VENV)/bin
 PIP    := $(RUN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test bench papers docs clean
+.PHONY: demo test bench papers docs reliability clean
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -33,13 +33,18 @@ test: $(VENV)/.test
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 	$(RUN)/mypy
-	$(RUN)/python -m pytest
+	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n auto
+	PYTHON=$(PYTHON) tests/newcomer.sh $(abspath $(VENV))/newcomer
 
 bench: $(VENV)/.bench
 	for script in benchmarks/bench_*.py; do $(RUN)/python $$script || exit 1; done
 
 papers: $(VENV)/.bench
 	for script in papers/*.py; do $(RUN)/python $$script || exit 1; done
+
+reliability: $(VENV)/.test
+	for script in flip_models hostile_models kill_checkpoints kill_predict fuzz_arff fuzz_tables \
+	  inject_reports; do OMP_NUM_THREADS=1 $(RUN)/python reliability/$$script.py || exit 1; done
 
 docs: $(VENV)/.docs
 	$(RUN)/python -m sphinx -W -q -b html docs docs/_build/html

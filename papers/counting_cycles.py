@@ -26,6 +26,7 @@ from counting_peers import LuckyCycles
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct import CountingRidge, StructuredSVM
+from skstruct.datasets.policies import make_policy_tours
 from skstruct.spaces import Cycles
 
 N_FEATURES, N_PLACES, N_TEST = 15, 10, 500
@@ -36,15 +37,11 @@ class Policies:
     """Inputs, the hidden policies for them, and tours that follow these."""
 
     def __init__(self, n_train, seed):
-        rng = np.random.default_rng(seed)
+        data = make_policy_tours(n_train + N_TEST, N_PLACES, N_FEATURES, random_state=seed)
         self.space = Cycles(N_PLACES)  # signed pairs, u < v
-        n_pairs = N_PLACES * (N_PLACES - 1) // 2
-        A = rng.uniform(-1, 1, (N_FEATURES, n_pairs))
-        X = rng.uniform(0, 1, (n_train + N_TEST, N_FEATURES))
-        self.X, self.X_test = X[:n_train], X[n_train:]
-        self.policy = self.X_test @ A
-        outputs = self.space.argmin(-X @ A).outputs
-        self.Y, self.Y_test = outputs[:n_train], outputs[n_train:]
+        self.X, self.X_test = data.X[:n_train], data.X[n_train:]
+        self.policy = self.X_test @ data.rewards
+        self.Y, self.Y_test = data.Y[:n_train], data.Y[n_train:]
 
     def measures(self, scores, predicted):
         """Cosine, cosine with the projected policy, share of tours found."""

@@ -24,6 +24,7 @@ import numpy as np
 from counting_cycles import Policies
 
 from skstruct import CountingRidge
+from skstruct.datasets.policies import make_identity_labels
 from skstruct.spaces import LabelSets
 
 SIZES = (100, 200, 500, 1000, 2000, 5000)
@@ -64,8 +65,7 @@ def square_norm(model):
 
 
 def identity(m):
-    X = np.random.default_rng(m).integers(0, 2, (m, N_BITS))
-    return LabelSets(range(N_BITS)), X.astype(np.float64), X.astype(np.int8)
+    return LabelSets(range(N_BITS)), *make_identity_labels(m, N_BITS, random_state=m)
 
 
 def policies(m):

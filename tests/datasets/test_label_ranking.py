@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skstruct.datasets import LabelRankingData, load_label_ranking
-from skstruct.exceptions import MissingDataError
+from skstruct.exceptions import DataFormatError, MissingDataError
 
 # Rows, features and labels, as papers print them.
 SIZES = {
@@ -71,7 +71,7 @@ def test_compressed_file(folder):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1: expected the numbers of rows, features and labels, got 1 fields"),
+        ("\n", "line 1: expected the numbers of rows, features and labels, got 1 fields"),
         ("2,2\n", "line 1: expected the numbers of rows, features and labels, got 2 fields"),
         ("2,2.0,3\n", "line 1, column 2: expected the numbers .*, got '2.0'"),
         ("2,2,0\n", "line 1, column 3: expected the numbers .*, got '0'"),
@@ -93,7 +93,13 @@ def test_compressed_file(folder):
 )
 def test_bad_files(folder, text, message):
     (folder / "iris.csv").write_text(text)
-    with pytest.raises(ValueError, match=rf"iris\.csv, {message}"):
+    with pytest.raises(DataFormatError, match=rf"iris\.csv, {message}"):
+        load_label_ranking("iris")
+
+
+def test_empty_file(folder):
+    (folder / "iris.csv").write_text("")
+    with pytest.raises(DataFormatError, match=r"iris\.csv: the file is empty"):
         load_label_ranking("iris")
 
 

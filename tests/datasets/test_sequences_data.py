@@ -56,10 +56,10 @@ def test_small_words(home):
     ("line", "message"),
     [
         ("2\tt\t-1\t1\t2\t0\t1\t0", "letter.data, line 2: expected 134 fields .* got 8"),
-        (f"2\tT\t-1\t1\t2\t0\t{PIXELS}", "letter.data, line 2: 'T' is not a letter of a to z"),
-        (f"2\tt\tx\t1\t2\t0\t{PIXELS}", "letter.data, line 2: invalid literal for int"),
-        (f"2\tt\t-1\t1\t2\t0\t{PIXELS[:-1]}7", "letter.data, line 2: pixels are 0 or 1, got 7"),
-        (f"2\tt\t-1\t1\t2\t0\t{PIXELS[:-1]}nan", "letter.data, line 2: pixels .* got nan"),
+        (f"2\tT\t-1\t1\t2\t0\t{PIXELS}", "line 2, column 2: 'T' is not a letter of a to z"),
+        (f"2\tt\tx\t1\t2\t0\t{PIXELS}", "line 2, column 3: 'x' is not a whole number"),
+        (f"2\tt\t-1\t1\t2\t0\t{PIXELS[:-1]}7", "line 2, column 134: pixels are 0 or 1, got '7'"),
+        (f"2\tt\t-1\t1\t2\t0\t{PIXELS[:-1]}nan", "line 2, column 134: pixels .* got 'nan'"),
         (f"2\tt\t3\t1\t2\t0\t{PIXELS}", "letter.data, line 2: the last word has no end"),
     ],
 )
@@ -71,7 +71,7 @@ def test_bad_letter(home, line, message):
 
 def test_no_letters(home):
     write_letters(home)
-    with pytest.raises(ValueError, match=r"letter\.data, line 0: the last word has no end"):
+    with pytest.raises(ValueError, match=r"letter\.data: the file is empty"):
         load_ocr_words()
 
 
@@ -168,13 +168,19 @@ def test_small_sentences(home):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("ran VBD", "train.txt, line 2: expected word, part of speech and tag, got 2 fields"),
+        ("ran VBD", "train.txt, line 2: expected 3 fields, got 2"),
         ("ran VBD VP", "train.txt, line 2: 'VP' is not a chunk tag"),
     ],
 )
 def test_bad_sentence(home, line, message):
     write_sentences(home, f"He PRP B-NP\n{line}\n")
     with pytest.raises(ValueError, match=message):
+        load_conll2000()
+
+
+def test_too_few_columns(home):
+    write_sentences(home, "He PRP\nran VBD\n")
+    with pytest.raises(ValueError, match=r"train\.txt: expected word, part of speech and tag"):
         load_conll2000()
 
 

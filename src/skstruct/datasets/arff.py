@@ -1,99 +1,63 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A small, strict and fast reader of ARFF files, those of MULAN and CLUS included."""
+"""A strict and fast reader of ARFF files, those of MULAN and CLUS included."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from skstruct.datasets.arff_header import ArffError, read_header
-from skstruct.datasets.arff_rows import read_dense, read_sparse
-from skstruct.datasets.home import open_text
+from skstruct.datasets.arff_rows import read_rows
+from skstruct.datasets.table import Table
+from skstruct.datasets.text_lines import text_lines
+from skstruct.exceptions import DataFormatError
 from skstruct.spaces.label_graph import LabelGraph
 
 __all__ = ["ArffError", "ArffTable", "read_arff"]
 
 
 @dataclass(frozen=True)
-class ArffTable:
+class ArffTable(Table):
     """Contents of an ARFF file.
 
     Attributes
     ----------
     names : tuple of str
-        Names of the columns of ``data``: the numeric and the nominal attributes.
+        Names of the columns of ``data``: the numeric, nominal and string attributes.
     values : tuple
-        For each column its nominal values, or None if it is numeric.
+        For each column its nominal values, or None if it is numeric. Of a string attribute,
+        the strings that were seen.
     data : array or csr_array of shape (n_rows, n_columns)
         Numbers, and positions in ``values``; NaN where missing.
     hierarchy : LabelGraph or None
         Labels and arcs of the hierarchical class attribute of CLUS.
     classes : list of tuples of str, or None
         Labels of every row as the file gives them, ancestors not added.
+    keys : dict from names to tuples of str
+        Key attributes of CLUS, which name the rows.
+    strings : tuple of str
+        Names of the string attributes.
+    relation : str
+        Name of the whole.
     """
 
-    names: tuple[str, ...]
-    values: tuple[tuple[str, ...] | None, ...]
-    data: Any
     hierarchy: LabelGraph | None = None
     classes: list[tuple[str, ...]] | None = None
-
-    def take(self, columns) -> ArffTable:
-        """The same table with these columns only, given by position."""
-        names = tuple(self.names[j] for j in columns)
-        values = tuple(self.values[j] for j in columns)
-        return replace(self, names=names, values=values, data=self.data[:, columns])
-
-    def one_hot(self):
-        """Data with one column per nominal value, and their names.
-
-        A two-valued attribute becomes one column, 1 for its second value. A missing
-        nominal value gives zeros, a missing number stays NaN.
-        """
-        n_wide = [0 if values is None or len(values) < 3 else len(values) for values in self.values]
-        blocks, names = [], []
-        for first, group in groupby(range(len(n_wide)), key=lambda j: j if n_wide[j] else -1):
-            columns = list(group)
-            block = self.data[:, columns[0] : columns[-1] + 1]
-            if first < 0:
-                blocks.append(self._known(block, columns))
-                names += [self.names[j] for j in columns]
-            else:
-                blocks.append(_indicators(block, n_wide[first]))
-                names += [f"{self.names[first]}={value}" for value in self.values[first]]
-        stack = sparse.hstack if sparse.issparse(self.data) else np.hstack
-        kind = {"format": "csr"} if sparse.issparse(self.data) else {}
-        return (stack(blocks, **kind) if blocks else self.data), tuple(names)
-
-    def _known(self, block, columns):
-        """Narrow columns with 0 for a missing nominal value."""
-        nominal = np.array([self.values[j] is not None for j in columns])
-        if not sparse.issparse(block):
-            return np.where(np.isnan(block) & nominal, 0.0, block)
-        block = block.copy()
-        block.data[np.isnan(block.data) & nominal[block.indices]] = 0.0
-        block.eliminate_zeros()
-        return block
-
-
-def _indicators(column, n_values):
-    if sparse.issparse(column):
-        return sparse.csr_array(_indicators(column.toarray(), n_values))
-    return (column == np.arange(n_values)).astype(np.float64)
+    keys: dict[str, tuple[str, ...]] | None = None
+    strings: tuple[str, ...] = ()
+    relation: str = ""
 
 
 def read_arff(source) -> ArffTable:
     """Read an ARFF file.
 
-    Dense and sparse rows; numeric, real, integer and nominal attributes; of CLUS also
-    ``key`` attributes, which are skipped, and a ``hierarchical`` class in the last place,
-    declared by paths ``a/b/c`` or by arcs ``parent/child`` below ``root``. Anything else
-    is an error.
+    Dense and sparse rows; numeric, real, integer, nominal and string attributes; of CLUS also
+    ``key`` attributes, and a ``hierarchical`` class in the last place, declared by paths
+    ``a/b/c`` or by arcs ``parent/child`` below ``root``, with ``?`` for no label at all.
+    Anything else is an error.
 
     Parameters
     ----------
@@ -102,8 +66,8 @@ def read_arff(source) -> ArffTable:
 
     Raises
     ------
-    ArffError
-        A ValueError that tells line and column.
+    ArffError, DataFormatError
+        ValueErrors that tell line and column.
 
     Examples
     --------
@@ -127,12 +91,10 @@ def read_arff(source) -> ArffTable:
     """
     if not isinstance(source, (str, PathLike)):
         return _read(source)
-    with open_text(source) as file:
-        try:
-            return _read(file)
-        except ArffError as error:
-            error.add_note(f"The file is {source}.")
-            raise
+    try:
+        return _read(text_lines(source))
+    except DataFormatError as error:
+        raise error.at(path=source) from None
 
 
 def check_same_declarations(tables, name: str) -> None:
@@ -145,18 +107,64 @@ def check_same_declarations(tables, name: str) -> None:
 
 
 def _read(source) -> ArffTable:
-    stripped = ((number, line.strip()) for number, line in enumerate(source, 1))
-    lines = ((number, line) for number, line in stripped if line and line[0] != "%")
-    attributes = read_header(lines)
-    rows = list(lines)
-    numbers, texts = [number for number, _ in rows], [line for _, line in rows]
-    read = read_sparse if texts and texts[0].startswith("{") else read_dense
-    data, classes = read(numbers, texts, attributes)
-    columns = [attribute for attribute in attributes if attribute.kind in ("numeric", "nominal")]
+    lines = enumerate(source, 1)
+    relation, attributes = read_header(_without_mark(lines))
+    data, columns = read_rows(lines, attributes)
+    kinds = [attribute.kind for attribute in attributes]
+    kept = [j for j, kind in enumerate(kinds) if kind in ("numeric", "nominal", "string")]
+    parts = {j: _dense_column(data, j) for j, kind in enumerate(kinds) if kind not in _DECLARED}
+    values = {j: attributes[j].values for j in kept}
+    data = data if len(kept) == len(columns) else data[:, kept]
+    for at, j in enumerate(kept):
+        if kinds[j] == "string":
+            data, values[j] = _strings(data, at, parts[j], columns[j].seen)
+    if sparse.issparse(data):
+        data.eliminate_zeros()
+    is_last = kinds[-1] == "hierarchical"
     return ArffTable(
-        names=tuple(attribute.name for attribute in columns),
-        values=tuple(attribute.values for attribute in columns),
+        names=tuple(attributes[j].name for j in kept),
+        values=tuple(values[j] for j in kept),
         data=data,
         hierarchy=attributes[-1].hierarchy,
-        classes=classes,
+        classes=_meanings(parts[len(kinds) - 1], columns[-1].seen) if is_last else None,
+        keys={
+            attributes[j].name: tuple(_meanings(parts[j], ["", *columns[j].seen[1:]]))
+            for j, kind in enumerate(kinds)
+            if kind == "key"
+        },
+        strings=tuple(attribute.name for attribute in attributes if attribute.kind == "string"),
+        relation=relation,
     )
+
+
+_DECLARED = ("numeric", "nominal")
+
+
+def _without_mark(lines):
+    """A byte order mark in front of the first line says nothing."""
+    for number, line in lines:
+        yield number, line.removeprefix("\ufeff") if number == 1 else line
+
+
+def _dense_column(data, j):
+    column = data[:, [j]]
+    return (column.toarray() if sparse.issparse(column) else column)[:, 0]
+
+
+def _meanings(numbers, seen) -> list:
+    return [seen[k] for k in numbers.astype(np.int64)]
+
+
+def _strings(data, at, numbers, seen):
+    """The data with this column of strings as positions among those that were seen.
+
+    A sparse row that omits a string has the empty one.
+    """
+    if (numbers == 0).any():
+        return data, ("", *(value for value in seen[1:]))
+    if sparse.issparse(data):
+        stored = data.indices == at
+        data.data[stored] -= 1
+    else:
+        data[:, at] -= 1
+    return data, tuple(seen[1:])

@@ -6,27 +6,30 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from skstruct.exceptions import DataFormatError
 from skstruct.spaces.label_graph import LabelGraph
 
-_QUOTED = r"'(?:\\.|[^'\\])*'" + r'|"(?:\\.|[^"\\])*"'
-_CELL = re.compile(rf"""(?:[^,'"]|{_QUOTED})*""")
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s'\"]\S*)\s+(.+)", re.IGNORECASE)
+SPACE = " \t\r\n\f\v"  # of ASCII alone, as quotes are not needed around others
+_QUOTED = r"'(?:\\.|[^'\\])*+'" + r'|"(?:\\.|[^"\\])*+"'
+_CELL = re.compile(rf"""(?:[^,'"]|{_QUOTED})*+""", re.DOTALL)
+_ATTRIBUTE = re.compile(
+    rf"@attribute[{SPACE}]+({_QUOTED}|[^{SPACE}'\"][^{SPACE}]*)[{SPACE}]+(.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+MAX_DEPTH = 200
 _NUMERIC = ("numeric", "real", "integer")
+_REFUSED = {
+    "date": "Write dates as numbers, such as days or seconds",
+    "relational": "Write the inner rows to a file of their own",
+}
 
 
-class ArffError(ValueError):
+class ArffError(DataFormatError):
     """Text that is not ARFF as read here; says in which line and, within a row, which column.
 
     Lines and columns count from 1; ``column`` is the position of the attribute.
     """
-
-    def __init__(self, problem: str, line: int, column: int | None = None):
-        super().__init__(problem, line, column)  # all of them, so that it can be pickled
-        self.problem, self.line, self.column = problem, line, column
-
-    def __str__(self):
-        column = "" if self.column is None else f", column {self.column}"
-        return f"line {self.line}{column}: {self.problem}"
 
 
 @dataclass(frozen=True)
@@ -34,34 +37,46 @@ class Attribute:
     """One declaration; ``values`` are the nominal values."""
 
     name: str
-    kind: str  # "numeric", "nominal", "key" or "hierarchical"
+    kind: str  # "numeric", "nominal", "string", "key" or "hierarchical"
     values: tuple[str, ...] | None = None
     hierarchy: LabelGraph | None = None
 
 
-def read_header(lines) -> list[Attribute]:
-    """Attributes up to the @data line, from an iterator of (number, stripped line)."""
+def read_header(lines) -> tuple[str, list[Attribute]]:
+    """Relation and attributes up to the @data line, from an iterator of (number, line)."""
     attributes: dict[str, Attribute] = {}
-    number = 1
+    relation, number = "", 1
     for number, line in lines:
-        word = line.split(None, 1)[0].lower()
+        line = line.strip(SPACE)
+        if not line or line[0] == "%":
+            continue
+        word, rest = _first_word(line)
         if word == "@data":
+            if rest and rest[0] != "%":
+                raise ArffError(f"nothing follows @data; got {rest[:40]!r}", line=number)
             if not attributes:
-                raise ArffError("@data comes before any @attribute.", number)
-            return list(attributes.values())
+                raise ArffError("@data comes before any @attribute", line=number)
+            return relation, list(attributes.values())
         if word == "@attribute":
             _append(attributes, _attribute(line, number), number)
-        elif word != "@relation":
-            raise ArffError(f"expected @attribute or @data, got {line[:40]!r}.", number)
-    raise ArffError("the file ends without a @data line.", number)
+        elif word == "@relation":
+            relation = unquote(rest)
+        else:
+            raise ArffError(f"expected @attribute or @data, got {line[:40]!r}", line=number)
+    raise ArffError("the file ends without a @data line", line=number)
+
+
+def _first_word(line):
+    end = next((k for k, c in enumerate(line[:20]) if c in SPACE), len(line))
+    return line[:end].lower(), line[end:].strip(SPACE)
 
 
 def _append(attributes, attribute, number):
     last = next(reversed(attributes.values()), None)
     if last is not None and last.kind == "hierarchical":
-        raise ArffError(f"the hierarchical class {last.name!r} has to be the last.", number)
+        raise ArffError(f"the hierarchical class {last.name!r} has to be the last", line=number)
     if attribute.name in attributes:
-        raise ArffError(f"attribute {attribute.name!r} is declared twice.", number)
+        raise ArffError(f"attribute {attribute.name!r} is declared twice", line=number)
     attributes[attribute.name] = attribute
 
 
@@ -77,59 +92,69 @@ def split_cells(text, number):
         if start > len(text):
             return cells
         if text[start - 1] != ",":
-            raise ArffError(f"a quote is never closed: {text[start - 1 :][:40]!r}.", number)
+            raise ArffError(f"a quote is never closed: {text[start - 1 :][:40]!r}", line=number)
 
 
 def unquote(text: str) -> str:
     """The text without space around it, its quotes and the backslashes within them."""
-    text = text.strip()
+    text = text.strip(SPACE)
     if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
-        return re.sub(r"\\(.)", r"\1", text[1:-1])
+        return _ESCAPED.sub(lambda found: _LINE_ENDS.get(found[1], found[1]), text[1:-1])
     return text
+
+
+_LINE_ENDS = {"n": "\n", "r": "\r", "t": "\t"}  # as Weka writes them
 
 
 def _attribute(line, number) -> Attribute:
     match = _ATTRIBUTE.fullmatch(line)
     if match is None:
-        raise ArffError(f"expected '@attribute name type', got {line[:40]!r}.", number)
-    name, declared = unquote(match[1]), match[2].strip()
+        raise ArffError(f"expected '@attribute name type', got {line[:40]!r}", line=number)
+    name, declared = unquote(match[1]), match[2].strip(SPACE)
     if declared.startswith("{"):
         return Attribute(name, "nominal", _nominal_values(declared, number))
-    kind, rest = [*declared.split(None, 1), ""][:2]
-    kind = kind.lower()
+    kind, rest = _first_word(declared)
     if kind == "hierarchical":
         return Attribute(name, kind, hierarchy=_hierarchy(rest, number))
-    if kind in _NUMERIC and not rest:
-        return Attribute(name, "numeric")
-    if kind == "key":
-        return Attribute(name, kind)
+    if rest[:1] in ("", "%"):
+        if kind in _NUMERIC:
+            return Attribute(name, "numeric")
+        if kind in ("key", "string"):
+            return Attribute(name, kind)
+    advice = _REFUSED.get(kind, "Remove the attribute from the file")
     raise ArffError(
         f"attribute {name!r} is of type {declared[:40]!r}; known are numeric, real, integer, "
-        "{nominal,values}, key and hierarchical. Remove the attribute from the file.",
-        number,
+        f"string, {{nominal,values}}, key and hierarchical. {advice}",
+        line=number,
     )
 
 
 def _nominal_values(declared, number):
     if not declared.endswith("}"):
-        raise ArffError(f"the nominal values {declared[:40]!r} lack the closing brace.", number)
-    values = tuple(unquote(cell) for cell in split_cells(declared[1:-1], number))
+        raise ArffError(f"the nominal values {declared[:40]!r} lack the closing brace", line=number)
+    inside = declared[1:-1].strip(SPACE)
+    cells = split_cells(inside, number) if inside else []
+    if not all(cell.strip(SPACE) for cell in cells):
+        raise ArffError(f"a nominal value is empty in {declared[:40]!r}", line=number)
+    values = tuple(unquote(cell) for cell in cells)
     if len(set(values)) < len(values):
-        raise ArffError(f"a nominal value is listed twice in {declared[:40]!r}.", number)
+        raise ArffError(f"a nominal value is listed twice in {declared[:40]!r}", line=number)
     return values
 
 
 def _hierarchy(listed, number) -> LabelGraph:
     """From paths a/b/c or, if some parent is the word root, from parent/child arcs."""
-    entries = [entry.strip() for entry in listed.split(",")]
+    entries = [unquote(entry) for entry in split_cells(listed, number)]
+    if any(entry.count("/") > MAX_DEPTH for entry in entries):  # all beginnings of it are labels
+        raise ArffError(f"a path of labels has more than {MAX_DEPTH} steps", line=number)
     try:
         if not any(entry.startswith("root/") for entry in entries):
             return LabelGraph.read(entries)
         arcs = [tuple(entry.split("/")) for entry in entries]
-        wrong = next((arc for arc in arcs if len(arc) != 2), None)
+        wrong = next((arc for arc in arcs if len(arc) != 2 or not all(arc)), None)
         if wrong:
-            raise ValueError(f"expected an arc parent/child, got {'/'.join(wrong)!r}.")
+            raise ValueError(f"expected an arc parent/child, got {'/'.join(wrong)[:40]!r}")
         labels = dict.fromkeys(name for arc in arcs for name in arc if name != "root")
         return LabelGraph.read([arc for arc in arcs if arc[0] != "root"], labels)
     except ValueError as error:
-        raise ArffError(str(error), number) from None
+        raise ArffError(str(error), line=number) from None

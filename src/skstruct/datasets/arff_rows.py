@@ -1,133 +1,185 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of an ARFF file, dense or sparse, read column by column."""
+"""Rows of an ARFF file, dense or sparse: plain ones compiled, the others in Python.
+
+Files of a few rows are read in Python alone, which is sooner done than loading a compiler.
+"""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
 
-from skstruct.datasets.arff_header import ArffError, Attribute, split_cells, unquote
+from skstruct.datasets.arff_cells import Column, lookup_tables
+from skstruct.datasets.arff_header import SPACE, ArffError, Attribute, split_cells
+
+BLOCK_CHARACTERS = 1 << 19
+COMPILED_FROM = 1 << 18  # characters of a block
+_PAIR = re.compile(rf"([0-9]{{1,9}})[{SPACE}]+(.+)", re.DOTALL)
+_WEIGHT = re.compile(rf"\}}[{SPACE}]*,[{SPACE}]*\{{[^{{}},]*\}}$")
 
 
-def read_dense(numbers, lines, attributes):
-    """Data, shape (n_rows, n_columns), and the class labels of every row or None."""
-    rows = [split_cells(line, number) for number, line in zip(numbers, lines)]
-    for number, row in zip(numbers, rows):
-        if len(row) != len(attributes):
-            raise ArffError(f"{len(row)} values for {len(attributes)} attributes.", number)
-    # Column by column, because the text of a whole column becomes numbers in one call.
-    columns = zip(*rows) if rows else [()] * len(attributes)
-    data, classes = [], None
-    for position, (attribute, cells) in enumerate(zip(attributes, columns)):
-        if attribute.kind == "hierarchical":
-            classes = _column(attribute, position, cells, numbers)
-        elif attribute.kind != "key":
-            data.append(_column(attribute, position, cells, numbers))
-    return np.column_stack(data) if data else np.empty((len(lines), 0)), classes
+def read_rows(lines, attributes: list[Attribute]):
+    """All cells as numbers, and what the numbers of undeclared kinds stand for.
+
+    Parameters
+    ----------
+    lines : iterator of (number, line)
+    attributes : list of Attribute
+
+    Returns
+    -------
+    data : float64 array or csr_array of shape (n_rows, n_attributes)
+    columns : list of Column
+    """
+    columns = [Column(attribute) for attribute in attributes]
+    parts: list = []
+    tables = is_sparse = None
+    for numbers, rows in _blocks(lines):
+        if is_sparse is None:
+            is_sparse = rows[0].startswith("{")
+        if tables is None and sum(map(len, rows)) >= COMPILED_FROM:
+            tables = lookup_tables(columns)
+        read = _sparse_block if is_sparse else _dense_block
+        parts.append(read(numbers, rows, columns, tables))
+    if not is_sparse:
+        return np.vstack([np.empty((0, len(columns))), *parts]), columns
+    return sparse.vstack(parts, format="csr"), columns
 
 
-def read_sparse(numbers, lines, attributes):
-    """As :func:`read_dense`, with a CSR array: what a row omits is 0 or the first value."""
-    columns, classes = [], None
-    by_position = _sparse_columns(numbers, lines, len(attributes))
-    for position, (attribute, (rows, cells)) in enumerate(zip(attributes, by_position)):
-        if attribute.kind == "key":
+def _blocks(lines) -> Iterator[tuple[list[int], list[str]]]:
+    """Numbers and texts of rows, without comments and empty lines."""
+    numbers: list[int] = []
+    rows: list[str] = []
+    size = 0
+    for number, line in lines:
+        line = line.strip(SPACE)
+        if not line or line[0] == "%":
             continue
-        values = _column(attribute, position, cells, [numbers[i] for i in rows])
-        if attribute.kind == "hierarchical":
-            classes = values
-            missing = set(range(len(lines))) - set(rows)
-            if missing:
-                raise ArffError(f"no value for {attribute.name!r}.", numbers[min(missing)])
-        else:
-            columns.append((rows, values))
-    ends = np.cumsum([0, *(len(rows) for rows, _ in columns)])
-    rows = np.array([i for rows, _ in columns for i in rows], dtype=np.int64)
-    values = np.concatenate([[], *(values for _, values in columns)])
-    data = sparse.csc_array((values, rows, ends), shape=(len(lines), len(columns))).tocsr()
-    data.eliminate_zeros()
-    return data, classes
+        if "\n" in line:
+            raise ArffError("a line end within a line", line=number)
+        numbers.append(number)
+        rows.append(line)
+        size += len(line) + 1
+        if size >= BLOCK_CHARACTERS:
+            yield numbers, rows
+            numbers, rows, size = [], [], 0
+    if rows:
+        yield numbers, rows
 
 
-def _sparse_columns(numbers, lines, n_attributes):
-    """For every attribute the rows that give a value, and their cells."""
-    columns = [([], []) for _ in range(n_attributes)]
-    for row, (number, line) in enumerate(zip(numbers, lines)):
-        if not (line.startswith("{") and line.endswith("}")):
-            raise ArffError(f"expected a row {{position value, ...}}, got {line[:40]!r}.", number)
-        last = -1
-        for pair in split_cells(line[1:-1], number) if line[1:-1].strip() else ():
-            position, cell = [*pair.split(None, 1), "", ""][:2]
-            if not (position.isdecimal() and cell):
-                raise ArffError(f"expected 'position value', got {pair!r}.", number)
-            if not last < int(position) < n_attributes:
-                raise ArffError(
-                    f"positions rise and end at {n_attributes - 1}; got {position} after {last}.",
-                    number,
-                )
-            last = int(position)
-            columns[last][0].append(row)
-            columns[last][1].append(cell)
-    return columns
+def _dense_block(numbers, rows, columns, tables):
+    n, p = len(rows), len(columns)
+    values, fine = np.empty((n, p)), np.zeros(n, dtype=bool)
+    if tables is not None:
+        _compiled_dense(numbers, rows, columns, tables, values, fine)
+    for i in np.flatnonzero(~fine):
+        cells = split_cells(rows[i], numbers[i])
+        if len(cells) != p:
+            raise _wrong_count(cells, p, numbers[i])
+        values[i] = [_read(columns[j], cell, numbers[i], j) for j, cell in enumerate(cells)]
+    return values
 
 
-def _column(attribute: Attribute, position, cells, numbers):
-    """Values of a column: an array of numbers or codes, or a list of tuples of labels."""
-    if attribute.kind == "numeric" and "_" not in "".join(cells):  # float reads 1_0 as 10
-        try:
-            return np.array(cells, dtype=np.float64)
-        except ValueError:
-            pass  # missing values, or an error to be located
-    read = _READERS[attribute.kind](attribute)
-    known = {}
-    for cell in dict.fromkeys(cells):
-        try:
-            known[cell] = read(cell)
-        except ValueError as error:
-            problem = f"{error} (attribute {attribute.name!r})."
-            raise ArffError(problem, numbers[cells.index(cell)], position + 1) from None
-    values = [known[cell] for cell in cells]
-    return values if attribute.kind == "hierarchical" else np.array(values, dtype=np.float64)
+def _compiled_dense(numbers, rows, columns, tables, values, fine):
+    from skstruct.datasets._compiled_arff import read_dense_rows
+
+    text = _bytes(rows)
+    starts, ends = np.empty((2, *values.shape), dtype=np.int32)
+    odd = np.zeros(values.shape, dtype=bool)
+    view = np.frombuffer(text, dtype=np.uint8)
+    read_dense_rows(view, len(columns), *tables, values, starts, ends, odd, fine)
+    at = np.nonzero(odd & fine[:, None])
+    values[at] = _odd_cells(text, numbers, columns, *at, starts[at], ends[at])
 
 
-def _number_reader(attribute):
-    def read(cell):
-        text = cell.strip()
-        if text == "?":
-            return np.nan
-        try:
-            return float(text.replace("_", "?"))
-        except ValueError:
-            raise ValueError(f"{text!r} is not a number") from None
-
-    return read
-
-
-def _code_reader(attribute):
-    codes = {value: code for code, value in enumerate(attribute.values)}
-
-    def read(cell):
-        if cell.strip() == "?":
-            return np.nan
-        value = unquote(cell)
-        if value not in codes:
-            raise ValueError(f"{value!r} is none of {', '.join(attribute.values[:10])}")
-        return codes[value]
-
-    return read
+def _odd_cells(text, numbers, columns, i, j, starts, ends):
+    """Values of the cells that the compiled reader left."""
+    values = []
+    for row, column, start, end in zip(i.tolist(), j.tolist(), starts.tolist(), ends.tolist()):
+        cell = text[start:end].decode()
+        known = columns[column].known.get(cell)
+        if known is None:
+            known = _read(columns[column], cell, numbers[row], column)
+        values.append(known)
+    return values
 
 
-def _label_reader(attribute):
-    number = attribute.hierarchy.number
-
-    def read(cell):
-        labels = tuple(unquote(cell).split("@"))
-        for label in labels:
-            if label not in number:
-                raise ValueError(f"the label {label!r} is not in the declared hierarchy")
-        return labels
-
-    return read
+def _wrong_count(cells, n_attributes, number):
+    weight = cells[-1].strip(SPACE)
+    if len(cells) == n_attributes + 1 and weight[:1] == "{" and weight[-1:] == "}":
+        return ArffError(f"weights of rows are not read; remove {weight[:40]!r}", line=number)
+    column = min(len(cells), n_attributes) + (len(cells) > n_attributes)
+    problem = f"{len(cells)} values for {n_attributes} attributes"
+    return ArffError(problem, line=number, column=column)
 
 
-_READERS = {"numeric": _number_reader, "nominal": _code_reader, "hierarchical": _label_reader}
+def _sparse_block(numbers, rows, columns, tables):
+    n, p = len(rows), len(columns)
+    fine = np.zeros(n, dtype=bool)
+    i_cells, j_cells, cells = np.empty(0, int), np.empty(0, int), np.empty(0)
+    if tables is not None:
+        i_cells, j_cells, cells = _compiled_sparse(numbers, rows, columns, tables, fine)
+    more: list[tuple[int, int, float]] = []
+    for i in np.flatnonzero(~fine):
+        pairs = _pairs(rows[i], numbers[i], p)
+        more += [(i, j, _read(columns[j], cell, numbers[i], j)) for j, cell in pairs]
+    if more:
+        i_more, j_more, values = map(np.array, zip(*more))
+        i_cells, j_cells = np.append(i_cells, i_more), np.append(j_cells, j_more)
+        cells = np.append(cells, values)
+    data = sparse.coo_array((cells, (i_cells, j_cells)), shape=(n, p)).tocsr()
+    for j, column in enumerate(columns):
+        if column.attribute.kind == "hierarchical":
+            absent = np.flatnonzero(data[:, [j]].toarray()[:, 0] == 0)
+            if len(absent):
+                raise ArffError(f"no value for {column.attribute.name!r}", line=numbers[absent[0]])
+    return data
+
+
+def _compiled_sparse(numbers, rows, columns, tables, fine):
+    from skstruct.datasets._compiled_arff import read_sparse_rows
+
+    text = _bytes(rows)
+    size = text.count(b",") + len(rows)  # no row has more cells than commas and one
+    i_cells, j_cells, starts, ends = np.empty((4, size), dtype=np.int64)
+    cells, odd = np.empty(size), np.zeros(size, dtype=bool)
+    view = np.frombuffer(text, dtype=np.uint8)
+    k = read_sparse_rows(view, *tables, i_cells, j_cells, cells, starts, ends, odd, fine)
+    at = np.flatnonzero(odd[:k])
+    cells[at] = _odd_cells(text, numbers, columns, i_cells[at], j_cells[at], starts[at], ends[at])
+    return i_cells[:k], j_cells[:k], cells[:k]
+
+
+def _pairs(line, number, n_attributes):
+    """Positions and cells of a sparse row."""
+    if not (line.startswith("{") and line.endswith("}")):
+        raise ArffError(f"expected a row {{position value, ...}}, got {line[:40]!r}", line=number)
+    if _WEIGHT.search(line):
+        raise ArffError("weights of rows are not read; remove the last braces", line=number)
+    last = -1
+    inside = line[1:-1].strip(SPACE)
+    for column, pair in enumerate(split_cells(inside, number) if inside else (), 1):
+        found = _PAIR.fullmatch(pair.strip(SPACE))
+        if found is None:
+            problem = f"expected 'position value', got {pair[:40]!r}"
+            raise ArffError(problem, line=number, column=column)
+        if not last < int(found[1]) < n_attributes:
+            problem = f"positions rise and end at {n_attributes - 1}; got {found[1]} after {last}"
+            raise ArffError(problem, line=number, column=column)
+        last = int(found[1])
+        yield last, found[2]
+
+
+def _read(column, cell, number, position) -> float:
+    try:
+        return column.read(cell)
+    except ValueError as error:
+        problem = f"{error} (attribute {column.attribute.name[:60]!r})"
+        raise ArffError(problem, line=number, column=int(position) + 1) from None
+
+
+def _bytes(rows) -> bytes:
+    return ("\n".join(rows) + "\n").encode()

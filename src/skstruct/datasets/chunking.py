@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from skstruct.datasets.home import data_file, open_text
+from skstruct.datasets.home import data_file
+from skstruct.datasets.reading import read_data
+from skstruct.datasets.text_lines import text_lines
+from skstruct.exceptions import DataFormatError
 
 _SOURCE = (
     "the corpus conll2000 of the NLTK data, or the web page of the CoNLL-2000 shared task "
@@ -46,7 +50,7 @@ def load_conll2000() -> TaggedSentences:
     ------
     MissingDataError
         If a file is not on this machine; the message says where to get it.
-    ValueError
+    DataFormatError
         If a file is not as expected; tells file and line.
 
     References
@@ -67,33 +71,15 @@ def load_conll2000() -> TaggedSentences:
 
 def read_sentences(path) -> tuple[list, list]:
     """Tokens and tags of the sentences of one file."""
-    sentences: list[list[tuple[str, str]]] = []
-    tags: list[list[str]] = []
-    inside = False
-    with open_text(path) as file:
-        for number, line in enumerate(file, 1):
-            fields = line.split()
-            if not fields:
-                inside = False
-                continue
-            if len(fields) != 3:
-                raise ValueError(
-                    f"{path.name}, line {number}: expected word, part of speech and tag, got "
-                    f"{len(fields)} fields."
-                )
-            if not inside:
-                sentences.append([])
-                tags.append([])
-                inside = True
-            word, speech, tag = fields
-            _check_tag(path, number, tag)
-            sentences[-1].append((word, speech))
-            tags[-1].append(tag)
-    return sentences, tags
-
-
-def _check_tag(path, number, tag):
-    if tag != "O" and tag[:2] not in ("B-", "I-"):
-        raise ValueError(
-            f"{path.name}, line {number}: {tag!r} is not a chunk tag (B-..., I-... or O)."
-        )
+    data: Any = read_data(path, format="conll")
+    width = len(data.inputs[0][0]) + 1
+    if width != 3:
+        problem = f"expected word, part of speech and tag, got {width} fields"
+        raise DataFormatError(problem, path=path)
+    for tag in data.labels:
+        if tag != "O" and tag[:2] not in ("B-", "I-"):
+            lines = enumerate(text_lines(path), 1)
+            line = next(number for number, line in lines if line.split()[-1:] == [tag])
+            problem = f"{tag[:60]!r} is not a chunk tag (B-..., I-... or O)"
+            raise DataFormatError(problem, path=path, line=line)
+    return data.inputs, [list(tags) for tags in data.outputs]

@@ -6,11 +6,10 @@ from __future__ import annotations
 import io
 
 import numpy as np
-from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from skstruct.datasets.base import HierarchicalData, closed_indicators, named_edges
 from skstruct.datasets.home import data_file, open_binary, open_text
+from skstruct.datasets.svm_rows import read_svm
 from skstruct.spaces.label_graph import LabelGraph
 
 _REUTERS_SOURCE = (
@@ -47,12 +46,9 @@ def load_reuters() -> HierarchicalData:
 
 
 def _read_svm(name, graph):
-    with open_binary(data_file("rcv1_subset1", name, source=_REUTERS_SOURCE)) as file:
-        X, topics = load_svmlight_file(file, n_features=47236, multilabel=True, zero_based=False)
+    path = data_file("rcv1_subset1", name, source=_REUTERS_SOURCE)
+    X, topics = read_svm(path, n_features=47236)
     sets = [[graph.names[int(topic)] for topic in row] for row in topics]
-    X = sparse.csr_array(X)
-    # 64-bit indices, as read, are refused by several learners of scikit-learn.
-    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return X, closed_indicators(sets, graph)
 
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
 from skstruct.datasets.base import LabelRankingData
-from skstruct.datasets.home import data_file, open_text
+from skstruct.datasets.home import data_file
+from skstruct.datasets.reading import read_data
 
-_NAMES = (
+NAMES = (
     *("authorship", "bodyfat", "calhousing", "cold", "cpu", "diau", "dtt", "elevators"),
     *("fried", "glass", "heat", "housing", "iris", "pendigits", "segment", "spo", "stock"),
     *("vehicle", "vowel", "wine", "wisconsin"),
@@ -38,7 +39,7 @@ def load_label_ranking(name: str) -> LabelRankingData:
     ------
     MissingDataError
         If the file is not on this machine; the message says where to get it.
-    ValueError
+    DataFormatError
         If the file is not as expected; tells file, line and column.
 
     References
@@ -54,78 +55,8 @@ def load_label_ranking(name: str) -> LabelRankingData:
     >>> data.Y[0]  # the first label is best  # doctest: +SKIP
     array([1, 2, 3])
     """
-    if name not in _NAMES:
-        raise ValueError(f"load_label_ranking knows {', '.join(_NAMES)}; got {name!r}.")
-    X, Y = read_rankings(data_file("label_ranking", f"{name}.csv", source=_SOURCE))
-    labels = tuple(f"L{k + 1}" for k in range(Y.shape[1]))
-    return LabelRankingData(name, X, Y, labels)
-
-
-def read_rankings(path):
-    """Features (n, f) and ranks (n, d) of a file that begins with the line ``n,f,d``."""
-    with open_text(path) as file:
-        first, *lines = [line.rstrip("\n").split(",") for line in file] or [[""]]
-    n_rows, n_features, n_labels = _sizes(path, first)
-    for row, cells in enumerate(lines):
-        if len(cells) != n_features + n_labels:
-            expected = f"{n_features} features and {n_labels} ranks"
-            raise _error(path, row, None, f"expected {expected}, got {len(cells)} fields")
-    if len(lines) != n_rows:
-        raise _error(path, -1, 0, f"the file has {len(lines)} rows, not {n_rows}")
-    table = _numbers(path, lines)
-    ranks = table[:, n_features:]
-    wrong = (np.sort(ranks, axis=1) != np.arange(1, n_labels + 1)).any(axis=1)
-    if wrong.any():
-        row = int(wrong.argmax())
-        column, problem = _first_wrong(ranks[row].tolist())
-        raise _error(path, row, n_features + column, problem)
-    return table[:, :n_features].copy(), ranks.astype(np.int64)
-
-
-def _sizes(path, cells):
-    """Rows, features and labels, as the first line says."""
-    problem = "expected the numbers of rows, features and labels"
-    if len(cells) != 3:
-        raise _error(path, -1, None, f"{problem}, got {len(cells)} fields")
-    for column, cell in enumerate(cells):
-        if not (cell.strip().isdecimal() and int(cell) > 0):
-            raise _error(path, -1, column, f"{problem}, got {cell.strip()!r}")
-    return tuple(int(cell) for cell in cells)
-
-
-def _numbers(path, lines):
-    """All cells as finite numbers; shape (n_rows, n_columns)."""
-    # Row by row, so that the first bad cell of the file is the one that is named.
-    table = np.empty((len(lines), len(lines[0])))
-    for row, cells in enumerate(lines):
-        try:
-            table[row] = cells
-        except ValueError:
-            table[row] = np.nan  # located below
-        if "_" in "".join(cells) or not np.isfinite(table[row]).all():  # float reads 1_0 as 10
-            column = next(j for j, cell in enumerate(cells) if not _is_finite(cell))
-            raise _error(path, row, column, f"{cells[column].strip()!r} is not a finite number")
-    return table
-
-
-def _is_finite(cell):
-    try:
-        return bool(np.isfinite(float(cell.replace("_", "?"))))
-    except ValueError:
-        return False
-
-
-def _first_wrong(ranks):
-    """Position of the first rank that is not in 1..d or was there before, and what it is."""
-    for column, rank in enumerate(ranks):
-        if rank not in range(1, len(ranks) + 1):
-            return column, f"expected a rank from 1 to {len(ranks)}, got {rank:g}"
-        if rank in ranks[:column]:
-            return column, f"the rank {rank:g} comes twice; every row ranks without ties"
-    raise AssertionError("these ranks are a permutation")
-
-
-def _error(path, row, column, problem):
-    """A ValueError for a cell of the table; row -1 is the first line of the file."""
-    where = f"line {row + 2}" + ("" if column is None else f", column {column + 1}")
-    return ValueError(f"{path}, {where}: {problem}.")
+    if name not in NAMES:
+        raise ValueError(f"load_label_ranking knows {', '.join(NAMES)}; got {name!r}.")
+    path = data_file("label_ranking", f"{name}.csv", source=_SOURCE)
+    data: Any = read_data(path, format="label-ranking")
+    return LabelRankingData(name, data.inputs.data, data.outputs, data.labels)

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
-
 import numpy as np
 from scipy import sparse
 
 from skstruct.datasets.arff import check_same_declarations, read_arff
 from skstruct.datasets.base import MultilabelData
-from skstruct.datasets.home import data_file, open_text
+from skstruct.datasets.home import data_file
+from skstruct.datasets.label_list import read_label_list
 
 _NAMES = ("emotions", "medical", "scene", "yeast")
 _SOURCE = "the folder data/multi-label of the GitHub repository tsoumakas/mulan"
@@ -42,8 +41,7 @@ def load_multilabel(name: str) -> MultilabelData:
     """
     if name not in _NAMES:
         raise ValueError(f"load_multilabel knows {', '.join(_NAMES)}; got {name!r}.")
-    with open_text(data_file(name, f"{name}.xml", source=_SOURCE)) as file:
-        listed = {tag.get("name") for tag in ElementTree.parse(file).iter() if tag.get("name")}
+    listed, _ = read_label_list(data_file(name, f"{name}.xml", source=_SOURCE))
     train, test = (
         read_arff(data_file(name, f"{name}-{part}.arff", source=_SOURCE))
         for part in ("train", "test")

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from skstruct.datasets.home import data_file, open_text
+from skstruct.datasets.home import data_file
+from skstruct.datasets.reading import read_data
 
 _SOURCE = (
     "the web page of the Stanford AI laboratory on this OCR data set (its file letter.data, "
     "unpacked from letter.data.gz)"
 )
-_N_PIXELS = 128
-_N_FIELDS = 6 + _N_PIXELS  # id, letter, id of the next, word, position, fold, pixels
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def load_ocr_words() -> WordImages:
     ------
     MissingDataError
         If the file is not on this machine; the message says where to get it.
-    ValueError
+    DataFormatError
         If the file is not as expected; tells file and line.
 
     References
@@ -86,38 +86,6 @@ def load_ocr_words() -> WordImages:
     ('ommanding', (9, 128))
     """
     path = data_file("ocr_letters", "letter.data", source=_SOURCE)
-    with open_text(path) as file:
-        letters = [_letter(path, number, line) for number, line in enumerate(file, 1)]
-    if not letters or letters[-1][1] != -1:
-        raise ValueError(f"{path.name}, line {len(letters)}: the last word has no end (-1).")
-    symbols, nexts, folds, pixels = zip(*letters)
-    ends = np.flatnonzero(np.array(nexts) == -1) + 1
-    starts = np.concatenate([[0], ends[:-1]])
-    stacked = np.array(pixels)
-    return WordImages(
-        [stacked[start:end] for start, end in zip(starts, ends)],
-        ["".join(symbols[start:end]) for start, end in zip(starts, ends)],
-        np.array(folds, dtype=np.int64)[starts],
-    )
-
-
-def _letter(path, number, line):
-    """Letter, number of the next one, fold, and pixels of one line."""
-    fields = line.rstrip().split("\t")
-    if len(fields) != _N_FIELDS:
-        raise ValueError(
-            f"{path.name}, line {number}: expected {_N_FIELDS} fields separated by tabs, got "
-            f"{len(fields)}."
-        )
-    symbol = fields[1]
-    if len(symbol) != 1 or not "a" <= symbol <= "z":
-        raise ValueError(f"{path.name}, line {number}: {symbol!r} is not a letter of a to z.")
-    try:
-        following, fold = int(fields[2]), int(fields[5])
-        pixels = np.array(fields[6:], dtype=np.float64)
-    except ValueError as error:
-        raise ValueError(f"{path.name}, line {number}: {error}.") from None
-    if not np.isin(pixels, (0, 1)).all():
-        worst = pixels[~np.isin(pixels, (0, 1))][0]
-        raise ValueError(f"{path.name}, line {number}: pixels are 0 or 1, got {worst:g}.")
-    return symbol, following, fold, pixels
+    data: Any = read_data(path, format="letters")
+    words = ["".join(symbols) for symbols in data.outputs]
+    return WordImages(data.inputs, words, data.folds)

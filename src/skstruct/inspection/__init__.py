@@ -3,8 +3,13 @@
 
 from skstruct.inspection.alpha_path import AlphaPathDisplay
 from skstruct.inspection.calibration import MarginalCalibrationDisplay
+from skstruct.inspection.comparison import ComparisonDisplay
+from skstruct.inspection.flows import FlowDisplay
 from skstruct.inspection.hierarchy import HierarchyDisplay
+from skstruct.inspection.hierarchy_errors import HierarchyErrorsDisplay
 from skstruct.inspection.rankings import RankingDisplay
+from skstruct.inspection.risk_calibration import CalibrationDisplay
+from skstruct.inspection.risk_coverage import RiskCoverageDisplay
 from skstruct.inspection.risk_curve import RiskCurve, RiskCurveDisplay
 from skstruct.inspection.sequences import SequenceDisplay
 from skstruct.inspection.tours import TourDisplay
@@ -13,9 +18,14 @@ from skstruct.inspection.trees import TreeDisplay
 
 __all__ = [
     "AlphaPathDisplay",
+    "CalibrationDisplay",
+    "ComparisonDisplay",
+    "FlowDisplay",
     "HierarchyDisplay",
+    "HierarchyErrorsDisplay",
     "MarginalCalibrationDisplay",
     "RankingDisplay",
+    "RiskCoverageDisplay",
     "RiskCurve",
     "RiskCurveDisplay",
     "SequenceDisplay",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from skstruct._arrays.optional import require
+from skstruct.inspection.drawing import axes_of, literal_legend, written
 
 
 class AlphaPathDisplay:
@@ -32,18 +32,17 @@ class AlphaPathDisplay:
         return cls(estimator.search_).plot(ax)
 
     def plot(self, ax=None):
-        pyplot = require("matplotlib.pyplot", used_by="AlphaPathDisplay", extra="plot")
-        if ax is None:
-            _, ax = pyplot.subplots(layout="constrained")
+        """Draw on ``ax``, or on a new figure; returns the display."""
+        ax = axes_of(ax, "AlphaPathDisplay", (6.4, 4.4))
         curves: dict = {}
         for trial in self.search.trials:
-            curves.setdefault((str(trial["kernel"]), trial["gamma"]), []).append(trial)
+            curves.setdefault((written(trial["kernel"]), trial["gamma"]), []).append(trial)
         for (kernel, gamma), trials in curves.items():
             name = kernel if gamma is None else f"{kernel}, gamma = {gamma:.3g}"
             ax.plot([t["alpha"] for t in trials], [t["risk"] for t in trials], ".-", label=name)
         best = self.search.best
         ax.plot(best["alpha"], best["risk"], "o", color="black", fillstyle="none", ms=10)
         ax.set(xscale="log", xlabel="alpha", ylabel="left-out risk")
-        ax.legend()
+        literal_legend(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.checks import is_count
-from skstruct._arrays.optional import require
+from skstruct.inspection.drawing import axes_of, literal_legend, written
 
 STRATEGIES = ("uniform", "quantile")
 NORMAL_95 = 1.959963984540054  # 97.5 % quantile of the normal law
@@ -122,10 +122,8 @@ class MarginalCalibrationDisplay:
 
     def plot(self, ax=None):
         """Draw on ``ax``, or on a new figure; returns the display."""
-        pyplot = require("matplotlib.pyplot", used_by="MarginalCalibrationDisplay", extra="plot")
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(5.2, 5.0), layout="constrained")
-        label = "" if self.name is None else f"{self.name}: "
+        ax = axes_of(ax, "MarginalCalibrationDisplay", (5.2, 5.0))
+        label = "" if self.name is None else f"{written(self.name)}: "
         bars = np.abs(self.intervals - self.observed[:, None]).T
         drawn = ax.errorbar(
             self.predicted, self.observed, bars, fmt="o-", markersize=4, linewidth=1.2, capsize=3,
@@ -138,7 +136,7 @@ class MarginalCalibrationDisplay:
         ax.plot([0, 1], [0, 1], ":", color="black", linewidth=1.0)
         ax.set(xlabel="predicted probability", ylabel="observed share", aspect="equal")
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        ax.legend(loc="upper left", fontsize="small")
+        literal_legend(ax, loc="upper left", fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

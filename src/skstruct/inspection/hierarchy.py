@@ -6,7 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct._arrays.optional import require
+from skstruct.inspection.drawing import LITERAL, written
 from skstruct.inspection.rows import one_input, one_output
+
+NAME = 24  # letters of a name that are shown
 
 
 class HierarchyDisplay:
@@ -58,8 +61,10 @@ class HierarchyDisplay:
         return cls(space.dag_, space.labels_, shares, predicted, truth, shown).plot(ax)
 
     def plot(self, ax=None):
+        """Draw on ``ax``, or on a new figure; returns the display."""
         pyplot = require("matplotlib.pyplot", used_by="HierarchyDisplay", extra="plot")
-        place = _layout(self.dag, self.shown)
+        names = [len(written(self.labels[j], NAME)) for j in range(self.dag.n_nodes)]
+        place = _layout(self.dag, self.shown, np.maximum(0.65, 0.2 + 0.085 * np.array(names)))
         if ax is None:
             width = 2 + 1.1 * (1 + max(x for x, _ in place.values()))
             depth = 1.2 + 1.1 * (1 - min(y for _, y in place.values()))
@@ -81,10 +86,12 @@ class HierarchyDisplay:
             frame = {"edgecolor": "black" if self.predicted[j] else "0.8",
                      "linewidth": 2.5 if self.predicted[j] else 0.8}  # fmt: skip
             star = " *" if self.truth is not None and self.truth[j] else ""
+            name = f"{written(self.labels[j], NAME)}{star}\n{self.shares[j]:.2f}"
             ax.text(
-                x, y, f"{self.labels[j]}{star}\n{self.shares[j]:.2f}", ha="center", va="center",
+                x, y, name, ha="center", va="center",
                 fontsize=9, zorder=2, color="white" if share > 0.6 else "black",
                 bbox={"boxstyle": "round,pad=0.35", "facecolor": colours(0.9 * share), **frame},
+                **LITERAL,
             )  # fmt: skip
         ax.set_xlim(-0.7, 0.7 + max(x for x, _ in place.values()))
         ax.set_ylim(min(y for _, y in place.values()) - 0.6, 0.6)
@@ -105,8 +112,11 @@ def _most_likely(dag, shares, max_labels):
     return np.array(sorted(kept))
 
 
-def _layout(dag, shown):
-    """Leaves side by side, parents above the middle of their children; {node: (x, y)}."""
+def _layout(dag, shown, width):
+    """Leaves side by side, parents above the middle of their children; {node: (x, y)}.
+
+    A leaf takes its width, and a parent at least its own.
+    """
     shown = set(map(int, shown))
     below: dict[int, list[int]] = {v: [] for v in shown}
     first: set[int] = set()  # each label hangs below its first shown parent
@@ -119,12 +129,13 @@ def _layout(dag, shown):
 
     def put(v):
         nonlocal next_x
+        start = next_x
         for child in below[v]:
             put(child)
+        next_x = max(next_x, start + width[v])
+        x = start + width[v] / 2 - 0.5
         if below[v]:
-            x = float(np.mean([place[child][0] for child in below[v]]))
-        else:
-            x, next_x = next_x, next_x + 1.0
+            x = max(x, float(np.mean([place[child][0] for child in below[v]])))
         place[v] = (x, -float(dag.depth[v]))
 
     for root in sorted(shown - first):

@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct._arrays.optional import require
 from skstruct.decoding.linear_ordering import pair_matrix
+from skstruct.inspection.drawing import LITERAL, written
 from skstruct.inspection.rows import one_input, one_output
 
 
@@ -56,6 +57,7 @@ class RankingDisplay:
         return cls(space.items_, chances, ranks, truth).plot(ax)
 
     def plot(self, ax=None):
+        """Draw on ``ax``, or on a new figure; returns the display."""
         pyplot = require("matplotlib.pyplot", used_by="RankingDisplay", extra="plot")
         order = np.argsort(self.ranks, kind="stable")
         d = len(order)
@@ -70,11 +72,11 @@ class RankingDisplay:
                 colour = "white" if abs(shown[i, j] - 0.5) > 0.35 else "black"
                 share = f"{shown[i, j].round(2) + 0.0:.2f}"  # no minus zero
                 ax.text(j, i, share, ha="center", va="center", fontsize=8, color=colour)
-        names = [str(self.items[j]) for j in order]
+        names = [written(self.items[j], 24) for j in order]
+        ax.set_xticks(range(d), names, rotation=45, ha="right", **LITERAL)
         if self.truth is not None:
             names = [f"{name} ({self.truth[j]:g})" for name, j in zip(names, order)]
-        ax.set_yticks(range(d), names)
-        ax.set_xticks(range(d), [str(self.items[j]) for j in order], rotation=45, ha="right")
+        ax.set_yticks(range(d), names, **LITERAL)
         ax.set_ylabel("predicted order" + ("" if self.truth is None else " (true rank)"))
         ax.figure.colorbar(image, ax=ax, label="chance that row comes before column", shrink=0.8)
         self.ax_, self.figure_ = ax, ax.figure

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skstruct._arrays.optional import require
+from skstruct.inspection.drawing import LITERAL, axes_of, literal_legend, written
 from skstruct.inspection.rows import one_input, one_output
 from skstruct.smoothing import LinearSmoother
 
@@ -93,15 +93,15 @@ class RiskCurveDisplay:
         curves = [_curve(estimator, X, one, restrict, weights, points, j) for one in losses]
         truth = None if y is None else float(one_output(space, y)[j])
         label = space.labels_[j] if len(space.labels_) > 1 else None
-        return cls(points, curves, outputs[:, j], weights, label, truth).plot(ax=ax)
+        return cls(points, curves, outputs[:, j], weights, label, truth).plot(ax)
 
-    def plot(self, *, ax=None):
+    def plot(self, ax=None):
         """Draw on ``ax``, or on a new figure; returns the display."""
-        plt = require("matplotlib.pyplot", used_by="RiskCurveDisplay", extra="plot")
-        if ax is None:
-            ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
+        ax = axes_of(ax, "RiskCurveDisplay", (6.4, 4.0))
         for curve in self.curves:
-            (line,) = ax.plot(self.points, curve.risks, label=f"{curve.name}: {curve.point:.4g}")
+            (line,) = ax.plot(
+                self.points, curve.risks, label=f"{written(curve.name)}: {curve.point:.4g}"
+            )
             ax.plot(curve.point, curve.value, "o", color=line.get_color())
         if self.truth is not None:
             ax.axvline(self.truth, color="black", linestyle=":", label=f"truth: {self.truth:.4g}")
@@ -114,9 +114,9 @@ class RiskCurveDisplay:
             ax.vlines(self.outputs[some], base, tops, color=colour, linewidth=1.0, alpha=0.6)
         ax.axhline(base, color="grey", linewidth=0.5)
         ax.set_yticks([tick for tick in ax.get_yticks() if low <= tick <= high])
-        ax.set_xlabel("output" if self.label is None else str(self.label))
+        ax.set_xlabel("output" if self.label is None else written(self.label), **LITERAL)
         ax.set_ylabel("estimated risk; weights of training outputs below")
-        ax.legend()
+        literal_legend(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

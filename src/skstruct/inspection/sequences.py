@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct._arrays.optional import require
+from skstruct.inspection.drawing import LITERAL, written
 from skstruct.inspection.rows import one_output
 from skstruct.learners.tokens import TokenBatch
 
@@ -27,16 +28,21 @@ class SequenceDisplay:
         Numbers of the predicted symbols; -1 where there is none.
     truth : int array, default=None
         Numbers of the true ones, starred when given.
+    max_symbols : int, default=40
+        Of a large alphabet, the symbols of the sequences and those of largest share.
     """
 
-    def __init__(self, symbols, shares, chosen, truth=None):
+    def __init__(self, symbols, shares, chosen, truth=None, max_symbols=MOST_SYMBOLS):
         self.symbols = symbols
         self.shares = shares
         self.chosen = chosen
         self.truth = truth
+        self.max_symbols = max_symbols
 
     @classmethod
-    def from_estimator(cls, estimator, x, *, y=None, loss=None, restrict=None, ax=None):
+    def from_estimator(
+        cls, estimator, x, *, y=None, loss=None, restrict=None, max_symbols=MOST_SYMBOLS, ax=None
+    ):
         """Draw the prediction of a fitted ConditionalRiskMinimizer for one input.
 
         Parameters
@@ -45,6 +51,8 @@ class SequenceDisplay:
         y : its true sequence, default=None
         loss, restrict
             As in ``predict``.
+        max_symbols
+            As of the class.
         """
         space = getattr(estimator, "space_", None)
         if not hasattr(estimator, "predict_risk") or not hasattr(space, "argmin_chains"):
@@ -61,9 +69,10 @@ class SequenceDisplay:
             shares = problem.mean_embedding(means)[0].reshape(-1, q)
         chosen = space.validate(estimator.predict([x], loss=loss, restrict=restrict))[0]
         truth = None if y is None else one_output(space, y)
-        return cls(space.symbols_, shares, chosen, truth).plot(ax)
+        return cls(space.symbols_, shares, chosen, truth, max_symbols).plot(ax)
 
     def plot(self, ax=None):
+        """Draw on ``ax``, or on a new figure; returns the display."""
         pyplot = require("matplotlib.pyplot", used_by="SequenceDisplay", extra="plot")
         T = len(self.shares)
         rows = self._rows()
@@ -82,10 +91,12 @@ class SequenceDisplay:
             inside = [t for t, symbol in enumerate(self.truth[:T]) if symbol >= 0]
             heights = [place[self.truth[t]] for t in inside]
             ax.plot(inside, heights, "*", color="tab:orange", markersize=9, label="truth")
-            ax.legend(loc="upper left", bbox_to_anchor=(0, 1.12), frameon=False)
-        ax.set_yticks(range(len(rows)), [str(self.symbols[number]) for number in rows])
-        names = [str(self.symbols[s]) if s >= 0 else "" for s in self.chosen[:T]]
-        ax.set_xticks(range(T), names + [""] * (T - len(names)))
+            ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.1, frameon=False)
+        symbols = [written(self.symbols[number], 16) for number in rows]
+        ax.set_yticks(range(len(rows)), symbols, **LITERAL)
+        names = [written(self.symbols[s], 16) if s >= 0 else "" for s in self.chosen[:T]]
+        turned = {"rotation": 90} if max(map(len, names), default=0) > 3 else {}
+        ax.set_xticks(range(T), names + [""] * (T - len(names)), **turned, **LITERAL)
         ax.set_xlabel("predicted sequence")
         ax.figure.colorbar(image, ax=ax, label="estimated share", shrink=0.8)
         self.ax_, self.figure_ = ax, ax.figure
@@ -94,10 +105,10 @@ class SequenceDisplay:
     def _rows(self) -> list[int]:
         """Symbols to show: all, or those that matter where there are too many."""
         q = len(self.symbols)
-        if q <= MOST_SYMBOLS:
+        if q <= self.max_symbols:
             return list(range(q))
         named = np.concatenate([self.chosen, [] if self.truth is None else self.truth])
         needed = np.unique(named[named >= 0]).astype(int)
         largest = np.argsort(-self.shares.max(axis=0), kind="stable")
         others = [s for s in largest.tolist() if s not in set(needed.tolist())]
-        return sorted(needed.tolist() + others[: max(0, MOST_SYMBOLS - len(needed))])
+        return sorted(needed.tolist() + others[: max(0, self.max_symbols - len(needed))])

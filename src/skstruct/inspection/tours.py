@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from skstruct._arrays.optional import is_pandas, require
+from skstruct._arrays.optional import is_pandas
+from skstruct.inspection.drawing import LITERAL, axes_of, written
 
 
 class TourDisplay:
@@ -52,9 +53,8 @@ class TourDisplay:
         return cls(space.nodes_, at, shown, true, bool(space.directed)).plot(ax)
 
     def plot(self, ax=None):
-        pyplot = require("matplotlib.pyplot", used_by="TourDisplay", extra="plot")
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(6, 6), layout="constrained")
+        """Draw on ``ax``, or on a new figure; returns the display."""
+        ax = axes_of(ax, "TourDisplay", (6, 6))
         at = _coordinates(self.coordinates, self.places)
         truth = _positions([] if self.truth is None else self.truth, len(at))
         for tour in truth:
@@ -65,7 +65,8 @@ class TourDisplay:
             self._draw(ax, at[tour], f"C{number % 10}")
         for name, (x, y) in zip(self.places, at):
             ax.annotate(
-                str(name), (x, y), xytext=(5, 5), textcoords="offset points", zorder=4
+                written(name, 24), (x, y), xytext=(5, 5), textcoords="offset points", zorder=4,
+                **LITERAL,
             )  # fmt: skip
         if truth:
             ax.legend(*_once(ax), frameon=False)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from skstruct._arrays.optional import require
+from skstruct.inspection.drawing import written
 from skstruct.inspection.graph_layout import graph_layout
 
 ATTRACTING, REPELLING, NEUTRAL = "#2166ac", "#b2182b", "0.6"
@@ -90,8 +91,8 @@ class TreeDisplay:
 
     def _texts(self, shares) -> dict:
         """What is written in the boxes: long names in several lines."""
-        lines = {node: textwrap.wrap(str(node), 20) for node in self.graph.nodes}
-        names = {node: "\n".join(line) or repr(str(node)) for node, line in lines.items()}
+        lines = {node: textwrap.wrap(written(node, 120), 20) for node in self.graph.nodes}
+        names = {node: "\n".join(line) for node, line in lines.items()}
         return {
             node: f"{name}\n{shares[node]:.2f}" if shares else name for node, name in names.items()
         }

@@ -18,7 +18,7 @@ class ReadOptions:
     ----------
     task : str
     targets : tuple of str
-        Names of the columns to predict.
+        Names of the columns to predict; none at all where the file has no outputs.
     labels_file : path
         A list of labels beside the data, such as MULAN's XML.
     edges_file : path

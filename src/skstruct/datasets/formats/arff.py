@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ARFF files of Weka, MULAN, MEKA and CLUS as data sets."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.datasets.arff import ArffTable, read_arff
+from skstruct.datasets.dataset import TASKS, Dataset
+from skstruct.datasets.formats.arff_outputs import edges_of, guess_task, outputs_of
+from skstruct.datasets.formats.arff_writer import write_arff_data
+from skstruct.datasets.formats.base import Format, ReadOptions
+from skstruct.datasets.formats.text import stem
+from skstruct.datasets.table import Table
+from skstruct.exceptions import DataFormatError
+
+_MEKA = re.compile(r"-C\s+(-?\d{1,9})(?!\S)")
+
+
+def read_arff_data(path, options: ReadOptions) -> Dataset:
+    """Read an ARFF file.
+
+    What is to be predicted is told by ``options.targets``; else it is the hierarchical class of
+    CLUS, the labels of MULAN's list (given, or found beside the file), the attributes that
+    MEKA's ``-C n`` in the name of the relation tells, or the last attribute.
+
+    Raises
+    ------
+    DataFormatError
+        Tells line and column.
+    """
+    path = Path(path)
+    table = read_arff(path)
+    try:
+        return _dataset(table, path, options)
+    except DataFormatError as error:
+        raise error.at(path=path) from None
+
+
+def _dataset(table: ArffTable, path, options) -> Dataset:
+    index, table, remarks = _row_names(table, options)
+    if table.hierarchy is not None and options.targets is None:
+        return _of_hierarchy(table, path, options, index, remarks)
+    format_name, targets, edges = _targets(table, path, options, remarks)
+    chosen = [table.names.index(name) for name in targets]
+    inputs = _inputs(table, chosen, remarks)
+    edges = edges_of(options) or edges
+    if not chosen:
+        remarks.append("The file is read without outputs.")
+        task, found = options.task or "classes", {}
+    else:
+        given = _plain(table.take(chosen))
+        task, reason = (options.task, "") if options.task else guess_task(given, edges)
+        if reason:
+            remarks.append(f"The task is taken for {task!r} ({TASKS[task]}): {reason}.")
+        found = outputs_of(task, given, edges)
+    return Dataset(
+        stem(path), format_name, task, inputs, index=index, remarks=tuple(remarks), **found
+    )
+
+
+def _row_names(table, options):
+    """Names of the rows, the table without their column, and remarks to be continued."""
+    remarks: list[str] = []
+    keys = table.keys or {}
+    wanted = options.id_column or next(iter(keys), None)
+    if wanted is None or wanted in keys:
+        if len(keys) > 1:
+            remarks.append(f"Of {len(keys)} key attributes, {wanted!r} names the rows.")
+        return keys.get(wanted), table, remarks
+    if wanted not in table.names:
+        raise DataFormatError(f"no attribute is called {wanted!r} (id_column)")
+    if wanted in (options.targets or ()):
+        raise DataFormatError(f"{wanted!r} is both id_column and one of the targets")
+    j = table.names.index(wanted)
+    column, values = _plain(table.take([j])).data, table.values[j]
+    column = (column.toarray() if sparse.issparse(column) else column)[:, 0]
+    shown = [
+        "" if np.isnan(v) else f"{v:.15g}" if values is None else values[int(v)] for v in column
+    ]
+    rest = [k for k in range(len(table.names)) if k != j]
+    return tuple(shown), table.take(rest), remarks
+
+
+def _of_hierarchy(table, path, options, index, remarks):
+    if options.task not in (None, "hierarchy", "labels"):
+        raise DataFormatError(f"the class is hierarchical; the task {options.task!r} is another")
+    n_bare = sum(not labels for labels in table.classes)
+    if n_bare == len(table.classes) and n_bare:
+        remarks.append("The file is read without outputs: all are '?'.")
+    elif n_bare:
+        remarks.append(f"{n_bare} rows have no label ('?').")
+    names, dag = table.hierarchy.names, table.hierarchy.dag
+    edges = tuple((names[p], names[c]) for p, c in zip(dag.parents, dag.children))
+    return Dataset(
+        *(stem(path), "clus", "hierarchy" if options.task is None else options.task),
+        _inputs(table, [], remarks),
+        outputs=None if n_bare == len(table.classes) and n_bare else table.classes,
+        labels=names,
+        edges=None if options.task == "labels" else edges,
+        index=index,
+        remarks=tuple(remarks),
+    )
+
+
+def _targets(table, path, options, remarks):
+    """Format, names of the attributes to predict, and edges between them."""
+    names = table.names
+    if options.targets is not None:
+        for name in options.targets:
+            if name not in names:
+                some = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+                raise DataFormatError(
+                    f"no attribute is called {name!r} (targets); there are {some}"
+                )
+        if len(set(options.targets)) < len(options.targets):
+            raise DataFormatError("an attribute comes twice in targets")
+        return "arff", tuple(options.targets), ()
+    from skstruct.datasets.formats.mulan import label_list_for
+
+    found = label_list_for(path, options, names, remarks)
+    if found is not None:
+        listed = set(found[0])
+        return "mulan", tuple(name for name in names if name in listed), found[1]
+    meka = _MEKA.search(table.relation)
+    if meka:
+        n = int(meka[1])
+        if not 0 < abs(n) <= len(names):
+            raise DataFormatError(
+                f"the relation says -C {n}, and there are {len(names)} attributes"
+            )
+        remarks.append(f"The relation says {meka[0]!r}: {abs(n)} attributes are the output.")
+        return "mulan", names[:n] if n > 0 else names[n:], ()
+    return "arff", _last(table, options, remarks), ()
+
+
+def _last(table, options, remarks):
+    """The last attribute that fits the task."""
+    fits = {"classes": True, "ordinal": True, "regression": False}.get(options.task)
+    last = next(
+        (
+            name
+            for name, values in zip(table.names[::-1], table.values[::-1])
+            if fits is None or (values is not None) == fits
+        ),
+        None,
+    )
+    if last is None:
+        raise DataFormatError("no attribute is left to predict")
+    remarks.append(f"The attribute {last!r} is taken for the output (the last one).")
+    return (last,)
+
+
+def _inputs(table, chosen, remarks) -> Table:
+    """All columns but those chosen; strings are left out."""
+    outside, strings = set(chosen), set(table.strings)
+    left_out = [n for j, n in enumerate(table.names) if n in strings and j not in outside]
+    if left_out:
+        remarks.append(
+            f"{len(left_out)} string attributes are left out of the inputs: "
+            f"{', '.join(map(repr, left_out[:5]))}."
+        )
+    kept = [j for j, n in enumerate(table.names) if j not in outside and n not in left_out]
+    return _plain(table.take(kept))
+
+
+def _plain(table) -> Table:
+    return Table(table.names, table.values, table.data)
+
+
+def declares(lines, pattern: str) -> bool:
+    """Whether a line of an ARFF header is like this, and nothing speaks against ARFF."""
+    words = [line.strip().lstrip("\ufeff").lower() for line in lines]
+    words = [line for line in words if line and not line.startswith("%")]
+    if not words or not words[0].startswith(("@relation", "@attribute")):
+        return False
+    return any(re.match(pattern, line) for line in islice(words, 10_000))
+
+
+def _sniff(file_name: str, lines: list[str]) -> bool:
+    return declares(lines, "@(relation|attribute)") or (
+        file_name.lower().endswith(".arff") and all(_is_comment(line) for line in lines)
+    )
+
+
+def _is_comment(line):
+    return not line.strip() or line.lstrip("\ufeff \t").startswith("%")
+
+
+FORMAT = Format(
+    name="arff",
+    suffixes=(".arff",),
+    tasks=("classes", "regression", "ordinal", "labels", "hierarchy", "ranking", "histogram"),
+    about="ARFF of Weka, dense or sparse; the last attribute is the output",
+    sniff=_sniff,
+    read=read_arff_data,
+    write=write_arff_data,
+)

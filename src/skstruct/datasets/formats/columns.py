@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Columns of a table as they come from a file: numbers where all cells are, else texts."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from skstruct.datasets.table import Table
+from skstruct.exceptions import DataFormatError
+
+MISSING = frozenset(("", "NA", "NaN", "nan", "?"))
+MANY_TEXTS = 50
+_SPACE = " \t\n\r\v\f"  # what float takes off, and no more
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that there is no value.
+
+    Examples
+    --------
+    >>> is_missing(" NA"), is_missing("0")
+    (True, False)
+    """
+    return cell.strip(_SPACE) in MISSING
+
+
+class Codes(dict):
+    """Number of every text, in the order of first asking."""
+
+    def __missing__(self, text):
+        return self.setdefault(text, len(self))
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """Texts of a column: ``texts[codes[i]]`` in row i; texts in the order of appearance."""
+
+    name: str
+    codes: np.ndarray
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, cells) -> TextColumn:
+        """From the cells themselves."""
+        known = Codes()
+        codes = np.array(list(map(known.__getitem__, cells)), dtype=np.int64)
+        return cls(name, codes, tuple(known))
+
+    def cells(self) -> list[str]:
+        return [self.texts[code] for code in self.codes.tolist()]
+
+    def parsed(self, read: Callable, fail: Callable) -> list:
+        """``read`` of every cell, each text once; ``fail(problem, row)`` makes the error."""
+        values = []
+        for code, text in enumerate(self.texts):
+            try:
+                values.append(read(text))
+            except DataFormatError as error:
+                row = int(np.argmax(self.codes == code))
+                raise fail(error.problem, row) from None
+        return [values[code] for code in self.codes.tolist()]
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """Numbers of a column, NaN where missing."""
+
+    name: str
+    numbers: np.ndarray
+
+
+def as_numbers(cells) -> np.ndarray | None:
+    """Numbers of a sequence of texts, NaN where missing; None if some are no numbers.
+
+    Examples
+    --------
+    >>> as_numbers(["1.5", "NA", "-2"])
+    array([ 1.5,  nan, -2. ])
+    >>> as_numbers(["1.5", "two"]) is None
+    True
+    """
+    together = "".join(cells)
+    if "_" in together or not together.isascii():  # float reads 1_0, and digits of any script
+        return None
+    with contextlib.suppress(ValueError):
+        return np.array(cells, dtype=np.float64)
+    with contextlib.suppress(ValueError):
+        known = ["nan" if is_missing(cell) else cell for cell in cells]
+        return np.array(known, dtype=np.float64)
+    return None
+
+
+def number(text: str) -> float:
+    """The number that a text is; missing ones are an error."""
+    if is_missing(text):
+        raise DataFormatError("a value is missing")
+    try:
+        return float(text if "_" not in text and text.isascii() else "?")
+    except ValueError:
+        raise DataFormatError(f"{text[:60]!r} is not a number") from None
+
+
+def as_table(columns, n_rows: int) -> tuple[Table, tuple[str, ...]]:
+    """A table, nominal values in order, and remarks."""
+    data, remarks = np.empty((n_rows, len(columns))), []
+    values: list[tuple[str, ...] | None] = []
+    for j, column in enumerate(columns):
+        if isinstance(column, NumberColumn):
+            data[:, j] = column.numbers
+            values.append(None)
+            continue
+        kept = tuple(sorted(text for text in column.texts if not is_missing(text)))
+        place = {text: code for code, text in enumerate(kept)}
+        codes = np.array([place.get(text, np.nan) for text in column.texts], dtype=np.float64)
+        data[:, j] = codes[column.codes] if len(codes) else np.nan
+        values.append(kept)
+        if len(kept) > max(MANY_TEXTS, n_rows // 2):
+            remarks.append(
+                f"The column {column.name!r} has {len(kept)} different texts in {n_rows} rows; "
+                "if it names the rows, give it as id_column."
+            )
+    names = tuple(column.name for column in columns)
+    return Table(names, tuple(values), data), tuple(remarks)
+
+
+def sorted_names(names) -> tuple[str, ...]:
+    """Names in the order of numbers where all of them are, else of the alphabet.
+
+    Examples
+    --------
+    >>> sorted_names(["10", "9"]), sorted_names(["b", "10", "9"])
+    (('9', '10'), ('10', '9', 'b'))
+    """
+    names = sorted(names)
+    numbers = as_numbers(names)
+    if numbers is None or not np.isfinite(numbers).all():
+        return tuple(names)
+    return tuple(names[i] for i in np.argsort(numbers, kind="stable"))

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A token per line, in columns, and an empty line after each sentence: CoNLL's files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.formats.base import Format, ReadOptions
+from skstruct.datasets.formats.text import read_lines, stem
+from skstruct.exceptions import DataFormatError
+
+DOCUMENT = "-DOCSTART-"  # such a line begins a document and is no token
+_TAG = re.compile(r"O|[BIESLUM]-.+")
+_BLANK = " \t"
+
+
+def read_conll(path, options: ReadOptions) -> Dataset:
+    """Read sentences.
+
+    Columns are separated by a tab if the first token line has one, else by spaces, and are
+    called ``1``, ``2``, ... The last one is the tag, or the one that ``options.targets`` names;
+    ``targets=()`` says that there is none, as in a file to predict. All lines have the same
+    number of columns. Lines that begin by ``-DOCSTART-`` are skipped.
+
+    Raises
+    ------
+    DataFormatError
+        Tells the line.
+    """
+    path = Path(path)
+    try:
+        sentences, n_columns = _sentences(read_lines(path))
+        tag = _tag_column(n_columns, options)
+    except DataFormatError as error:
+        raise error.at(path=path) from None
+    if tag is None:
+        remarks = ("The file is read without outputs.",)
+        return Dataset(stem(path), "conll", "sequence", sentences, remarks=remarks)
+    remarks = (f"Column {tag + 1} of {n_columns} is the tag.",)
+    tags = [tuple(token[tag] for token in sentence) for sentence in sentences]
+    inputs = [[token[:tag] + token[tag + 1 :] for token in sentence] for sentence in sentences]
+    labels = tuple(sorted({name for sentence in tags for name in sentence}))
+    return Dataset(stem(path), "conll", "sequence", inputs, tags, labels, remarks=remarks)
+
+
+def _sentences(lines):
+    """Lists of tuples of fields, and how many fields a token has."""
+    sentences: list[list[tuple[str, ...]]] = []
+    separator, width, inside = None, 0, False
+    for number, line in enumerate(lines, 1):
+        if not line.strip(_BLANK) or line.startswith(DOCUMENT):
+            inside = False
+            continue
+        if not width:
+            separator = "\t" if "\t" in line else " "
+        fields = [field.strip(" ") for field in line.split(separator)]
+        if separator == " ":
+            fields = [field for field in fields if field]
+        elif "" in fields:
+            raise DataFormatError("an empty field", line=number, column=fields.index("") + 1)
+        if len(fields) != (width or len(fields)):
+            raise DataFormatError(f"expected {width} fields, got {len(fields)}", line=number)
+        width = len(fields)
+        if not inside:
+            sentences.append([])
+            inside = True
+        sentences[-1].append(tuple(fields))
+    if not sentences:
+        raise DataFormatError("the file has no tokens")
+    return sentences, width
+
+
+def _tag_column(n_columns, options):
+    """Position of the tag, or None."""
+    targets = options.targets
+    if targets is not None and not targets:
+        return None
+    if n_columns < 2:
+        raise DataFormatError(
+            "a token has one field only, so that there is no tag; for a file without tags give "
+            "no targets"
+        )
+    if targets is None:
+        return n_columns - 1
+    if len(targets) != 1 or targets[0] not in map(str, range(1, n_columns + 1)):
+        raise DataFormatError(
+            f"targets is the number of the column of tags, 1 to {n_columns}, got "
+            f"{', '.join(map(str, targets))[:60]!r}"
+        )
+    return int(targets[0]) - 1
+
+
+def write_conll(dataset: Dataset, file) -> None:
+    """Write tokens with the tag last, separated by spaces, or tabs where fields hold spaces."""
+    if not isinstance(dataset.inputs, list) or dataset.task != "sequence":
+        raise DataFormatError("conll files hold sequences of words")
+    rows = [_rows(dataset, i) for i in range(len(dataset))]
+    width = {len(fields) for sentence in rows for fields in sentence}
+    if len(width) > 1:
+        raise DataFormatError(f"tokens have {min(width)} to {max(width)} fields, not all the same")
+    fields = {field for sentence in rows for fields in sentence for field in fields}
+    for field in fields:
+        if not field or field != field.strip(" ") or any(mark in field for mark in "\t\r\n"):
+            raise DataFormatError(
+                f"the field {field[:60]!r} is empty, holds a tab or line end, or spaces around it"
+            )
+    if any(fields[0].startswith(DOCUMENT) for sentence in rows for fields in sentence):
+        raise DataFormatError(f"a token begins by {DOCUMENT}, which is a mark and no token")
+    separator = "\t" if any(" " in field for field in fields) else " "
+    if separator == "\t" and width == {1}:
+        raise DataFormatError("fields with spaces need a second column")
+    for sentence in rows:
+        file.write("".join(separator.join(fields) + "\n" for fields in sentence) + "\n")
+
+
+def _rows(dataset, i):
+    """Fields of every token of a sentence, the tag last."""
+    tokens = dataset.inputs[i]
+    if not isinstance(tokens, (list, tuple)) or not tokens:
+        raise DataFormatError(f"sequence {i + 1} has no words; numbers are written as letters")
+    if dataset.outputs is None:
+        return [tuple(token) for token in tokens]
+    tags = dataset.outputs[i]
+    if len(tags) != len(tokens):
+        raise DataFormatError(f"sequence {i + 1} has {len(tokens)} tokens and {len(tags)} tags")
+    return [(*token, tag) for token, tag in zip(tokens, tags)]
+
+
+def sniff(file_name: str, lines: list[str]) -> bool:
+    """By the ending, or columns of one width with sentences apart or tags as of chunks."""
+    ending = file_name.lower()
+    if ending.endswith((".conll", ".iob", ".bio", ".csv")):
+        return not ending.endswith(".csv")
+    tokens = [line.split() for line in lines if line.strip() and not line.startswith(DOCUMENT)]
+    if len({len(fields) for fields in tokens}) != 1 or len(tokens[0]) < 2:
+        return False
+    apart = any(not line.strip() for line in lines[:-1])
+    tagged = all(_TAG.fullmatch(fields[-1]) for fields in tokens)
+    return tagged or apart
+
+
+FORMAT = Format(
+    name="conll",
+    suffixes=(".conll", ".iob", ".bio", ".txt"),
+    tasks=("sequence",),
+    about="a token per line in columns, the tag last, an empty line after each sentence",
+    sniff=sniff,
+    read=read_conll,
+    write=write_conll,
+)

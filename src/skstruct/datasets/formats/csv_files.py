@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables as text: one header line, then cells separated by commas, semicolons or tabs."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from skstruct.datasets.dataset import TASKS, Dataset
+from skstruct.datasets.formats.base import Format, ReadOptions
+from skstruct.datasets.formats.columns import Codes, NumberColumn, TextColumn, as_numbers
+from skstruct.datasets.formats.csv_writing import write_csv
+from skstruct.datasets.formats.outputs import assemble
+from skstruct.datasets.formats.targets import choose_targets
+from skstruct.datasets.formats.text import stem
+from skstruct.datasets.text_lines import text_lines
+from skstruct.exceptions import DataFormatError
+
+SEPARATORS = ",;\t"
+_BLOCK = 10_000  # rows that are turned into columns at once
+
+
+def read_csv(path, options: ReadOptions) -> Dataset:
+    """Read a table with a header line.
+
+    The separator is the one of comma, semicolon and tab that the header has. Cells may be
+    quoted. A column is numeric if all its cells are numbers or missing (empty, NA, NaN, ?),
+    else nominal. Rows with too few or too many cells are errors.
+
+    Raises
+    ------
+    DataFormatError
+        Tells line and column.
+    """
+    path = Path(path)
+    try:
+        separator = _separator(path)
+        header = _header(path, separator)
+        remarks = _header_remarks(header)
+        targets, _ = choose_targets(header, options)
+    except DataFormatError as error:
+        raise error.at(path=path) from None
+    texts = {header.index(name) for name in (*targets, options.id_column) if name is not None}
+    columns, n_rows = _columns(path, separator, header, texts)
+
+    def fail(problem, row=None, column=None):
+        line = None if row is None else _line(path, separator, row)
+        place = None if column is None else header.index(column) + 1
+        return DataFormatError(problem, path=path, line=line, column=place)
+
+    told = {"name": stem(path), "format_name": "csv", "fail": fail, "remarks": remarks}
+    try:
+        return assemble(columns, n_rows, options, **told)
+    except DataFormatError as error:
+        raise error.at(path=path) from None
+
+
+def _records(path, separator):
+    lines = (line + "\n" for line in text_lines(path))
+    return csv.reader(lines, delimiter=separator, strict=True)
+
+
+def _separator(path) -> str:
+    """The one mark that splits the header; of several, the one that splits all rows alike."""
+    widths = {mark: found for mark in SEPARATORS if (found := _widths(path, mark))[:1] > [1]}
+    if len(widths) < 2:
+        return next(iter(widths), ",")
+    even = [mark for mark, found in widths.items() if len(set(found)) == 1]
+    if len(even) != 1:
+        raise DataFormatError(
+            f"several of {', '.join(map(repr, widths))} could separate the cells; quote the names "
+            "that hold the others",
+            line=1,
+        )
+    return even[0]
+
+
+def _widths(path, separator, n_rows=20):
+    """Number of cells of the first rows, up to one that cannot be split."""
+    widths = []
+    with contextlib.suppress(csv.Error):
+        widths.extend(len(row) for row in islice(_records(path, separator), n_rows) if row)
+    return widths
+
+
+def _header(path, separator) -> list[str]:
+    reader = _records(path, separator)
+    try:
+        header = next(reader, None)
+    except csv.Error as error:
+        raise DataFormatError(str(error), line=reader.line_num) from None
+    if header is None:
+        raise DataFormatError("the file is empty")
+    if not header:
+        raise DataFormatError("the first line holds the names of the columns; it is empty", line=1)
+    first = Codes()
+    for j, name in enumerate(header):
+        if not name.strip():
+            raise DataFormatError("a column has no name", line=1, column=j + 1)
+        if first[name] < j:
+            raise DataFormatError(
+                f"the name {name[:60]!r} comes twice; is the header line missing?",
+                line=1,
+                column=j + 1,
+            )
+    return header
+
+
+def _header_remarks(header):
+    if as_numbers(header) is None:
+        return ()
+    return ("The first line is taken for names, though all of it is numbers.",)
+
+
+def _columns(path, separator, header, texts):
+    """All columns, and the number of rows; those at the positions ``texts`` as texts."""
+    while True:
+        builders = [_Builder(name, j in texts) for j, name in enumerate(header)]
+        n_rows = 0
+        for rows in _blocks(path, separator, len(header)):
+            n_rows += len(rows)
+            for builder, cells in zip(builders, zip(*rows)):
+                builder.add(cells)
+        late = {j for j, builder in enumerate(builders) if builder.too_late}
+        if not late:
+            return [builder.column() for builder in builders], n_rows
+        # Numbers in the first rows, and text below: once more, and as text from the start.
+        texts = texts | late
+
+
+class _Builder:
+    """A column that grows by blocks; keeps numbers, and texts only where needed."""
+
+    def __init__(self, name, is_text):
+        self.name, self.is_text, self.too_late = name, is_text, False
+        self.parts: list[np.ndarray] = []
+        self.known = Codes()
+
+    def add(self, cells):
+        if self.too_late:
+            return
+        if not self.is_text:
+            numbers = as_numbers(cells)
+            if numbers is not None:
+                self.parts.append(numbers)
+                return
+            self.too_late = bool(self.parts)
+            self.is_text = True
+        self.parts.append(np.array(list(map(self.known.__getitem__, cells)), dtype=np.int64))
+
+    def column(self):
+        if self.is_text:
+            codes = np.concatenate([np.empty(0, np.int64), *self.parts])
+            return TextColumn(self.name, codes, tuple(self.known))
+        return NumberColumn(self.name, np.concatenate([np.empty(0), *self.parts]))
+
+
+def _blocks(path, separator, width):
+    """Lists of rows of cells, all of the width of the header; empty lines only at the end."""
+    reader = _records(path, separator)
+    next(reader)
+    done, empty = 0, False
+    try:
+        while rows := list(islice(reader, _BLOCK)):
+            n_read = len(rows)
+            if empty or set(map(len, rows)) != {width}:
+                while rows and not rows[-1]:
+                    rows.pop()
+                _check_widths(path, separator, rows, width, done, empty)
+                empty = empty or len(rows) < n_read
+            yield rows
+            done += n_read
+    except csv.Error as error:
+        raise DataFormatError(str(error), path=path, line=reader.line_num) from None
+
+
+def _check_widths(path, separator, rows, width, done, empty):
+    wrong = next((i for i, row in enumerate(rows) if len(row) != width or empty), None)
+    if wrong is None:
+        return
+    line = _line(path, separator, done + wrong)
+    n_cells = len(rows[wrong])
+    if empty or not n_cells:
+        raise DataFormatError("an empty line between rows", path=path, line=line)
+    raise DataFormatError(
+        f"expected {width} cells, got {n_cells}",
+        path=path,
+        line=line,
+        column=min(n_cells, width) + 1,
+    )
+
+
+def _line(path, separator, row) -> int:
+    """Number of the line where a row begins; quoted cells may go over several lines."""
+    reader = _records(path, separator)
+    for _ in islice(reader, row + 1):
+        pass
+    return reader.line_num + 1
+
+
+def sniff(file_name: str, lines: list[str]) -> bool:
+    """By the ending, else by a header that a comma, semicolon or tab splits as the next line."""
+    if file_name.lower().endswith((".csv", ".tsv")):
+        return True
+    return len(lines) > 1 and any(
+        mark in lines[0] and lines[0].count(mark) == lines[1].count(mark) for mark in SEPARATORS
+    )
+
+
+FORMAT = Format(
+    name="csv",
+    suffixes=(".csv", ".tsv", ".txt"),
+    tasks=tuple(TASKS),
+    about="a table with a header line; cells separated by commas, semicolons or tabs",
+    sniff=sniff,
+    read=read_csv,
+    write=write_csv,
+)

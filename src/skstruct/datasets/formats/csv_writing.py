@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Data sets as tables of texts, to be written as CSV or Parquet."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.formats.cells import ranked_items, write_cell
+from skstruct.datasets.formats.columns import Codes, is_missing
+from skstruct.datasets.table import Table
+from skstruct.exceptions import DataFormatError
+
+_BLOCK = 1000
+# What the one column of outputs is called, which the reader knows it by.
+NAMES = {
+    "classes": "class",
+    "ordinal": "class",
+    "labels": "labels",
+    "hierarchy": "labels",
+    "ranking": "ranking",
+    "sequence": "tags",
+}
+
+
+def write_csv(dataset: Dataset, file) -> None:
+    """Write names of rows (``id``), inputs and outputs, separated by commas.
+
+    Numbers are written by repr and read back the same; missing values are empty. Outputs are
+    one column of text (see :mod:`skstruct.datasets.formats.cells`), numbers one column each.
+    What a table cannot tell is lost: values and labels that no row has, parts, and the edges of
+    a hierarchy whose labels are no paths (``write_data`` puts them into a file beside).
+    """
+    inputs = check_table(dataset, "CSV")
+    index, outputs = index_column(dataset), output_columns(dataset)
+    names = check_names([*index, *inputs.names, *outputs])
+    marks = [None if values is None else _nominal(name, values)
+             for name, values in zip(inputs.names, inputs.values)]  # fmt: skip
+    file.write(_header(names) + "\n")
+    for start in range(0, len(dataset), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        cells = [[_quoted(cell) for cell in column[rows]] for column in index.values()]
+        cells += _input_cells(inputs.data[rows], marks)
+        cells += [[_quoted(cell) for cell in column[rows]] for column in outputs.values()]
+        lines = (",".join(row) or '""' for row in zip(*cells))  # an empty line is no row
+        file.write("".join(f"{line}\n" for line in lines))
+
+
+def check_table(dataset, what) -> Table:
+    """The inputs, refused if they are sequences."""
+    if not isinstance(dataset.inputs, Table):
+        raise DataFormatError(
+            f"{what} holds tables; inputs that are sequences are written as conll or letters"
+        )
+    return dataset.inputs
+
+
+def index_column(dataset) -> dict[str, list[str]]:
+    """Names of the rows under the name ``id``; none where there are no names."""
+    if dataset.index is None:
+        return {}
+    return {_free("id", dataset.inputs.names): [str(name) for name in dataset.index]}
+
+
+def output_columns(dataset) -> dict[str, list[str]]:
+    """Cells of the columns of outputs by their names; none where there are no outputs."""
+    task, outputs = dataset.task, dataset.outputs
+    if outputs is None:
+        return {}
+    if task in ("regression", "histogram"):
+        Y = np.asarray(outputs, dtype=np.float64).reshape(len(dataset), -1)
+        names = dataset.labels or ["y", *(f"y{k}" for k in range(2, Y.shape[1] + 1))]
+        return {name: [repr(v) for v in column.tolist()] for name, column in zip(names, Y.T)}
+    if task == "ranking":
+        ranks = np.asarray(outputs)
+        items = dataset.labels or [f"L{k + 1}" for k in range(ranks.shape[1])]
+        outputs = (ranked_items(row, items) for row in ranks.tolist())
+    try:
+        cells = [write_cell(task, output) for output in outputs]
+    except ValueError as error:
+        raise DataFormatError(str(error)) from None
+    if task in ("classes", "ordinal"):
+        _check_not_missing(NAMES[task], set(cells))
+    return {_free(NAMES[task], dataset.inputs.names): cells}
+
+
+def check_names(names) -> list[str]:
+    """Refuse names of columns that are empty or come twice."""
+    if not names:
+        raise DataFormatError("there are no columns to write")
+    for j, (name, first) in enumerate(zip(names, map(Codes().__getitem__, names))):
+        if not name.strip() or first < j:
+            raise DataFormatError(f"column {j + 1} has the name {name!r}, empty or there before")
+    return names
+
+
+def _free(name, taken):
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _nominal(name, values):
+    _check_not_missing(name, values)
+    return [_quoted(value) for value in values]
+
+
+def _check_not_missing(name, values):
+    wrong = next((value for value in values if is_missing(value)), None)
+    if wrong is not None:
+        raise DataFormatError(
+            f"the value {wrong!r} of {name!r} would be read back as a missing one; rename it"
+        )
+
+
+def _header(names):
+    """Names, all quoted if one holds a mark, so that no other mark can split them."""
+    if re.search('[,;\t"\r\n]', "".join(names)):
+        names = ['"' + name.replace('"', '""') + '"' for name in names]
+    return ",".join(names)
+
+
+def _input_cells(block, marks):
+    """Texts of a block of inputs, column by column."""
+    block = block.toarray() if sparse.issparse(block) else block
+    columns = []
+    for column, values in zip(block.T.tolist(), marks):
+        if values is None:
+            columns.append(["" if cell != cell else repr(cell) for cell in column])
+        else:
+            columns.append(["" if cell != cell else values[int(cell)] for cell in column])
+    return columns
+
+
+def _quoted(text):
+    return '"' + text.replace('"', '""') + '"' if re.search('[,"\r\n]', text) else text

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A taxonomy as text: a parent and a child on each line."""
+
+from __future__ import annotations
+
+from skstruct.datasets.formats.text import read_lines
+from skstruct.exceptions import DataFormatError
+
+
+def read_edges(path) -> tuple[tuple[str, str], ...]:
+    """Pairs (parent, child) of a file, in its order, none of them twice.
+
+    Names are separated by a tab, else by a comma, else by spaces, which the first line settles.
+    Empty lines and those that begin by ``#`` are skipped.
+
+    Raises
+    ------
+    DataFormatError
+        Tells the line; also if the pairs close a circle.
+    """
+    from skstruct.spaces.label_graph import LabelGraph
+
+    lines = [
+        (number, line)
+        for number, line in enumerate(read_lines(path), 1)
+        if line.strip() and not line.startswith("#")
+    ]
+    if not lines:
+        raise DataFormatError("no line names a parent and a child", path=path)
+    separator = next((mark for mark in "\t," if mark in lines[0][1]), None)
+    pairs: dict[tuple[str, str], None] = {}
+    for number, line in lines:
+        fields = [field.strip() for field in line.split(separator)]
+        if len(fields) != 2 or "" in fields:
+            raise DataFormatError(
+                f"expected a parent and a child, got {line[:60]!r}", path=path, line=number
+            )
+        if fields[0] == fields[1]:
+            raise DataFormatError(f"{fields[0][:60]!r} is its own parent", path=path, line=number)
+        pairs[fields[0], fields[1]] = None
+    try:
+        LabelGraph.read(list(pairs))
+    except ValueError as error:
+        raise DataFormatError(str(error), path=path) from None
+    return tuple(pairs)
+
+
+def write_edges(edges, file) -> None:
+    """Write pairs (parent, child), separated by a tab, as :func:`read_edges` reads them."""
+    for parent, child in edges:
+        for name in (parent, child):
+            if name != name.strip() or not name or any(mark in name for mark in "\t\r\n\0"):
+                raise DataFormatError(f"the label {name[:60]!r} cannot be in a taxonomy file")
+        if parent.startswith("#"):
+            raise DataFormatError(f"the label {parent[:60]!r} would begin a comment line")
+        file.write(f"{parent}\t{child}\n")
+
+
+def path_edges(names) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Labels and (parent, child) pairs that paths such as ``1/1/2`` tell, in order of names.
+
+    Examples
+    --------
+    >>> path_edges(["1/1/2", "3"])
+    (('1', '1/1', '1/1/2', '3'), (('1', '1/1'), ('1/1', '1/1/2')))
+    """
+    labels: set[str] = set()
+    for name in names:
+        steps = name.split("/")
+        labels.update("/".join(steps[:k]) for k in range(1, len(steps) + 1))
+    ordered = tuple(sorted(labels))
+    edges = ((name.rpartition("/")[0], name) for name in ordered if "/" in name)
+    return ordered, tuple((parent, child) for parent, child in edges)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Outputs of a data set from columns of texts, by task, and the data set of all columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skstruct.datasets.dataset import TASKS, Dataset
+from skstruct.datasets.formats.cells import ranks_of, read_cell
+from skstruct.datasets.formats.columns import as_table, is_missing, number, sorted_names
+from skstruct.datasets.formats.edges import path_edges, read_edges
+from skstruct.datasets.formats.targets import INDICATORS, choose_targets, guess_task
+from skstruct.exceptions import DataFormatError
+
+_SHARES_OFF = 1e-6
+
+
+def assemble(columns, n_rows, options, *, name, format_name, fail, remarks=()) -> Dataset:
+    """A data set of columns.
+
+    Parameters
+    ----------
+    columns : list of NumberColumn and TextColumn
+        Those of :func:`choose_targets` and the one of row names are TextColumns.
+    fail : callable
+        ``fail(problem, row=None, column=None)`` gives the error, with its place in the file;
+        ``column`` is a name.
+    """
+    by_name = {column.name: column for column in columns}
+    targets, guessed = choose_targets(list(by_name), options)
+    outside = {*targets, options.id_column}
+    inputs, noted = as_table([c for c in columns if c.name not in outside], n_rows)
+    remarks = [*remarks, *guessed, *noted]
+    given = [by_name[target] for target in targets]
+    task = options.task
+    if not given:
+        task, found = task or "classes", {}
+        remarks.append("The file is read without outputs.")
+    else:
+        if task is None:
+            task, reason = guess_task(given, options)
+            remarks.append(f"The task is taken for {task!r} ({TASKS[task]}): {reason}.")
+        found = _outputs(task, given, options, fail, remarks)
+    if options.id_column is not None:
+        found["index"] = tuple(by_name[options.id_column].cells())
+    return Dataset(name, format_name, task, inputs, remarks=tuple(remarks), **found)
+
+
+def _outputs(task, columns, options, fail, remarks) -> dict[str, Any]:
+    if len(columns) > 1 and task in ("classes", "ordinal", "sequence"):
+        raise fail(f"{task!r} has one column of outputs; {len(columns)} came")
+    if task in ("classes", "ordinal"):
+        return _classes(task, columns[0], fail, remarks)
+    if task == "sequence":
+        read = _cells(task, columns[0], fail)
+        return {"outputs": read, "labels": sorted_names({s for row in read for s in row})}
+    if task == "ranking":
+        return _rankings(columns, fail)
+    if task in ("labels", "hierarchy"):
+        return _label_sets(task, columns, options, fail, remarks)
+    return _numbers(task, columns, fail)
+
+
+def _cells(task, column, fail):
+    return column.parsed(
+        lambda text: read_cell(task, text), lambda problem, row: fail(problem, row, column.name)
+    )
+
+
+def _classes(task, column, fail, remarks):
+    def read(text):
+        if is_missing(text):
+            raise DataFormatError(f"the class is missing ({text!r})")
+        return text
+
+    names = column.parsed(read, lambda problem, row: fail(problem, row, column.name))
+    labels = sorted_names(column.texts)
+    if task == "ordinal":
+        remarks.append(f"The order of the levels is {', '.join(labels[:20])}.")
+    return {"outputs": np.array(names, dtype=str), "labels": labels}
+
+
+def _label_sets(task, columns, options, fail, remarks):
+    if len(columns) == 1:
+        sets = _cells(task, columns[0], fail)
+        labels = sorted_names({label for row in sets for label in row})
+    else:
+        labels = tuple(column.name for column in columns)
+        inside = _indicators(columns, fail)
+        sets = [tuple(labels[j] for j in np.flatnonzero(row)) for row in inside]
+    if task == "labels":
+        return {"outputs": sets, "labels": labels}
+    if options.edges_file is not None:
+        edges = read_edges(options.edges_file)
+        named = dict.fromkeys(name for pair in edges for name in pair)
+        loose = [label for label in labels if label not in named]
+        if loose:
+            remarks.append(
+                f"{len(loose)} labels are not in the taxonomy and stand alone: {loose[0]!r}, ..."
+            )
+        return {"outputs": sets, "labels": (*named, *loose), "edges": edges}
+    return {"outputs": sets, **_paths(labels, fail)}
+
+
+def _paths(labels, fail):
+    """Labels and edges of names such as 1/1/2."""
+    if not any("/" in label for label in labels):
+        raise fail(
+            "a hierarchy needs a taxonomy (edges_file), or names of labels such as 1/1/2; "
+            "without either the task is 'labels'"
+        )
+    wrong = next((label for label in labels if "" in label.split("/")), None)
+    if wrong is not None:
+        raise fail(f"the label {wrong[:60]!r} has an empty step between '/'")
+    named, edges = path_edges(labels)
+    return {"labels": named, "edges": edges}
+
+
+def _indicators(columns, fail):
+    def read(text):
+        if text.strip() not in INDICATORS:
+            raise DataFormatError(f"a label is 0 or 1, got {text[:60]!r}")
+        return INDICATORS[text.strip()]
+
+    return _table(columns, read, fail)
+
+
+def _table(columns, read, fail):
+    """``read`` of all cells; shape (n_rows, n_columns)."""
+    read_columns = [
+        column.parsed(read, lambda problem, row, name=column.name: fail(problem, row, name))
+        for column in columns
+    ]
+    return np.array(read_columns, dtype=np.float64).T.reshape(-1, len(columns))
+
+
+def _rankings(columns, fail):
+    if len(columns) == 1:
+        groups = _cells("ranking", columns[0], fail)
+        items = sorted_names({name for row in groups for group in row for name in group})
+        ranks = np.array([ranks_of(row, items) for row in groups], dtype=np.int64)
+        return {"outputs": ranks.reshape(len(groups), len(items)), "labels": items}
+    d = len(columns)
+
+    def read(text):
+        rank = number(text)
+        if not (0 <= rank <= d and rank == round(rank)):
+            raise DataFormatError(f"expected a rank from 0 (not ranked) to {d}, got {text[:60]!r}")
+        return rank
+
+    ranks = _table(columns, read, fail).astype(np.int64)
+    return {"outputs": ranks, "labels": tuple(column.name for column in columns)}
+
+
+def _numbers(task, columns, fail):
+    def read(text):
+        value = number(text)
+        if not np.isfinite(value) or (task == "histogram" and value < 0):
+            what = "a finite number" if task == "regression" else "a share from 0 to 1"
+            raise DataFormatError(f"expected {what}, got {text[:60]!r}")
+        return value
+
+    Y = _table(columns, read, fail)
+    if task == "histogram":
+        wrong = np.abs(Y.sum(axis=1) - 1) > _SHARES_OFF
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise fail(f"the shares of a row add up to 1, these to {Y[row].sum():.6g}", row)
+    return {"outputs": Y, "labels": tuple(column.name for column in columns)}

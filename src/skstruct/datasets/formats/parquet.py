@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables in Parquet files, by pandas and pyarrow, which are optional."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.datasets.dataset import TASKS, Dataset
+from skstruct.datasets.formats.base import Format, ReadOptions
+from skstruct.datasets.formats.columns import NumberColumn, TextColumn
+from skstruct.datasets.formats.csv_writing import (
+    check_names,
+    check_table,
+    index_column,
+    output_columns,
+)
+from skstruct.datasets.formats.outputs import assemble
+from skstruct.datasets.formats.targets import choose_targets
+from skstruct.datasets.formats.text import stem, unpacking
+from skstruct.datasets.home import open_binary
+from skstruct.exceptions import DataFormatError
+
+
+def read_parquet(path, options: ReadOptions) -> Dataset:
+    """Read a Parquet file as CSV is read: columns of numbers, truth values or text.
+
+    Raises
+    ------
+    DataFormatError
+        Tells row and column; also for columns of anything else, such as lists or dates.
+    """
+    path = Path(path)
+
+    def fail(problem, row=None, column=None):
+        where = [] if row is None else [f"row {row + 1}"]
+        where += [] if column is None else [f"column {column!r}"]
+        problem = ", ".join(where) + ": " + problem if where else problem
+        return DataFormatError(problem, path=path)
+
+    frame = _frame(path, fail)
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        raise fail("two columns have the same name")
+    try:
+        targets, _ = choose_targets(names, options)
+        texts = {*targets, options.id_column}
+        columns = [
+            _column(name, frame.iloc[:, j], name in texts, fail) for j, name in enumerate(names)
+        ]
+        told = {"name": stem(path), "format_name": "parquet", "fail": fail}
+        return assemble(columns, len(frame), options, **told)
+    except DataFormatError as error:
+        raise error.at(path=path) from None
+
+
+def _frame(path, fail):
+    pandas = _pandas()
+    with unpacking(path), open_binary(path) as file:
+        data = io.BytesIO(file.read())
+    try:
+        # Arrow's own types: whole numbers with gaps stay whole, and text is known as text.
+        return pandas.read_parquet(data, engine="pyarrow", dtype_backend="pyarrow")
+    except Exception as error:  # whatever the library raises, the file is to blame
+        raise fail(f"it is no Parquet file that can be read ({type(error).__name__})") from None
+
+
+def _pandas():
+    try:
+        import pandas
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "Parquet files need pandas and pyarrow: pip install 'skstruct[parquet]'."
+        ) from None
+    return pandas
+
+
+def _column(name, series, is_text, fail):
+    import pyarrow
+
+    kind = series.dtype.pyarrow_dtype
+    if pyarrow.types.is_dictionary(kind):
+        kind = kind.value_type
+    types = pyarrow.types
+    textual = types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)
+    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    if not (textual or numeric):
+        raise fail(f"it holds {kind}; numbers, truth values and text are read", column=name)
+    if not (is_text or textual):
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return NumberColumn(name, numbers)
+    cells = [_text(value) for value in series.astype(object).where(series.notna(), None)]
+    zero = next((i for i, cell in enumerate(cells) if "\0" in cell), None)
+    if zero is not None:
+        raise fail("a zero character in a text", zero, name)
+    return TextColumn.of(name, cells)
+
+
+def _text(value):
+    if value is None or value != value:
+        return ""
+    return value if isinstance(value, str) else repr(value)
+
+
+def write_parquet(dataset: Dataset, file) -> None:
+    """Write the columns that CSV would have; numbers stay numbers. ``file.buffer`` gets bytes."""
+    pandas = _pandas()
+    inputs = check_table(dataset, "Parquet")
+    index, outputs = index_column(dataset), output_columns(dataset)
+    check_names([*index, *inputs.names, *outputs])
+    data = inputs.data.toarray() if sparse.issparse(inputs.data) else inputs.data
+    columns = {name: pandas.array(cells, dtype="string") for name, cells in index.items()}
+    for name, values, column in zip(inputs.names, inputs.values, data.T):
+        if values is None:
+            columns[name] = column
+        else:
+            texts = [None if code != code else values[int(code)] for code in column.tolist()]
+            columns[name] = pandas.array(texts, dtype="string")
+    for name, cells in outputs.items():
+        numeric = dataset.task in ("regression", "histogram")
+        columns[name] = np.array(cells, float) if numeric else pandas.array(cells, dtype="string")
+    frame = pandas.DataFrame(columns, index=pandas.RangeIndex(len(dataset)))
+    frame.to_parquet(file.buffer, engine="pyarrow", index=False)
+
+
+def sniff(file_name: str, lines: list[str]) -> bool:
+    """By the ending, or the four letters that such files begin by."""
+    return file_name.lower().endswith((".parquet", ".pq")) or bool(
+        lines and lines[0].startswith("PAR1")
+    )
+
+
+FORMAT = Format(
+    name="parquet",
+    suffixes=(".parquet", ".pq"),
+    tasks=tuple(TASKS),
+    about="a table in columns, read by pandas and pyarrow (optional)",
+    sniff=sniff,
+    read=read_parquet,
+    write=write_parquet,
+)

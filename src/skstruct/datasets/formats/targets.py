@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which columns of a table are outputs, and what kind of outputs they are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct.datasets.formats.columns import TextColumn, as_numbers, is_missing
+from skstruct.exceptions import DataFormatError
+
+# Names by which a column of outputs is known, and the task that some of them tell.
+KNOWN = {
+    **dict.fromkeys(("y", "target", "targets", "label", "class", "classes", "output"), None),
+    **dict.fromkeys(("labels", "label_set"), "labels"),
+    **dict.fromkeys(("ranking", "rankings", "ranks"), "ranking"),
+    **dict.fromkeys(("tags", "sequence"), "sequence"),
+}
+MOST_CLASSES = 20  # whole numbers of more values than that are quantities
+INDICATORS = {
+    **dict.fromkeys(("0", "0.0", "False", "FALSE", "false"), 0),
+    **dict.fromkeys(("1", "1.0", "True", "TRUE", "true"), 1),
+}
+
+
+def choose_targets(names, options) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of the output columns, and remarks.
+
+    ``options.targets`` settles it, the empty tuple says that there are none. Else the one
+    column whose name is in :data:`KNOWN`.
+    """
+    if options.id_column is not None and options.id_column not in names:
+        raise DataFormatError(f"no column is called {options.id_column!r} (id_column)")
+    if options.targets is None:
+        return _guess(names, options)
+    targets = tuple(options.targets)
+    for target in targets:
+        if target not in names:
+            some = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+            raise DataFormatError(f"no column is called {target!r} (targets); there are {some}")
+    if len(set(targets)) < len(targets):
+        raise DataFormatError("a column comes twice in targets")
+    if options.id_column in targets:
+        raise DataFormatError(f"{options.id_column!r} is both id_column and one of the targets")
+    return targets, ()
+
+
+def _guess(names, options):
+    found = [name for name in names if name.strip().lower() in KNOWN and name != options.id_column]
+    if len(found) == 1:
+        return (found[0],), (f"The column {found[0]!r} is taken for the output (by its name).",)
+    what = (
+        f"the columns {', '.join(map(repr, found[:5]))} could all be the output"
+        if found
+        else "no column has a name that tells the output, such as y, class, labels or ranking"
+    )
+    raise DataFormatError(
+        f"{what}; name the columns to predict (targets), or none if there are none to read"
+    )
+
+
+def guess_task(columns: list[TextColumn], options) -> tuple[str, str]:
+    """Task of output columns, and why."""
+    if options.edges_file is not None:
+        return "hierarchy", "a taxonomy is given"
+    if len(columns) > 1:
+        return _task_of_many(columns)
+    (column,) = columns
+    known = KNOWN.get(column.name.strip().lower())
+    if known:
+        return known, f"the column is called {column.name!r}"
+    texts = [text for text in column.texts if not is_missing(text)]
+    numbers = as_numbers(texts)
+    if numbers is not None and texts:
+        if (numbers == np.round(numbers)).all() and len(texts) <= MOST_CLASSES:
+            return "classes", f"{column.name!r} holds few whole numbers"
+        return "regression", f"{column.name!r} holds numbers"
+    if texts and all(">" in text for text in texts):
+        return "ranking", f"every text of {column.name!r} has a '>'"
+    if any(";" in text for text in texts):
+        return "labels", f"texts of {column.name!r} have a ';'"
+    return "classes", f"{column.name!r} holds names"
+
+
+def _task_of_many(columns):
+    if all(text in INDICATORS for column in columns for text in column.texts):
+        return "labels", "all outputs are 0 or 1"
+    numbers = [as_numbers(column.texts) for column in columns]
+    if any(found is None for found in numbers):
+        wrong = next(c.name for c, found in zip(columns, numbers) if found is None)
+        raise DataFormatError(
+            f"several columns of outputs, and {wrong!r} holds text: name the task, or one column"
+        )
+    table = np.column_stack([found[c.codes] for c, found in zip(columns, numbers)])
+    if len(table) and (np.sort(table, axis=1) == np.arange(1, len(columns) + 1)).all():
+        return "ranking", "every row of outputs is an order of 1, 2, ..."
+    if len(table) and (table >= 0).all() and np.allclose(table.sum(axis=1), 1, atol=1e-6):
+        return "histogram", "every row of outputs adds up to one"
+    return "regression", "the outputs are numbers"

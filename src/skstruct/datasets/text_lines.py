@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lines of a text file, whatever its bytes: sound, or refused in one line that says where."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from skstruct.datasets.home import open_binary
+from skstruct.exceptions import DataFormatError
+
+BLOCK_BYTES = 1 << 19
+MAX_LINE_BYTES = 100_000_000
+_BROKEN_ARCHIVE = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, MemoryError)
+
+
+def text_blocks(path, max_line: int = MAX_LINE_BYTES) -> Iterator[tuple[int, list[str]]]:
+    r"""Blocks of whole lines of a UTF-8 file, each with the number of its first line.
+
+    Lines end in LF, CRLF or CR, which are taken off, as is a byte order mark. A file whose
+    name ends in .gz or .xz is unpacked.
+
+    Parameters
+    ----------
+    path : str or path
+    max_line : int
+        Longest line in bytes.
+
+    Raises
+    ------
+    DataFormatError
+        For bytes that are not UTF-8, NUL bytes, a line that is too long, and an archive that
+        is cut off or damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "some.txt"
+    ...     _ = path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\nthree")
+    ...     list(text_blocks(path))
+    [(1, ['one', 'two']), (3, ['three'])]
+    """
+    number = 1
+    for block in _byte_blocks(path, max_line):
+        lines = _decoded(block, path, number).split("\n")
+        if lines[-1] == "":
+            lines.pop()  # what follows the last line end is no line
+        yield number, lines
+        number += len(lines)
+
+
+def text_lines(path, max_line: int = MAX_LINE_BYTES) -> Iterator[str]:
+    """The lines of :func:`text_blocks`, one by one."""
+    for _, lines in text_blocks(path, max_line):
+        yield from lines
+
+
+def _byte_blocks(path, max_line):
+    """Blocks of whole lines, of at least BLOCK_BYTES except for the last, with LF ends."""
+    rest, number = b"", 1
+    pieces = _unpacked(path)
+    piece = next(pieces)
+    while piece:
+        block = (rest + piece).replace(b"\r\n", b"\n")
+        held = block[-1:] == b"\r"  # perhaps the first half of a CRLF
+        block = (block[:-1] if held else block).replace(b"\r", b"\n")
+        whole, end, rest = block.rpartition(b"\n")
+        rest += b"\r" if held else b""
+        if len(block) > max_line:
+            for line, text in enumerate([*whole.split(b"\n"), rest] if end else [rest], number):
+                if len(text) > max_line:
+                    problem = f"the line is longer than {max_line} bytes"
+                    raise DataFormatError(problem, path=path, line=line)
+        if end:
+            number += whole.count(b"\n") + 1
+            yield whole + end
+        # As much as is left over, so that a very long line is copied a few times, not thousands.
+        piece = pieces.send(max(BLOCK_BYTES, len(rest)))
+    if rest:
+        yield rest.replace(b"\r", b"\n")
+
+
+def _unpacked(path):
+    """Pieces of the file, of the length that is sent; empty at the end."""
+    size = BLOCK_BYTES
+    with open_binary(path) as file:
+        while True:
+            try:
+                piece = file.read(size)
+            except _BROKEN_ARCHIVE as error:
+                kind = f"a damaged or incomplete {Path(path).suffix} file"
+                raise DataFormatError(f"{kind} ({error or 'out of memory'})", path=path) from None
+            size = yield piece
+
+
+def _decoded(block, path, number) -> str:
+    try:
+        text = block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = number + block.count(b"\n", 0, error.start)
+        byte = error.start - block.rfind(b"\n", 0, error.start)
+        problem = f"byte {byte} of the line (0x{block[error.start]:02x}) is not UTF-8 text"
+        raise DataFormatError(problem, path=path, line=line) from None
+    if "\x00" in text:
+        line = number + text.count("\n", 0, text.index("\x00"))
+        raise DataFormatError("a NUL byte, which no text file holds", path=path, line=line)
+    return text.removeprefix("\ufeff") if number == 1 else text

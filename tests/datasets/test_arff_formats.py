@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ARFF files of Weka, MULAN, MEKA and CLUS as data sets, and back."""
+
+import io
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.formats import arff, clus, mulan
+from skstruct.datasets.formats.base import ReadOptions
+from skstruct.datasets.label_list import parse_label_list, write_label_list
+from skstruct.datasets.table import Table
+from skstruct.exceptions import DataFormatError
+
+IRIS = """@relation iris
+@attribute width numeric
+@attribute kind {a,b}
+@attribute note string
+@attribute class {setosa,'vir ginica'}
+@data
+1,a,x,setosa
+2,b,y,'vir ginica'
+?,a,z,setosa
+"""
+TREE = """@relation tree
+@attribute id key
+@attribute x numeric
+@attribute class hierarchical a,a/b,c
+@data
+r1,1,a/b@c
+r2,2,a
+"""
+LABELS = """@relation music
+@attribute x numeric
+@attribute sad {0,1}
+@attribute happy {0,1}
+@data
+0.5,0,1
+1.5,1,1
+2.5,0,0
+"""
+
+
+@pytest.fixture
+def saved(tmp_path):
+    def save(text, name="some.arff"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    return save
+
+
+def test_the_last_attribute_is_the_output(saved):
+    data = arff.FORMAT.read(saved(IRIS), ReadOptions())
+    assert (data.name, data.format, data.task) == ("some", "arff", "classes")
+    assert data.labels == ("setosa", "vir ginica")
+    assert data.outputs.tolist() == ["setosa", "vir ginica", "setosa"]
+    assert data.inputs.names == ("width", "kind")
+    assert any("'class' is taken for the output" in remark for remark in data.remarks)
+    assert any("string attributes are left out" in remark for remark in data.remarks)
+
+
+def test_other_outputs_can_be_named(saved):
+    path = saved(IRIS.replace("?", "3"))
+    data = arff.FORMAT.read(path, ReadOptions(targets=("width",), id_column="note"))
+    assert data.task == "regression"
+    assert_array_equal(data.outputs, [[1], [2], [3]])
+    assert data.inputs.names == ("kind", "class")
+    assert data.index == ("x", "y", "z")
+    data = arff.FORMAT.read(path, ReadOptions(task="regression"))
+    assert data.labels == ("width",)
+    data = arff.FORMAT.read(path, ReadOptions(targets=("width",), task="classes"))
+    assert data.outputs.tolist() == ["1", "2", "3"]
+    data = arff.FORMAT.read(path, ReadOptions(targets=()))
+    assert data.outputs is None
+    assert data.inputs.names == ("width", "kind", "class")
+
+
+def test_rows_without_output(saved):
+    head, body = IRIS.split("@data\n")
+    none = head + "@data\n1,a,x,?\n2,b,y,?\n"
+    data = arff.FORMAT.read(saved(none), ReadOptions())
+    assert data.outputs is None
+    assert data.labels == ("setosa", "vir ginica")
+    with pytest.raises(DataFormatError, match=r"some.arff: 1 rows have no value .* row 4"):
+        arff.FORMAT.read(saved(head + "@data\n" + body + "1,a,x,?\n"), ReadOptions())
+
+
+def test_clus(saved):
+    data = clus.FORMAT.read(saved(TREE), ReadOptions())
+    assert (data.format, data.task) == ("clus", "hierarchy")
+    assert data.labels == ("a", "a/b", "c")
+    assert data.edges == (("a", "a/b"),)
+    assert data.outputs == [("a/b", "c"), ("a",)]
+    assert data.index == ("r1", "r2")
+    with pytest.raises(DataFormatError, match="no attribute is hierarchical"):
+        clus.FORMAT.read(saved(IRIS), ReadOptions())
+
+
+def test_mulan_finds_its_list_beside_the_file(saved):
+    saved('<labels><label name="sad"/><label name="happy"/></labels>', "music.xml")
+    data = mulan.FORMAT.read(saved(LABELS, "music-train.arff"), ReadOptions())
+    assert (data.format, data.task, data.labels) == ("mulan", "labels", ("sad", "happy"))
+    assert data.outputs == [("happy",), ("sad", "happy"), ()]
+    assert data.inputs.names == ("x",)
+    assert arff.FORMAT.read(saved(LABELS, "music-test.arff"), ReadOptions()).format == "mulan"
+
+
+def test_mulan_nested_labels_are_a_hierarchy(saved):
+    path = saved('<labels><label name="happy"><label name="sad"/></label></labels>', "list.xml")
+    data = mulan.FORMAT.read(saved(LABELS), ReadOptions(labels_file=path))
+    assert data.task == "hierarchy"
+    assert data.edges == (("happy", "sad"),)
+    other = saved('<labels><label name="angry"/></labels>', "list.xml")
+    with pytest.raises(DataFormatError, match="names 'angry', which is no attribute"):
+        mulan.FORMAT.read(saved(LABELS), ReadOptions(labels_file=other))
+    with pytest.raises(DataFormatError, match="nothing tells the labels"):
+        mulan.FORMAT.read(saved(LABELS, "alone.arff"), ReadOptions())
+
+
+def test_lists_of_other_labels_are_left_alone(saved):
+    saved('<labels><label name="angry"/></labels>', "some.xml")
+    data = arff.FORMAT.read(saved(LABELS), ReadOptions())
+    assert (data.task, data.labels) == ("classes", ("0", "1"))
+    assert any("some.xml lists labels of other names" in remark for remark in data.remarks)
+
+
+def test_meka_counts_from_the_first_or_the_last(saved):
+    text = LABELS.replace("music", "'music: -C -2 -split 5'")
+    data = mulan.FORMAT.read(saved(text), ReadOptions())
+    assert (data.task, data.labels) == ("labels", ("sad", "happy"))
+    data = mulan.FORMAT.read(saved(LABELS.replace("music", "'music: -C 1'")), ReadOptions())
+    assert (data.task, data.labels) == ("regression", ("x",))
+    with pytest.raises(DataFormatError, match="-C 7, and there are 3 attributes"):
+        mulan.FORMAT.read(saved(LABELS.replace("music", "'music: -C 7'")), ReadOptions())
+
+
+def test_a_taxonomy_beside(saved):
+    edges = saved("happy,sad\nmood,happy\n", "mood.edges")
+    options = ReadOptions(targets=("sad", "happy"), edges_file=edges)
+    data = arff.FORMAT.read(saved(LABELS), options)
+    assert data.task == "hierarchy"
+    assert data.labels == ("sad", "happy", "mood")
+
+
+@pytest.mark.parametrize(
+    ("text", "which"),
+    [(IRIS, (False, False, True)), (TREE, (True, False, True)),
+     (LABELS.replace("music", "'m: -C 2'"), (False, True, True)),
+     ("a,b\n1,2\n", (False, False, False)), ("% note\n@RELATION x", (False, False, True))],
+)  # fmt: skip
+def test_formats_are_told_apart(text, which):
+    formats = (clus.FORMAT, mulan.FORMAT, arff.FORMAT)
+    assert tuple(f.sniff("some.txt", text.splitlines()) for f in formats) == which
+
+
+@pytest.mark.parametrize("text", [IRIS, TREE, LABELS.replace("music", "'m: -C -2'")])
+def test_written_data_read_back(saved, text):
+    data = arff.FORMAT.read(saved(text), ReadOptions())
+    file = io.StringIO()
+    arff.FORMAT.write(data, file)
+    again = arff.FORMAT.read(saved(file.getvalue()), ReadOptions())
+    same(data, again)
+
+
+def same(data, again):
+    assert (again.task, again.labels, again.edges) == (data.task, data.labels, data.edges)
+    assert again.index == data.index
+    assert again.inputs.names == data.inputs.names
+    assert list(map(str, again.outputs)) == list(map(str, data.outputs))
+    assert sparse.issparse(again.inputs.data) == sparse.issparse(data.inputs.data)
+    one, other = again.inputs.data, data.inputs.data
+    assert_array_equal(*(d.toarray() if sparse.issparse(d) else d for d in (one, other)))
+
+
+def test_several_numbers_and_sparse_inputs(saved):
+    inputs = Table(("a", "b"), (None, None), sparse.csr_array([[0, 1.5], [2, 0]]))
+    Y = np.array([[0.1, 1], [2, 3]])
+    data = Dataset("d", "arff", "regression", inputs, Y, ("u", "v"), index=("1", "2"))
+    file = io.StringIO()
+    arff.FORMAT.write(data, file)
+    again = arff.FORMAT.read(saved(file.getvalue()), ReadOptions())
+    same(data, again)
+    assert_array_equal(again.outputs, Y)
+
+
+def test_hostile_lists_of_labels():
+    bomb = (
+        '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><labels><label name="&b;"/></labels>'
+    )
+    for text, problem in {
+        bomb: "a document type",
+        "<labels><label/></labels>": "without a name",
+        "<labels>": "not XML",
+        "".join(f'<label name="{k}">' for k in range(10_000)): "more than 200 deep",
+        "<labels></labels>": "no <label name",
+        '<labels><label name="a"><label name="a"/></label></labels>': "within itself",
+        '<labels><label name="a"/><label name="a"/></labels>': "comes twice",
+        '<?xml version="1.0" encoding="utf-99"?><labels/>': "label",
+    }.items():
+        with pytest.raises(DataFormatError, match=problem) as caught:
+            parse_label_list(text)
+        assert "\n" not in str(caught.value)
+
+
+characters = st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufffe\uffff")
+names = st.text(characters | st.sampled_from("\n\t\r<&>\"'"), min_size=1, max_size=5)
+
+
+@given(st.lists(names, min_size=1, max_size=8, unique=True), st.integers(0, 99))
+def test_lists_of_labels_read_back(labels, seed):
+    rng = random.Random(seed)
+    above = [rng.randrange(-1, j) if j else -1 for j in range(len(labels))]
+    edges = {(labels[p], labels[j]) for j, p in enumerate(above) if p >= 0}
+    read, found = parse_label_list(write_label_list(labels, sorted(edges)))
+    assert set(read) == set(labels)
+    assert set(found) == edges
