@@ -4,7 +4,7 @@ VENV   := .venv
 RUN    := $(VENV)/bin
 PIP    := $(RUN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test bench papers docs reliability clean
+.PHONY: demo test bench papers docs results reliability clean
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +48,10 @@ reliability: $(VENV)/.test
 
 docs: $(VENV)/.docs
 	$(RUN)/python -m sphinx -W -q -b html docs docs/_build/html
+	$(RUN)/python docs/scripts/check_links.py docs/_build/html
+
+results: $(VENV)/.bench  # make results SCRIPT=papers/one_path.py
+	$(RUN)/python docs/scripts/collect_results.py $(SCRIPT)
 
 clean:
-	rm -rf $(VENV) output docs/_build
+	rm -rf $(VENV) output docs/_build docs/gallery docs/generated

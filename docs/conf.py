@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sphinx settings: Markdown pages by MyST, docstrings by numpydoc."""
+"""Sphinx settings: Markdown pages by MyST, docstrings by numpydoc, formulas as MathML."""
+
+import sys
+from pathlib import Path
 
 from skstruct import __version__
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "skstruct"
 author = "The skstruct developers"
@@ -12,8 +17,9 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
+    "offline_math",
+    "executed_gallery",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
@@ -28,6 +34,8 @@ autodoc_typehints = "none"  # shapes and meanings are in the docstrings
 numpydoc_show_class_members = False  # the class template lists them
 
 html_theme = "alabaster"
+html_math_renderer = "mathml"
+html_copy_source = False
 html_title = "skstruct"
 html_static_path = ["_static"]
 html_css_files = ["skstruct.css"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The main job on data that come with scikit-learn: digits in a taxonomy of shapes.
+"""Digits in a taxonomy of shapes: the main job, on data that come with scikit-learn.
 
 Trains one model, predicts under two losses and under a constraint given at prediction
 time, and compares with one classifier per label, which knows nothing of the taxonomy.

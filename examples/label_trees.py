@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Labels that depend on each other along a tree: learned with it, without, and with all pairs.
+"""Labels along a tree: learned with the tree, without it, and with all pairs.
 
 Prints how many label sets are right, and draws the true tree beside the learned one.
 

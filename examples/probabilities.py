@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Probabilities of structured outputs: a hierarchy of labels, exact, and rankings, by chains.
+"""Probabilities of outputs: a hierarchy of labels, exact, and rankings, by chains.
 
 Trains exponential families, checks that their probabilities mean what they say, and looks at the
 Markov chains of a law that no sum reaches.

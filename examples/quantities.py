@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Disease progression of patients: one model, its median and its 80 % interval.
+"""Progress of a disease: one model, its median and its 80 % interval.
 
 Prints how often the interval holds the truth, draws intervals and the risk of one patient.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rank the ten digits by how much an image looks like each: one model, several losses.
+"""Digits in order of likeness: one model of rankings, several losses.
 
 Handwritten digits of scikit-learn; the true ranking of the classes is the one that naive
 Bayes gives with all 64 pixels. The models see only every other pixel.

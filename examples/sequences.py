@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of blurred digits that count upwards, read one by one and as a chain.
+"""Rows of blurred digits: they count upwards, and are read one by one and as a chain.
 
 Prints how many digits and rows are right, and draws some rows with both readings.
 

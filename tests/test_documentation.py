@@ -4,17 +4,31 @@
 import contextlib
 import io
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import skstruct
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+MADE = {"_build", "gallery", "generated"}  # by the build, not by us
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(path for path in DOCS.rglob("*.md") if not MADE & {*path.relative_to(DOCS).parts}),
+]
 FENCE = re.compile(r"^```(?P<kind>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+CODE = re.compile(r"`([^`\n]+)`")
+
+
+def title(page):
+    """A page's name in the list of tests."""
+    return str(page.relative_to(ROOT))
 
 
 def examples(page):
@@ -31,20 +45,24 @@ def examples(page):
 
 
 def run(page):
-    """Execute the python blocks of a page in order, in one namespace."""
-    names = {"__name__": page.stem}
-    for line, code, expected in examples(page):
-        printed = io.StringIO()
-        # Empty lines in front make a traceback point into the page.
-        program = compile("\n" * line + code, str(page), "exec")
-        with contextlib.redirect_stdout(printed):
-            exec(program, names)
-        if expected is not None:
-            where = f"{page.name}, line {line}"
-            assert printed.getvalue().split() == expected.split(), f"{where}:\n{printed.getvalue()}"
+    """Execute the python blocks of a page in order, as one module, so that its classes pickle."""
+    module = ModuleType(f"page_{page.stem}")
+    sys.modules[module.__name__] = module
+    try:
+        for line, code, expected in examples(page):
+            printed = io.StringIO()
+            # Empty lines in front make a traceback point into the page.
+            program = compile("\n" * line + code, str(page), "exec")
+            with contextlib.redirect_stdout(printed):
+                exec(program, module.__dict__)
+            if expected is not None:
+                told = printed.getvalue()
+                assert told.split() == expected.split(), f"{page.name}, line {line}:\n{told}"
+    finally:
+        del sys.modules[module.__name__]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=title)
 def test_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
@@ -58,10 +76,16 @@ def test_a_wrong_page_is_caught(tmp_path):
         run(page)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=title)
 def test_links_lead_somewhere(page):
     for target in LINK.findall(page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        made = re.fullmatch(r"(?:\.\./)*gallery/(\w+)\.md", target)  # of an example, by the build
+        there = (page.parent / target).exists() if made is None else is_in_gallery(made[1])
+        assert there, f"{page.name} links to {target}"
+
+
+def is_in_gallery(name):
+    return name == "index" or (ROOT / "examples" / f"{name}.py").exists()
 
 
 def test_the_reference_lists_every_public_name():
@@ -75,3 +99,69 @@ def test_the_reference_lists_every_public_name():
             }
         elif room != "__version__":
             assert room in reference
+
+
+def resolve(dotted):
+    """The object behind a dotted name: modules as far as there are any, then attributes."""
+    parts = dotted.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found = import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[end:]:
+            found = getattr(found, name)
+        return found
+    raise ModuleNotFoundError(dotted)
+
+
+def missing_names(text):
+    """Names, files and tests between backticks that do not exist."""
+    for name in CODE.findall(text):
+        path, _, test = name.partition("::")
+        if name.startswith("skstruct."):
+            try:
+                resolve(name)
+            except (AttributeError, ModuleNotFoundError):
+                yield name
+        elif re.fullmatch(r"[\w/]+/\w+\.py", path):
+            file = ROOT / path
+            if not file.exists() or (test and f"def {test}(" not in file.read_text("utf-8")):
+                yield name
+
+
+def test_from_paper_to_code_names_what_exists():
+    text = (DOCS / "from_paper_to_code.md").read_text(encoding="utf-8")
+    assert not list(missing_names(text))
+    assert len(CODE.findall(text)) > 150
+    planted = "`skstruct.losses.Gone` `papers/gone.py` `tests/test_layers.py::test_gone` `papers/`"
+    assert len(list(missing_names(planted))) == 3
+
+
+def test_from_paper_to_code_lists_every_correction():
+    text = (DOCS / "from_paper_to_code.md").read_text(encoding="utf-8")
+    found = re.findall(r"^\| ([GMCVS]\d+) \| (code|bound|text) \|", text, re.MULTILINE)
+    numbers = {"G": 11, "M": 7, "C": 7, "V": 38, "S": 7}
+    expected = [f"{paper}{k}" for paper, n in numbers.items() for k in range(1, n + 1)]
+    assert [number for number, _ in found] == expected
+
+
+def test_the_page_of_results_shows_every_kept_file():
+    text = (DOCS / "results.md").read_text(encoding="utf-8")
+    included = set(re.findall(r"\{literalinclude\} results/(\w+)\.txt", text))
+    kept = {path.stem for path in (DOCS / "results").glob("*.txt")}
+    assert included == kept
+    for name in kept:
+        first = (DOCS / "results" / f"{name}.txt").read_text(encoding="utf-8").splitlines()[0]
+        script = first.removeprefix("$ python ").split()[0]
+        assert Path(script).stem == name, f"{name}.txt begins with {first!r}"
+        assert (ROOT / script).exists()
+        assert f"`{script}`" in text, f"{script} is not named beside its figures"
+
+
+def test_parts_of_results_are_found():
+    text = (DOCS / "results.md").read_text(encoding="utf-8")
+    for name, options in re.findall(r"\{literalinclude\} results/(\w+\.txt)\n([^`]*)```", text):
+        lines = (DOCS / "results" / name).read_text(encoding="utf-8").splitlines()
+        for marker in re.findall(r':(?:start-at|end-before): "(.+)"', options):
+            assert any(marker in line for line in lines), f"{name} has no line with {marker!r}"

@@ -22,7 +22,16 @@ from skstruct.model_selection import compare, evaluate
 from skstruct.model_selection.baselines import constant_outputs
 from skstruct.model_selection.bootstrap import bootstrap_means, percentile_interval
 from skstruct.model_selection.evaluation import loss_name, usual_losses
-from skstruct.spaces import Box, Classes, Hierarchy, Interval, LabelSets, Rankings, Sequences, Simplex
+from skstruct.spaces import (
+    Box,
+    Classes,
+    Hierarchy,
+    Interval,
+    LabelSets,
+    Rankings,
+    Sequences,
+    Simplex,
+)
 
 EDGES = [("animal", "cat"), ("animal", "dog"), ("plant", "tree")]
 
@@ -109,10 +118,7 @@ def test_sequences_are_judged_by_their_symbols():
     X, y = data.X_test, data.y_test
     model = ExponentialFamily(Sequences(), lam=0.1).fit(data.X_train, data.y_train)
     hamming, zero_one = evaluate(model, X, y)
-    wrong = [
-        sum(a != b for a, b in zip(found, true))
-        for found, true in zip(model.predict(X), y)
-    ]
+    wrong = [sum(a != b for a, b in zip(found, true)) for found, true in zip(model.predict(X), y)]
     np.testing.assert_allclose(hamming.mean, np.mean(wrong))
     np.testing.assert_allclose(zero_one.mean, np.mean(np.array(wrong) > 0))
     assert hamming.baseline > hamming.mean

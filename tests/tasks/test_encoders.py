@@ -96,6 +96,16 @@ def test_sparse_tables_stay_sparse():
     np.testing.assert_allclose(X.toarray()[:, 1], [3 / width, 0, mean / width, 0])
 
 
+def test_numbered_features_that_a_sparse_file_does_not_reach_are_zero():
+    train = Table(("1", "2", "3"), (None,) * 3, sparse.csr_array(np.eye(3)))
+    new = Table(("1", "2"), (None,) * 2, sparse.csr_array(np.eye(2)))
+    X = TableEncoder().fit(train).transform(new)
+    np.testing.assert_array_equal(X.toarray(), [[1, 0, 0], [0, 1, 0]])
+    named = Table(("a", "2"), (None,) * 2, sparse.csr_array(np.eye(2)))
+    with pytest.raises(DataFormatError, match="2 of them are not"):
+        TableEncoder().fit(train).transform(named)
+
+
 def test_missing_columns_and_texts_for_numbers_are_told():
     table = Table(("a", "b"), (None, None), np.zeros((2, 2)))
     encoder = TableEncoder().fit(table)

@@ -13,7 +13,9 @@ from skstruct.tasks.rows import RowLearner
 
 RNG = np.random.default_rng(0)
 N = 24
-INPUTS = Table(("a", "b"), (None, ("x", "y")), np.column_stack([RNG.normal(size=N), np.arange(N) % 2]))
+INPUTS = Table(
+    ("a", "b"), (None, ("x", "y")), np.column_stack([RNG.normal(size=N), np.arange(N) % 2])
+)
 OUTPUTS = {
     "classes": (np.array(["cat", "dog"])[np.arange(N) % 2], ("cat", "dog")),
     "labels": ([("p",) if i % 2 else ("p", "q") for i in range(N)], ("p", "q", "r")),

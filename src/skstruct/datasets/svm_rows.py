@@ -167,7 +167,10 @@ def _pair(field, before):
     if found is None:
         raise ValueError(f"expected 'index:value', got {field[:40]!r}")
     if len(found[1]) > 9 or int(found[1]) == 0:
-        raise ValueError(f"an index is from 1 to 999999999, got {found[1][:40]}")
+        raise ValueError(
+            f"an index is from 1 to 999999999, got {found[1][:40]}; scikit-learn writes such files "
+            "with zero_based=False"
+        )
     if int(found[1]) <= before:
         raise ValueError(f"indices rise; got {found[1]} after {before}")
     try:

@@ -8,6 +8,7 @@ from skstruct.learners.conditional_risk import ConditionalRiskMinimizer
 from skstruct.learners.explanation import Explanation
 
 if TYPE_CHECKING:
+    from skstruct.learners.checkpoints.saving import Checkpoint
     from skstruct.learners.constraint_classification import ConstraintClassification
     from skstruct.learners.counting.ridge import CountingRidge
     from skstruct.learners.exponential.family import ExponentialFamily
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "Checkpoint": "checkpoints.saving",
         "ConstraintClassification": "constraint_classification",
         "CountingRidge": "counting.ridge",
         "ExponentialFamily": "exponential.family",
@@ -46,6 +48,7 @@ __getattr__ = lazy_names(
 )
 
 __all__ = [
+    "Checkpoint",
     "ConditionalRiskMinimizer",
     "ConstraintClassification",
     "CountingRidge",

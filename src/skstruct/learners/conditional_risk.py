@@ -14,6 +14,7 @@ from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.kernels.labels import label_kernel_matrix
 from skstruct.learners.base import BlockPredictor
+from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.explanation import Explanation
 from skstruct.learners.inputs import plain_kernel, read_inputs
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
@@ -152,7 +153,7 @@ class ConditionalRiskMinimizer(BlockPredictor):
 
     # ------------------------------------------------------------------ fitting
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None):
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
 
         Parameters
@@ -160,6 +161,9 @@ class ConditionalRiskMinimizer(BlockPredictor):
         sample_weight : array of shape (n,), default=None
         groups : array of shape (n,), default=None
             Rows of the same group are left out together when alpha is chosen.
+        checkpoint : str, path or Checkpoint, default=None
+            File that the choice of kernel and alpha is saved to on the way, and goes on from when
+            it was stopped; it is removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
         if y is None:
             raise ValueError(
@@ -183,12 +187,14 @@ class ConditionalRiskMinimizer(BlockPredictor):
             sample_weight = None if sample_weight is None else sample_weight[X.sequence]
             X = X.tokens
         self.alpha_ = self.gamma_ = self.kernel_ = self.search_ = None
-        if self.smoother is not None:
-            if groups is not None:
-                raise ValueError("groups serve the choice of alpha, which a smoother has not.")
-            self.smoother_ = self._fit_given(X, sample_weight)
-        else:
-            self.smoother_ = self._fit_ridge(X, sample_weight, groups)
+        if self.smoother is not None and groups is not None:
+            raise ValueError("groups serve the choice of alpha, which a smoother has not.")
+        data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
+        with resuming(self, checkpoint, **data) as level:
+            if self.smoother is not None:
+                self.smoother_ = self._fit_given(X, sample_weight)
+            else:
+                self.smoother_ = self._fit_ridge(X, sample_weight, groups, level)
         return self
 
     def _inferred(self, y):
@@ -235,7 +241,7 @@ class ConditionalRiskMinimizer(BlockPredictor):
             raise ValueError(f"{type(smoother).__name__} takes no sample_weight.")
         return smoother.fit(X, self.problem_.targets(), sample_weight=sample_weight)
 
-    def _fit_ridge(self, X, sample_weight, groups):
+    def _fit_ridge(self, X, sample_weight, groups, level):
         pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, sample_weight)
         if isinstance(self.alpha, str) or np.ndim(self.alpha) > 0 or len(pairs) > 1:
             if len(self.outputs_) == 1:
@@ -246,6 +252,7 @@ class ConditionalRiskMinimizer(BlockPredictor):
                 lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, "spectral"),
                 pairs, self.alpha, self.problem_, X, groups,
                 sample_weight=sample_weight, memory=self.memory, verbose=self.verbose,
+                level=level.below("search"),
             )  # fmt: skip
         else:
             smoother = self._ridge(*pairs[0], self.alpha, self.system)

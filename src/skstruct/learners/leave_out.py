@@ -13,10 +13,12 @@ from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.distinct import distinct
 from skstruct._arrays.progress import track
 from skstruct.kernels.inputs import default_gamma, has_gamma
+from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.smoothing.systems import SpectralSystem
 
 GAMMA_STEPS = tuple(2.0**step for step in range(-3, 4))  # times the default: gamma="auto"
 N_ALPHAS = 22
+MEASURES = ("alpha", "risk", "squared error")
 TIE = 1e-12  # risks that are equal but for rounding
 
 
@@ -38,6 +40,11 @@ class LeaveOutSearch:
     def ties(self, risk) -> bool:
         """Whether a trial of this risk is just as good as the best so far."""
         return self.best is not None and abs(risk - self.best["risk"]) <= TIE
+
+    def state(self) -> dict[str, Any]:
+        """The numbers of all trials, for a search that is saved on the way."""
+        trials = [{name: t[name] for name in MEASURES if name in t} for t in self.trials]
+        return {"trials": trials, "best": [t is self.best for t in self.trials].index(True)}
 
 
 def _is_better(trial, best) -> bool:
@@ -149,7 +156,10 @@ def kernel_grid(kernel, gamma, X, sample_weight):
     return pairs
 
 
-def choose(make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, memory, verbose):
+def choose(
+    make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, memory, verbose,
+    level=NOWHERE,
+):  # fmt: skip
     """Fit one smoother per kernel and gamma, and pick the alpha of least left-out loss.
 
     Alphas run from large to small, so that ties go to the smoother model, unless the problem
@@ -158,26 +168,53 @@ def choose(make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, me
     Parameters
     ----------
     make_smoother : callable (kernel, gamma, alpha) -> unfitted smoother
+    level : Level
+        Where a search that is saved goes on: trials are kept, and smoothers are fitted again.
     """
-    search, winner, targets = LeaveOutSearch(), None, problem.search_targets()
-    tie_targets = problem.tie_targets()
-    for kernel, gamma in track(pairs, "kernels", verbose if len(pairs) > 1 else 0):
-        smoother = make_smoother(kernel, gamma, np.inf).fit(X, targets, sample_weight)
-        alphas = alpha_grid(alpha, smoother)
+    targets, tie_targets = problem.search_targets(), problem.tie_targets()
+
+    def fitted(number):
+        return make_smoother(*pairs[number], np.inf).fit(X, targets, sample_weight)
+
+    search, of_pair, chosen = _stopped_search(level, pairs)  # chosen: the pair of the best trial
+    first, winner = level.found.get("n_done", 0), None  # the smoother of that pair
+    for number, (kernel, gamma) in enumerate(
+        track(pairs, "kernels", verbose if len(pairs) > 1 else 0)
+    ):
+        if number < first:
+            continue
+        smoother = fitted(number)
+        alphas = alpha_grid(alpha, smoother)[of_pair.count(number) :]
         paths = smoother.loo_path(alphas, groups)
         for value in track(alphas.tolist(), "alphas", verbose if len(pairs) == 1 else 0):
             risk = problem.realized(next(paths), memory, sample_weight)
             trial = {"kernel": kernel, "gamma": gamma, "alpha": value, "risk": risk}
             if tie_targets is not None and search.ties(risk):
+                if winner is None:
+                    winner = smoother if chosen == number else fitted(chosen)
                 _tell_apart(search.best, winner, tie_targets, groups, sample_weight)
                 _tell_apart(trial, smoother, tie_targets, groups, sample_weight)
+            of_pair.append(number)
             if search.add(trial):
-                winner = smoother
-    assert winner is not None
+                winner, chosen = smoother, number
+            level.reached(search=search, of_pair=of_pair, chosen=chosen, n_done=number)
+    winner = fitted(chosen) if winner is None else winner
     assert isinstance(winner.system_, SpectralSystem)
     if problem.by_weights:
         winner = winner.with_targets(problem.targets())
     return search, winner.with_alpha(search.best["alpha"])
+
+
+def _stopped_search(level, pairs):
+    """What a search had come to: trials, the pair of each, and the pair of the best."""
+    search, stopped = LeaveOutSearch(), level.found
+    if not stopped:
+        return search, [], None
+    for number, measures in zip(stopped["of_pair"], stopped["search"]["trials"]):
+        kernel, gamma = pairs[number]
+        search.trials.append({"kernel": kernel, "gamma": gamma, **measures})
+    search.best = search.trials[stopped["search"]["best"]]
+    return search, list(stopped["of_pair"]), stopped["chosen"]
 
 
 def _tell_apart(trial, smoother, targets, groups, sample_weight):

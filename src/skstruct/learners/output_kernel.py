@@ -17,6 +17,7 @@ from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
 from skstruct.kernels.outputs.definite import check_definite
 from skstruct.kernels.outputs.dirac import Dirac
 from skstruct.learners.base import BlockPredictor
+from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.explanation import Explanation
 from skstruct.learners.inputs import plain_kernel, read_inputs
 from skstruct.learners.kernel_problem import KernelProblem
@@ -151,7 +152,7 @@ class OutputKernelRegressor(BlockPredictor):
 
     # ------------------------------------------------------------------ fitting
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None):
         """Learn from inputs ``X`` and outputs ``y`` in any form that the kernel reads.
 
         Parameters
@@ -160,6 +161,10 @@ class OutputKernelRegressor(BlockPredictor):
             For ridge regression.
         groups : array of shape (m,), default=None
             Rows of the same group are left out together when C or radius is chosen.
+        checkpoint : str, path or Checkpoint, default=None
+            File that the choice of C, radius and kernel is saved to on the way, and goes on from
+            when it was stopped; it is removed in the end. See
+            :class:`~skstruct.learners.Checkpoint`.
         """
         if y is None:
             raise ValueError(
@@ -188,8 +193,10 @@ class OutputKernelRegressor(BlockPredictor):
             check_definite(self.problem_.output_gram()[0])
         self.C_ = self.radius_ = self.search_ = None
         fit = self._fit_ridge if self.method == "ridge" else self._fit_compression
+        data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
         try:
-            self.smoother_ = fit(X, sample_weight, groups)
+            with resuming(self, checkpoint, **data) as level:
+                self.smoother_ = fit(X, sample_weight, groups, level.below("search"))
         except LinAlgError as error:  # speaks of alpha
             raise ValueError(f"{error} Here alpha is 1 / C.") from None
         self.input_kernel_ = self.smoother_.kernel
@@ -220,7 +227,7 @@ class OutputKernelRegressor(BlockPredictor):
             kernel, alpha, gamma=gamma, fit_intercept=False, system=system, **self._shape
         )
 
-    def _fit_ridge(self, X, sample_weight, groups):
+    def _fit_ridge(self, X, sample_weight, groups, level):
         pairs = self._kernels(X, sample_weight)
         search = isinstance(self.C, str) or np.ndim(self.C) > 0 or len(pairs) > 1
         if search and len(self.outputs_) > 1:
@@ -229,6 +236,7 @@ class OutputKernelRegressor(BlockPredictor):
                 lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, "spectral"),
                 pairs, _penalties(self.C), self.problem_, X, groups,
                 sample_weight=sample_weight, memory=self.memory, verbose=self.verbose,
+                level=level,
             )  # fmt: skip
         else:
             C = 1.0 if search else self.C  # one row: nothing can be left out
@@ -237,13 +245,13 @@ class OutputKernelRegressor(BlockPredictor):
         self.C_ = 1.0 / smoother.alpha
         return smoother
 
-    def _fit_compression(self, X, sample_weight, groups):
+    def _fit_compression(self, X, sample_weight, groups, level):
         pairs = self._kernels(X)
         makers = [SampleCompression(kernel, gamma=gamma, **self._shape) for kernel, gamma in pairs]
         self.search_, smoother = choose_radius(
             makers, self.radius, self.problem_, X,
             groups=groups, cv=self.cv, memory=self.memory, verbose=self.verbose,
-            random_state=self.random_state,
+            random_state=self.random_state, level=level,
         )  # fmt: skip
         self.radius_ = smoother.radius
         return smoother

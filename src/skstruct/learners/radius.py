@@ -9,12 +9,15 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.progress import track
+from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.leave_out import LeaveOutSearch
 
 N_RADII = 20
 
 
-def choose_radius(smoothers, radius, problem, X, *, groups, cv, memory, verbose, random_state):
+def choose_radius(
+    smoothers, radius, problem, X, *, groups, cv, memory, verbose, random_state, level=NOWHERE
+):
     """Fit the smoother and radius of least loss on held-out rows.
 
     A is close to (K + c I)^-1 for some c, with an entry of up to 1 / c on the diagonal of each
@@ -26,6 +29,8 @@ def choose_radius(smoothers, radius, problem, X, *, groups, cv, memory, verbose,
     smoothers : list of SampleCompression
         One for each kernel and gamma.
     radius : float, several or None
+    level : Level
+        Where a search that is saved goes on, fold by fold.
 
     Returns
     -------
@@ -45,7 +50,10 @@ def choose_radius(smoothers, radius, problem, X, *, groups, cv, memory, verbose,
     radii = [_grid(radius, smoother) for smoother in whole]
     splits = list(_splitter(cv, groups, m, random_state).split(np.zeros((m, 1)), None, groups))
     measured = [np.empty((len(tried), 2, m)) for tried in radii]  # losses and squared errors
-    for train, test in track(splits, "folds", verbose):
+    measured = level.found.get("measured", measured)
+    for n_done, (train, test) in enumerate(track(splits, "folds", verbose), 1):
+        if n_done <= level.found.get("n_done", 0):
+            continue
         for smoother, tried, measures in zip(smoothers, radii, measured):
             fold = clone(smoother).fit(
                 _part(X, train, train, smoother), targets[train], gram, number[train]
@@ -55,6 +63,7 @@ def choose_radius(smoothers, radius, problem, X, *, groups, cv, memory, verbose,
                 means = fold.with_radius(value * np.sqrt(len(train) / m)).predict(held)
                 row[0, test] = _losses(problem, means[:, :q], test, memory)
                 row[1, test] = ((means[:, q:] - ties[test]) ** 2).sum(axis=1)
+        level.reached(measured=measured, n_done=n_done)
     search = LeaveOutSearch()
     for smoother, tried, measures in zip(whole, radii, measured):
         for value, (risk, error) in zip(tried.tolist(), measures.mean(axis=2)):

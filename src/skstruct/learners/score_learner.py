@@ -14,6 +14,7 @@ from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.base import BlockPredictor
+from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.inputs import read_inputs
 from skstruct.losses import resolve_loss
 from skstruct.spaces import Decoded
@@ -31,21 +32,30 @@ class ScoreLearner(BlockPredictor):
 
     # ------------------------------------------------------------------ fitting
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, checkpoint=None):
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
 
         Parameters
         ----------
         sample_weight : array of shape (n,), default=None
+        checkpoint : str, path or Checkpoint, default=None
+            File that training is saved to on the way, and goes on from when it was stopped; it is
+            removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
         X, weight = self._begin(X, y, sample_weight, reset=True)
-        self.problem_ = self._problem(X)
-        self._learn(X, weight)
+        data = {"X": X, "y": y, "sample_weight": weight, "warm_start": self._goes_on_from()}
+        with resuming(self, checkpoint, **data) as level:
+            self.problem_ = self._problem(X)
+            self._learn(X, weight, level)
         return self
 
     @abstractmethod
-    def _learn(self, X, weight):
+    def _learn(self, X, weight, level):
         """Scores from inputs as ``read_inputs`` gives them, and weights of the examples."""
+
+    def _goes_on_from(self):
+        """What an earlier fit has left to begin with, where a learner uses that."""
+        return None
 
     def _begin(self, X, y, sample_weight, reset):
         """Inputs and weights of the examples, once everything is read and checked."""

@@ -84,6 +84,8 @@ class TableEncoder(BaseEstimator):
 
     def _matched(self, table):
         """The columns of training, in their order and with their nominal values."""
+        if sparse.issparse(table.data):
+            table = _with_zeros(table, self.names_)
         place = {name: j for j, name in enumerate(table.names)}
         missing = [name for name in self.names_ if name not in place]
         if missing:
@@ -100,6 +102,19 @@ class TableEncoder(BaseEstimator):
             if now != then:
                 data[:, j] = _translated(data[:, j], now, then, self.names_[j])
         return Table(self.names_, self.values_, data)
+
+
+def _with_zeros(table, names):
+    """A sparse table with empty columns for numbered features beyond its last one.
+
+    Such files (LIBSVM) tell only features that are not zero, and end with the last of them.
+    """
+    missing = [name for name in names if name not in set(table.names)]
+    if not missing or not all(name.isdecimal() for name in (*missing, *table.names)):
+        return table
+    empty = sparse.csr_array((len(table), len(missing)))
+    data = sparse.hstack([table.data, empty], format="csr")
+    return Table((*table.names, *missing), (*table.values, *[None] * len(missing)), data)
 
 
 def _moments(X):

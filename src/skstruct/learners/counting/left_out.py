@@ -80,11 +80,18 @@ def _own(examples, S, rows: slice):
     return H, np.sqrt(part.weight)[:, None] * total
 
 
-def leave_groups_out(examples, gram, groups, lams) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """For every group and penalty: the number of the penalty, the rows, and their scores."""
-    for group in np.unique(groups):
+def leave_groups_out(
+    examples, gram, groups, lams, first: int = 0
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """For every group and penalty: the number of the penalty, the rows, and their scores.
+
+    The ``first`` so many trials are left off.
+    """
+    n_groups, n_trials = divmod(first, max(1, len(lams)))
+    for group in np.unique(groups)[n_groups:]:
         rows, others = np.flatnonzero(groups == group), np.flatnonzero(groups != group)
         solutions = ClosedForms(examples.subset(others), gram.subset(others))
-        for number, lam in enumerate(lams):
+        begin, n_trials = n_trials, 0
+        for number, lam in enumerate(lams[begin:], begin):
             weights = solutions.weights(solutions.at(lam))
             yield number, rows, gram.scores(rows, others, weights)

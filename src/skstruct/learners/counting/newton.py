@@ -14,12 +14,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.progress import ticker
+from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.counting.examples import CountingExamples
 
 
 def newton_cg(
-    examples: CountingExamples, gram, lam: float, *, tol: float, max_iter: int, verbose: int = 0
-) -> tuple[np.ndarray, int]:
+    examples: CountingExamples, gram, lam: float, *, tol: float, max_iter: int, verbose: int = 0,
+    level=NOWHERE,
+) -> tuple[np.ndarray, int]:  # fmt: skip
     """Coefficients A (m, d) with scaled scores K A, and the number of iterations.
 
     Parameters
@@ -27,6 +29,8 @@ def newton_cg(
     gram : with ``times(A)`` = K A
     tol : float
         Stop when the norm of the gradient is at most this share of that at zero.
+    level : Level
+        Where a fit that is saved goes on.
     """
     residual = -examples.slope()
     A = np.zeros_like(residual)
@@ -34,7 +38,12 @@ def newton_cg(
     direction, K_direction = residual.copy(), K_residual.copy()
     size = first = np.vdot(residual, K_residual)
     tick = ticker(max_iter, "newton-cg", verbose)
-    for step in range(1, max_iter + 1):
+    vectors, done = (A, residual, K_residual, direction, K_direction), 0
+    if stopped := level.found:
+        for mine, theirs in zip(vectors, stopped["vectors"]):
+            np.copyto(mine, theirs)
+        size, done = np.float64(stopped["size"]), stopped["done"]
+    for step in range(done + 1, max_iter + 1):
         if size <= tol**2 * first:
             return A, step - 1
         bent = examples.curvature(K_direction)
@@ -49,6 +58,7 @@ def newton_cg(
             way *= size / last
             way += gradient
         tick()
+        level.reached(vectors=vectors, size=float(size), done=step)
     warnings.warn(
         f"newton-cg stopped after {max_iter} iterations with a gradient of "
         f"{np.sqrt(max(size, 0.0) / first):.1e} of the first one; raise max_iter or alpha.",

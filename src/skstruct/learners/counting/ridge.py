@@ -9,11 +9,17 @@ import numpy as np
 
 from skstruct._arrays.progress import track
 from skstruct._arrays.whole import all_or_nothing
+from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.counting.closed_form import ClosedForms
 from skstruct.learners.counting.newton import newton_cg
 from skstruct.learners.counting.online import OnlineState
 from skstruct.learners.counting.reading import CountingReader
-from skstruct.learners.counting.search import alpha_grid, checked_alphas, choose_alpha
+from skstruct.learners.counting.search import (
+    alpha_grid,
+    checked_alphas,
+    choose_alpha,
+    left_out_losses,
+)
 from skstruct.learners.leave_out import check_groups
 
 EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
@@ -166,7 +172,7 @@ class CountingRidge(CountingReader):
 
     # ------------------------------------------------------------------ fitting
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None):
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
 
         Parameters
@@ -174,6 +180,10 @@ class CountingRidge(CountingReader):
         sample_weight : array of shape (n,), default=None
         groups : array of shape (n,), default=None
             Rows of the same group are left out together when alpha is chosen.
+        checkpoint : str, path or Checkpoint, default=None
+            File that the choice of alpha and the steps of ``"newton-cg"`` are saved to on the way,
+            and go on from when they were stopped; it is removed in the end. See
+            :class:`~skstruct.learners.Checkpoint`.
         """
         X, outputs, row, weight = self._begin(X, y, sample_weight, reset=True)
         check_groups(groups, len(weight))
@@ -183,8 +193,10 @@ class CountingRidge(CountingReader):
         whole, n = (X, outputs, row), len(weight)
         if len(kept) < n:
             X, outputs, row, weight, groups = self._only(kept, X, outputs, row, weight, groups)
-        self._open(X, outputs, row, weight)
-        self._solve(X, self._examples(outputs, row, weight), groups)
+        data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
+        with resuming(self, checkpoint, **data) as level:
+            self._open(X, outputs, row, weight)
+            self._solve(X, self._examples(outputs, row, weight), groups, level)
         if len(kept) < n:  # every training row has its place, also those that do not count
             X, self.outputs_, row = whole
             self.problem_ = self._problem(self.outputs_, row)
@@ -201,14 +213,14 @@ class CountingRidge(CountingReader):
             None if groups is None else np.asarray(groups)[kept],
         )  # fmt: skip
 
-    def _solve(self, X, examples, groups):
+    def _solve(self, X, examples, groups, level):
         gram = self.function_.gram(X, examples.root)
         solutions = ClosedForms(examples, gram)
-        self.alpha_, self.search_ = self._penalty(solutions, groups)
+        self.alpha_, self.search_ = self._penalty(solutions, groups, level)
         if self.solver == "newton-cg":
             A, self.n_iter_ = newton_cg(
                 examples, gram, self.alpha_, tol=self.tol, max_iter=self.max_iter,
-                verbose=self.verbose,
+                verbose=self.verbose, level=level.below("newton-cg"),
             )  # fmt: skip
             weights, total, scores = gram.coefficients(A), None, gram.times(A)
             self.objective_ = examples.value(scores, float(np.vdot(A, scores)), self.alpha_)
@@ -219,17 +231,21 @@ class CountingRidge(CountingReader):
         self.function_.take(X, weights, total)
         self.online_ = None
 
-    def _penalty(self, solutions, groups):
+    def _penalty(self, solutions, groups, level):
         alpha = self._fixed_alpha()
         if alpha is not None:
             return alpha, None
         grid = alpha_grid(self.alpha, solutions.examples, solutions.gram)
         if len(solutions.examples.counts) == 1:  # nothing can be left out
             return 1.0 if isinstance(self.alpha, str) else float(grid[0]), None
-        return choose_alpha(
-            grid, solutions, self.problem_, self.leave_out, groups,
-            memory=self.memory, verbose=self.verbose,
-        )  # fmt: skip
+        losses = level.found.get("losses")
+        if losses is None:
+            losses = left_out_losses(
+                grid, solutions, self.problem_, self.leave_out, groups,
+                memory=self.memory, verbose=self.verbose, level=level.below("search"),
+            )  # fmt: skip
+        level.keep(losses=losses)
+        return choose_alpha(grid, losses, solutions.examples.weight)
 
     # ------------------------------------------------------------------ online
     @all_or_nothing

@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.progress import track
+from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.counting.closed_form import SpectralForm
 from skstruct.learners.counting.left_out import (
     can_leave_one_out,
@@ -34,35 +35,47 @@ def checked_alphas(alpha) -> np.ndarray:
     return given_alphas(alpha)
 
 
-def choose_alpha(alphas, solutions, problem, leave_out, groups, *, memory, verbose):
-    """The penalty of least left-out loss, and all trials; ties go to the larger penalty.
+def choose_alpha(alphas, losses, weight):
+    """The penalty of least left-out loss (n_alphas, m), and all trials; ties go to the larger."""
+    search = LeaveOutSearch()
+    for value, row in zip(alphas.tolist(), losses):
+        search.add({"alpha": value, "risk": float(np.average(row, weights=weight))})
+    assert search.best is not None
+    return search.best["alpha"], search
+
+
+def left_out_losses(
+    alphas, solutions, problem, leave_out, groups, *, memory, verbose, level=NOWHERE
+) -> np.ndarray:
+    """Losses of decisions for left-out rows; shape (n_alphas, m).
 
     Parameters
     ----------
     alphas : array, largest first
     solutions : ClosedForms
+    level : Level
+        Where a search that is saved goes on.
     """
     examples, gram = solutions.examples, solutions.gram
     m = len(examples.counts)
     groups = group_numbers(leave_out, problem.first_outputs, groups)
     if groups is None and not can_leave_one_out(examples):
         groups = np.arange(m) % min(N_FOLDS, m)
-    losses: np.ndarray = np.empty((len(alphas), m))
+    losses: np.ndarray = level.found.get("losses", np.empty((len(alphas), m)))
+    first = level.found.get("n_done", 0)
     if groups is None:
-        for number in track(range(len(alphas)), "alphas", verbose):
+        for number in track(range(first, len(alphas)), "alphas", verbose):
             scores = leave_one_out(SpectralForm(examples, solutions.factor, alphas[number]))
             losses[number] = _losses(problem, scores, np.arange(m), memory)
+            level.reached(losses=losses, n_done=number + 1)
     else:
-        trials = list(range(len(np.unique(groups)) * len(alphas)))
-        steps = leave_groups_out(examples, gram, groups, alphas)
-        for _ in track(trials, "alphas", verbose):
+        trials = range(first, len(np.unique(groups)) * len(alphas))
+        steps = leave_groups_out(examples, gram, groups, alphas, first)
+        for trial in track(trials, "alphas", verbose):
             number, rows, scores = next(steps)
             losses[number, rows] = _losses(problem, scores, rows, memory)
-    search = LeaveOutSearch()
-    for value, row in zip(alphas.tolist(), losses):
-        search.add({"alpha": value, "risk": float(np.average(row, weights=examples.weight))})
-    assert search.best is not None
-    return search.best["alpha"], search
+            level.reached(losses=losses, n_done=trial + 1)
+    return losses
 
 
 def _losses(problem, scores, rows, memory) -> np.ndarray:

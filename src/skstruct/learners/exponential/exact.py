@@ -11,6 +11,8 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.progress import ticker
+from skstruct.learners.checkpoints.levels import NOWHERE
+from skstruct.learners.exponential.replay import Replayed
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +26,18 @@ class Solution:
     converged: bool
 
 
-def lbfgs(model, theta, *, tol: float, max_iter: int, verbose: int = 0) -> Solution:
-    """Minimise a model's convex objective until no entry of the gradient exceeds ``tol``."""
+def lbfgs(
+    model, theta, *, tol: float, max_iter: int, verbose: int = 0, level=NOWHERE, room: int = 2**30
+) -> Solution:
+    """Minimise a model's convex objective until no entry of the gradient exceeds ``tol``.
+
+    Where a fit is saved, ``room`` is for how many bytes of gradients.
+    """
     if not len(theta):  # a kernel of zeros has no features
         return Solution(theta, float(model.value_and_gradient(theta)[0]), 0.0, 0, True)
+    evaluate = model.value_and_gradient
     found = minimize(
-        model.value_and_gradient,
+        evaluate if level is NOWHERE else Replayed(evaluate, level, room),
         theta,
         jac=True,
         method="L-BFGS-B",

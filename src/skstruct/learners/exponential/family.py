@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.checks import is_count, is_number
 from skstruct.learners.exponential.exact import Solution, lbfgs
 from skstruct.learners.exponential.features import InputFeatures
@@ -197,7 +198,7 @@ class ExponentialFamily(ExponentialPredictor):
             self.seed_, self.n_jobs,
         )  # fmt: skip
 
-    def _learn(self, X, weight):
+    def _learn(self, X, weight, level):
         if not weight.sum() > 0:
             raise ValueError("sample_weight: all rows have weight zero.")
         share = weight / weight.sum()
@@ -209,13 +210,14 @@ class ExponentialFamily(ExponentialPredictor):
             coef0=self.coef0, n_components=self.n_components,
             fit_intercept=self.fit_intercept, random_state=self.random_state,
         ).fit(tokens, weights)  # fmt: skip
-        solution = (self._learn_chains if isinstance(X, TokenBatch) else self._learn_rows)(X, share)
+        learn = self._learn_chains if isinstance(X, TokenBatch) else self._learn_rows
+        solution = learn(X, share, level.below("training"))
         self.objective_, self.n_iter_ = solution.objective, solution.n_iter
         self.converged_ = solution.converged
         if not self.features_map_.is_linear:
             self.problem_.n_features = len(self.scores_.weights_)
 
-    def _learn_rows(self, X, share) -> Solution:
+    def _learn_rows(self, X, share, level) -> Solution:
         if not self.space_.discrete:
             raise ValueError(
                 f"{type(self.space_).__name__} is a space of numbers; ExponentialFamily sums over "
@@ -228,13 +230,17 @@ class ExponentialFamily(ExponentialPredictor):
             self.space_, features, psi, share, self.lam, self.memory, bool(self.fit_intercept)
         )
         self.partition_ = self._trained_by(model)
-        solution = (self._minimise if self.partition_ == "exact" else self._descend)(model)
+        minimise = self._minimise if self.partition_ == "exact" else self._descend
+        solution = minimise(model, level)
         self._take(solution.theta.reshape(model.shape))
         return solution
 
-    def _minimise(self, model) -> Solution:
-        start, tol = np.zeros(model.size), self.tol or 1e-5
-        return lbfgs(model, start, tol=tol, max_iter=self.max_iter, verbose=self.verbose)
+    def _minimise(self, model, level) -> Solution:
+        start, tol, room = np.zeros(model.size), self.tol or 1e-5, parse_memory(self.memory)
+        return lbfgs(
+            model, start, tol=tol, max_iter=self.max_iter, verbose=self.verbose, level=level,
+            room=room,
+        )  # fmt: skip
 
     def _trained_by(self, model) -> str:
         exact = self.partition in ("auto", "exact") and model.has_law()
@@ -253,7 +259,7 @@ class ExponentialFamily(ExponentialPredictor):
         check_samplable(self.space_)
         return "contrastive" if self.partition == "auto" else str(self.partition)
 
-    def _descend(self, model) -> Solution:
+    def _descend(self, model, level) -> Solution:
         from skstruct.learners.exponential.stochastic import StochasticGradients, averaged_descent
 
         gradients = StochasticGradients(
@@ -263,10 +269,10 @@ class ExponentialFamily(ExponentialPredictor):
         )  # fmt: skip
         start, tol = np.zeros(model.shape), self.tol or 1e-3
         return averaged_descent(
-            gradients, start, tol=tol, max_iter=self.max_iter, verbose=self.verbose
+            gradients, start, tol=tol, max_iter=self.max_iter, verbose=self.verbose, level=level
         )
 
-    def _learn_chains(self, X, share) -> Solution:
+    def _learn_chains(self, X, share, level) -> Solution:
         from skstruct.learners.exponential.chains import ChainModel
 
         if self.partition not in ("auto", "exact"):
@@ -277,7 +283,7 @@ class ExponentialFamily(ExponentialPredictor):
             self.space_, features, X.starts, self.outputs_, share, self.lam,
             bool(self.fit_intercept),
         )  # fmt: skip
-        solution = self._minimise(model)
+        solution = self._minimise(model, level)
         self._take(*model.parts(solution.theta))
         return solution
 

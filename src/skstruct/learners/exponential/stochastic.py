@@ -16,6 +16,7 @@ the objective is close to its minimum.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +24,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.progress import ticker
+from skstruct.learners.checkpoints.levels import NOWHERE
+from skstruct.learners.checkpoints.trees import set_stream
 from skstruct.learners.exponential.exact import Solution
 from skstruct.sampling.chains import Chains, uniform_draws
 
@@ -58,6 +61,24 @@ class StochasticGradients:
             n_jobs=n_jobs,
         )  # fmt: skip
         self._prepare_steps()
+
+    def state(self) -> dict[str, Any]:
+        """Where chains and steps are."""
+        chains = {name: getattr(self.chains, name) for name in ("states", "streams", "accepted")}
+        steps = {name: getattr(self, name) for name in ("seen", "curvature", "right")}
+        streams = {"rng": self.rng, "n_steps": self.chains.n_steps}
+        return {"chains": chains, "steps": steps, **streams}
+
+    def restore(self, state):
+        """Be where others of the same model were."""
+        set_stream(self.rng, state["rng"])
+        self.chains.n_steps = state["n_steps"]
+        for name, value in state["chains"].items():
+            setattr(self.chains, name, value)
+        for name, value in state["steps"].items():
+            setattr(self, name, value)
+        if self.seen is not None:
+            self._factor()
 
     def _prepare_steps(self):
         """Eigenvectors of the features' part of the Hessian, or a bound where it is wide."""
@@ -105,7 +126,11 @@ class StochasticGradients:
         J = np.einsum("rp,rcd->rcpd", F, deviations).reshape(-1, p * d)
         seen = J.T @ (J * share)
         self.seen = seen if self.seen is None else (1 - NEW) * self.seen + NEW * seen
-        self.hessian = _factored(self.seen, np.repeat(2.0 * self.model.lam.ravel(), d))
+        self._factor()
+
+    def _factor(self):
+        penalty = np.repeat(2.0 * self.model.lam.ravel(), self.model.shape[1])
+        self.hessian = _factored(self.seen, penalty)
 
     def _deviations(self, some) -> np.ndarray:
         """psi of the chains of some rows, less the mean of each row; shape (rows, c, d)."""
@@ -168,14 +193,22 @@ def _factored(seen, penalty):
             least *= 100.0
 
 
-def averaged_descent(gradients, W, *, tol: float, max_iter: int, verbose: int = 0) -> Solution:
+def averaged_descent(
+    gradients, W, *, tol: float, max_iter: int, verbose: int = 0, level=NOWHERE
+) -> Solution:
     """Descend until the averaged gradient promises less than ``tol`` of the objective."""
     tick = ticker(max_iter, "stochastic gradients", verbose)
-    done, window = 0, 16
+    done, window, first = 0, 16, 0
+    stopped = level.found
     while True:
         window = min(window, max_iter - done)
         mean_W, mean_G = np.zeros_like(W), np.zeros_like(W)
-        for t in range(done, done + window):
+        if stopped:
+            gradients.restore(stopped["gradients"])
+            W, mean_W, mean_G = stopped["W"], stopped["mean_W"], stopped["mean_G"]
+            done, window, first = stopped["done"], stopped["window"], stopped["first"]
+            stopped = {}
+        for t in range(first, done + window):
             G = gradients.gradient(W)
             mean_W += W / window
             mean_G += G / window
@@ -183,6 +216,9 @@ def averaged_descent(gradients, W, *, tol: float, max_iter: int, verbose: int = 
             if t % 16 == 15:
                 gradients.look()
             tick()
+            first = t + 1
+            means = {"mean_W": mean_W, "mean_G": mean_G, "done": done, "window": window}
+            level.reached(gradients=gradients, W=W, first=first, **means)
         if not np.isfinite(W).all():
             raise ValueError("Stochastic gradients diverged: scale the inputs, or raise lam.")
         done += window

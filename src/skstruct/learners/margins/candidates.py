@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.margins.dual import HingeDual
 
 KEPT = 4  # half-trained candidates in memory
@@ -50,11 +51,24 @@ class Race:
         Passes that a candidate may take.
     """
 
-    def __init__(self, dual, oracle, chosen, bounds, accuracy, max_iter, rng):
+    def __init__(self, dual, oracle, chosen, bounds, accuracy, max_iter, rng, level=NOWHERE):
         self.dual, self.oracle, self.chosen, self.rng = dual, oracle, chosen.copy(), rng
         self.bounds, self.max_iter = bounds, max_iter
         self.accuracy, self.least = accuracy, accuracy * dual.objective
         self.trained: dict[int, HingeDual] = {}
+        if level.found:
+            self._restore(level.found["race"])
+        self.level = level
+        level.keep(race=self)
+
+    def state(self) -> dict[str, Any]:
+        """What the race has come to, but for the candidate that is being trained."""
+        return {"bounds": self.bounds, "trained": {str(e): d for e, d in self.trained.items()}}
+
+    def _restore(self, state):
+        np.copyto(self.bounds, state["bounds"])
+        for e, dual in state["trained"].items():
+            self.trained[int(e)] = self.dual.fork().restore(dual)
 
     def winner(self, candidates) -> Winner | None:
         """The best of some edges (by number); None when none of them gains anything."""
@@ -74,7 +88,8 @@ class Race:
     def _train(self, e, rival):
         """Until the candidate has lost its lead over a rival, or is done."""
         dual = self.trained.pop(e, None) or self._begin(e)
-        dual.solve(self.oracle, self.accuracy / 2, self._passes(dual, rival), self.rng)
+        level = self.level.below("candidate")
+        dual.solve(self.oracle, self.accuracy / 2, self._passes(dual, rival), self.rng, level)
         self.bounds[e] = max(self.bounds[e], dual.dual_objective)
         if len(self.trained) >= KEPT:
             del self.trained[max(self.trained, key=self.bounds.__getitem__)]

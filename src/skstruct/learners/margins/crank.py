@@ -8,6 +8,7 @@ from joblib import Parallel, delayed
 
 from skstruct.decoding.pairwise.forests import is_forest
 from skstruct.decoding.pairwise.random_trees import random_tree_edges
+from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.margins.spanning import n_nodes, spanning_forest
 from skstruct.learners.margins.structures import train_on
 
@@ -57,7 +58,7 @@ def sufficient_price(Y, edges, share=None) -> float:
 
 def crank(
     dual, oracle, edges, *, n_restarts=10, beta_max=1.0, growth=2.0, inner_tol=0.01, tol=0.01,
-    accuracy=1e-3, max_iter=1000, rng=None, n_jobs=None, progress=None,
+    accuracy=1e-3, max_iter=1000, rng=None, n_jobs=None, progress=None, level=NOWHERE,
 ):  # fmt: skip
     r"""A forest by the convex-concave procedure, with a growing price on circles [1]_.
 
@@ -96,6 +97,8 @@ def crank(
         Threads for the starts. The result does not depend on it.
     progress : callable
         Given the number of the start, its forest and its dual, when one is done.
+    level : Level
+        Where a fit that is saved goes on.
 
     Returns
     -------
@@ -110,28 +113,50 @@ def crank(
     """
     rng = np.random.default_rng(rng)
     training = {"tol": inner_tol, "max_iter": max_iter}
-    train_on(dual, oracle, np.zeros(len(edges), bool), rng=rng, **training)
+    if level.found:
+        dual.restore(level.found["dual"])
+    else:
+        none = np.zeros(len(edges), bool)
+        train_on(dual, oracle, none, rng=rng, **training, level=level.below("no edges"))
+    level.keep(dual=dual)
     top = min(float(np.abs(dual.z).max(initial=0.0)) or beta_max, beta_max)  # the strongest pull
 
-    def run(number, rng):
-        start, v, beta = dual.fork(), linearise(edges, dual.constants, dual.z), top / FIRST
+    def begun(number, start, rng, level):
+        """The first tangent and the first price."""
         if number == 0:
-            train_on(start, oracle, np.ones(len(edges), bool), rng=rng, **training)
-            v = linearise(edges, start.constants, start.z)
+            everything = np.ones(len(edges), bool)
+            train_on(start, oracle, everything, rng=rng, **training, level=level.below("all edges"))
         elif number > 1:
-            v, beta = random_start(edges, rng)
-            beta *= top
-        forest = follow(
-            start, oracle, edges, v, beta, beta_max=beta_max, growth=growth, rng=rng, **training
-        )
-        fine = tol if n_restarts == 1 else min(tol, accuracy)
-        return forest, train_on(start, oracle, forest, tol=fine, max_iter=max_iter, rng=rng)
+            v, share = random_start(edges, rng)
+            return v, share * top
+        return linearise(edges, start.constants, start.z), top / FIRST
 
-    jobs = (delayed(run)(number, child) for number, child in enumerate(rng.spawn(n_restarts)))
+    def run(number, rng, level):
+        start, stopped = dual.fork(), level.found
+        if "forest" not in stopped:
+            v = stopped.get("v")
+            v, beta = begun(number, start, rng, level) if v is None else (v, stopped["beta"])
+            level.keep(v=v, beta=beta)
+            raising = {"beta_max": beta_max, "growth": growth, "level": level.below("price")}
+            forest = follow(start, oracle, edges, v, beta, rng=rng, **training, **raising)
+        else:
+            forest = stopped["forest"]
+        level.keep(forest=forest)
+        fine = {"tol": tol if n_restarts == 1 else min(tol, accuracy), "max_iter": max_iter}
+        below = level.below("forest")
+        return forest, train_on(start, oracle, forest, rng=rng, **fine, level=below)
+
+    first, children = level.found.get("n_done", 0), rng.spawn(n_restarts)
     best: tuple = ()
-    for number, found in enumerate(_in_threads(jobs, n_jobs)):
+    if first:
+        best = level.found["forest"], dual.fork().restore(level.found["best"])
+        level.keep(n_done=first, forest=best[0], best=best[1])
+    lanes = level.beside(map(str, range(first, n_restarts)))
+    jobs = (delayed(run)(int(name), children[int(name)], lane) for name, lane in lanes.items())
+    for number, found in enumerate(_in_threads(jobs, n_jobs), first):
         if not best or _worth(found[1], accuracy) < _worth(best[1], accuracy):
             best = found
+        level.keep(str(number), n_done=number + 1, forest=best[0], best=best[1])
         if progress is not None:
             progress(number, *found)
     return best
@@ -158,12 +183,17 @@ def random_start(edges, rng) -> tuple[np.ndarray, float]:
 
 def follow(
     dual, oracle, edges, v, beta, *, beta_max=1.0, growth=2.0, tol=0.01, max_iter=1000, rng=None,
-    each_round=None,
+    each_round=None, level=NOWHERE,
 ) -> np.ndarray:  # fmt: skip
     """Raise the price from ``beta`` until a forest is left, from a tangent v; its mask (E,)."""
+    first, stopped = 0, level.found
+    if stopped:
+        v, beta, first = stopped["v"], stopped["beta"], stopped["turn"]
     while True:
-        for _ in range(ROUNDS):
-            dual.penalise(l1=beta, shift=beta * v).solve(oracle, tol, range(max_iter), rng)
+        for turn in range(first, ROUNDS):
+            level.keep(v=v, beta=beta, turn=turn)
+            dual.penalise(l1=beta, shift=beta * v)
+            dual.solve(oracle, tol, range(max_iter), rng, level.below("training"))
             if each_round is not None:
                 each_round(beta, dual)
             before, v = v, linearise(edges, dual.constants, dual.z)
@@ -171,4 +201,4 @@ def follow(
                 break
         if beta >= beta_max or (settled and is_forest(n_nodes(edges), edges[dual.constants != 0])):
             return v != 0.0
-        beta = min(growth * beta, beta_max)
+        beta, first = min(growth * beta, beta_max), 0

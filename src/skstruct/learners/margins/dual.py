@@ -6,9 +6,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
+from skstruct.learners.checkpoints.levels import NOWHERE
+from skstruct.learners.checkpoints.trees import set_stream
 from skstruct.learners.margins.rows import LinearRows
 
 MOST_ATOMS, MOST_BATCH = 10, 256
@@ -16,6 +20,7 @@ STATE = (
     "points", "point_constants", "point_losses", "products", "portions", "stamps", "l1", "shift",
     "weights", "scores", "z", "constants",
 )  # fmt: skip
+NUMBERS = ("lam", "clock", "n_iter", "objective", "gap")
 CACHED_PASSES = 10  # over the atoms that are known, after each pass that asks for new ones
 
 
@@ -99,6 +104,22 @@ class HingeDual:
             setattr(other, name, getattr(self, name).copy(order="K"))
         other.history = []
         return other
+
+    def state(self) -> dict[str, Any]:
+        """All that climbing goes on from, by name."""
+        arrays = {name: getattr(self, name) for name in STATE}
+        numbers = {name: getattr(self, name) for name in NUMBERS}
+        history = np.array(self.history, dtype=np.float64).reshape(-1, 3)
+        return {**arrays, **numbers, "history": history}
+
+    def restore(self, state):
+        """Be where another dual of the same examples was."""
+        for name in STATE:
+            np.copyto(getattr(self, name), state[name])
+        for name in NUMBERS:
+            setattr(self, name, state[name])
+        self.history = [(int(n), *values) for n, *values in state["history"].tolist()]
+        return self
 
     @property
     def _atoms(self):
@@ -194,19 +215,31 @@ class HingeDual:
         return 0.5 * self.lam * self._square_norm() + float(priced)
 
     # ------------------------------------------------------------------ climbing
-    def solve(self, oracle: Oracle, tol=0.01, passes=range(1000), rng=None):
+    def solve(self, oracle: Oracle, tol=0.01, passes=range(1000), rng=None, level=NOWHERE):
         """Climb until the gap is at most ``tol`` times the objective, or ``passes`` are over.
 
         ``objective`` and ``gap`` belong to the weights that are left: an upper bound on P, and
-        how far it is at most above the optimum.
+        how far it is at most above the optimum. Arrays that an oracle remembers from call to call
+        are its ``remembered``.
         """
-        rng, measured = np.random.default_rng(rng), False
+        rng, measured, n_passes = np.random.default_rng(rng), False, 0
+        remembered, passes = getattr(oracle, "remembered", ()), iter(passes)
+        if stopped := level.found:
+            self.restore(stopped["dual"])
+            set_stream(rng, stopped["rng"])
+            for mine, theirs in zip(remembered, stopped["remembered"]):
+                np.copyto(mine, theirs)
+            measured, n_passes = stopped["measured"], stopped["n_passes"]
+            next(islice(passes, n_passes, n_passes), None)  # those that are done
         for _ in passes:
             guess = self._pass(oracle, rng)
             close = guess <= tol * max(self.dual_objective + guess, 0.0)
             measured = close or self.n_iter % 10 == 0
             if measured and self.measure(oracle, tol):
                 return self
+            n_passes += 1
+            at = {"measured": measured, "n_passes": n_passes}
+            level.reached(dual=self, rng=rng, remembered=remembered, **at)
         if not measured:
             self.measure(oracle, tol)
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.margins.candidates import Race, edge_bounds
 from skstruct.learners.margins.spanning import Pieces, n_nodes, spanning_forest
 from skstruct.learners.margins.structures import train_on
@@ -12,7 +13,7 @@ from skstruct.learners.margins.structures import train_on
 
 def greedy(
     dual, oracle, edges, *, separable=True, tol=0.01, accuracy=1e-4, max_iter=1000, rng=None,
-    progress=None,
+    progress=None, level=NOWHERE,
 ):  # fmt: skip
     r"""Begin without edges, and add the one that lowers the objective most, until none is left.
 
@@ -41,6 +42,8 @@ def greedy(
     rng : Generator or int
     progress : callable
         Given the number of the edge, and the dual with it, when one has been added.
+    level : Level
+        Where a fit that is saved goes on.
 
     Returns
     -------
@@ -48,13 +51,31 @@ def greedy(
     dual : HingeDual
         Trained on the forest.
     """
-    rng = np.random.default_rng(rng)
-    chosen, pieces = np.zeros(len(edges), bool), Pieces(n_nodes(edges))
-    train_on(dual, oracle, chosen, tol=accuracy / 2, max_iter=max_iter, rng=rng)
+    training = {"max_iter": max_iter, "rng": np.random.default_rng(rng)}
+    forest = level.found.get("forest")
+    if forest is None:
+        settings = {"separable": separable, "accuracy": accuracy, "progress": progress}
+        below = level.below("growing")
+        forest, dual = _grown(dual, oracle, edges, training=training, level=below, **settings)
+    level.keep(forest=forest)
+    return forest, train_on(dual, oracle, forest, tol=tol, **training, level=level.below("forest"))
+
+
+def _grown(dual, oracle, edges, *, separable, accuracy, progress, training, level):
+    """The forest, by mask, and the dual of its edges that gain something."""
+    chosen = np.zeros(len(edges), bool)
     gains = np.full(len(edges), np.inf)  # upper bounds
+    if stopped := level.found:
+        dual.restore(stopped["dual"])
+        chosen, gains = stopped["chosen"], stopped["gains"]
+    else:
+        train_on(dual, oracle, chosen, tol=accuracy / 2, **training, level=level.below("no edges"))
+    pieces = Pieces(n_nodes(edges), edges[chosen])
     while True:
+        level.keep(dual=dual, chosen=chosen, gains=gains)
         bounds = np.maximum(edge_bounds(dual), dual.dual_objective - gains)
-        race = Race(dual, oracle, chosen, bounds, accuracy, max_iter, rng)
+        below = level.below("race")
+        race = Race(dual, oracle, chosen, bounds, accuracy, **training, level=below)
         best = race.winner(np.flatnonzero(pieces.apart(edges)))
         if best is None:
             break
@@ -66,5 +87,4 @@ def greedy(
         dual = best.dual
         if progress is not None:
             progress(best.edge, dual)
-    chosen = spanning_forest(edges, chosen, -race.bounds)
-    return chosen, train_on(dual, oracle, chosen, tol=tol, max_iter=max_iter, rng=rng)
+    return spanning_forest(edges, chosen, -race.bounds), dual

@@ -18,6 +18,7 @@ from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
 from skstruct._arrays.whole import all_or_nothing
+from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.margins.base import MarginLearner
 from skstruct.learners.margins.dual import HingeDual
 from skstruct.learners.tokens import TokenBatch
@@ -82,13 +83,17 @@ class HingeLearner(MarginLearner):
         self.past_ = self._learned(X, weight, past, keep=True)
         return self
 
-    def _learn(self, X, weight):
+    def _goes_on_from(self):
+        past = getattr(self, "past_", None) if self.warm_start else None
+        return None if past is None or past.dual is None else past.dual.state()
+
+    def _learn(self, X, weight, level):
         past = self.__dict__.pop("past_", None)
         same = past is not None and np.array_equal(past.outputs, self.outputs_)
         past = past if self.warm_start and same else None
-        self.past_ = self._learned(X, weight, past, keep=self.warm_start)
+        self.past_ = self._learned(X, weight, past, self.warm_start, level)
 
-    def _learned(self, X, weight, past, keep) -> Past:
+    def _learned(self, X, weight, past, keep, level=NOWHERE) -> Past:
         """Solve the dual, begun where one of the same objective stopped; what to go on from."""
         self._warn_if_approximate()
         self.scores_, rows = self._rows(X)
@@ -96,7 +101,7 @@ class HingeLearner(MarginLearner):
         key = self._objective_key() if keep else None
         if key is not None and past is not None and past.key == key:
             dual.take_over(past.dual)
-        dual = self._solve(dual)
+        dual = self._solve(dual, level)
         self.problem_ = self.problem_.trained()
         X = None if self._precomputed else X
         return Past(X, self.outputs_, weight, dual if keep else None, key)
@@ -121,12 +126,12 @@ class HingeLearner(MarginLearner):
 
     _rivals = "margin"
 
-    def _solve(self, dual) -> HingeDual:
+    def _solve(self, dual, level) -> HingeDual:
         """Climb, keep the weights, and give the dual back."""
         oracle = self._oracle()
         if not dual.clock or not dual.measure(oracle, self.tol):  # it may have gone on from the end
             passes = track(range(self.max_iter), "training", self.verbose)
-            dual.solve(oracle, self.tol, passes, self._seed())
+            dual.solve(oracle, self.tol, passes, self._seed(), level.below("training"))
         self._finish(dual)
         return dual
 

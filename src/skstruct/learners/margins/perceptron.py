@@ -9,10 +9,18 @@ from sklearn.utils import check_random_state
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
 from skstruct._arrays.whole import all_or_nothing
+from skstruct.learners.checkpoints.levels import NOWHERE
+from skstruct.learners.checkpoints.saving import resuming
+from skstruct.learners.checkpoints.trees import set_stream
 from skstruct.learners.inputs import has_features
 from skstruct.learners.margins.base import MarginLearner
 from skstruct.learners.margins.rows import NOTHING
 from skstruct.spaces.listed import ListView
+
+LEARNED = (
+    "weights_", "row_scores_", "coefficients_", "moments_", "constants_", "constant_moments_",
+)  # fmt: skip
+COUNTED = ("n_seen_", "n_mistakes_")
 
 
 class StructuredPerceptron(MarginLearner):
@@ -128,20 +136,36 @@ class StructuredPerceptron(MarginLearner):
                 raise ValueError(f"{name} is a whole number from 1; {getattr(self, name)!r} came.")
 
     @all_or_nothing
-    def fit(self, X, y):
-        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads."""
+    def fit(self, X, y, *, checkpoint=None):
+        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
+
+        Parameters
+        ----------
+        checkpoint : str, path or Checkpoint, default=None
+            File that training is saved to on the way, and goes on from when it was stopped; it is
+            removed in the end. See :class:`~skstruct.learners.Checkpoint`.
+        """
         X, _ = self._begin(X, y, None, reset=True)
-        self.problem_ = self._problem(X)
-        self._learn(X, None)
+        with resuming(self, checkpoint, X=X, y=y) as level:
+            self.problem_ = self._problem(X)
+            self._learn(X, None, level)
         return self
 
-    def _learn(self, X, weight):
+    def _learn(self, X, weight, level):
         self.scores_, rows = self._rows(X)
         self._start(rows)
         n, rng = rows.n_examples, check_random_state(self.random_state)
+        if stopped := level.found:
+            set_stream(rng, stopped["rng"])
         for epoch in track(range(self.n_epochs), "training", self.verbose):
-            order = rng.permutation(n) if self.shuffle else np.arange(n)
-            if not self._visit(rows, order):
+            if epoch < stopped.get("epoch", 0):
+                continue
+            if epoch == stopped.get("epoch"):
+                order = stopped["order"]
+            else:
+                order = rng.permutation(n) if self.shuffle else np.arange(n)
+            level.keep(epoch=epoch, order=order, rng=rng)
+            if not self._visit(rows, order, level.below("visits")):
                 # No update: the weights stay as they are, however often the rows come again.
                 self.n_seen_ += n * (self.n_epochs - 1 - epoch)
                 break
@@ -206,12 +230,24 @@ class StructuredPerceptron(MarginLearner):
             setattr(self, name, getattr(self, name).copy(order="K"))  # all or nothing
         self.row_scores_ = NOTHING
 
-    def _visit(self, rows, order) -> int:
+    def _state(self):
+        return {name: getattr(self, name) for name in (*LEARNED, *COUNTED)}
+
+    def _restore(self, state):
+        for name in LEARNED:
+            np.copyto(getattr(self, name), state[name])
+        for name in COUNTED:
+            setattr(self, name, state[name])
+
+    def _visit(self, rows, order, level=NOWHERE) -> int:
         """One pass in the given order; returns the number of updates."""
         from skstruct.learners.margins._compiled_perceptron import fix_violations
 
-        n_updates = 0
-        for start in range(0, len(order), self.batch_size):
+        n_updates = first = 0
+        if stopped := level.found:
+            self._restore(stopped["learned"])
+            n_updates, first = stopped["n_updates"], stopped["first"]
+        for start in range(first, len(order), self.batch_size):
             examples = order[start : start + self.batch_size]
             scores = rows.scores(self.weights_, self.row_scores_, rows.of(examples))
             found, found_constants = self.problem_.predicted(scores, self.constants_, examples)
@@ -224,6 +260,8 @@ class StructuredPerceptron(MarginLearner):
                 float(self.n_seen_),
             )  # fmt: skip
             self.n_seen_ += len(examples)
+            first = start + self.batch_size
+            level.reached(learned=self._state(), n_updates=n_updates, first=first)
         self.n_mistakes_ += n_updates
         return n_updates
 

@@ -14,8 +14,10 @@ class Pieces:
     (True, True, False)
     """
 
-    def __init__(self, n_nodes):
+    def __init__(self, n_nodes, edges=()):
         self.piece = np.arange(n_nodes)
+        for i, j in edges:
+            self.join(i, j)
 
     def join(self, i, j) -> bool:
         """Add an edge; False when it closes a circle."""

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.margins.candidates import Race, edge_bounds
 from skstruct.learners.margins.spanning import Pieces, n_nodes, spanning_forest
 
 
-def train_on(dual, oracle, free, *, tol=0.01, max_iter=1000, rng=None):
+def train_on(dual, oracle, free, *, tol=0.01, max_iter=1000, rng=None, level=NOWHERE):
     """Train with some edges free, by mask, and all others at zero; the means are kept."""
     dual.penalise(l1=np.where(free, 0.0, np.inf), shift=0.0)
-    return dual.solve(oracle, tol, range(max_iter), rng)
+    return dual.solve(oracle, tol, range(max_iter), rng, level)
 
 
-def project(dual, oracle, edges, *, tol=0.01, max_iter=1000, rng=None):
+def project(dual, oracle, edges, *, tol=0.01, max_iter=1000, rng=None, level=NOWHERE):
     r"""The maximum spanning forest of the weights that training with all edges gives.
 
     This is the circuit rank price of ``crank`` with a large :math:`\beta`, from the full
@@ -28,13 +29,17 @@ def project(dual, oracle, edges, *, tol=0.01, max_iter=1000, rng=None):
     could not change their signs either; here the forest is trained freely, which no sign
     constraint can improve on.
     """
-    rng = np.random.default_rng(rng)
-    train_on(dual, oracle, np.ones(len(edges), bool), tol=tol, max_iter=max_iter, rng=rng)
-    forest = spanning_forest(edges, np.abs(dual.constants))
-    return forest, train_on(dual, oracle, forest, tol=tol, max_iter=max_iter, rng=rng)
+    training = {"tol": tol, "max_iter": max_iter, "rng": np.random.default_rng(rng)}
+    forest = level.found.get("forest")
+    if forest is None:
+        all_edges = np.ones(len(edges), bool)
+        train_on(dual, oracle, all_edges, **training, level=level.below("all edges"))
+        forest = spanning_forest(edges, np.abs(dual.constants))
+    level.keep(forest=forest)
+    return forest, train_on(dual, oracle, forest, **training, level=level.below("forest"))
 
 
-def mst(dual, oracle, edges, *, tol=0.01, accuracy=1e-4, max_iter=1000, rng=None):
+def mst(dual, oracle, edges, *, tol=0.01, accuracy=1e-4, max_iter=1000, rng=None, level=NOWHERE):
     r"""The maximum spanning forest of what each edge gains alone.
 
     Gain is how much one edge lowers the objective of the model without edges. Edges are
@@ -46,11 +51,27 @@ def mst(dual, oracle, edges, *, tol=0.01, accuracy=1e-4, max_iter=1000, rng=None
     accuracy : float
         Gains that differ by less than this share of the objective may change places.
     """
-    rng = np.random.default_rng(rng)
-    chosen, pieces = np.zeros(len(edges), bool), Pieces(n_nodes(edges))
-    train_on(dual, oracle, chosen, tol=accuracy / 2, max_iter=max_iter, rng=rng)
-    race = Race(dual, oracle, chosen, edge_bounds(dual), accuracy, max_iter, rng)
+    training = {"max_iter": max_iter, "rng": np.random.default_rng(rng)}
+    forest = level.found.get("forest")
+    if forest is None:
+        forest = _best_gains(dual, oracle, edges, accuracy, training, level.below("gains"))
+        forest = spanning_forest(edges, *forest)
+    level.keep(forest=forest)
+    return forest, train_on(dual, oracle, forest, tol=tol, **training, level=level.below("forest"))
+
+
+def _best_gains(dual, oracle, edges, accuracy, training, level):
+    """The edges that win, by mask, and what the others might gain, more being better."""
+    chosen, none = np.zeros(len(edges), bool), np.zeros(len(edges), bool)
+    if stopped := level.found:
+        dual.restore(stopped["dual"])
+        chosen = stopped["chosen"]
+    else:
+        train_on(dual, oracle, none, tol=accuracy / 2, **training, level=level.below("no edges"))
+    pieces = Pieces(n_nodes(edges), edges[chosen])
+    level.keep(dual=dual, chosen=chosen)
+    bounds, below = edge_bounds(dual), level.below("race")
+    race = Race(dual, oracle, none, bounds, accuracy, **training, level=below)
     while (best := race.winner(np.flatnonzero(pieces.apart(edges)))) is not None:
         chosen[best.edge] = pieces.join(*edges[best.edge])
-    chosen = spanning_forest(edges, chosen, -race.bounds)
-    return chosen, train_on(dual, oracle, chosen, tol=tol, max_iter=max_iter, rng=rng)
+    return chosen, -race.bounds

@@ -148,9 +148,9 @@ class MaxMarginTree(NetworkLearner):
     def _oracle(self):
         return self.problem_.atoms
 
-    def _solve(self, dual):
+    def _solve(self, dual, level):
         edges, rng = self.problem_.space.edges_, np.random.default_rng(self._seed())
-        mask, dual = self._structure(dual, edges, rng)
+        mask, dual = self._structure(dual, edges, rng, level.below("structure"))
         self._finish(dual)
         self.scores_.constants_ = dual.constants[mask]
         names = self.space_.labels_
@@ -161,9 +161,9 @@ class MaxMarginTree(NetworkLearner):
         self.tree_ = self._weighted_graph()
         return dual
 
-    def _structure(self, dual, edges, rng):
+    def _structure(self, dual, edges, rng, level):
         """Which edges are kept, and the dual trained on these."""
-        settings = {"tol": self.tol, "max_iter": self.max_iter, "rng": rng}
+        settings = {"tol": self.tol, "max_iter": self.max_iter, "rng": rng, "level": level}
         oracle, Y = self.problem_.atoms, self.outputs_
         if self.method in ("empty", "full", "chow-liu"):
             mask = np.full(len(edges), self.method == "full")

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checkpoints: files from which a fit goes on after its process was stopped."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+import warnings
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from skstruct._arrays.checks import is_number
+from skstruct._files.container import read_container, write_container
+from skstruct.exceptions import ModelFileError
+from skstruct.learners.checkpoints.fingerprints import differences, owner_of
+from skstruct.learners.checkpoints.levels import NOWHERE, Level
+from skstruct.learners.checkpoints.trees import packed, plain, unpacked
+
+KIND = "checkpoint"
+SHARE = 0.01  # of the time of a fit, at most, goes into saving it
+LARGEST = 2**50  # bytes of a file that is read
+REMEDY = "Delete it to begin anew, or give another path."
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A file that a long fit is saved to, and goes on from when its process was stopped.
+
+    ``fit(X, y, checkpoint=path)`` saves where it is from time to time. Called again after a
+    crash, with the same parameters and data, it goes on from there, and ends with the same
+    result, bit for bit (on the same machine, with the same number of threads). In the end the
+    file is removed. A path is enough; this class sets how often.
+
+    The file is replaced in one step and sealed by a checksum: at any time it is whole. It holds
+    numbers only. One that belongs to another fit, or is damaged, is refused with a
+    :class:`~skstruct.exceptions.ModelFileError`, and never written over. Two fits must not
+    share a path at the same time.
+
+    Parameters
+    ----------
+    path : str or path
+    every : float, default=10.0
+        Seconds between two saves, at least. Where saving takes long, they are further apart, so
+        that it takes no more than a hundredth of the time. 0 saves after each step.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skstruct.learners import StructuredSVM
+    >>> X, y = [[0.0], [0.2], [1.0], [1.2]], ["sun", "sun", "rain", "rain"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model = StructuredSVM(random_state=0)
+    ...     model = model.fit(X, y, checkpoint=Checkpoint(f"{folder}/svm.checkpoint", every=60))
+    ...     left = os.listdir(folder)
+    >>> model.predict([[0.1]]).tolist(), left
+    (['sun'], [])
+    """
+
+    path: str | os.PathLike
+    every: float = 10.0
+
+    def __post_init__(self):
+        if not isinstance(self.path, (str, os.PathLike)):
+            raise TypeError(f"checkpoint is the path of a file, or Checkpoint; {self.path!r} came.")
+        if not (is_number(self.every) and self.every >= 0):
+            raise ValueError(f"every is a number of seconds, at least 0; {self.every!r} came.")
+
+
+@contextmanager
+def resuming(model, checkpoint, **data):
+    """The level at which a fit begins, or goes on; the file is removed when all went well.
+
+    Parameters
+    ----------
+    checkpoint : None, str, path or Checkpoint
+    **data
+        All that the result depends on besides the parameters of the model.
+    """
+    if checkpoint is None:
+        yield NOWHERE
+        return
+    if not isinstance(checkpoint, Checkpoint):
+        checkpoint = Checkpoint(checkpoint)
+    saver = Saver(checkpoint, owner_of(model, data))
+    with _seeded(model, saver.seed):
+        yield saver.level
+    saver.remove()
+
+
+@contextmanager
+def _seeded(model, seed):
+    """Where the model draws a seed of its own, it is the one that the checkpoint knows."""
+    if getattr(model, "random_state", seed) is not None:
+        yield
+        return
+    model.random_state = seed
+    try:
+        yield
+    finally:
+        model.random_state = None
+
+
+class Saver:
+    """Reads and writes the checkpoint of one fit."""
+
+    def __init__(self, checkpoint: Checkpoint, owner: dict[str, Any]):
+        self.path, self.every, self.owner = Path(checkpoint.path), checkpoint.every, owner
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(f"{self.path}: there is no folder {self.path.parent}.")
+        self.lock, self.next = threading.RLock(), time.monotonic() + self.every
+        found = self._read()
+        # Not from the model: a seed of its own must be the same after a crash.
+        drawn = int(check_random_state(None).randint(2**31 - 1)) if found is None else 0
+        self.seed = drawn if found is None else found["seed"]
+        self.level = Level(self, None if found is None else found["tree"])
+
+    def _read(self):
+        if not self.path.exists():
+            return None
+        try:
+            manifest, arrays = read_container(self.path, KIND, max_bytes=LARGEST)
+            owner = manifest["owner"]
+            why = differences(owner, self.owner)
+            content = None if why else unpacked(manifest["content"], arrays)
+        except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+            said = str(error) if isinstance(error, ModelFileError) else f"{self.path}: {error!r}."
+            raise ModelFileError(f"{said} {REMEDY}") from None
+        if why is not None:
+            raise ModelFileError(f"{self.path} is the checkpoint of another fit: {why}. {REMEDY}")
+        return content
+
+    def is_due(self) -> bool:
+        """Whether it is time to save."""
+        return time.monotonic() >= self.next
+
+    def save(self, lane: Level) -> None:
+        """Write the file; ``lane`` is the level that is between two steps."""
+        with self.lock:
+            begun = time.monotonic()
+            if lane is not self.level:
+                lane.freeze()
+            arrays: dict[str, np.ndarray] = {}
+            content = packed(plain({"seed": self.seed, "tree": self.level.tree()}), arrays)
+            try:
+                manifest = {"owner": self.owner, "content": content}
+                write_container(self.path, KIND, manifest, arrays)
+            except OSError as error:  # a full disk is no reason to lose the fit as well
+                warnings.warn(f"{self.path} could not be written: {error}", stacklevel=2)
+            now = time.monotonic()
+            rest = (now - begun) / SHARE if self.every > 0 else 0.0
+            self.next = now + max(self.every, rest)
+
+    def remove(self) -> None:
+        """No file is left, nor what writers that were killed have left."""
+        with suppress(FileNotFoundError):
+            self.path.unlink()
+        temporary = re.compile(re.escape(f".{self.path.name[:100]}.") + "[a-z0-9_]{8}")
+        for path in self.path.parent.iterdir():
+            if temporary.fullmatch(path.name) and _is_ours(path):
+                with suppress(FileNotFoundError):
+                    path.unlink()
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file is empty or begins like a container."""
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as file:
+                return file.read(4) in (b"", b"PK\3\4")
+    return False
