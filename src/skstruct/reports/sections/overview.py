@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was trained on what."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+
+from skstruct.inspection.drawing import written
+from skstruct.reports.pages import Facts, Section, number
+from skstruct.reports.subject import len_of_rows
+
+CHOSEN = ("alpha_", "C_", "gamma_", "radius_", "kernel_", "input_kernel_", "n_neighbors_")
+WARNINGS = ("converged_",)
+
+
+def section(subject) -> Section:
+    """The learner, its data, what it chose for itself, and all its parameters."""
+    learner = subject.learner
+    facts = [("learner", type(learner).__name__)]
+    if subject.model is not learner:
+        steps = [type(step).__name__ for _, step in subject.model.steps]
+        facts.append(("pipeline", " → ".join(steps)))
+    facts += [
+        ("outputs", _space_in_words(subject)),
+        ("loss", written(repr(subject.loss), 120)),
+        ("training rows", number(len(np.asarray(learner.outputs_)))),
+        ("rows of this report", number(subject.n)),
+        ("inputs", _inputs_in_words(subject)),
+    ]
+    data = subject.options.get("data_name")
+    if data is not None:
+        facts.insert(0, ("data", written(data, 200)))
+    facts += [(name.rstrip("_"), f"{_value(chosen)} (chosen)") for name, chosen in _chosen(learner)]
+    facts += [("decisions", _promise(subject.space))]
+    facts += [("written on", datetime.datetime.now().strftime("%d %B %Y, %H:%M"))]
+    given = learner.get_params(deep=False)
+    parameters = [(name, _value(value)) for name, value in sorted(given.items())]
+    blocks = [Facts(facts), Facts(parameters, folded=f"all {len(parameters)} parameters")]
+    return Section("What was trained on what", "overview", blocks)
+
+
+def _chosen(learner):
+    for name in CHOSEN:
+        value = getattr(learner, name, None)
+        asked = getattr(learner, name.rstrip("_"), None)
+        if value is not None and not callable(value) and _value(asked) != _value(value):
+            yield name, value
+
+
+def _value(value) -> str:
+    if isinstance(value, (float, np.floating)):
+        return number(value)
+    return written(repr(value), 160)
+
+
+def _space_in_words(subject) -> str:
+    space = subject.space
+    names = getattr(space, "items_", getattr(space, "symbols_", getattr(space, "labels_", None)))
+    what = {"ranking": "items", "sequence": "symbols", "flow": "arcs", "quantities": "numbers",
+            "classes": "classes", "ordinal": "levels", "tour": "edges"}  # fmt: skip
+    text = type(space).__name__
+    if names is not None:
+        named = what.get(subject.kind, "labels")
+        one = {"classes": "class", "quantities": "number"}.get(named, named[:-1])
+        text += f", {number(len(names))} {named if len(names) != 1 else one}"
+    return text
+
+
+def _inputs_in_words(subject) -> str:
+    X = subject.X
+    if hasattr(X, "shape") and len(X.shape) == 2:
+        return f"{number(X.shape[1])} features"
+    first = X[0]
+    if hasattr(first, "shape") and len(first.shape) == 2:
+        return f"sequences of rows of {number(first.shape[1])} features"
+    lengths = [len_of_rows(x) for x in X]
+    return f"sequences of {number(min(lengths))} to {number(max(lengths))} positions"
+
+
+def _promise(space) -> str:
+    promise = space.guarantee
+    if promise.kind == "exact":
+        return "exact: no output has less estimated risk, or more score"
+    if promise.kind == "ratio":
+        return f"at least {promise.ratio:.0%} of the way from the worst output to the best"
+    return "as good as their bounds say"

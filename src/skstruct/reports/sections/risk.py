@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Estimated risk against realised loss, what abstaining gains, and how alpha was chosen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct.inspection import (
+    AlphaPathDisplay,
+    CalibrationDisplay,
+    MarginalCalibrationDisplay,
+    RiskCoverageDisplay,
+)
+from skstruct.inspection.drawing import written
+from skstruct.reports.pages import Beside, Brief, Section, Table, Text, left_out
+from skstruct.reports.pictures import picture
+
+UNDER_ZERO_ONE = (
+    "The most probable output is predicted: its risk is the chance that anything in it is wrong, "
+    "and the loss here is one where that is so. "
+)
+SHARES = (1.0, 0.9, 0.8, 0.7, 0.5, 0.25, 0.1)
+
+
+def calibration(subject) -> Section:
+    """Whether the model loses what it expects to."""
+    title, anchor = "Estimated and realised risk", "calibration"
+    if subject.risks is None:
+        return left_out(title, anchor, subject.why_no_risks)
+    display = []
+
+    def draw():
+        display.append(CalibrationDisplay.from_predictions(subject.risks, subject.risk_losses))
+        return display[0]
+
+    drawn = picture(draw, "Realised mean loss against estimated risk, in bins")
+    (shown,) = display
+    rows = [
+        [f"{b + 1}", count, *map(Brief, (estimated, realised, low, high))]
+        for b, (count, estimated, realised, (low, high)) in enumerate(
+            zip(shown.counts, shown.estimated, shown.realised, shown.intervals)
+        )
+    ]
+    header = ["bin", "rows", "estimated", "realised", "95 % from", "to"]
+    means = np.mean(subject.risks), np.mean(subject.risk_losses)
+    text = UNDER_ZERO_ONE if _whole_outputs(subject) else ""
+    text += (
+        f"The model expected to lose {means[0]:.4g} per row and lost {means[1]:.4g}. Bins are off "
+        f"by {shown.expected_error:.4g} on average. Above the dotted line the model is too bold."
+    )
+    return Section(title, anchor, [Text(text), Beside([drawn, Table(header, rows, narrow=True)])])
+
+
+def _whole_outputs(subject) -> bool:
+    """Whether risks are of the zero-one loss, and the learner is judged by another one."""
+    return not np.array_equal(subject.risk_losses, subject.losses)
+
+
+def marginals(subject) -> Section:
+    """Whether what is given thirty per cent happens thirty times in a hundred."""
+    title, anchor = "Probabilities", "probabilities"
+    learner = subject.learner
+    if not hasattr(learner, "predict_marginals"):
+        return left_out(title, anchor, f"{type(learner).__name__} has no probabilities.")
+    display = []
+
+    def draw():
+        chosen = MarginalCalibrationDisplay.from_estimator(learner, subject.inner, subject.y)
+        display.append(chosen)
+        return chosen
+
+    try:
+        drawn = picture(draw, "Observed shares against predicted probabilities")
+    except (ValueError, NotImplementedError) as error:
+        return left_out(title, anchor, str(error))
+    text = f"Expected calibration error {display[0].expected_error:.4f} over all coordinates."
+    return Section(title, anchor, [Text(text), drawn])
+
+
+def coverage(subject) -> Section:
+    """What is lost on rows of which the model is surest."""
+    title, anchor = "Leaving out what is uncertain", "coverage"
+    if subject.risks is None:
+        return left_out(title, anchor, subject.why_no_risks)
+    display = []
+
+    def draw():
+        display.append(RiskCoverageDisplay.from_predictions(subject.risks, subject.risk_losses))
+        return display[0]
+
+    drawn = picture(draw, "Mean loss of the rows kept against the share kept")
+    (shown,) = display
+    rows = []
+    for share in SHARES:
+        kept = max(1, round(share * subject.n))
+        rows.append([f"{share:.0%}", kept, shown.risk[kept - 1], shown.oracle[kept - 1]])
+    header = ["kept", "rows", "mean loss", "of an oracle"]
+    text = UNDER_ZERO_ONE if _whole_outputs(subject) else ""
+    text += (
+        "Rows of large estimated risk are handed to somebody else, and the mean loss is that of "
+        f"the others. Area below the curve {shown.area:.4g}; dropping rows at random "
+        f"{shown.area_random:.4g}, an oracle {shown.area_oracle:.4g}."
+    )
+    return Section(title, anchor, [Text(text), Beside([drawn, Table(header, rows, narrow=True)])])
+
+
+def search(subject) -> Section:
+    """All penalties and kernels that were tried."""
+    title, anchor = "How the penalty was chosen", "search"
+    found = getattr(subject.learner, "search_", None)
+    trials = getattr(found, "trials", None)
+    if not trials or "alpha" not in trials[0]:
+        return left_out(title, anchor, "nothing was searched when the model was fitted.")
+    drawn = picture(
+        AlphaPathDisplay(found).plot, "Left-out risk against alpha",
+        "the circle is what was chosen",
+    )  # fmt: skip
+    keys = [key for key in ("kernel", "gamma", "alpha", "risk") if key in trials[0]]
+    ordered = sorted(trials, key=lambda trial: trial["risk"])
+    rows = [[_cell(trial[key]) for key in keys] for trial in ordered]
+    header = ["left-out risk" if key == "risk" else key for key in keys]
+    caption = f"{len(rows)} trials, the best first"
+    return Section(title, anchor, [Beside([drawn, Table(header, rows, caption, 8, narrow=True)])])
+
+
+def _cell(value):
+    if value is None:
+        return "default"
+    return value if isinstance(value, (int, float, np.number)) else written(value, 40)

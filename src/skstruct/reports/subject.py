@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The model that a report is about, with its predictions and what they lose."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct._arrays.optional import is_pandas
+from skstruct.inspection.risks import canonical, risks_and_losses
+from skstruct.losses import pair, resolve_loss
+from skstruct.reports.kinds import kind_of
+
+
+@dataclass(frozen=True)
+class Subject:
+    """All that sections need, computed once."""
+
+    model: Any  # as it was given
+    learner: Any  # what decides: the model, or the last step of a pipeline
+    X: Any  # as the model takes them
+    inner: Any  # as the learner takes them
+    y: Any
+    space: Any
+    kind: str
+    predicted: np.ndarray  # in canonical form
+    truth: np.ndarray
+    loss: Any  # of the learner, bound to its space
+    losses: np.ndarray  # shape (n,)
+    risks: np.ndarray | None  # estimated, with what they were estimated for
+    risk_losses: np.ndarray | None
+    why_no_risks: str
+    seconds: dict  # what took how long
+    options: dict = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        return len(self.losses)
+
+    @property
+    def rng(self) -> np.random.Generator:
+        return np.random.default_rng(self.options.get("random_state", 0))
+
+    def input_of(self, i: int):
+        """One input, as displays take it."""
+        return row_of(self.inner, i)
+
+
+def read_subject(model, X, y, **options) -> Subject:
+    """Predict, and compare with true outputs.
+
+    Parameters
+    ----------
+    model : fitted learner, or pipeline that ends in one
+    X, y : rows that the model was not trained on, with their true outputs
+    **options
+        Those of :func:`skstruct.reports.write_report`.
+    """
+    learner, inner = model, X
+    if hasattr(model, "steps"):
+        learner, inner = model[-1], model[:-1].transform(X) if len(model) > 1 else X
+    if not hasattr(learner, "fit") or not hasattr(learner, "predict"):
+        raise ValueError(f"A report is about a learner of skstruct; {type(learner).__name__} came.")
+    check_is_fitted(learner)
+    if not hasattr(learner, "space_"):
+        raise ValueError(
+            f"A report is about a learner of skstruct, which has a space_; "
+            f"{type(learner).__name__} has none."
+        )
+    if len_of_rows(X) == 0:
+        raise ValueError("A report needs rows to judge predictions by; X has none.")
+    space = learner.space_
+    start = time.perf_counter()
+    outputs = model.predict(X)
+    seconds = {"prediction": time.perf_counter() - start}
+    loss = own_loss(learner)
+    if getattr(learner, "several_outputs", False):
+        y = _nearest(space, loss, outputs, y)
+    predicted, truth = canonical(space, outputs, y)
+    losses = np.asarray(loss(predicted, truth), dtype=float)
+    risks, risk_losses, why = _risks(learner, inner, y)
+    return Subject(
+        model, learner, X, inner, y, space, kind_of(space), predicted, truth, loss, losses,
+        risks, risk_losses, why, seconds, options,
+    )  # fmt: skip
+
+
+def own_loss(learner):
+    """The loss that the learner is judged by, bound to its space."""
+    problem = getattr(learner, "problem_", None)
+    if problem is not None:
+        return problem.loss
+    asked = getattr(learner, "loss", None)
+    space = learner.space_
+    return pair(resolve_loss(asked or space.default_loss), space, learner.outputs_)[1]
+
+
+def _risks(learner, X, y):
+    try:
+        risks, losses = risks_and_losses(learner, X, y)
+    except ValueError as error:
+        return None, None, str(error)
+    if not (np.isfinite(risks).all() and np.isfinite(losses).all()):
+        return None, None, "Estimated risks are not finite."
+    return risks, losses, ""
+
+
+def _nearest(space, loss, outputs, y):
+    """Of several correct outputs of each row, the one nearest to the prediction."""
+    predicted = space.validate(outputs)
+    chosen = []
+    for z, correct in zip(predicted, y):
+        truths = space.validate(list(correct))
+        losses = loss(np.broadcast_to(z, truths.shape), truths)
+        chosen.append(list(correct)[int(np.argmin(losses))])
+    return chosen
+
+
+def len_of_rows(X) -> int:
+    """Number of inputs, whatever holds them."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def row_of(X, i: int):
+    """One input in the form that it had among others."""
+    if is_pandas(X, "DataFrame"):
+        return X.iloc[[i]]
+    return X[[i]] if sparse.issparse(X) else X[i]

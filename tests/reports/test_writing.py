@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import re
+import warnings
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skstruct import (
+    ConditionalRiskMinimizer,
+    CountingRidge,
+    ExponentialFamily,
+    MaxMarginNetwork,
+    MaxMarginTree,
+    OutputKernelRegressor,
+    StructuredPerceptron,
+    StructuredSVM,
+)
+from skstruct.learners import LabelRankingSVM, NeighborLabelRanker
+from skstruct.reports import pictures, write_report
+from skstruct.spaces import (
+    Box,
+    Candidates,
+    Cycles,
+    Flows,
+    Graphs,
+    Hierarchy,
+    Interval,
+    LabelSets,
+    Ordinal,
+    PairwiseLabels,
+    Rankings,
+    Sequences,
+    Simplex,
+    Strings,
+)
+
+matplotlib.use("Agg")
+RNG = np.random.default_rng(0)
+N = 24
+X = RNG.standard_normal((N, 3))
+SETS = (X + 0.3 * RNG.standard_normal((N, 3)) > 0).astype(int)
+NAMES = [{"abc"[j] for j in np.flatnonzero(row)} for row in SETS]
+TOKENS = [RNG.standard_normal((2 + i % 3, 2)) for i in range(N)]
+TAGS = [tuple("xy"[int(t[0] > 0)] for t in x) for x in TOKENS]
+WORDS = [[("the", "D"), ("cat", "N")] if row[0] else [("a", "D"), ("dog", "N")] for row in SETS]
+TREE = Hierarchy([("r", "a"), ("r", "b"), ("a", "c")], close=True)
+ARCS = [("s", "a"), ("a", "t", 0.9), ("s", "t")]
+SHARES = np.clip(np.abs(X[:, :1]) / 3, 0, 0.9)
+RISK = ConditionalRiskMinimizer
+
+CASES = {
+    "classes": (RISK(), X, ["no yes"[3 * int(s) :][:3].strip() for s in SETS[:, 0]]),
+    "labels": (RISK(LabelSets("abc")), X, NAMES),
+    "hierarchy": (RISK(TREE), X, NAMES),
+    "ranking": (RISK(Rankings("abc")), X, np.argsort(np.argsort(X, axis=1), axis=1) + 1),
+    "partial": (RISK(Rankings("abc")), X, [["a", "b"] if s else ["c"] for s in SETS[:, 0]]),
+    "sequence": (RISK(Sequences(), alpha=1.0), TOKENS, TAGS),
+    "tokens": (RISK(Sequences(), kernel="linear", alpha=1.0), WORDS, [("B", "I")] * N),
+    "strings": (RISK(Strings("xy", (0, 3)), alpha=1.0), X, ["xy"[: 1 + s] for s in SETS[:, 0]]),
+    "interval": (RISK(Interval(), "absolute"), X, X[:, 0]),
+    "box": (RISK(Box()), X, pd.DataFrame(X[:, :2], columns=["u", "v"])),
+    "histogram": (RISK(Simplex()), X, np.abs(X) / np.abs(X).sum(axis=1, keepdims=True)),
+    "ordinal": (RISK(Ordinal(["low", "high"])), X, np.where(SETS[:, 0], "high", "low")),
+    "flow": (RISK(Flows(ARCS, {"s": 1, "t": -1})), X, np.hstack([SHARES, SHARES, 1 - SHARES])),
+    "tour": (CountingRidge(Cycles(list("abcd")), alpha=0.1), X,
+             [list("abcd") if s else list("acb") for s in SETS[:, 0]]),
+    "graph": (RISK(Graphs(list("abc")), alpha=1.0), X,
+              [[("a", "b")] if s else [("b", "c")] for s in SETS[:, 0]]),
+    "counting": (CountingRidge(LabelSets("abc"), alpha=0.1), X, NAMES),
+    "exponential": (ExponentialFamily(LabelSets("abc")), X, NAMES),
+    "exponential, hamming": (ExponentialFamily(PairwiseLabels(), loss="hamming"), X, SETS),
+    "exponential, chains": (ExponentialFamily(Sequences()), TOKENS, TAGS),
+    "network": (MaxMarginNetwork(max_iter=5), X, SETS),
+    "tree": (MaxMarginTree(max_iter=5), X, SETS),
+    "svm": (StructuredSVM(LabelSets(), max_iter=5), X, SETS),
+    "perceptron": (StructuredPerceptron(LabelSets()), X, SETS),
+    "output kernel": (OutputKernelRegressor(output_kernel="hamming"), X,
+                      ["cat" if s else "dog" for s in SETS[:, 0]]),
+    "candidates": (RISK(Candidates(["cat", "cow", "dog"]), alpha=1.0), X,
+                   ["cat" if s else "dog" for s in SETS[:, 0]]),
+    "output kernel, space": (OutputKernelRegressor(space=LabelSets()), X, SETS),
+    "ranker": (LabelRankingSVM(), X, np.argsort(np.argsort(X, axis=1), axis=1) + 1),
+    "neighbours": (NeighborLabelRanker(3), X, np.argsort(np.argsort(X, axis=1), axis=1) + 1),
+    "pipeline": (make_pipeline(StandardScaler(), RISK(LabelSets("abc"))), X, NAMES),
+    "foreign smoother": (RISK(LabelSets("abc"), smoother=LinearRegression()), X, NAMES),
+    "frame": (RISK(LabelSets("abc")), pd.DataFrame(X, columns=["u", "v", "w"]), NAMES),
+    "sparse": (RISK(LabelSets("abc")), sparse.csr_array(X), NAMES),
+}  # fmt: skip
+
+
+def fitted(name):
+    model, inputs, outputs = CASES[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some stop early
+        return model.fit(inputs, outputs), inputs, outputs
+
+
+def report(path, model, inputs, outputs, **options):
+    options = {"n_examples": 2, **options}
+    return write_report(model, inputs, outputs, path, **options).read_text(encoding="utf-8")
+
+
+def titles(page):
+    return re.findall(r"<h2>(.*?)</h2>", page)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Pictures are drawn, but not turned into files: that is what takes the time."""
+    monkeypatch.setattr(pictures, "_saved", lambda figure, kind: b"<svg/>")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_learner_and_space(name, tmp_path, quick):
+    model, inputs, outputs = fitted(name)
+    page = report(tmp_path / "r.html", model, inputs, outputs, data_name=name)
+    found = titles(page)
+    assert found[:2] == ["What was trained on what", "Losses"]
+    assert "Timings and versions" in found
+    assert "Examples" in found
+    learner = model[-1] if hasattr(model, "steps") else model
+    assert f"<td>{type(learner).__name__}</td>" in page
+    risky = hasattr(learner, "predict_risk") or hasattr(learner, "log_proba")
+    assert ("Estimated and realised risk" in found) == risky
+    parts = [title for title in found if re.search("concentrate|taken for|how far", title)]
+    assert len(parts) == (name != "candidates")
+    left = page.split("Not in this report")[-1]
+    missing = {"Estimated and realised risk", "Leaving out what is uncertain", "Probabilities",
+               "How the penalty was chosen", "Losses", "Examples"} - set(found)  # fmt: skip
+    assert all(f"<b>{title}</b>: " in left for title in missing)
+
+
+def test_numbers_of_the_page_are_those_of_the_model(tmp_path, quick):
+    model, inputs, outputs = fitted("labels")
+    page = report(tmp_path / "r.html", model, inputs, outputs, X_train=inputs, y_train=outputs)
+    Z = model.space_.validate(model.predict(inputs))
+    loss = np.abs(Z - SETS).sum(axis=1).mean()
+    assert f"mean Hamming loss {loss:.4g}<" in page
+    assert "mean on training rows" in page
+    for j, name in enumerate("abc"):
+        found, missed = (Z[:, j] & SETS[:, j]).sum(), ((1 - Z[:, j]) & SETS[:, j]).sum()
+        false = (Z[:, j] & (1 - SETS[:, j])).sum()
+        cells = "".join(f'<td class="n">{v}</td>' for v in (found + missed, found, missed, false))
+        assert f"<td>{name}</td>{cells}" in page
+    assert f"expected to lose {model.predict_risk(inputs).mean():.4g} per row" in page
+
+
+def test_what_was_given_is_shown(tmp_path, quick):
+    model, inputs, outputs = fitted("classes")
+    page = report(
+        tmp_path / "r.html", model, inputs, outputs, title="A title", data_name="some data",
+        timings={"fitting": 1.25, "reading": "quick"}, feature_names=["heat", "rain", "wind"],
+        losses=["zero_one"],
+    )  # fmt: skip
+    assert "<h1>A title</h1>" in page
+    for text in ("some data", "1.25 s", "quick", "heat = ", "zero_one"):
+        assert text in page
+    assert report(tmp_path / "s.html", model, inputs, outputs, n_examples=0).count("<article>") == 0
+
+
+def test_large_hierarchies_fold(tmp_path, quick):
+    space = Hierarchy([((j - 1) // 4, j) for j in range(1, 1000)])
+    Z = space.sample(30, 0)
+    inputs = RNG.standard_normal((30, 2))
+    model = RISK(space, "hamming", alpha=1.0).fit(inputs[:20], Z[:20])
+    page = report(tmp_path / "r.html", model, inputs[20:], Z[20:], n_examples=1, losses=["hamming"])
+    assert "<summary>980 more</summary>" in page
+    assert page.count('<span class="name">') == 1000
+    assert len(page) < 2_000_000
+
+
+def test_the_old_file_stays_when_writing_fails(tmp_path, quick):
+    model, inputs, outputs = fitted("classes")
+    path = tmp_path / "r.html"
+    path.write_text("old")
+    with pytest.raises(ValueError, match="Unknown loss"):
+        write_report(model, inputs, outputs, path, losses=["none such"])
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+    write_report(model, inputs, outputs, str(path), n_examples=1)
+    assert path.read_text().startswith("<!DOCTYPE html>")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_figures_of_the_user_stay_open(tmp_path):
+    from matplotlib import pyplot
+
+    before = pyplot.figure()
+    model, inputs, outputs = fitted("labels")
+    report(tmp_path / "r.html", model, inputs, outputs)
+    assert pyplot.get_fignums() == [before.number]
+
+
+def test_what_cannot_be_reported(tmp_path):
+    model, inputs, outputs = fitted("classes")
+    path = tmp_path / "r.html"
+    with pytest.raises(ValueError, match="has none"):
+        write_report(LinearRegression().fit(X, X[:, 0]), X, X[:, 0], path)
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        write_report(model, inputs, outputs, tmp_path / "none" / "r.html")
+    with pytest.raises(ValueError, match="3 features need as many names; 1 came"):
+        write_report(model, inputs, outputs, path, feature_names=["one"])
+    with pytest.raises(ValueError, match="n_examples"):
+        write_report(model, inputs, outputs, path, n_examples=-1)
+    with pytest.raises(ValueError, match="timings"):
+        write_report(model, inputs, outputs, path, timings=3)
+    with pytest.raises(ValueError, match="rows"):
+        write_report(model, inputs, outputs[:5], path)
+    assert not path.exists()
