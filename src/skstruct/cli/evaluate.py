@@ -32,22 +32,17 @@ def evaluate(model, data, losses, restrict, bootstrap, level, quiet, as_json, **
 
     A model that can, predicts anew for every loss ("aimed").
     """
-    from skstruct.cli.exits import bad_data
-    from skstruct.cli.models import open_model, read_for
+    from skstruct.cli.models import open_model, read_labelled
     from skstruct.cli.printing import print_json, print_table
     from skstruct.losses import resolve_loss
     from skstruct.model_selection import evaluate as evaluated
-    from skstruct.tasks import outputs_for_learning
 
     task_model = open_model(model)
-    table = read_for(task_model, data, reading, quiet=quiet, outputs=True)
+    table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
     try:
         resolved = [resolve_loss(loss) for loss in losses] or None
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    with bad_data(f"{table.name}: "):
-        X, y = task_model.inputs(table), outputs_for_learning(table)
-        task_model.learner_.space_.validate(y)
     estimates = evaluated(
         task_model.learner_, X, y, losses=resolved, restrict=parse_restrict(restrict),
         n_bootstrap=bootstrap, level=level,

@@ -36,6 +36,18 @@ def read_for(model, path, options: dict, *, quiet: bool, outputs: bool):
     return read_file(path, known, quiet=quiet) if outputs else _inputs(path, known, quiet)
 
 
+def read_labelled(model, path, options: dict, *, quiet: bool):
+    """A data file with outputs, and its inputs and outputs as the learner reads them."""
+    from skstruct.cli.exits import bad_data
+    from skstruct.tasks import outputs_for_learning
+
+    data = read_for(model, path, options, quiet=quiet, outputs=True)
+    with bad_data(f"{data.name}: "):
+        X, y = model.inputs(data), outputs_for_learning(data)
+        model.learner_.space_.validate(y)
+    return data, X, y
+
+
 def _inputs(path, options, quiet):
     """Data whose outputs may be missing: then every column is an input."""
     from skstruct.cli.exits import BadData
