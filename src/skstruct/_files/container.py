@@ -8,8 +8,8 @@ hexadecimal of all bytes before it. Any change of any bit is noticed before anyt
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import io
 import json
 import math
 import os
@@ -29,6 +29,11 @@ KINDS = "biufcUS"  # numpy's letters of the dtypes that hold data only
 _MEMBER = re.compile(r"arrays/[A-Za-z0-9_.\-]{1,120}\.npy")
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
 _BLOCK = 2**20
+_JSON_SHARE = 32  # of max_bytes: JSON takes up to 25 times its length once it is read
+_HEADER = re.compile(
+    rb"\{'descr': '([<>|=][a-zA-Z][0-9]{0,9})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:[0-9]{1,18}, ?)*(?:[0-9]{1,18})?)\), \} *\n"
+)
 
 
 def write_container(path, kind: str, manifest: dict, arrays: dict[str, np.ndarray]) -> None:
@@ -59,32 +64,30 @@ def write_container(path, kind: str, manifest: dict, arrays: dict[str, np.ndarra
 
 def read_container(path, kind: str, *, max_bytes: int = 4 * 2**30) -> tuple[Any, dict]:
     """Manifest and arrays of a file, or a ModelFileError if it is not exactly as written."""
-    with _opened(path, max_bytes) as file:
-        try:
-            with zipfile.ZipFile(file) as packed:
-                head = _head(path, packed, os.fstat(file.fileno()).st_size)
-                manifest = _manifest(path, head, kind)
-                arrays = {
-                    info.filename[len("arrays/") : -len(".npy")]: _array(path, packed, info)
-                    for info in packed.infolist()[1:]
-                }
-        except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
-            if isinstance(error, ModelFileError):
-                raise
-            raise _refused(path, f"it is damaged ({error})") from None
-    return manifest, arrays
+    with _members(path, kind, max_bytes) as (packed, manifest):
+        members = packed.infolist()[1:]
+        return manifest, {_name(info): _array(path, packed, info) for info in members}
 
 
 def read_manifest(path, kind: str, *, max_bytes: int = 4 * 2**30) -> tuple[Any, dict[str, int]]:
     """The manifest alone, and the bytes of every array."""
+    with _members(path, kind, max_bytes) as (packed, manifest):
+        return manifest, {info.filename: info.file_size for info in packed.infolist()[1:]}
+
+
+@contextlib.contextmanager
+def _members(path, kind, max_bytes):
+    """The zip and its manifest; whatever goes wrong in it is a ModelFileError."""
     with _opened(path, max_bytes) as file:
         try:
             with zipfile.ZipFile(file) as packed:
-                head = _head(path, packed, os.fstat(file.fileno()).st_size)
-                sizes = {info.filename: info.file_size for info in packed.infolist()[1:]}
-                return _manifest(path, head, kind), sizes
-        except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError) as error:
-            raise _refused(path, f"it is damaged ({error})") from None
+                size = os.fstat(file.fileno()).st_size
+                head = _head(path, packed, size, max(_BLOCK, max_bytes // _JSON_SHARE))
+                yield packed, _manifest(path, head, kind)
+        except ModelFileError:
+            raise
+        except Exception as error:  # a zip made by hand can make zipfile raise nearly anything
+            raise _refused(path, f"it is damaged ({' '.join(str(error).split())[:100]})") from None
 
 
 class _Hashing:
@@ -137,7 +140,7 @@ def _opened(path, max_bytes):
     return file
 
 
-def _head(path, packed, size):
+def _head(path, packed, size, longest):
     """The JSON text, when the members are as they are written here."""
     members = packed.infolist()
     names = [info.filename for info in members]
@@ -152,6 +155,8 @@ def _head(path, packed, size):
             raise _refused(path, f"its member {info.filename!r} is encrypted")
     if sum(info.file_size for info in members) > size:
         raise _refused(path, "its members overlap")
+    if members[0].file_size > longest:
+        raise _refused(path, f"its manifest has more than {longest:,} bytes (see max_bytes)")
     try:
         return json.loads(packed.read(members[0]), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -178,22 +183,44 @@ def _manifest(path, head, kind):
 
 def _array(path, packed, info):
     """One array, its size compared with its header before anything is made."""
-    data = packed.read(info)
-    stream = io.BytesIO(data)
-    version = np.lib.format.read_magic(stream)
-    if version == (1, 0):
-        shape, by_columns, dtype = np.lib.format.read_array_header_1_0(stream)
-    elif version == (2, 0):
-        shape, by_columns, dtype = np.lib.format.read_array_header_2_0(stream)
-    else:
-        raise _refused(path, f"its member {info.filename!r} has an unknown version")
-    if dtype.kind not in KINDS or dtype.hasobject:
+    with packed.open(info) as member:
+        start = member.read(8)
+        if start not in (b"\x93NUMPY\x01\x00", b"\x93NUMPY\x02\x00"):
+            raise _refused(path, f"its member {info.filename!r} is no array of a known version")
+        width = 2 if start[6] == 1 else 4
+        text = member.read(min(int.from_bytes(member.read(width), "little"), _BLOCK))
+        dtype, by_columns, shape = _header(path, info, text)
+        left = info.file_size - len(start) - width - len(text)
+        if math.prod(shape) * dtype.itemsize != left:
+            raise _refused(path, f"the shape of {info.filename!r} does not fit its size")
+        flat = np.empty(math.prod(shape), dtype)
+        view = memoryview(flat.view(np.uint8)).cast("B") if left else memoryview(b"")
+        for at in range(0, left, _BLOCK):  # never a second copy of a large array
+            part = view[at : at + _BLOCK]
+            part[:] = member.read(len(part))
+        if member.read(1):  # the end, where zipfile compares its checksum
+            raise _refused(path, f"{info.filename!r} is longer than it says")
+    return flat.reshape(shape, order="F" if by_columns else "C")
+
+
+def _header(path, info, text):
+    """dtype, order and shape of an array; read by a pattern, since NumPy's reader compiles it."""
+    found = _HEADER.fullmatch(text)
+    if found is None:
+        raise _refused(path, f"the header of {info.filename!r} is not as written here")
+    dtype = np.dtype(found[1].decode("ascii"))
+    if (
+        dtype.kind not in KINDS
+        or dtype.hasobject
+        or (dtype.kind not in "US" and not dtype.itemsize)
+    ):
         raise _refused(path, f"its member {info.filename!r} holds {dtype}, which is not data")
-    start = stream.tell()
-    if any(n < 0 for n in shape) or math.prod(shape) * dtype.itemsize != len(data) - start:
-        raise _refused(path, f"the shape of {info.filename!r} does not fit its size")
-    array = np.frombuffer(data, dtype, offset=start, count=math.prod(shape)).copy()
-    return array.reshape(shape, order="F" if by_columns else "C")
+    shape = tuple(int(n) for n in found[3].split(b",") if n.strip())
+    return dtype, found[2] == b"True", shape
+
+
+def _name(info):
+    return info.filename[len("arrays/") : -len(".npy")]
 
 
 def _member(name, array):

@@ -71,11 +71,10 @@ class Dataset:
 
     def take(self, rows) -> Dataset:
         """The same data with these rows only, given by position."""
-        rows = np.arange(len(self))[rows]
-        is_table = isinstance(self.inputs, Table)
+        rows, inputs = np.arange(len(self))[rows], self.inputs
         return replace(
             self,
-            inputs=self.inputs.rows(rows) if is_table else _taken(self.inputs, rows),
+            inputs=inputs.rows(rows) if isinstance(inputs, Table) else _taken(inputs, rows),
             outputs=_taken(self.outputs, rows),
             index=None if self.index is None else tuple(_taken(list(self.index), rows)),
             folds=_taken(self.folds, rows),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class IndicatorSpace(UniformSets):
 
     embedding = "indicators"
     default_loss = "hamming"
-    usual_losses = ("f1", "zero_one")
+    usual_losses: ClassVar[tuple[str, ...]] = ("f1", "zero_one")
 
     @abstractmethod
     def _decode(self, costs, limits: Limits):

@@ -36,6 +36,8 @@ class TaskModel(BaseEstimator):
     task_, format_ : str
     encoder_ : TableEncoder or TokenEncoder
     learner_ : the fitted learner
+    reading_ : dict
+        How columns of data files were named: ``targets``, ``id_column``.
     targets_ : tuple of str or None
         Names of the columns that were predicted.
     about_ : dict
@@ -66,6 +68,7 @@ class TaskModel(BaseEstimator):
         name, why = self._chosen(data)
         self.task_, self.format_, self.targets_ = data.task, data.format, data.labels
         self.learner_name_ = name
+        self.reading_ = {"targets": [], "id_column": None}
         start = perf_counter()
         is_table = isinstance(data.inputs, Table)
         self.encoder_ = (TableEncoder(self.scale) if is_table else TokenEncoder()).fit(data.inputs)

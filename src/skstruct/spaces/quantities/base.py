@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -35,7 +35,7 @@ class QuantitySpace(BaseSpace):
     embedding = "coordinates"
     embeddings: tuple[str, ...] = ("coordinates", "squares")
     default_loss = "squared"
-    usual_losses = ("absolute",)
+    usual_losses: ClassVar[tuple[str, ...]] = ("absolute",)
     discrete = False  # nothing to break ties between: costs are taken as they are
     separable = True  # whether ``minimize`` is known
     labels = None

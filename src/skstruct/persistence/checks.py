@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What must hold of objects that were read, since compiled code will follow their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from skstruct.exceptions import ModelFileError
+from skstruct.persistence.limits import (
+    check_constraints,
+    check_limits,
+    check_outputs,
+    check_quantities,
+    check_range,
+)
+from skstruct.persistence.rules import whole_numbers
+
+MOST_SYMBOLS = 10**4  # of an n-gram
+
+
+def check_object(name: str, made) -> None:
+    """Raise where an object is not one that this library could have made; complete it."""
+    if getattr(made, "limits", None) is not None:
+        check_limits(made)
+    if hasattr(made, "outputs_") and hasattr(made, "space_"):
+        check_outputs(made.space_, made.outputs_)
+    if name in CHECKS:
+        CHECKS[name](made)
+
+
+def require(good, what: str) -> None:
+    """Raise unless something holds."""
+    if not good:
+        raise ModelFileError(what)
+
+
+def _check_label_graph(graph):
+    fits = type(graph.names) is tuple and type(graph.dag).__name__ == "Dag"
+    require(fits and len(graph.names) == graph.dag.n_nodes, "a graph of labels that is none")
+
+
+def _check_numbers(space):
+    if hasattr(space, "labels_"):
+        check_quantities(space)
+
+
+def _check_scores(scores):
+    """Weights are a table, whatever they are weights of."""
+    if hasattr(scores, "weights_"):
+        _check_floats(scores, ["weights_"], 2)
+
+
+# ---------------------------------------------------------------------- learners
+def _complete_risk_minimizer(model):
+    """What to regress on and how to decide follows from the space, the loss and the outputs."""
+    if hasattr(model, "smoother_"):
+        model.problem_ = None
+        model.problem_ = model._problem(model.loss_)
+
+
+def _check_perceptron(model):
+    if not hasattr(model, "weights_"):
+        return
+    problem = model.problem_
+    _check_floats(model, ["weights_", "moments_", "coefficients_"], 2)
+    _check_floats(model, ["constants_", "constant_moments_"], 1)
+    pairs = [model.coefficients_, model.weights_][model.coefficients_.size == 0], model.moments_
+    same = pairs[0].shape == pairs[1].shape and pairs[0].shape[1] == problem.n_seeing
+    constants = model.constants_.shape == model.constant_moments_.shape == (problem.n_constants,)
+    require(same and constants, "weights of a perceptron that do not fit its outputs")
+
+
+def _check_online_ranker(model):
+    if hasattr(model, "weights_"):
+        _check_floats(model, ["weights_", "moments_"], 2)
+        same = model.weights_.shape == model.moments_.shape
+        fits = len(model.space_.items_) in model.weights_.shape
+        require(same and fits, "weights of a ranker that do not fit its items")
+
+
+def _check_floats(model, names, ndim):
+    for name in names:
+        array = getattr(model, name)
+        plain = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.ndim == ndim
+        require(plain, f"{type(model).__name__}.{name} is no array of numbers")
+
+
+# ---------------------------------------------------------------------- trees
+def _check_tree(model):
+    if hasattr(model, "tree_"):
+        require(type(model.tree_).__name__ == "Tree", "a tree that is none")
+        same = model.n_features_in_ == model.tree_.n_features
+        require(same and model.n_outputs_ == model.tree_.n_outputs, "a tree of other inputs")
+
+
+def _check_trees(model):
+    """Several trees, which read inputs without checking them again."""
+    if not hasattr(model, "estimators_"):
+        return
+    for estimator in model.estimators_:
+        _check_tree(estimator)
+        require(estimator.n_features_in_ == model.n_features_in_, "trees of other inputs")
+
+
+def _check_sklearn_forest(model):
+    _check_trees(model)
+    for estimator in getattr(model, "estimators_", ()):
+        require(estimator.n_outputs_ == model.n_outputs_, "trees of other outputs")
+
+
+def _check_forest(model):
+    if not hasattr(model, "estimators_"):
+        return
+    _check_trees(model)
+    model._number_leaves()
+    n, n_trees = len(model.targets_), len(model.estimators_)
+    leaves = whole_numbers(model.leaves_, 0, model.n_leaves_, "leaves of a forest")
+    draws = whole_numbers(model.draws_, 0, 2**31, "draws of a forest")
+    require(leaves.shape == draws.shape == (n, n_trees), "a forest of other rows")
+    require(model.shares_.shape == (model.n_leaves_, n), "shares of a forest of other leaves")
+    require(len(model.leaf_means_) == model.n_leaves_, "means of a forest of other leaves")
+
+
+# ---------------------------------------------------------------------- inputs
+def _check_columns(numbers: dict):
+    """Names are numbered from zero: the numbers become columns of a sparse array."""
+    columns = list(numbers.values())
+    plain = all(type(column) is int for column in columns)
+    require(plain and sorted(columns) == list(range(len(columns))), "names without columns")
+
+
+def _check_vocabulary(vocabulary):
+    _check_columns(vocabulary.columns_)
+
+
+def _check_dict_vectorizer(vectorizer):
+    if hasattr(vectorizer, "vocabulary_"):
+        _check_columns(vectorizer.vocabulary_)
+        require(len(vectorizer.feature_names_) == len(vectorizer.vocabulary_), "features unnamed")
+
+
+def _check_tokens(batch):
+    starts = whole_numbers(batch.starts, 0, batch.tokens.shape[0] + 1, "starts of sequences")
+    require(starts.ndim == 1 and (np.diff(starts) >= 0).all(), "sequences that run backwards")
+
+
+def _check_ngrams(ngrams):
+    steps = [0] + [step for level in ngrams.levels for step in (level.start, level.stop)]
+    steps.append(ngrams.n)
+    plain = all(type(step) is int for step in [*steps, ngrams.n_offsets])
+    require(plain and steps == sorted(steps), "n-grams that are none")
+    small = ngrams.n <= MOST_SYMBOLS and ngrams.n_offsets <= MOST_SYMBOLS
+    require(small and ngrams.levels, "n-grams that are too long")
+
+
+CHECKS: dict[str, Callable] = {
+    **dict.fromkeys(("Box", "Flows", "Interval", "Polytope", "Simplex", "Sphere"), _check_numbers),
+    "ConditionalRiskMinimizer": _complete_risk_minimizer,
+    "Forest": _check_forest,
+    "LabelGraph": _check_label_graph,
+    "LabelRankingBoosting": _check_trees,
+    "LinearConstraints": check_constraints,
+    "LinearScores": _check_scores,
+    "NGrams": _check_ngrams,
+    "NameVocabulary": _check_vocabulary,
+    "OnlineLabelRanker": _check_online_ranker,
+    "Range": check_range,
+    "ScoreFunction": _check_scores,
+    "Scores": _check_scores,
+    "StructuredPerceptron": _check_perceptron,
+    "TokenBatch": _check_tokens,
+    "sklearn.DecisionTreeRegressor": _check_tree,
+    "sklearn.DictVectorizer": _check_dict_vectorizer,
+    "sklearn.ExtraTreeRegressor": _check_tree,
+    "sklearn.ExtraTreesRegressor": _check_sklearn_forest,
+    "sklearn.RandomForestRegressor": _check_sklearn_forest,
+}

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Saving, loading and describing fitted models."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from importlib.metadata import version
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct._arrays.blocks import parse_memory
+from skstruct._files.container import read_container, read_manifest, write_container
+from skstruct.exceptions import ModelFileError
+from skstruct.persistence.decoding import Decoder
+from skstruct.persistence.encoding import Encoder
+from skstruct.persistence.names import name_of
+from skstruct.persistence.rehearsal import check_rehearsal, own_rows, readable, rehearse, some_rows
+
+FORMAT_VERSION = 1
+KIND = "model"
+PACKAGES = ("skstruct", "numpy", "scipy", "scikit-learn")
+PARTS = {"format_version", "class", "parameters", "versions", "model", "rehearsal", "objects"}
+LONGEST_WORD = 200  # of a parameter that is described
+
+
+def save_model(model, path, *, X=None) -> None:
+    """Write a fitted model to a file that holds numbers and names only, and no code.
+
+    The file is written whole or not at all. A few predictions are written with it, which
+    :func:`load_model` makes again.
+
+    Parameters
+    ----------
+    model : fitted learner of skstruct, or a scikit-learn Pipeline that ends in one
+        With spaces, losses, kernels and smoothers of this library. Functions of your own and
+        estimators of other libraries are refused: the message says where they are.
+    path : str or path
+        Usually ending in ``.skstruct``.
+    X : inputs, default=None
+        Rows to predict as a test, of which the first three are kept; else rows that the model
+        has kept from its training, or made-up ones.
+
+    Raises
+    ------
+    ModelFileError
+        When the model holds something that cannot be saved.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skstruct import ConditionalRiskMinimizer
+    >>> from skstruct.spaces import Hierarchy
+    >>> Y = [{"animal", "cat"}, {"animal", "dog"}, set()]
+    >>> space = Hierarchy([("animal", "cat"), ("animal", "dog")])
+    >>> model = ConditionalRiskMinimizer(space, alpha=0.1).fit([[0.0], [1.0], [3.0]], Y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "pets.skstruct")
+    ...     save_model(model, path)
+    ...     again = load_model(path)
+    >>> sorted(again.predict([[0.1]])[0])
+    ['animal', 'cat']
+    """
+    name = name_of(type(model))
+    if name is None:
+        kind = type(model)
+        raise ModelFileError(
+            f"{kind.__module__}.{kind.__qualname__} is not a model that can be saved: give a "
+            "learner of skstruct, or a Pipeline that ends in one."
+        )
+    if isinstance(model, BaseEstimator):
+        check_is_fitted(model)
+    encoder = Encoder()
+    node = encoder.node(model, "model")
+    manifest = {
+        "format_version": FORMAT_VERSION,
+        "class": name,
+        "parameters": _described(model),
+        "about": _about(model),
+        "versions": _versions(),
+        "model": node,
+        "rehearsal": _rehearsal(model, X, encoder),
+        "objects": encoder.objects,
+    }
+    write_container(path, KIND, manifest, encoder.arrays)
+
+
+def _rehearsal(model, X, encoder):
+    """Nodes of inputs and predictions, or None for a model that cannot predict by itself."""
+    if X is None:
+        try:
+            rows = own_rows(model)
+            found = rehearse(model, rows)
+        except Exception:  # limits that differ by row, inputs of a form that only the user knows
+            return None
+    else:
+        rows = some_rows(readable(model, X))
+        found = rehearse(model, rows)
+    return {"X": encoder.node(rows, "X"), "found": encoder.node(found, "predictions")}
+
+
+def load_model(path, *, max_bytes: str | int = "4GB") -> Any:
+    """A model that :func:`save_model` wrote; it predicts as it did, bit for bit on one machine.
+
+    Reading runs no code that the file brings: it can name only classes of a fixed list, and
+    everything that compiled code relies on is checked. The model makes a few predictions that
+    were written with it; where these differ, it is refused.
+
+    Parameters
+    ----------
+    path : str or path
+    max_bytes : str or int, default="4GB"
+        Larger files are refused before they are read.
+
+    Raises
+    ------
+    ModelFileError
+        For every file that is not exactly as it was written, is made by hand, is of a newer
+        version, or predicts something else than it did.
+    """
+    try:
+        manifest, arrays = read_container(path, KIND, max_bytes=parse_memory(max_bytes))
+    except IsADirectoryError:
+        raise ModelFileError(f"{path} is not read: it is a folder.") from None
+    try:
+        return _model(manifest, arrays)
+    except ModelFileError as error:
+        raise _with_path(error, path) from None
+    except ImportError as error:
+        raise ModelFileError(
+            f"{path} is not read: it needs {error.name}, which is not installed."
+        ) from None
+    except Exception as error:  # whatever a file made by hand makes our own code raise
+        reason = " ".join(str(error).split())[:200]
+        raise ModelFileError(
+            f"{path} is not read: it holds no sound model ({type(error).__name__}: {reason})."
+        ) from None
+
+
+def _model(manifest, arrays):
+    """The model of a manifest, after its test."""
+    _check_version(manifest)
+    if set(manifest) != PARTS:
+        raise ModelFileError("its manifest is not that of a model")
+    decoder = Decoder(manifest["objects"], arrays)
+    model = decoder.value(manifest["model"])
+    if name_of(type(model)) != manifest["class"] or not hasattr(model, "predict"):
+        raise ModelFileError("it holds no model")
+    if manifest["rehearsal"] is not None:
+        X, found = (decoder.value(manifest["rehearsal"][part]) for part in ("X", "found"))
+        check_rehearsal(model, X, found)
+    return model
+
+
+def _check_version(manifest):
+    found = manifest["format_version"]
+    if type(found) is not int or found < 1:
+        raise ModelFileError("its format has no version")
+    if found > FORMAT_VERSION:
+        raise ModelFileError(
+            f"its format is {found}, and this skstruct knows up to {FORMAT_VERSION}: update "
+            "skstruct"
+        )
+
+
+def _with_path(error, path):
+    text = str(error)
+    known = text.startswith(f"{path} is not read")
+    return ModelFileError(text if known else f"{path} is not read: {text.rstrip('.')}.")
+
+
+def describe_model(path, *, max_bytes: str | int = "4GB") -> dict:
+    """What a model file says of itself; nothing of the model is made.
+
+    Returns
+    -------
+    about : dict
+        ``class``, ``parameters`` (as text), ``about`` (what a model of the command line tells of
+        its training), ``versions`` (of libraries when it was written),
+        ``format_version``, ``n_arrays``, ``n_bytes``, ``tested`` (whether predictions are stored)
+        and ``sha256``.
+    """
+    try:
+        manifest, sizes = read_manifest(path, KIND, max_bytes=parse_memory(max_bytes))
+        _check_version(manifest)
+        with open(path, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {
+            "class": str(manifest["class"]),
+            "parameters": {str(k): str(v) for k, v in manifest["parameters"].items()},
+            "about": {str(k): str(v) for k, v in manifest.get("about", {}).items()},
+            "versions": {str(k): str(v) for k, v in manifest["versions"].items()},
+            "format_version": manifest["format_version"],
+            "tested": manifest["rehearsal"] is not None,
+            "n_arrays": len(sizes),
+            "n_bytes": os.path.getsize(path),
+            "sha256": digest,
+        }
+    except ModelFileError as error:
+        raise _with_path(error, path) from None
+    except IsADirectoryError:
+        raise ModelFileError(f"{path} is not read: it is a folder.") from None
+    except (KeyError, TypeError, AttributeError):
+        raise ModelFileError(f"{path} is not read: it is no model file.") from None
+
+
+def _described(model) -> dict[str, str]:
+    """Parameters as text, for people."""
+    if not hasattr(model, "get_params"):
+        return {}
+    return {key: repr(value)[:LONGEST_WORD] for key, value in model.get_params(deep=False).items()}
+
+
+def _about(model) -> dict[str, str]:
+    """What a model tells of its training, as text."""
+    about = getattr(model, "about_", {})
+    return {key: str(value)[:LONGEST_WORD] for key, value in about.items()}
+
+
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in PACKAGES} | {"python": platform.python_version()}

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is kept of an object, and how it is made again.
+
+Most objects are their attributes. What can be computed again is not kept, and what compiled code
+follows without looking (graphs, trees, search indices) is made again by constructors that check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, cached_property
+from inspect import getattr_static
+from numbers import Integral
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from skstruct.exceptions import ModelFileError
+from skstruct.persistence.names import PREFIX, class_named
+from skstruct.persistence.trees import build_tree, tree_state
+
+MOST_JOBS = 256
+LARGEST_SIZE = 10**8
+# Attributes that say how large something is, and that arrays are made of.
+SIZES = {
+    "d", "dimension", "length", "length_", "learned_lengths_", "longest", "n", "n_candidates_",
+    "n_constants", "n_features", "n_features_", "n_features_in_", "n_seeing", "n_states_",
+    "n_symbols_", "q", "top", "width",
+}  # fmt: skip
+# Attributes that an object makes again when they are asked for, or that one process prepares
+# for itself.
+DROPPED = {
+    "ConditionalRiskMinimizer": ("problem_",),
+    "LinearConstraints": ("plans",),
+    "Ordinal": ("_above",),
+    "Poset": ("_above",),
+}
+
+
+# ---------------------------------------------------------------------- writing
+def state_of(name: str, value) -> dict:
+    """What is kept of an object of a known class, by attribute."""
+    if name in STATES:
+        return STATES[name](value)
+    state = value.__getstate__()
+    state = {} if state is None else dict(state)
+    dropped = {*_cached(type(value)), *DROPPED.get(name, ()), "_sklearn_version"}
+    state = {key: part for key, part in state.items() if key not in dropped}
+    for key, part in state.items():
+        _check_attribute(type(value), key, part)
+    return state
+
+
+def _cached(kind: type) -> frozenset[str]:
+    """Properties that are computed once, and can be computed again."""
+    return frozenset(
+        key
+        for parent in kind.__mro__
+        for key, part in vars(parent).items()
+        if isinstance(part, cached_property)
+    )
+
+
+def _dag_state(dag):
+    return {"depth": dag.depth, "parents": dag.parents, "children": dag.children}
+
+
+def _view_state(view):
+    return {"space": view.space, "outputs": view.outputs, "candidates": view.candidates}
+
+
+def _neighbors_state(index):
+    return {"parameters": index.get_params(deep=False), "rows": index._fit_X}
+
+
+STATES: dict[str, Callable[[Any], dict]] = {
+    "Dag": _dag_state,
+    "ListedOutputs": _view_state,
+    "ListedSequences": _view_state,
+    "sklearn.NearestNeighbors": _neighbors_state,
+    "sklearn.Tree": tree_state,
+}
+
+
+# ---------------------------------------------------------------------- reading
+def build(name: str, state: dict):
+    """The object of a known class with this state."""
+    if name in BUILDERS:
+        return BUILDERS[name](**state)
+    kind = class_named(name)
+    for key, part in state.items():
+        _check_attribute(kind, key, part)
+    made: Any = object.__new__(kind)
+    if name.startswith(PREFIX):
+        vars(made).update(_defaults(kind))  # of parameters that were not there when it was written
+    vars(made).update(state)
+    return made
+
+
+def _check_attribute(kind, key, part):
+    """An attribute is data: it does not stand in for a method or something computed."""
+    there = getattr_static(kind, key, None)
+    computed = (FunctionType, classmethod, staticmethod, property, cached_property)
+    if not key.isidentifier() or key.startswith("__") or isinstance(there, computed):
+        raise ModelFileError(f"an attribute {key!r:.40} of {kind.__name__}, which it has not")
+    many = part is not None and not (isinstance(part, Integral) and abs(part) <= MOST_JOBS)
+    if key == "n_jobs" and many:
+        raise ModelFileError(f"{kind.__name__}.n_jobs is {part!r:.40}; at most {MOST_JOBS} will do")
+    if key in SIZES and any(
+        type(size) is int and abs(size) > LARGEST_SIZE
+        for size in (part if isinstance(part, (list, tuple)) else [part])
+    ):
+        raise ModelFileError(f"{kind.__name__}.{key} is {part!r:.40}, which is too large")
+    if key == "memory" and kind.__name__ == "Pipeline" and part is not None:
+        raise ModelFileError("Pipeline.memory is a cache in a folder: set memory=None")
+
+
+@cache
+def _defaults(kind) -> dict:
+    try:
+        return dict(vars(kind()))
+    except TypeError:  # some parameters have no default
+        return {}
+
+
+def whole_numbers(array, low: int, high: int, what: str) -> np.ndarray:
+    """An array of whole numbers from low to high - 1, or an error."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu":
+        raise ModelFileError(f"{what}: whole numbers are wanted")
+    if array.size and (array.min() < low or array.max() >= high):
+        raise ModelFileError(f"{what}: numbers outside of {low}..{high - 1}")
+    return array
+
+
+def _build_dag(depth, parents, children):
+    """The graph, if its arcs lead from each depth to larger ones and depths are no deeper."""
+    from skstruct.decoding.dag import Dag
+
+    n = len(whole_numbers(depth, 0, 2**62, "a graph"))
+    ends = [whole_numbers(part, 0, n, "a graph").astype(np.int64) for part in (children, parents)]
+    arcs = np.column_stack(ends).reshape(-1, 2)
+    longest = np.zeros(n, np.int64)
+    np.maximum.at(longest, arcs[:, 0], depth[arcs[:, 1]] + 1)
+    if not (np.array_equal(longest, depth) and np.array_equal(np.unique(arcs, axis=0), arcs)):
+        raise ModelFileError("a graph that is none, or has a cycle")
+    # As Dag makes it, without its loop over levels, of which a file could have a million.
+    made = object.__new__(Dag)
+    made.n_nodes, made.depth = n, longest
+    made.children, made.parents = arcs[:, 0], arcs[:, 1]
+    made.order = np.lexsort((np.arange(n), longest))
+    made.position = np.empty(n, np.int64)
+    made.position[made.order] = np.arange(n)
+    for array in (made.children, made.parents, made.order, made.position, made.depth):
+        array.setflags(write=False)
+    return made
+
+
+def _build_listed(space, outputs, candidates):
+    from skstruct.spaces.listed import ListedOutputs
+
+    return ListedOutputs(space, outputs, candidates)
+
+
+def _build_listed_sequences(space, outputs, candidates):
+    from skstruct.spaces.sequences.listed import ListedSequences
+
+    return ListedSequences(space, outputs, candidates)
+
+
+def _build_neighbors(parameters, rows):
+    from sklearn.neighbors import NearestNeighbors
+
+    if not isinstance(parameters.get("metric"), str):
+        raise ModelFileError("neighbours under a metric without a name")
+    _check_attribute(NearestNeighbors, "n_jobs", parameters.get("n_jobs"))
+    return NearestNeighbors(**parameters).fit(rows)
+
+
+def _build_constraints(A_eq, b_eq, A_ub, b_ub):
+    from skstruct.decoding.polytopes.constraints import LinearConstraints
+
+    return LinearConstraints(A_eq, b_eq, A_ub, b_ub)
+
+
+BUILDERS: dict[str, Callable] = {
+    "Dag": _build_dag,
+    "LinearConstraints": _build_constraints,
+    "ListedOutputs": _build_listed,
+    "ListedSequences": _build_listed_sequences,
+    "sklearn.NearestNeighbors": _build_neighbors,
+    "sklearn.Tree": build_tree,
+}

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Damaged, foreign and hostile files: one error, one line, in time."""
+
+import importlib
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
+from skstruct._files.container import read_container, write_container
+from skstruct.decoding.dag import Dag
+from skstruct.exceptions import ModelFileError
+from skstruct.persistence import describe_model, load_model, save_model
+from skstruct.persistence.rehearsal import check_rehearsal, close, rehearse, same
+from skstruct.persistence.rules import build, state_of
+from skstruct.spaces import LabelSets
+from strategies import dags
+
+FOLDER = Path(__file__).parents[2] / "reliability"
+X = np.arange(12.0).reshape(6, 2)
+Y = [{"a"}, {"b"}, {"a"}, {"a", "b"}, set(), {"a"}]
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "model.skstruct"
+    save_model(ConditionalRiskMinimizer(LabelSets(), alpha=1.0).fit(X, Y), path)
+    return path
+
+
+@pytest.fixture
+def reliability(monkeypatch):
+    """Imports a script of the folder."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if getattr(sys.modules[name], "__file__", "") in {str(p) for p in FOLDER.glob("*.py")}:
+            del sys.modules[name]
+
+
+def refusal(path, **options) -> str:
+    with pytest.raises(ModelFileError) as caught:
+        load_model(path, **options)
+    with pytest.raises(ModelFileError):  # a description trusts no more
+        describe_model(path, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(f"{path} is not read: ")
+    return message
+
+
+# ------------------------------------------------------------------ harnesses, small counts
+def test_flipped_bits_and_cut_files(reliability):
+    flips = reliability("flip_models")
+    models = dict(list(flips.make_models().items())[:4])
+    with flips.without_checksums():
+        assert flips.damage(models, 150, 0, seed=0)["DIFFERENT"] > 0
+    found = flips.damage(models, 200, 40, seed=1)
+    assert flips.failures(found) == 0
+    assert sum(found.values()) == 240
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory")
+def test_hostile_files(reliability):
+    hostile = reliability("hostile_models")
+    models = hostile.warm_models()
+    assert all(hostile.planted(models).values())
+    with pytest.warns(UserWarning, match="Duplicate name"):  # zipfile, when these are made
+        found, failed = hostile.run(models, 60, seed=2)
+    assert failed == []
+    assert sum(found.values()) >= 150
+
+
+# ------------------------------------------------------------------ what is said
+def test_files_that_are_no_models(saved, tmp_path):
+    (tmp_path / "empty").write_bytes(b"")
+    assert "checksum" in refusal(tmp_path / "empty")
+    (tmp_path / "text").write_text("hello " * 100)
+    assert "checksum" in refusal(tmp_path / "text")
+    assert "folder" in refusal(tmp_path)
+    assert "max_bytes" in refusal(saved, max_bytes=1000)
+    with pytest.raises(FileNotFoundError):
+        load_model(tmp_path / "missing")
+    with pytest.raises(ValueError, match="size such as"):
+        load_model(saved, max_bytes="much")
+
+
+def test_newer_formats_and_other_kinds(saved):
+    manifest, arrays = read_container(saved, "model")
+    write_container(saved, "model", manifest | {"format_version": 99}, arrays)
+    assert "update skstruct" in refusal(saved)
+    write_container(saved, "checkpoint", manifest, arrays)
+    assert "'checkpoint'" in refusal(saved)
+    write_container(saved, "model", [], arrays)
+    refusal(saved)
+
+
+def test_unknown_classes_are_named(saved):
+    manifest, arrays = read_container(saved, "model")
+    manifest["objects"][-1]["class"] = "subprocess.Popen"
+    write_container(saved, "model", manifest, arrays)
+    with pytest.raises(ModelFileError, match=r"the class 'subprocess\.Popen'"):
+        load_model(saved)
+
+
+def test_other_predictions_are_refused(saved):
+    manifest, arrays = read_container(saved, "model")
+    smoother = next(e for e in manifest["objects"] if e.get("class") == "KernelRidge")
+    arrays[smoother["state"]["dual_coef_"]["array"]] *= 1.001
+    write_container(saved, "model", manifest, arrays)
+    with pytest.raises(ModelFileError, match="predictions are not those"):
+        load_model(saved)
+
+
+def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[0, 1], [1, 0]], columns=["a", "b"])
+    model = ConditionalRiskMinimizer(alpha=1.0).fit([[0.0], [1.0]], frame)
+    save_model(model, tmp_path / "model")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ModelFileError, match="it needs pandas, which is not installed"):
+        load_model(tmp_path / "model")
+
+
+def test_a_description_loads_nothing(saved):
+    with patch("skstruct.persistence.decoding.Decoder", side_effect=AssertionError):
+        about = describe_model(saved)
+    assert about["class"] == "ConditionalRiskMinimizer"
+    assert about["parameters"]["alpha"] == "1.0"
+    assert about["parameters"]["space"] == "LabelSets()"
+    assert {"skstruct", "numpy", "python"} <= set(about["versions"])
+    assert len(about["sha256"]) == 64
+    assert about["n_bytes"] == saved.stat().st_size
+
+
+@given(space=dags(), seed=st.integers(0, 9))
+def test_graphs_come_back_as_they_were_made(space, seed):
+    dag, rng = space.dag_, np.random.default_rng(seed)
+    state = state_of("Dag", dag)
+    made = build("Dag", state)
+    for name in ("order", "depth", "position", "children", "parents"):
+        assert_array_equal(getattr(made, name), getattr(dag, name))
+        assert not getattr(made, name).flags.writeable
+        assert getattr(made, name).strides == getattr(dag, name).strides
+    for name in state:
+        wrong = np.array(state[name])
+        if len(wrong):
+            wrong[rng.integers(len(wrong))] += rng.choice([-1, 1, 100])
+            _same_graph_or_none(dag, state | {name: wrong})
+
+
+def _same_graph_or_none(dag, state):
+    """Other arcs may make another graph; Dag itself is the judge of that."""
+    try:
+        made = build("Dag", state)
+    except ModelFileError:
+        return
+    other = Dag(made.n_nodes, made.parents, made.children)
+    for name in ("order", "depth", "position", "children", "parents"):
+        assert_array_equal(getattr(made, name), getattr(other, name))
+
+
+# ------------------------------------------------------------------ rehearsals
+def test_ties_may_be_broken_otherwise():
+    """Another build of the linear algebra may choose the other one of two equally good."""
+    model = ConditionalRiskMinimizer(LabelSets("ab"), alpha=1.0).fit([[0.0], [0.0]], [{"a"}, set()])
+    found = rehearse(model, [[0.0]])
+    other = [{"a"} if found["outputs"][0] == set() else set()]
+    check_rehearsal(model, [[0.0]], found | {"outputs": np.array([*other, None])[:1]})
+    clear = ConditionalRiskMinimizer(LabelSets("ab"), alpha=1.0).fit([[0.0], [1.0]], [{"a"}, {"a"}])
+    found = rehearse(clear, [[0.0]])
+    with pytest.raises(ModelFileError, match="predictions"):
+        check_rehearsal(clear, [[0.0]], found | {"outputs": np.array([{"b"}, None])[:1]})
+    with pytest.raises(ModelFileError, match="predictions"):
+        check_rehearsal(clear, [[0.0]], found | {"values": found["values"] + 1e-3})
+
+
+def test_models_without_values_must_give_the_same_outputs():
+    model = OutputKernelRegressor(C=1.0).fit(X, ["u", "v", "u", "u", "v", "v"])
+    found = rehearse(model, X) | {"values": None}
+    check_rehearsal(model, X, found)
+    with pytest.raises(ModelFileError, match="predictions"):
+        check_rehearsal(model, X, found | {"outputs": found["outputs"][::-1]})
+
+
+def test_agreement_is_up_to_rounding():
+    values = np.array([1.0, -1e3, np.inf, np.nan])
+    assert close(values, values * (1 + 1e-9))
+    assert not close(values, values * (1 + 1e-4))
+    assert not close(values, values[:3])
+    assert same([{"a": 1.0}, (2, "b")], [{"a": 1.0 + 1e-12}, (2, "b")])
+    assert not same([{"a": 1.0}], [{"a": 1.1}])
+    assert not same([(1, 2)], [[1, 2]])
