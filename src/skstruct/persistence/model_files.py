@@ -23,7 +23,16 @@ from skstruct.persistence.rehearsal import check_rehearsal, own_rows, readable, 
 FORMAT_VERSION = 1
 KIND = "model"
 PACKAGES = ("skstruct", "numpy", "scipy", "scikit-learn")
-PARTS = {"format_version", "class", "parameters", "versions", "model", "rehearsal", "objects"}
+PARTS = {
+    "format_version",
+    "class",
+    "parameters",
+    "about",
+    "versions",
+    "model",
+    "rehearsal",
+    "objects",
+}
 LONGEST_WORD = 200  # of a parameter that is described
 
 
@@ -191,7 +200,7 @@ def describe_model(path, *, max_bytes: str | int = "4GB") -> dict:
         return {
             "class": str(manifest["class"]),
             "parameters": {str(k): str(v) for k, v in manifest["parameters"].items()},
-            "about": {str(k): str(v) for k, v in manifest.get("about", {}).items()},
+            "about": {str(k): str(v) for k, v in manifest["about"].items()},
             "versions": {str(k): str(v) for k, v in manifest["versions"].items()},
             "format_version": manifest["format_version"],
             "tested": manifest["rehearsal"] is not None,
