@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Small random hierarchies and rankings, and their outputs listed the slow, obvious way."""
 
+import re
 from itertools import permutations, product
 
 import numpy as np
 from hypothesis import strategies as st
 
 from skstruct.spaces import Hierarchy
+
+
+def shown(value) -> str:
+    """What an object prints, without addresses: processes must agree on the names of tests."""
+    return re.sub(r" at 0x[0-9a-f]+", "", str(value))
 
 
 @st.composite

@@ -24,23 +24,6 @@ from skstruct.tasks import LEARNERS
 SAMPLES = Path(sys.modules["skstruct"].__file__).parent / "datasets" / "samples"
 
 
-@pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
-    """Runs a command in an empty folder; returns its code, stdout and stderr."""
-    from skstruct.cli.main import main
-
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments, code=0):
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        assert left.value.code == code, printed.err
-        return printed
-
-    return run
-
-
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     """Model files of the samples, fitted once."""

@@ -58,6 +58,19 @@ def test_files_keep_their_permissions_and_links(tmp_path):
         replacing(path, "a").__enter__()
 
 
+def test_pipes_and_devices_are_written_to_and_stay(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with replacing(pipe) as file:
+        file.write("through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert pipe.is_fifo()
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        replacing(tmp_path / "no" / "file").__enter__()
+
+
 def test_an_error_leaves_the_old_file_and_no_other(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")

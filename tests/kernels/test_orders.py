@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from skstruct.kernels import EdgeKernel, ExtensionKernel, PositionKernel, SignedEdgeKernel
 from skstruct.kernels.relations import relations
+from strategies import shown
 
 NAN = float("nan")
 KAPPAS = {
@@ -138,7 +139,7 @@ def test_common_extensions(samples):
     assert_allclose(normalized, expected / np.sqrt(np.outer(sizes_A, sizes_B)), rtol=1e-13)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS, ids=shown)
 @given(samples=two_samples(max_items=9))
 def test_gram_matrices(kernel, samples):
     """Symmetric, positive semidefinite, and blocks of one matrix whatever the form."""
@@ -201,7 +202,7 @@ def test_rows_that_say_nothing():
     assert_array_equal(ExtensionKernel()([[None, 1, 2]], B), [[1, 3, 3]])
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS, ids=shown)
 def test_forms_and_sizes(kernel):
     Y = np.array([[3, 1, 2], [1, 1, 2]])
     K = kernel(Y)
@@ -223,7 +224,7 @@ CYCLE = np.zeros((3, 3, 3), dtype=bool)
 CYCLE[2, [0, 1, 2], [1, 2, 0]] = True
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS, ids=shown)
 @pytest.mark.parametrize(
     ("A", "B", "message"),
     [

@@ -371,3 +371,59 @@ def test_digests_of_many_kinds():
     loop.append(loop)
     assert digest(loop) == digest(loop)
     assert digest(sparse.csr_array(np.eye(2))) == digest(sparse.csc_array(np.eye(2)))
+
+
+class Slotted:
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+
+def _pairs_that_differ():
+    import collections
+    import datetime
+    import decimal
+    import fractions
+    import operator
+    import pathlib
+    import uuid
+
+    import pandas
+
+    day, names = datetime.date(2020, 1, 1), ["a", "b"]
+    masked = [np.ma.array([1, 2], mask=mask) for mask in ([0, 1], [1, 0])]
+    return [
+        (day, datetime.date(2020, 1, 2)),
+        (datetime.timedelta(1), datetime.timedelta(2)),
+        (decimal.Decimal("1.0"), decimal.Decimal("1.1")),
+        (fractions.Fraction(1, 2), fractions.Fraction(1, 3)),
+        (uuid.UUID(int=1), uuid.UUID(int=2)),
+        (pathlib.Path("a"), pathlib.Path("b")),
+        (range(3), range(4)),
+        (collections.deque([1]), collections.deque([2])),
+        (bytearray(b"a"), bytearray(b"b")),
+        (operator.itemgetter(0), operator.itemgetter(1)),
+        (Slotted(1), Slotted(2)),
+        ({1: 2}.get, {1: 3}.get),
+        tuple(masked),
+        (pandas.Period("2020-01"), pandas.Period("2020-02")),
+        (pandas.Interval(0, 1), pandas.Interval(0, 2)),
+        (pandas.Categorical(names, names), pandas.Categorical(names, names[::-1])),
+        (np.zeros(1, [("a", int)]), np.zeros(1, [("b", int)])),
+        (lambda x: x + 1, lambda x: x + 2),
+        (pandas.Series(names, dtype="category"), pandas.Series(names)),
+    ]
+
+
+@pytest.mark.parametrize(("one", "other"), _pairs_that_differ(), ids=lambda v: type(v).__name__)
+def test_values_that_differ_have_other_digests(one, other):
+    import copy
+
+    assert digest(one) != digest(other)
+    assert digest([one]) == digest([copy.deepcopy(one)])
+
+
+def test_what_cannot_be_told_apart_is_refused():
+    with pytest.raises(ModelFileError, match="cannot tell one generator from another"):
+        digest(number for number in range(3))

@@ -17,7 +17,7 @@ from skstruct.losses import (
 from skstruct.spaces import Rankings
 from skstruct.spaces.rankings.partial import average_ranks
 from skstruct.testing import check_loss
-from strategies import extensions, partial_rankings, total_orders
+from strategies import extensions, partial_rankings, shown, total_orders
 
 PAIRS = [Kendall(), Kendall(normalize=True), RankLoss(), RankLoss(normalize=True)]
 PLACES = [
@@ -32,7 +32,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("loss", [*PAIRS, *PLACES, ZeroOne(), Listed(Kendall())], ids=repr)
+@pytest.mark.parametrize("loss", [*PAIRS, *PLACES, ZeroOne(), Listed(Kendall())], ids=shown)
 def test_on_total_orders(loss):
     check_loss(loss, Rankings(range(4)), total_orders(4))
 
@@ -145,7 +145,7 @@ def test_names_and_errors():
         Footrule(item_weights={"a": 1.0, "b": 0.0}).bind(Rankings("abc"))
 
 
-@pytest.mark.parametrize("loss", [*PAIRS, *PLACES[:3]], ids=repr)
+@pytest.mark.parametrize("loss", [*PAIRS, *PLACES[:3]], ids=shown)
 def test_rankings_of_other_items_are_not_compared(loss):
     for predicted, true in (([[1, 2, 3]], [[1, 2]]), ([1, 2, 3], [1, 2, 3])):
         with pytest.raises(ValueError, match="same items"):

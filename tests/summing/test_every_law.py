@@ -28,6 +28,7 @@ from skstruct.spaces import (
     Tournaments,
 )
 from skstruct.testing import check_law
+from strategies import shown
 
 SPACES = {
     Cycles(4): 6,
@@ -63,7 +64,7 @@ SPACES = {
 }
 
 
-@pytest.mark.parametrize(("space", "d"), SPACES.items(), ids=str)
+@pytest.mark.parametrize(("space", "d"), SPACES.items(), ids=shown)
 def test_no_rows(space, d):
     law = space.law(np.zeros((0, d)))
     assert law.log_partition.shape == (0,)
@@ -71,7 +72,7 @@ def test_no_rows(space, d):
     assert law.sample(2, np.random.default_rng(0)).shape[:2] == (0, 2)
 
 
-@pytest.mark.parametrize(("space", "d"), SPACES.items(), ids=str)
+@pytest.mark.parametrize(("space", "d"), SPACES.items(), ids=shown)
 def test_scores_are_the_laws_own(space, d):
     """An optimiser may write to its scores between two questions."""
     scores = np.random.default_rng(0).standard_normal((2, d))
@@ -82,7 +83,7 @@ def test_scores_are_the_laws_own(space, d):
     assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize(("space", "d"), SPACES.items(), ids=str)
+@pytest.mark.parametrize(("space", "d"), SPACES.items(), ids=shown)
 def test_marginals_are_the_callers_own(space, d):
     law = space.law(np.random.default_rng(0).standard_normal((2, d)))
     found = law.marginals()
@@ -99,7 +100,7 @@ def test_marginals_are_the_callers_own(space, d):
         BinaryPolytope([[2, 1, 1, 3]], [3]).restrict(include=[0]),
         Strings("ab", (1, 3), n=3).restrict(forbidden=[("a", "a")]),
     ],
-    ids=str,
+    ids=shown,
 )
 def test_short_lists(space):
     d = space.embed(space.enumerate()[:1]).shape[1]
@@ -140,7 +141,7 @@ def long_hierarchy(n):
         (long_hierarchy(200), 200, 1),
         (long_hierarchy(200).restrict(include=[["000"]] * 50), 200, 50),
     ],
-    ids=str,
+    ids=shown,
 )
 def test_no_law_is_no_work(space, d, n):
     """What is too much is found out within five seconds; mostly it takes less than one."""
@@ -158,7 +159,7 @@ def test_no_law_is_no_work(space, d, n):
         (Graphs(3, property="connected").restrict(include=[[(0, 1)], [], []]), 3),
         (Matchings(3).restrict(include=[[(0, 1)], [], []]), 3),
     ],
-    ids=str,
+    ids=shown,
 )
 def test_as_many_rows_as_limits(space, d, n):
     assert space.law(np.zeros((3, d))).log_partition.shape == (3,)

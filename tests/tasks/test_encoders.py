@@ -114,6 +114,10 @@ def test_missing_columns_and_texts_for_numbers_are_told():
     texts = Table(("a", "b"), (("x",), None), np.zeros((2, 2)))
     with pytest.raises(DataFormatError, match=r"'a' held numbers .* holds 'x'"):
         encoder.transform(texts)
+    infinite = Table(("a", "b"), (None, None), np.array([[0.0, 1.0], [np.inf, 2.0]]))
+    for data in (infinite.data, sparse.csr_array(infinite.data)):
+        with pytest.raises(DataFormatError, match="row 2, column 'a' is infinite"):
+            encoder.transform(Table(infinite.names, infinite.values, data))
     with pytest.raises(DataFormatError, match="no columns"):
         TableEncoder().fit(table.take([]))
     with pytest.raises(ValueError, match="scale is one of"):

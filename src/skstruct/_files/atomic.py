@@ -35,9 +35,15 @@ def replacing(path, mode: str = "w", encoding: str | None = "utf-8"):
     """
     if mode not in ("w", "wb"):
         raise ValueError(f"mode is 'w' or 'wb'; {mode!r} came.")
-    path = Path(os.path.realpath(path))  # a link stays a link
     encoding = None if "b" in mode else encoding
     newline = None if "b" in mode else ""  # as it is written, on every system
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device stays one
+        with open(path, mode, encoding=encoding, newline=newline) as file:
+            yield file
+        return
+    path = Path(os.path.realpath(path))  # a link stays a link
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     try:
         with os.fdopen(handle, mode, encoding=encoding, newline=newline) as file:

@@ -7,6 +7,8 @@ import click
 
 from skstruct.cli.options import (
     EXISTING,
+    check_loss,
+    check_writable,
     json_option,
     loss_option,
     quiet_option,
@@ -45,6 +47,10 @@ def compare(data, learners, loss, folds, picture, verbose, quiet, as_json, **rea
     from skstruct.model_selection import compare as compared
     from skstruct.tasks import TokenEncoder, outputs_for_learning, space_for
 
+    if picture is not None:
+        check_writable(picture)
+    if loss is not None:
+        check_loss(loss)
     table = read_file(data, reading, quiet=quiet)
     with bad_data(f"{table.name}: "):
         y = outputs_for_learning(table)

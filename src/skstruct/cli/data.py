@@ -73,9 +73,12 @@ def check_data(path, as_json, **reading):
 def convert_data(source, destination, to_format, quiet, **reading):
     """Write the data of SOURCE as another format; endings .gz and .xz compress."""
     from skstruct.cli.exits import bad_data
+    from skstruct.cli.options import check_format, check_writable
     from skstruct.cli.printing import say
     from skstruct.datasets.reading import write_data
 
+    check_format(to_format)
+    check_writable(destination)
     table = read_file(source, reading, quiet=quiet)
     with bad_data():
         write_data(table, destination, format=to_format)

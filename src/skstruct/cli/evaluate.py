@@ -33,18 +33,18 @@ def evaluate(model, data, losses, restrict, bootstrap, level, quiet, as_json, **
     A model that can, predicts anew for every loss ("aimed").
     """
     from skstruct.cli.models import open_model, read_labelled
+    from skstruct.cli.options import check_loss, check_restrict
     from skstruct.cli.printing import print_json, print_table
-    from skstruct.losses import resolve_loss
     from skstruct.model_selection import evaluate as evaluated
 
+    for loss in losses:
+        check_loss(loss)
     task_model = open_model(model)
+    limits = parse_restrict(restrict)
+    check_restrict(task_model.learner_.space_, limits)
     table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
-    try:
-        resolved = [resolve_loss(loss) for loss in losses] or None
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
     estimates = evaluated(
-        task_model.learner_, X, y, losses=resolved, restrict=parse_restrict(restrict),
+        task_model.learner_, X, y, losses=list(losses) or None, restrict=limits,
         n_bootstrap=bootstrap, level=level,
     )  # fmt: skip
     columns = ("loss", "mean", "low", "high", "baseline", "aimed")

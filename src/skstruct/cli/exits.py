@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+import warnings
 
 import click
 
@@ -42,8 +43,11 @@ def bad_data(where: str = ""):
 
 
 def one_line(error) -> str:
-    """The message of an error without line breaks."""
+    """The message of an error without line breaks, in the words of the command line."""
     text = " ".join(str(error).split()) or type(error).__name__
+    row = getattr(error, "row", None)
+    if isinstance(row, int):  # people count from 1
+        text = text.replace(f"row {row}", f"row {row + 1}", 1)
     for argument, option in _OPTIONS.items():
         text = text.replace(f"({argument})", f"({option})")
     return text
@@ -54,6 +58,8 @@ def run_guarded(command, arguments=None):
     with contextlib.suppress(ValueError):  # signals belong to the main thread
         signal.signal(signal.SIGTERM, _interrupt)
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if "--debug" not in given:
+        _tame_warnings("-q" in given or "--quiet" in given)
     try:
         code = command.main(given, prog_name="skstruct", standalone_mode=False) or DONE
         sys.stdout.flush()
@@ -74,6 +80,18 @@ def run_guarded(command, arguments=None):
         _traceback("--debug" in given, error)
         code = _unforeseen(error)
     sys.exit(code)
+
+
+def _tame_warnings(quiet):
+    """Warnings in one line each; those of numbers that overflow are for whoever debugs."""
+    warnings.simplefilter("ignore", RuntimeWarning)
+    if quiet:
+        warnings.simplefilter("ignore")
+
+    def show(message, *_, **__):
+        click.echo(f"Warning: {one_line(message)}", err=True)
+
+    warnings.showwarning = show
 
 
 def _unforeseen(error) -> int:

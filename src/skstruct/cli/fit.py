@@ -7,6 +7,8 @@ import click
 
 from skstruct.cli.options import (
     EXISTING,
+    check_loss,
+    check_writable,
     json_option,
     loss_option,
     parse_settings,
@@ -49,6 +51,9 @@ def fit(
     from skstruct.persistence import save_model
     from skstruct.tasks import TaskModel
 
+    check_writable(model)
+    if loss is not None:
+        check_loss(loss)
     table = read_file(data, reading, quiet=quiet)
     parameters = parse_settings(settings)
     task_model = TaskModel(learner, loss, parameters, scale, verbose=int(verbose))
@@ -74,10 +79,6 @@ def _check(task_model, table):
     name, _ = task_model._chosen(table)
     try:
         task_model.new_learner(table, name)
-        if task_model.loss is not None:
-            from skstruct.losses import resolve_loss
-
-            resolve_loss(task_model.loss)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     with bad_data(f"{table.name}: "):

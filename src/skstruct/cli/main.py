@@ -52,32 +52,42 @@ def commands(ctx, debug, config):
 
 
 def _read_config(path):
-    """Options by command; a dash may be an underscore."""
+    """Options by command, as click wants them."""
     import tomllib
 
     try:
         with open(path, "rb") as file:
-            tables = tomllib.load(file)
+            return _options(path, commands, tomllib.load(file))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{path} is not TOML: {error}") from None
-    for name, table in tables.items():
-        if name not in commands.commands:
-            raise click.UsageError(f"{path}: there is no command {name!r}.")
-        if not isinstance(table, dict):
-            raise click.UsageError(f"{path}: [{name}] should be a table of options.")
-        unknown = [key for key in table if key.replace("_", "-") not in _option_names(name)]
-        if unknown:
-            raise click.UsageError(f"{path}: {name} has no option {unknown[0]!r}.")
-    return {
-        name: {_option_names(name)[key.replace("_", "-")]: value for key, value in table.items()}
-        for name, table in tables.items()
-    }
 
 
-def _option_names(command) -> dict:
-    """Long options of a command without their dashes, and the names that click has for them."""
-    options = commands.commands[command].params
-    return {text.lstrip("-"): option.name for option in options for text in option.opts}
+def _options(path, command, table):
+    """A table of options, or of tables for the commands of a group; a dash may be an underscore."""
+    if isinstance(command, click.Group):
+        for name, inner in table.items():
+            if name not in command.commands:
+                raise click.UsageError(f"{path}: there is no command {name!r}.")
+            if not isinstance(inner, dict):
+                raise click.UsageError(f"{path}: [{name}] should be a table of options.")
+        return {
+            name: _options(path, command.commands[name], inner) for name, inner in table.items()
+        }
+    known = {text.lstrip("-"): option for option in command.params for text in option.opts}
+    given = {}
+    for key, value in table.items():
+        if key.replace("_", "-") not in known:
+            raise click.UsageError(f"{path}: {command.name} has no option {key!r}.")
+        option = known[key.replace("_", "-")]
+        given[option.name] = _as_typed(option, value)
+    return given
+
+
+def _as_typed(option, value):
+    """One text for an option that may be repeated is a list; a list for another has commas."""
+    if getattr(option, "multiple", False):
+        return value if isinstance(value, list) else [value]
+    return ",".join(map(str, value)) if isinstance(value, list) else value
 
 
 for command in (fit, predict, evaluate, compare, report, inspect, data, spaces, losses, papers):

@@ -10,6 +10,7 @@ import click
 TASK_NAMES = (
     "classes", "labels", "hierarchy", "ranking", "sequence", "regression", "histogram", "ordinal",
 )  # fmt: skip
+NAMES = ("include", "exclude")  # constraints that are lists of names
 EXISTING = click.Path(exists=True, dir_okay=False, readable=True)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
@@ -49,26 +50,46 @@ def reading_options(command):
     return command
 
 
-def read_file(path, options: dict, *, quiet: bool):
-    """A data file as a Dataset; what was guessed is told on stderr."""
+def read_file(path, options: dict, *, quiet: bool, no_outputs: bool = False):
+    """A data file as a Dataset; what was guessed is told on stderr.
+
+    Parameters
+    ----------
+    options : dict
+        What :func:`reading_options` collects, and ``nominal``, columns that are not numbers.
+    no_outputs : bool
+        Whether all columns are inputs.
+    """
     from skstruct.cli.exits import bad_data
     from skstruct.cli.printing import say
     from skstruct.datasets.reading import read_data
 
+    check_format(options.get("format_"))
+    targets = () if no_outputs else tuple(options.get("targets") or ()) or None
     with bad_data():
         data = read_data(
             path,
             format=options.get("format_"),
             task=options.get("task"),
-            targets=tuple(options["targets"]) or None,
+            targets=targets,
             labels_file=options.get("labels_file"),
             edges_file=options.get("edges_file"),
             id_column=options.get("id_column"),
+            nominal=options.get("nominal", ()),
         )
     for remark in data.remarks:
         say(f"{data.name}: {remark}", quiet)
     first = options.get("first")
     return data if first is None else data.take(slice(first))
+
+
+def check_format(name) -> None:
+    """A format that nobody knows is wrong usage."""
+    from skstruct.datasets.formats import FORMATS
+
+    known = [format.name for format in FORMATS]
+    if name is not None and name not in known:
+        raise click.UsageError(f"There is no format {name!r}; known are {', '.join(known)}.")
 
 
 def parse_settings(pairs) -> dict:
@@ -83,16 +104,62 @@ def parse_settings(pairs) -> dict:
 def parse_restrict(pairs) -> dict | None:
     """Constraints from ``key=value`` texts; a comma separates names.
 
-    >>> parse_restrict(["max_size=3", "exclude=cat,dog", 'exclusive=[["a", "b"]]'])
-    {'max_size': 3, 'exclude': ['cat', 'dog'], 'exclusive': [['a', 'b']]}
-    >>> parse_restrict(["include=cat"])
-    {'include': ['cat']}
+    >>> parse_restrict(["max_size=3", "exclude=cat, dog", "exclude=1", "top=[\\"a\\"]"])
+    {'max_size': 3, 'exclude': ['cat', 'dog', '1'], 'top': ['a']}
     """
-    limits = {}
+    limits: dict = {}
     for key, text in map(_key_and_text, pairs):
-        value = _value(text)
-        limits[key] = text.split(",") if isinstance(value, str) else value
+        value = _names(text) if key in NAMES and text[:1] not in "[{" else _value(text)
+        value = _names(text) if isinstance(value, str) else value
+        if key not in limits:
+            limits[key] = value
+        elif isinstance(value, list) and isinstance(limits[key], list):
+            limits[key] = limits[key] + value
+        else:
+            raise click.UsageError(f"--restrict {key} was given twice.")
     return limits or None
+
+
+def check_restrict(space, limits) -> None:
+    """Constraints that the space does not know are wrong usage."""
+    from inspect import signature
+
+    known = list(signature(space.restrict).parameters) if hasattr(space, "restrict") else []
+    for key in limits or ():
+        if key not in known:
+            raise click.UsageError(
+                f"{type(space).__name__} cannot be restricted by {key!r}; known are "
+                f"{', '.join(known) or 'none'}."
+            )
+
+
+def check_loss(name) -> None:
+    """A loss that nobody knows is wrong usage."""
+    from skstruct.losses import resolve_loss
+
+    try:
+        resolve_loss(name)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def check_writable(path) -> None:
+    """Say before any work that an output cannot be written."""
+    import os
+    from pathlib import Path
+
+    path = Path(path)
+    folder = path.resolve().parent
+    if path.is_dir():
+        raise click.ClickException(f"{path} is a folder.")
+    if not folder.is_dir():
+        raise click.ClickException(f"{path} cannot be written: there is no folder {folder}.")
+    if not os.access(folder, os.W_OK):
+        raise click.ClickException(f"{path} cannot be written: {folder} is not writable.")
+
+
+def _names(text):
+    return [name.strip() for name in text.split(",")]
 
 
 def _key_and_text(pair):

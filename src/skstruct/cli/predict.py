@@ -45,17 +45,22 @@ def predict(
     skstruct predict enron.model new.arff -o out.csv --risk
     skstruct predict enron.model new.arff --loss f1 --restrict max_size=3
     """
-    from skstruct.cli.exits import Unproven, bad_data
-    from skstruct.cli.models import open_model, read_for
+    from skstruct.cli.exits import Unproven
+    from skstruct.cli.models import open_model, read_inputs
+    from skstruct.cli.options import check_loss, check_restrict, check_writable
     from skstruct.cli.predictions import predictions
 
+    if output is not None:
+        check_writable(output)
+    if loss is not None:
+        check_loss(loss)
     task_model = open_model(model)
+    limits = parse_restrict(restrict)
+    check_restrict(task_model.learner_.space_, limits)
     if kbest is not None and explain is not None:
         raise click.UsageError("--explain is of the best prediction: leave --kbest out.")
-    table = read_for(task_model, data, reading, quiet=quiet, outputs=False)
-    with bad_data(f"{table.name}: "):
-        X = task_model.inputs(table)
-    options = {"loss": loss, "restrict": parse_restrict(restrict)}
+    table, X = read_inputs(task_model, data, reading, quiet=quiet)
+    options = {"loss": loss, "restrict": limits}
     found = predictions(task_model, X, table.index, options, kbest, risk, explain)
     if strict and found.widest_gap > found.tolerance:
         raise Unproven(

@@ -15,6 +15,7 @@ from skstruct.cli.printing import plain
 from skstruct.datasets.formats.cells import ranked_items, write_cell
 
 NUMBERS = ("regression", "histogram")
+OWN = ("row", "rank", "risk", "gap", "for", "against")  # columns that stand beside predictions
 
 
 @dataclass
@@ -105,7 +106,8 @@ def _column(values):
 
 def _output_columns(task_model):
     if task_model.task_ in NUMBERS:
-        return [str(name) for name in task_model.targets_ or ("prediction",)]
+        names = [str(name) for name in task_model.targets_ or ("prediction",)]
+        return [f"predicted {name}" if name in OWN else name for name in names]
     return ["prediction"]
 
 

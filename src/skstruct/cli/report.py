@@ -25,9 +25,11 @@ def report(model, data, output, title, train, examples, verbose, quiet, **readin
     The page opens without a network. DATA should not be the data of training.
     """
     from skstruct.cli.models import open_model, read_labelled
+    from skstruct.cli.options import check_writable
     from skstruct.cli.printing import say
     from skstruct.reports import write_report
 
+    check_writable(output)
     task_model = open_model(model)
     table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
     about, X_train, y_train = task_model.about_, None, None

@@ -42,6 +42,8 @@ class ArffTable(Table):
         Names of the string attributes.
     relation : str
         Name of the whole.
+    comments : tuple of str
+        Lines of the header that begin by ``%``.
     """
 
     hierarchy: LabelGraph | None = None
@@ -49,6 +51,7 @@ class ArffTable(Table):
     keys: dict[str, tuple[str, ...]] | None = None
     strings: tuple[str, ...] = ()
     relation: str = ""
+    comments: tuple[str, ...] = ()
 
 
 def read_arff(source) -> ArffTable:
@@ -108,7 +111,8 @@ def check_same_declarations(tables, name: str) -> None:
 
 def _read(source) -> ArffTable:
     lines = enumerate(source, 1)
-    relation, attributes = read_header(_without_mark(lines))
+    comments: list[str] = []
+    relation, attributes = read_header(_without_mark(lines), comments)
     data, columns = read_rows(lines, attributes)
     kinds = [attribute.kind for attribute in attributes]
     kept = [j for j, kind in enumerate(kinds) if kind in ("numeric", "nominal", "string")]
@@ -134,6 +138,7 @@ def _read(source) -> ArffTable:
         },
         strings=tuple(attribute.name for attribute in attributes if attribute.kind == "string"),
         relation=relation,
+        comments=tuple(comments),
     )
 
 

@@ -42,13 +42,20 @@ class Attribute:
     hierarchy: LabelGraph | None = None
 
 
-def read_header(lines) -> tuple[str, list[Attribute]]:
-    """Relation and attributes up to the @data line, from an iterator of (number, line)."""
+def read_header(lines, comments: list[str] | None = None) -> tuple[str, list[Attribute]]:
+    """Relation and attributes up to the @data line, from an iterator of (number, line).
+
+    Lines of comment are put behind ``comments``.
+    """
     attributes: dict[str, Attribute] = {}
     relation, number = "", 1
     for number, line in lines:
         line = line.strip(SPACE)
-        if not line or line[0] == "%":
+        if not line:
+            continue
+        if line[0] == "%":
+            if comments is not None:
+                comments.append(line)
             continue
         word, rest = _first_word(line)
         if word == "@data":

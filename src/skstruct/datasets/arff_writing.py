@@ -58,6 +58,8 @@ def write_arff(table: Table, file, relation: str | None = None) -> None:
     """
     keys = getattr(table, "keys", None) or {}
     classes = getattr(table, "classes", None)
+    for comment in getattr(table, "comments", ()):
+        file.write(f"{comment}\n")
     file.write(f"@relation {quote(relation or getattr(table, 'relation', '') or 'data')}\n\n")
     for name in keys:
         file.write(f"@attribute {quote(name)} key\n")

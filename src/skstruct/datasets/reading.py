@@ -17,7 +17,7 @@ from skstruct.datasets.formats.edges import path_edges, write_edges
 from skstruct.datasets.formats.text import bare_name, first_lines, stem
 from skstruct.exceptions import DataFormatError
 
-_WITH_EDGES_BESIDE = ("csv", "parquet")
+_WITH_EDGES_BESIDE = ("csv", "parquet", "libsvm")
 
 
 def read_data(
@@ -29,6 +29,7 @@ def read_data(
     labels_file=None,
     edges_file=None,
     id_column: str | None = None,
+    nominal=(),
 ) -> Dataset:
     """Read a data file.
 
@@ -50,9 +51,14 @@ def read_data(
         MULAN's list of labels.
     edges_file : path, default=None
         A taxonomy, a parent and a child on each line. Beside a table ``x.csv`` the file
-        ``x.edges`` is used, if there is one.
+        ``x.edges`` is used, if there is one; beside Parquet and LIBSVM files too.
     id_column : str, default=None
-        The column that names the rows.
+        The column that names the rows. When None it is the first column of a table if that is
+        called ``id``, or ``row`` and no value of it comes twice; the empty text says that no
+        column names the rows.
+    nominal : str or sequence of str, default=()
+        Names of columns of a table that hold names, such as codes "01" and "02", whatever they
+        look like. ARFF files declare the types of their columns and do not ask.
 
     Returns
     -------
@@ -86,6 +92,7 @@ def read_data(
     if task is not None and task not in TASKS:
         raise ValueError(f"task is one of {', '.join(TASKS)}; {task!r} came.")
     targets = (targets,) if isinstance(targets, str) else targets
+    nominal = (nominal,) if isinstance(nominal, str) else tuple(nominal)
     if not path.exists():
         raise FileNotFoundError(f"There is no file {str(path)!r}.")
     if path.is_dir():
@@ -103,6 +110,7 @@ def read_data(
         labels_file=None if labels_file is None else Path(labels_file),
         edges_file=edges_file,
         id_column=id_column,
+        nominal=nominal,
     )
     data = chosen.read(path, options)
     remarks = (_remark(data.format),) if guessed else ()
@@ -156,7 +164,7 @@ def write_data(dataset: Dataset, path, format: str | None = None) -> None:
     dataset : Dataset
     path : str or path
         The edges of a hierarchy that a table cannot hold go to a file beside it, ``x.edges`` for
-        ``x.csv``.
+        ``x.csv`` or ``x.svm``.
     format : str, default=None
         By the ending of the path when None.
 
@@ -181,13 +189,14 @@ def write_data(dataset: Dataset, path, format: str | None = None) -> None:
     """
     path = Path(path)
     chosen = _format_to_write(dataset, path, format)
-    edges = _edges_to_write(dataset, chosen)
+    edges = io.StringIO()
     try:
+        write_edges(_edges_to_write(dataset, chosen), edges)  # what is wrong with them, first
         with _packed(path) as file:
             chosen.write(dataset, file)
-        if edges:
+        if edges.getvalue():
             with _packed(path.with_name(stem(path) + ".edges")) as file:
-                write_edges(edges, file)
+                file.write(edges.getvalue())
     except UnicodeEncodeError as error:
         problem = f"{error.object[error.start : error.end]!r} cannot be written as UTF-8"
         raise DataFormatError(problem, path=path) from None
@@ -202,22 +211,42 @@ def _format_to_write(dataset, path, name):
     if name is not None:
         if name not in able:
             raise ValueError(f"format is one of {', '.join(able)}; {name!r} came.")
+        _check_holds([able[name]], dataset.task, path)
         return able[name]
     ending = Path(bare_name(path)).suffix.lower()
     fitting = [format for format in able.values() if ending in format.suffixes]
-    # Of several formats with this ending the one that the data came from, else a plain table.
-    order = {dataset.format: 0, "csv": 1}
     if not fitting:
         raise DataFormatError(
             f"no format has the ending {ending!r}; name one of {', '.join(able)}", path=path
         )
-    return min(fitting, key=lambda format: order.get(format.name, 2))
+    # Of several formats with this ending the one that the data came from, else the plainest.
+    order = {"csv": 1, "arff": 1, dataset.format: 0}
+    holding = _check_holds(fitting, dataset.task, path)
+    return min(holding, key=lambda format: order.get(format.name, 2))
+
+
+def _check_holds(formats, task, path) -> list[Format]:
+    """Those formats that can hold outputs of this task; an error if there are none."""
+    holding = [format for format in formats if task in format.tasks]
+    if not holding:
+        tasks = dict.fromkeys(task for format in formats for task in format.tasks)
+        raise DataFormatError(
+            f"files of the format {' or '.join(repr(format.name) for format in formats)} hold "
+            f"{', '.join(tasks)}, not {task!r}; csv holds everything",
+            path=path,
+        )
+    return holding
 
 
 def _edges_to_write(dataset, chosen):
     if dataset.edges is None or chosen.name not in _WITH_EDGES_BESIDE:
         return ()
-    told = path_edges(label for labels in dataset.outputs or () for label in labels)[1]
+    if chosen.name == "libsvm":  # whose labels are no hierarchy without a taxonomy
+        return dataset.edges
+    try:
+        told = path_edges(label for labels in dataset.outputs or () for label in labels)[1]
+    except DataFormatError:  # names that are no paths
+        return dataset.edges
     return () if set(told) == set(dataset.edges) else dataset.edges
 
 

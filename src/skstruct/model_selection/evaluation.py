@@ -151,9 +151,9 @@ def predicted_for(model, X, loss, restrict=None):
         return None
     try:
         return model.space_.validate(model.predict(X, loss=loss, **_limits(restrict)))
-    except InfeasibleError:
-        raise
-    except ValueError:  # the learner has no way of predicting for it
+    except ValueError as error:  # the learner has no way of predicting for it
+        if restrict is not None and isinstance(error, InfeasibleError):
+            raise
         return None
 
 

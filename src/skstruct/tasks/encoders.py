@@ -54,6 +54,7 @@ class TableEncoder(BaseEstimator):
             raise DataFormatError("the data have no columns left to predict from")
         self.names_, self.values_ = table.names, table.values
         X, self.feature_names_ = table.one_hot()
+        _check_finite(X, self.feature_names_)
         self.is_sparse_ = sparse.issparse(X)
         self.mean_, variance, binary = _moments(X)
         self.centre_, self.width_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
@@ -68,6 +69,7 @@ class TableEncoder(BaseEstimator):
         """Numbers of shape (n, n_features), dense or CSR as the table is."""
         check_is_fitted(self)
         X, _ = self._matched(table).one_hot()
+        _check_finite(X, self.feature_names_)
         if sparse.issparse(X):
             return self._scaled_sparse(sparse.csr_array(X))
         X = np.where(np.isnan(X), self.mean_, X)
@@ -102,6 +104,20 @@ class TableEncoder(BaseEstimator):
             if now != then:
                 data[:, j] = _translated(data[:, j], now, then, self.names_[j])
         return Table(self.names_, self.values_, data)
+
+
+def _check_finite(X, names):
+    """Raise for the first number that is infinite; gaps are filled."""
+    numbers = X.data if sparse.issparse(X) else X
+    if not np.isinf(numbers).any():
+        return
+    if sparse.issparse(X):
+        X = X.tocoo()
+        first = int(np.isinf(X.data).argmax())
+        row, column = int(X.row[first]), int(X.col[first])
+    else:
+        row, column = np.argwhere(np.isinf(X))[0]
+    raise DataFormatError(f"row {row + 1}, column {names[column]!r} is infinite")
 
 
 def _with_zeros(table, names):

@@ -119,12 +119,19 @@ class TaskModel(BaseEstimator):
     def inputs(self, data):
         """What the learner reads of a Dataset."""
         check_is_fitted(self, "learner_")
+        if len(data) == 0:
+            raise DataFormatError("there are no rows")
         if isinstance(data.inputs, Table) != isinstance(self.encoder_, TableEncoder):
             raise DataFormatError(
                 f"the model was fitted to {self.format_} data for {self.task_}; "
                 f"{data.format} data came"
             )
         return self.encoder_.transform(data.inputs)
+
+    def outputs(self, data):
+        """Outputs of a Dataset as the learner reads them, columns in the order of training."""
+        check_is_fitted(self, "learner_")
+        return outputs_for_learning(data, self.targets_)
 
     def predict(self, data, **options):
         """Outputs in the names of the data of training; options as of the learner."""

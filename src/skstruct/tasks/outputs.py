@@ -35,19 +35,41 @@ def space_for(data):
     return spaces.Interval() if data.outputs.shape[1] == 1 else spaces.Box(labels=data.labels)
 
 
-def outputs_for_learning(data):
+def outputs_for_learning(data, labels=None):
     """Outputs as ``fit`` and ``score`` read them.
 
     Parameters
     ----------
     data : Dataset
+    labels : tuple of str, default=None
+        Items or targets in the order of columns that is wanted; that of the data when None.
     """
     if data.outputs is None:
         raise DataFormatError(
             f"{data.name} has no outputs; say which columns they are (--target NAME)"
         )
+    outputs = data.outputs
+    if data.task in ("ranking", "regression", "histogram") and labels is not None:
+        outputs = _columns(data, labels)
     if data.task == "ranking":  # 0 stands for what was not ranked
-        return np.where(data.outputs == 0, np.nan, data.outputs.astype(np.float64))
-    if data.task == "regression" and data.outputs.shape[1] == 1:
-        return data.outputs[:, 0]
-    return data.outputs
+        return np.where(outputs == 0, np.nan, outputs.astype(np.float64))
+    if data.task == "regression" and outputs.shape[1] == 1:
+        return outputs[:, 0]
+    return outputs
+
+
+def _columns(data, labels):
+    """Columns of outputs by name; an item that these data never rank has rank 0."""
+    place = {name: j for j, name in enumerate(data.labels)}
+    unknown = [name for name in data.labels if name not in set(labels)]
+    missing = [name for name in labels if name not in place]
+    if unknown or (missing and data.task != "ranking"):
+        wrong = f"{unknown[0]!r} is none of them" if unknown else f"{missing[0]!r} is missing"
+        raise DataFormatError(
+            f"the outputs should be those of training, {', '.join(map(str, labels[:8]))}; {wrong}"
+        )
+    outputs = np.zeros((len(data), len(labels)), dtype=data.outputs.dtype)
+    for j, name in enumerate(labels):
+        if name in place:
+            outputs[:, j] = data.outputs[:, place[name]]
+    return outputs

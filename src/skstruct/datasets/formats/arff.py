@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from scipy import sparse
 from skstruct.datasets.arff import ArffTable, read_arff
 from skstruct.datasets.dataset import TASKS, Dataset
 from skstruct.datasets.formats.arff_outputs import edges_of, guess_task, outputs_of
-from skstruct.datasets.formats.arff_writer import write_arff_data
+from skstruct.datasets.formats.arff_writer import told_task, write_arff_data
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.text import stem
 from skstruct.datasets.table import Table
@@ -27,7 +28,8 @@ def read_arff_data(path, options: ReadOptions) -> Dataset:
 
     What is to be predicted is told by ``options.targets``; else it is the hierarchical class of
     CLUS, the labels of MULAN's list (given, or found beside the file), the attributes that
-    MEKA's ``-C n`` in the name of the relation tells, or the last attribute.
+    MEKA's ``-C n`` in the name of the relation tells, or the last attribute. A comment
+    ``% task: ranking`` in the header, as ``write_data`` makes it, tells the task.
 
     Raises
     ------
@@ -44,6 +46,7 @@ def read_arff_data(path, options: ReadOptions) -> Dataset:
 
 def _dataset(table: ArffTable, path, options) -> Dataset:
     index, table, remarks = _row_names(table, options)
+    options = _told(table, options, remarks)
     if table.hierarchy is not None and options.targets is None:
         return _of_hierarchy(table, path, options, index, remarks)
     format_name, targets, edges = _targets(table, path, options, remarks)
@@ -64,11 +67,24 @@ def _dataset(table: ArffTable, path, options) -> Dataset:
     )
 
 
+def _told(table, options, remarks):
+    """The options, and what a comment of the header says of the outputs if they do not."""
+    task, with_outputs = told_task(table.comments)
+    if task is None or options.targets is not None:
+        return options
+    if options.task is None:
+        remarks.append(f"The task is {task!r} ({TASKS[task]}), as a comment of the file says.")
+        options = replace(options, task=task)
+    return options if with_outputs else replace(options, targets=())
+
+
 def _row_names(table, options):
     """Names of the rows, the table without their column, and remarks to be continued."""
     remarks: list[str] = []
     keys = table.keys or {}
-    wanted = options.id_column or next(iter(keys), None)
+    wanted = next(iter(keys), None) if options.id_column is None else options.id_column
+    if wanted == "":
+        return None, table, remarks
     if wanted is None or wanted in keys:
         if len(keys) > 1:
             remarks.append(f"Of {len(keys)} key attributes, {wanted!r} names the rows.")

@@ -47,9 +47,7 @@ def outputs_of(task: str, table: Table, edges) -> dict[str, Any]:
         sets = label_sets(table, data)
         if task == "labels":
             return {"outputs": sets, "labels": table.names}
-        if not edges and any("/" in name for name in table.names):
-            edges = path_edges(table.names)[1]
-        return {"outputs": sets, **with_edges(table.names, edges)}
+        return {"outputs": sets, **with_edges(table.names, edges, "nested labels in MULAN's list")}
     if any(values is not None for values in table.values):
         name = next(n for n, values in zip(table.names, table.values) if values is not None)
         raise DataFormatError(f"{task!r} needs numbers, and the attribute {name[:60]!r} is nominal")
@@ -91,12 +89,14 @@ def label_sets(table: Table, data) -> list[tuple[str, ...]]:
     return [tuple(names[row].tolist()) for row in inside]
 
 
-def with_edges(labels, edges) -> dict[str, Any]:
+def with_edges(labels, edges, other_way="x.edges beside x.svm") -> dict[str, Any]:
     """Labels, those of the taxonomy that are not columns behind them; and the edges."""
+    if not edges and any("/" in name for name in labels):
+        edges = path_edges(labels)[1]
     if not edges:
         raise DataFormatError(
-            "a hierarchy needs a taxonomy (edges_file), nested labels in the list of MULAN, or "
-            "names of labels such as 1/1/2; without them the task is 'labels'"
+            f"a hierarchy needs a taxonomy (edges_file), {other_way}, or names of labels such as "
+            "1/1/2; without them the task is 'labels'"
         )
     named = dict.fromkeys((*labels, *(name for pair in edges for name in pair)))
     try:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain, count
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from skstruct.datasets.arff import ArffTable
 from skstruct.datasets.arff_writing import class_name, write_arff
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.dataset import TASKS, Dataset
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 from skstruct.spaces.label_graph import LabelGraph
@@ -18,8 +19,11 @@ from skstruct.spaces.label_graph import LabelGraph
 
 def write_arff_data(dataset: Dataset, file) -> None:
     """Write a data set as ARFF: a hierarchical class of CLUS, labels behind MEKA's ``-C``, or
-    the output in the last attributes."""
-    if not isinstance(dataset.inputs, Table):
+    the output in the last attributes.
+
+    A comment ``% task: ranking`` tells what the attributes do not, and others pass over it.
+    """
+    if not isinstance(dataset.inputs, Table) or dataset.task == "sequence":
         raise DataFormatError("sequences cannot be written as ARFF")
     keys = _key(dataset)
     if dataset.task == "hierarchy":
@@ -35,9 +39,36 @@ def write_arff_data(dataset: Dataset, file) -> None:
     outputs = _output_columns(dataset, keys)
     names, values, data = _beside(dataset.inputs, outputs)
     relation = dataset.name
-    if len(outputs.names) != 1 or dataset.task == "labels":
+    if len(outputs.names) > 1 or (dataset.task == "labels" and outputs.names):
         relation = f"{relation.replace('-C', '_C')}: -C -{len(outputs.names)}"
-    write_arff(ArffTable(names, values, data, keys=keys), file, relation)
+    comments = ()
+    if dataset.task in _UNTOLD or not outputs.names:
+        comments = (task_comment(dataset.task, bool(outputs.names)),)
+    write_arff(ArffTable(names, values, data, keys=keys, comments=comments), file, relation)
+
+
+_UNTOLD = ("ranking", "histogram", "ordinal")  # read as numbers or classes but for a comment
+_COMMENT = re.compile(r"% task: ([a-z]+)(, no outputs)?")
+
+
+def task_comment(task: str, with_outputs: bool) -> str:
+    """The comment of a header that tells the task.
+
+    Examples
+    --------
+    >>> task_comment("ranking", True), told_task([task_comment("labels", False)])
+    ('% task: ranking', ('labels', False))
+    """
+    return f"% task: {task}" + ("" if with_outputs else ", no outputs")
+
+
+def told_task(comments) -> tuple[str | None, bool]:
+    """The task that a comment tells, or None; and whether there are outputs."""
+    for comment in comments:
+        found = _COMMENT.fullmatch(comment)
+        if found and found[1] in TASKS:
+            return found[1], found[2] is None
+    return None, True
 
 
 def _key(dataset):
@@ -51,6 +82,10 @@ def _key(dataset):
 def _output_columns(dataset, keys) -> Table:
     n, labels = len(dataset), dataset.labels or ()
     inputs = dataset.inputs
+    if dataset.outputs is None and not labels:
+        return Table((), (), np.empty((n, 0)))
+    if not labels:
+        raise DataFormatError("outputs without names of labels cannot be written as ARFF")
     if dataset.task in ("classes", "ordinal"):
         number = {label: code for code, label in enumerate(labels)}
         codes = [np.nan] * n if dataset.outputs is None else [number[y] for y in dataset.outputs]

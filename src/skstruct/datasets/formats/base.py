@@ -24,7 +24,10 @@ class ReadOptions:
     edges_file : path
         A taxonomy: on each line a parent and a child, separated by a tab, comma or space.
     id_column : str
-        The column that names the rows.
+        The column that names the rows; the empty text says that none does.
+    nominal : tuple of str
+        Names of columns of inputs that hold names, whatever they look like. ARFF declares its
+        own types and does not ask.
     """
 
     task: str | None = None
@@ -32,6 +35,7 @@ class ReadOptions:
     labels_file: Path | None = None
     edges_file: Path | None = None
     id_column: str | None = None
+    nominal: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

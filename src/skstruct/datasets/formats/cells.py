@@ -12,7 +12,9 @@ regression, histogram  ``1.5 -2.0``       numbers by repr
 =====================  =================  ==========================================
 
 Spaces around names of labels and items say nothing; a name that begins or ends by a space has
-that one escaped too. The empty text is the empty set, ranking or sequence.
+that one escaped too. The empty text is the empty set, ranking or sequence. Another word for a
+missing value, such as ``NA`` or ``?``, is no output if it is the whole text; the name of one label,
+item or symbol that looks so has a backslash before it.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from itertools import groupby
 
 import numpy as np
 
+from skstruct.datasets.formats.columns import is_missing
 from skstruct.exceptions import DataFormatError
 
 _ONE_NAME = ("classes", "ordinal")
@@ -50,11 +53,18 @@ def write_cell(task: str, output) -> str:
     'tea>milk=water'
     >>> write_cell("regression", 0.1)
     '0.1'
+    >>> write_cell("labels", ("NA",))
+    '\\\\NA'
     """
     if task in _ONE_NAME:
         return str(output)
     if task in _NUMBERS:
         return " ".join(repr(float(number)) for number in np.ravel(output))
+    text = _joined(task, output)
+    return "\\" + text if _says_missing(text) else text
+
+
+def _joined(task, output):
     if task == "sequence":
         return " ".join(_escaped(name, " ", outer="") for name in output)
     if task == "ranking":
@@ -91,6 +101,7 @@ def read_cell(task: str, text: str):
         return text
     if task in _NUMBERS:
         return tuple(_number(piece) for piece in text.split())
+    text = _present(task, text)
     if task == "sequence":
         return tuple(name for name, _ in _pieces(text, " ", outer="") if name)
     if not text.strip(" "):
@@ -105,6 +116,23 @@ def read_cell(task: str, text: str):
     if twice is not None:
         raise DataFormatError(f"the {what} {twice[:60]!r} comes twice")
     return _groups(pieces) if task == "ranking" else tuple(names)
+
+
+def _present(task, text):
+    """A text that is not missing, without the backslash that says that it is not."""
+    if _says_missing(text):
+        word = text.strip()
+        what = {"ranking": "ranking is", "sequence": "sequence is"}.get(task, "labels are")
+        raise DataFormatError(
+            f"the {what} missing ({word!r} says so); write \\{word} for the name, and nothing "
+            "for none"
+        )
+    escaped = text[:1] == "\\" and text[1:2] != " " and _says_missing(text[1:])
+    return text[1:] if escaped else text
+
+
+def _says_missing(text):
+    return bool(text.strip()) and is_missing(text)
 
 
 def ranked_items(ranks, items) -> tuple[tuple[str, ...], ...]:

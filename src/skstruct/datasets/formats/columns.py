@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,7 +13,8 @@ import numpy as np
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 
-MISSING = frozenset(("", "NA", "NaN", "nan", "?"))
+# Words for "no value"; those of pandas that people write, too.
+MISSING = frozenset(("", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None"))
 MANY_TEXTS = 50
 _SPACE = " \t\n\r\v\f"  # what float takes off, and no more
 
@@ -104,12 +106,31 @@ def number(text: str) -> float:
         raise DataFormatError(f"{text[:60]!r} is not a number") from None
 
 
-def as_table(columns, n_rows: int) -> tuple[Table, tuple[str, ...]]:
-    """A table, nominal values in order, and remarks."""
+def plain(column: TextColumn) -> TextColumn | NumberColumn:
+    """A column of texts as numbers, where all of them are."""
+    numbers = as_numbers(column.texts)
+    if numbers is None:
+        return column
+    return NumberColumn(column.name, numbers[column.codes])
+
+
+def as_table(columns, n_rows: int, nominal=(), fail=None) -> tuple[Table, tuple[str, ...]]:
+    """A table, nominal values in order, and remarks.
+
+    Parameters
+    ----------
+    columns : list of NumberColumn and TextColumn
+    n_rows : int
+    nominal : collection of names
+        Columns that are meant to hold names; no remark on numbers among them.
+    fail : callable, default=None
+        ``fail(problem, row, column)`` makes the error of a place.
+    """
     data, remarks = np.empty((n_rows, len(columns))), []
     values: list[tuple[str, ...] | None] = []
     for j, column in enumerate(columns):
         if isinstance(column, NumberColumn):
+            _check_finite(column, fail)
             data[:, j] = column.numbers
             values.append(None)
             continue
@@ -123,8 +144,53 @@ def as_table(columns, n_rows: int) -> tuple[Table, tuple[str, ...]]:
                 f"The column {column.name!r} has {len(kept)} different texts in {n_rows} rows; "
                 "if it names the rows, give it as id_column."
             )
+        if column.name not in nominal:
+            remarks += numbers_among_names(column, fail)
     names = tuple(column.name for column in columns)
     return Table(names, tuple(values), data), tuple(remarks)
+
+
+def _check_finite(column, fail):
+    infinite = np.isinf(column.numbers)
+    if infinite.any():
+        problem = "an infinite number; a missing one is left empty"
+        row = int(infinite.argmax())
+        raise DataFormatError(problem) if fail is None else fail(problem, row, column.name)
+
+
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
+
+
+def numbers_among_names(column: TextColumn, fail=None) -> tuple[str, ...]:
+    """A remark on a column that would be one of numbers but for a few texts, or none.
+
+    Examples
+    --------
+    >>> numbers_among_names(TextColumn.of("x", ["1.5", "2", "?", "two"]))
+    ("The column 'x' is read as names: 'two' in row 4 is no number, and 2 of 3 values are...",)
+    >>> numbers_among_names(TextColumn.of("x", ["red", "blue", "2"]))
+    ()
+    """
+    kept = [text for text in column.texts if not is_missing(text)]
+    others = [text for text in kept if as_numbers([text]) is None]
+    commas = [text for text in others if _DECIMAL_COMMA.fullmatch(text)]
+    n_numbers = len(kept) - len(others) + len(commas)
+    if not others or 2 * n_numbers <= len(kept):
+        return ()
+    is_comma = bool(commas)
+    odd = commas[0] if is_comma else others[0]
+    row = int(np.argmax(column.codes == column.texts.index(odd)))
+    line = None if fail is None else fail("", row, column.name).line
+    place = f"row {row + 1}" if line is None else f"line {line}"
+    advice = (
+        "decimal commas: write points"
+        if is_comma
+        else "correct it, or leave it empty if there is no value"
+    )
+    return (
+        f"The column {column.name!r} is read as names: {odd[:60]!r} in {place} is no number, and "
+        f"{n_numbers} of {len(kept)} values are. If it holds numbers: {advice}.",
+    )
 
 
 def sorted_names(names) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.columns import Codes, NumberColumn, TextColumn, as_numbers
 from skstruct.datasets.formats.csv_writing import write_csv
 from skstruct.datasets.formats.outputs import assemble
-from skstruct.datasets.formats.targets import choose_targets
+from skstruct.datasets.formats.targets import choose_row_names, choose_targets
 from skstruct.datasets.formats.text import stem
 from skstruct.datasets.text_lines import text_lines
 from skstruct.exceptions import DataFormatError
@@ -28,8 +28,10 @@ def read_csv(path, options: ReadOptions) -> Dataset:
     """Read a table with a header line.
 
     The separator is the one of comma, semicolon and tab that the header has. Cells may be
-    quoted. A column is numeric if all its cells are numbers or missing (empty, NA, NaN, ?),
-    else nominal. Rows with too few or too many cells are errors.
+    quoted. A column is numeric if all its cells are numbers or missing (empty, ?, NA, N/A, NaN,
+    null or None), else nominal, as are those of ``options.nominal``. A first column called
+    ``id``, or ``row`` where no value comes twice, names the rows. Rows with too few or too many
+    cells are errors.
 
     Raises
     ------
@@ -44,7 +46,8 @@ def read_csv(path, options: ReadOptions) -> Dataset:
         targets, _ = choose_targets(header, options)
     except DataFormatError as error:
         raise error.at(path=path) from None
-    texts = {header.index(name) for name in (*targets, options.id_column) if name is not None}
+    as_text = {*targets, *options.nominal, choose_row_names(header, targets, options)}
+    texts = {j for j, name in enumerate(header) if name in as_text}
     columns, n_rows = _columns(path, separator, header, texts)
 
     def fail(problem, row=None, column=None):

@@ -11,6 +11,7 @@ from scipy import sparse
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats.cells import ranked_items, write_cell
 from skstruct.datasets.formats.columns import Codes, is_missing
+from skstruct.datasets.formats.targets import is_row_name
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 
@@ -59,10 +60,16 @@ def check_table(dataset, what) -> Table:
 
 
 def index_column(dataset) -> dict[str, list[str]]:
-    """Names of the rows under the name ``id``; none where there are no names."""
-    if dataset.index is None:
-        return {}
-    return {_free("id", dataset.inputs.names): [str(name) for name in dataset.index]}
+    """Names of the rows under the name ``id``; none where there are no names.
+
+    Before a first input that would be taken for them there are numbers, called ``row``.
+    """
+    names = dataset.inputs.names
+    if dataset.index is not None:
+        return {_free("id", names): [str(name) for name in dataset.index]}
+    if names and is_row_name(names[0]):
+        return {_free("row", names): [str(i + 1) for i in range(len(dataset))]}
+    return {}
 
 
 def output_columns(dataset) -> dict[str, list[str]]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from skstruct.datasets.formats.text import read_lines
 from skstruct.exceptions import DataFormatError
 
+MAX_DEPTH = 200  # of a path; all beginnings of it are labels
+
 
 def read_edges(path) -> tuple[tuple[str, str], ...]:
     """Pairs (parent, child) of a file, in its order, none of them twice.
@@ -59,6 +61,11 @@ def write_edges(edges, file) -> None:
 def path_edges(names) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Labels and (parent, child) pairs that paths such as ``1/1/2`` tell, in order of names.
 
+    Raises
+    ------
+    DataFormatError
+        For what :func:`check_path` refuses.
+
     Examples
     --------
     >>> path_edges(["1/1/2", "3"])
@@ -66,8 +73,27 @@ def path_edges(names) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """
     labels: set[str] = set()
     for name in names:
-        steps = name.split("/")
+        steps = check_path(name)
         labels.update("/".join(steps[:k]) for k in range(1, len(steps) + 1))
     ordered = tuple(sorted(labels))
     edges = ((name.rpartition("/")[0], name) for name in ordered if "/" in name)
     return ordered, tuple((parent, child) for parent, child in edges)
+
+
+def check_path(name: str) -> list[str]:
+    """Steps of a path, refused if there are very many or one is empty.
+
+    Examples
+    --------
+    >>> check_path("1/1/2")
+    ['1', '1', '2']
+    """
+    steps = name.split("/")
+    if len(steps) > MAX_DEPTH:
+        raise DataFormatError(
+            f"the label {name[:40]!r}... is a path of {len(steps)} steps; at most {MAX_DEPTH} are "
+            "read, deeper ones by a taxonomy (edges_file)"
+        )
+    if "" in steps:
+        raise DataFormatError(f"the label {name[:60]!r} has an empty step between '/'")
+    return steps

@@ -47,7 +47,7 @@ def read_libsvm(path, options: ReadOptions) -> Dataset:
 
 
 def _dataset(X, given, path, options):
-    if options.targets or options.id_column is not None:
+    if options.targets or options.id_column:
         raise DataFormatError("the columns of this format have no names; targets, id_column?")
     if not given:
         raise DataFormatError("the file has no rows")

@@ -74,7 +74,7 @@ def _sniff(file_name: str, lines: list[str]) -> bool:
 FORMAT = Format(
     name="mulan",
     suffixes=(".arff",),
-    tasks=("labels", "hierarchy", "regression"),
+    tasks=("labels", "hierarchy", "regression", "ranking", "histogram", "classes", "ordinal"),
     about="label sets of MULAN (ARFF and a list of labels in XML) or MEKA (-C in the relation)",
     sniff=_sniff,
     read=read_mulan,

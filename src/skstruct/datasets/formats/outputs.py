@@ -9,9 +9,21 @@ import numpy as np
 
 from skstruct.datasets.dataset import TASKS, Dataset
 from skstruct.datasets.formats.cells import ranks_of, read_cell
-from skstruct.datasets.formats.columns import as_table, is_missing, number, sorted_names
-from skstruct.datasets.formats.edges import path_edges, read_edges
-from skstruct.datasets.formats.targets import INDICATORS, choose_targets, guess_task
+from skstruct.datasets.formats.columns import (
+    as_table,
+    is_missing,
+    number,
+    numbers_among_names,
+    plain,
+    sorted_names,
+)
+from skstruct.datasets.formats.edges import check_path, path_edges, read_edges
+from skstruct.datasets.formats.targets import (
+    INDICATORS,
+    choose_row_names,
+    choose_targets,
+    guess_task,
+)
 from skstruct.exceptions import DataFormatError
 
 _SHARES_OFF = 1e-6
@@ -23,16 +35,19 @@ def assemble(columns, n_rows, options, *, name, format_name, fail, remarks=()) -
     Parameters
     ----------
     columns : list of NumberColumn and TextColumn
-        Those of :func:`choose_targets` and the one of row names are TextColumns.
+        Those of :func:`choose_targets` and the one of :func:`choose_row_names` are TextColumns.
     fail : callable
         ``fail(problem, row=None, column=None)`` gives the error, with its place in the file;
         ``column`` is a name.
     """
     by_name = {column.name: column for column in columns}
     targets, guessed = choose_targets(list(by_name), options)
-    outside = {*targets, options.id_column}
-    inputs, noted = as_table([c for c in columns if c.name not in outside], n_rows)
-    remarks = [*remarks, *guessed, *noted]
+    remarks = [*remarks, *guessed]
+    index = _row_names(by_name, n_rows, targets, options, remarks)
+    outside = {*targets, index}
+    kept = [column for name, column in by_name.items() if name not in outside]
+    inputs, noted = as_table(kept, n_rows, options.nominal, fail)
+    remarks += noted
     given = [by_name[target] for target in targets]
     task = options.task
     if not given:
@@ -42,10 +57,28 @@ def assemble(columns, n_rows, options, *, name, format_name, fail, remarks=()) -
         if task is None:
             task, reason = guess_task(given, options)
             remarks.append(f"The task is taken for {task!r} ({TASKS[task]}): {reason}.")
+            if task == "classes":
+                remarks += numbers_among_names(given[0], fail)
         found = _outputs(task, given, options, fail, remarks)
-    if options.id_column is not None:
-        found["index"] = tuple(by_name[options.id_column].cells())
+    if index is not None:
+        found["index"] = tuple(by_name[index].cells())
     return Dataset(name, format_name, task, inputs, remarks=tuple(remarks), **found)
+
+
+def _row_names(by_name, n_rows, targets, options, remarks):
+    """Name of the column that names the rows, or None; then it is as other inputs."""
+    name = choose_row_names(by_name, targets, options)
+    if name is None or options.id_column is not None:
+        return name
+    column = by_name[name]
+    if name.strip().lower().startswith("row") and len(column.texts) < n_rows:
+        by_name[name] = plain(column)
+        return None
+    remarks.append(
+        f"The first column, {name!r}, is taken for names of the rows; to have it as an input, "
+        "rename it or give the empty text as id_column."
+    )
+    return name
 
 
 def _outputs(task, columns, options, fail, remarks) -> dict[str, Any]:
@@ -63,16 +96,20 @@ def _outputs(task, columns, options, fail, remarks) -> dict[str, Any]:
     return _numbers(task, columns, fail)
 
 
-def _cells(task, column, fail):
-    return column.parsed(
-        lambda text: read_cell(task, text), lambda problem, row: fail(problem, row, column.name)
-    )
+def _cells(task, column, fail, check=None):
+    def read(text):
+        output = read_cell(task, text)
+        for name in output if check else ():
+            check(name)
+        return output
+
+    return column.parsed(read, lambda problem, row: fail(problem, row, column.name))
 
 
 def _classes(task, column, fail, remarks):
     def read(text):
         if is_missing(text):
-            raise DataFormatError(f"the class is missing ({text!r})")
+            raise DataFormatError(f"the class is missing ({text[:60]!r} says so)")
         return text
 
     names = column.parsed(read, lambda problem, row: fail(problem, row, column.name))
@@ -84,7 +121,8 @@ def _classes(task, column, fail, remarks):
 
 def _label_sets(task, columns, options, fail, remarks):
     if len(columns) == 1:
-        sets = _cells(task, columns[0], fail)
+        of_paths = task == "hierarchy" and options.edges_file is None
+        sets = _cells(task, columns[0], fail, check_path if of_paths else None)
         labels = sorted_names({label for row in sets for label in row})
     else:
         labels = tuple(column.name for column in columns)
@@ -111,10 +149,10 @@ def _paths(labels, fail):
             "a hierarchy needs a taxonomy (edges_file), or names of labels such as 1/1/2; "
             "without either the task is 'labels'"
         )
-    wrong = next((label for label in labels if "" in label.split("/")), None)
-    if wrong is not None:
-        raise fail(f"the label {wrong[:60]!r} has an empty step between '/'")
-    named, edges = path_edges(labels)
+    try:
+        named, edges = path_edges(labels)
+    except DataFormatError as error:
+        raise fail(error.problem) from None
     return {"labels": named, "edges": edges}
 
 

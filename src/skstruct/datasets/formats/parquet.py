@@ -19,7 +19,7 @@ from skstruct.datasets.formats.csv_writing import (
     output_columns,
 )
 from skstruct.datasets.formats.outputs import assemble
-from skstruct.datasets.formats.targets import choose_targets
+from skstruct.datasets.formats.targets import choose_row_names, choose_targets
 from skstruct.datasets.formats.text import stem, unpacking
 from skstruct.datasets.home import open_binary
 from skstruct.exceptions import DataFormatError
@@ -27,6 +27,8 @@ from skstruct.exceptions import DataFormatError
 
 def read_parquet(path, options: ReadOptions) -> Dataset:
     """Read a Parquet file as CSV is read: columns of numbers, truth values or text.
+
+    Truth values are the names False and True, which a CSV file of the same table has.
 
     Raises
     ------
@@ -47,7 +49,7 @@ def read_parquet(path, options: ReadOptions) -> Dataset:
         raise fail("two columns have the same name")
     try:
         targets, _ = choose_targets(names, options)
-        texts = {*targets, options.id_column}
+        texts = {*targets, *options.nominal, choose_row_names(names, targets, options)}
         columns = [
             _column(name, frame.iloc[:, j], name in texts, fail) for j, name in enumerate(names)
         ]
@@ -87,13 +89,16 @@ def _column(name, series, is_text, fail):
         kind = kind.value_type
     types = pyarrow.types
     textual = types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)
-    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    textual = textual or types.is_boolean(kind)
+    numeric = types.is_integer(kind) or types.is_floating(kind)
     if not (textual or numeric):
         raise fail(f"it holds {kind}; numbers, truth values and text are read", column=name)
     if not (is_text or textual):
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return NumberColumn(name, numbers)
-    cells = [_text(value) for value in series.astype(object).where(series.notna(), None)]
+    short = types.is_float32(kind) or types.is_float16(kind)  # 0.1, not 0.10000000149011612
+    values = series.astype(object).where(series.notna(), None)
+    cells = [_text(np.float32(v) if short and v is not None else v) for v in values]
     zero = next((i for i, cell in enumerate(cells) if "\0" in cell), None)
     if zero is not None:
         raise fail("a zero character in a text", zero, name)
@@ -103,7 +108,7 @@ def _column(name, series, is_text, fail):
 def _text(value):
     if value is None or value != value:
         return ""
-    return value if isinstance(value, str) else repr(value)
+    return str(value)
 
 
 def write_parquet(dataset: Dataset, file) -> None:

@@ -15,6 +15,7 @@ KNOWN = {
     **dict.fromkeys(("ranking", "rankings", "ranks"), "ranking"),
     **dict.fromkeys(("tags", "sequence"), "sequence"),
 }
+ROW_NAMES = ("id", "row")  # what the first column is called if it names the rows
 MOST_CLASSES = 20  # whole numbers of more values than that are quantities
 INDICATORS = {
     **dict.fromkeys(("0", "0.0", "False", "FALSE", "false"), 0),
@@ -28,7 +29,7 @@ def choose_targets(names, options) -> tuple[tuple[str, ...], tuple[str, ...]]:
     ``options.targets`` settles it, the empty tuple says that there are none. Else the one
     column whose name is in :data:`KNOWN`.
     """
-    if options.id_column is not None and options.id_column not in names:
+    if options.id_column and options.id_column not in names:
         raise DataFormatError(f"no column is called {options.id_column!r} (id_column)")
     if options.targets is None:
         return _guess(names, options)
@@ -39,9 +40,34 @@ def choose_targets(names, options) -> tuple[tuple[str, ...], tuple[str, ...]]:
             raise DataFormatError(f"no column is called {target!r} (targets); there are {some}")
     if len(set(targets)) < len(targets):
         raise DataFormatError("a column comes twice in targets")
-    if options.id_column in targets:
+    if options.id_column and options.id_column in targets:
         raise DataFormatError(f"{options.id_column!r} is both id_column and one of the targets")
     return targets, ()
+
+
+def choose_row_names(names, targets, options) -> str | None:
+    """The column that names the rows, or None.
+
+    ``options.id_column`` settles it, the empty text says that there is none. Else it is the
+    first column if that is called ``id``, or ``row`` and no value of it comes twice, which the
+    caller has to see.
+    """
+    if options.id_column is not None:
+        return options.id_column or None
+    first = next(iter(names), "")
+    known = is_row_name(first) and first not in (*targets, *options.nominal)
+    return first if known else None
+
+
+def is_row_name(name: str) -> bool:
+    """Whether a first column of this name is taken for names of the rows.
+
+    Examples
+    --------
+    >>> is_row_name("ID"), is_row_name("row_"), is_row_name("width")
+    (True, True, False)
+    """
+    return name.strip().rstrip("_").lower() in ROW_NAMES
 
 
 def _guess(names, options):

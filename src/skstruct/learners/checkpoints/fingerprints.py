@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstruct.exceptions import ModelFileError
+
 LAYOUT = 1  # of what learners save; a change of any of them counts it up
 NO_EFFECT = ("n_jobs", "verbose")  # parameters on which no result depends
 
@@ -76,7 +78,9 @@ def _say(hasher, *words):
 
 
 def _feed_structure(hasher, value, within):
-    if isinstance(value, (np.ndarray, np.generic)):
+    if isinstance(value, np.ma.MaskedArray):
+        _feed_each(hasher, (np.ma.getmaskarray(value), value.filled()), within)
+    elif isinstance(value, (np.ndarray, np.generic)):
         _feed_array(hasher, np.asarray(value), within)
     elif sparse.issparse(value):
         rows = sparse.csr_array(value)
@@ -100,7 +104,7 @@ def _feed_each(hasher, values, within):
 
 
 def _feed_array(hasher, array, within):
-    _say(hasher, "array", array.dtype.str, str(array.shape))
+    _say(hasher, "array", array.dtype.str, str(array.dtype.names), str(array.shape))
     if array.dtype.hasobject:
         _feed_each(hasher, array.ravel().tolist(), within)
     else:
@@ -112,6 +116,9 @@ def _feed_object(hasher, value, within):
     _say(hasher, "object", kind.__module__, kind.__qualname__)
     if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, np.ufunc)):
         _say(hasher, str(getattr(value, "__module__", "")), value.__name__)
+        owner = getattr(value, "__self__", None)
+        if owner is not None and not isinstance(owner, types.ModuleType):  # a bound method
+            _feed(hasher, owner, within)
         code = getattr(value, "__code__", None)
         if code is not None:
             _feed_code(hasher, code, within)
@@ -143,11 +150,30 @@ def _inside(value):
     if isinstance(value, np.random.Generator):
         return value.bit_generator.state
     if hasattr(value, "to_numpy"):  # a frame or a series
-        return [list(getattr(value, "columns", ())), value.to_numpy()]
+        columns = list(getattr(value, "columns", ()))
+        return [columns, _types(value), value.to_numpy()]
     if hasattr(value, "__array__"):
         return np.asarray(value)
     if hasattr(value, "get_params"):
         return value.get_params(deep=False)
     if hasattr(value, "nodes") and hasattr(value, "edges"):  # a graph of networkx
         return [list(value.nodes(data=True)), list(value.edges(data=True))]
-    return dict(vars(value)) if hasattr(value, "__dict__") else []
+    return dict(vars(value)) if hasattr(value, "__dict__") else _reduced(value)
+
+
+def _types(table):
+    """Types of the columns, and the categories of those that have some."""
+    types_ = getattr(table, "dtypes", None)
+    types_ = list(types_) if hasattr(types_, "__iter__") else [getattr(table, "dtype", None)]
+    return [(str(kind), list(getattr(kind, "categories", ()))) for kind in types_]
+
+
+def _reduced(value):
+    """What would make such an object again: dates, decimals, objects with slots."""
+    try:
+        return list(value.__reduce_ex__(2))
+    except TypeError:
+        raise ModelFileError(
+            f"A checkpoint cannot tell one {type(value).__name__} from another, and so not whose "
+            "fit it is: fit without a checkpoint, or give something else."
+        ) from None

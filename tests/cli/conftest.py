@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Commands are run within this process, in an empty folder."""
+
+import warnings
+
+import pytest
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Runs a command in an empty folder; returns its code, stdout and stderr."""
+    from skstruct.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # the command changes it
+
+    def run(*arguments, code=0):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        assert left.value.code == code, printed.err
+        return printed
+
+    return run
