@@ -113,6 +113,22 @@ def test_wrong_usage_and_bad_data_are_told_apart(run, fit):
     run("evaluate", "m.model", empty, code=3)
 
 
+def test_names_of_rows_need_not_be_there(run, fit):
+    fit(write("train.csv", "name,x,y", *["u,0,p", "v,1,q"] * 1), "--id-column", "name",
+        "--target", "y")  # fmt: skip
+    run("predict", "m.model", "train.csv", "-o", "out.csv")
+    assert [row["row"] for row in rows_of("out.csv")] == ["u", "v"]
+    run("predict", "m.model", write("new.csv", "x", "0", "1"), "-o", "out.csv")
+    assert [row["row"] for row in rows_of("out.csv")] == ["1", "2"]
+    assert "'id'" in run("predict", "m.model", "new.csv", "--id-column", "id", code=3).err
+
+
+def test_rows_are_counted_from_one(run, fit):
+    fit(write("train.csv", "x,y", *["0,p", "1,q"] * 4), "--target", "y")
+    unseen = write("unseen.csv", "x,y", "0,p", "1,r")
+    assert "row 2 " in run("evaluate", "m.model", unseen, code=3).err
+
+
 def test_a_pipe_is_written_to(run, fit):
     fit(write("train.csv", "x,y", *["0,p", "1,q"] * 4))
     run("predict", "m.model", "train.csv", "-o", "/dev/null")

@@ -3,6 +3,7 @@
 
 import io
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats import arff, clus, mulan
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.label_list import parse_label_list, write_label_list
+from skstruct.datasets.reading import read_data, write_data
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 
@@ -188,6 +190,74 @@ def test_several_numbers_and_sparse_inputs(saved):
     again = arff.FORMAT.read(saved(file.getvalue()), ReadOptions())
     same(data, again)
     assert_array_equal(again.outputs, Y)
+
+
+WIDTHS = Table(("width",), (None,), np.array([[1.0], [2.5]]))
+NUMBERS = {
+    "ranking": (np.array([[1, 2], [2, 1]]), ("tea", "milk")),
+    "histogram": (np.array([[0.25, 0.75], [1, 0]]), ("tea", "milk")),
+    "regression": (np.array([[0.25, 0.75], [1, 7]]), ("tea", "milk")),
+    "ordinal": (np.array(["low", "high"]), ("low", "middle", "high")),
+    "classes": (np.array(["low", "high"]), ("low", "middle", "high")),
+    "labels": ([("milk",), ()], ("tea", "milk")),
+}
+
+
+@pytest.mark.parametrize("task", list(NUMBERS))
+@pytest.mark.parametrize("index", [None, ("r1", "r1")])
+def test_every_task_reads_back_as_itself(tmp_path, task, index):
+    outputs, labels = NUMBERS[task]
+    data = Dataset("d", "csv", task, WIDTHS, outputs, labels, index=index)
+    write_data(data, tmp_path / "d.arff")
+    found = read_data(tmp_path / "d.arff")
+    same(data, found)
+    same(data, read_data(tmp_path / "d.arff", task=task))
+    same(data, read_data(tmp_path / "d.arff", task=task, format="arff"))
+    if task == "ranking":
+        assert found.outputs.dtype == np.int64
+        assert any("a comment of the file says" in remark for remark in found.remarks)
+        assert read_data(tmp_path / "d.arff", task="regression").task == "regression"
+    write_data(replace(data, outputs=None), tmp_path / "d.arff")
+    found = read_data(tmp_path / "d.arff", task=task)
+    assert (found.outputs, found.labels, found.index) == (None, labels, index)
+
+
+@pytest.mark.parametrize("task", ["classes", "labels", "ranking"])
+def test_files_without_outputs(tmp_path, task):
+    write_data(Dataset("d", "csv", task, WIDTHS), tmp_path / "d.arff")
+    for told in (None, "classes", "labels"):
+        found = read_data(tmp_path / "d.arff", task=told)
+        assert (found.outputs, found.inputs.names) == (None, ("width",))
+        assert found.task == (told or task)
+
+
+def test_comments_of_others_say_nothing(saved):
+    for comment in ("% task: weather", "% Task: ranking", "% task: ranking of drinks"):
+        assert read_data(saved(f"{comment}\n{IRIS}")).task == "classes"
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "format", "problem"),
+    [
+        ("sequence", "d.arff", None, "'arff' hold .*, not 'sequence'; csv holds everything"),
+        ("ranking", "d.svm", None, "'libsvm' hold .*, not 'ranking'"),
+        ("ranking", "d.arff", "clus", "'clus' hold hierarchy, labels, not 'ranking'"),
+        ("regression", "d.csv", "label-ranking", "'label-ranking' hold ranking, not 'regression'"),
+    ],
+)
+def test_tasks_that_a_format_cannot_hold(tmp_path, task, name, format, problem):
+    outputs, labels = NUMBERS.get(task, ([("a",), ("b", "a")], ("a", "b")))
+    data = Dataset("d", "csv", task, WIDTHS, outputs, labels)
+    with pytest.raises(DataFormatError, match=problem):
+        write_data(data, tmp_path / name, format=format)
+    assert not (tmp_path / name).exists()
+
+
+def test_very_deep_labels(saved):
+    deep = "/".join("a" * 300)
+    text = LABELS.replace("music", "'m: -C -2'").replace("happy", deep)
+    with pytest.raises(DataFormatError, match="a path of 300 steps"):
+        read_data(saved(text), task="hierarchy")
 
 
 def test_hostile_lists_of_labels():

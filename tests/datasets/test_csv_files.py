@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables as text: small files by eye, bad files by their message, round trips by chance."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +13,8 @@ from scipy import sparse
 
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats import csv_files
+from skstruct.datasets.formats.columns import is_missing, sorted_names
+from skstruct.datasets.formats.targets import is_row_name
 from skstruct.datasets.reading import read_data, write_data
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
@@ -126,6 +131,98 @@ def test_rows_have_names(tmp_path):
     assert data.inputs.names == ("x",)
 
 
+@pytest.mark.parametrize(
+    ("text", "index", "inputs"),
+    [
+        ("id,x,y\n01,1,a\n2,2,b\n", ("01", "2"), ("x",)),
+        ("ID,x,y\n7,1,a\n7,2,b\n", ("7", "7"), ("x",)),
+        ("row,x,y\n1,1,a\n2,2,b\n", ("1", "2"), ("x",)),
+        ("row,x,y\n1,1,a\n1,2,b\n", None, ("row", "x")),
+        ("x,id,y\n1,1,a\n2,2,b\n", None, ("x", "id")),
+        (",x,y\n0,1,a\n1,2,b\n", ("0", "1"), ("x",)),
+    ],
+)
+def test_the_first_column_may_name_the_rows(tmp_path, text, index, inputs):
+    data = read(tmp_path, text)
+    assert (data.index, data.inputs.names) == (index, inputs)
+    assert any("taken for names of the rows" in remark for remark in data.remarks) == bool(index)
+    if index is None:
+        assert data.inputs.values == (None, None)
+    assert read(tmp_path, text, id_column="").index is None
+    assert read(tmp_path, text, nominal=("id", "ID", "row")).index is None
+    assert read(tmp_path, text, targets="x").index == index
+
+
+def test_columns_that_hold_names_whatever_they_look_like(tmp_path):
+    text = "code,flag,y\n01,True,a\n02,False,b\n,True,b\n"
+    assert read(tmp_path, text).inputs.values == (None, ("False", "True"))
+    data = read(tmp_path, text, nominal=("code", "not here"))
+    assert data.inputs.values == (("01", "02"), ("False", "True"))
+    assert_array_equal(data.inputs.data[:, 0], [0, 1, np.nan])
+    assert not any("read as names" in remark for remark in data.remarks)
+    assert read(tmp_path, text, nominal="code").inputs.values == data.inputs.values
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "remark"),
+    [
+        (["1.5", "N/A", "2"], None, None),
+        (["n/a", "null", "NULL", "None", "nan", "3"], None, None),
+        (
+            ["1", "two", "3"],
+            ("1", "3", "two"),
+            "'x' is read as names: 'two' in line 3 is no number",
+        ),
+        (["2", "1,5", "1,25"], ("1,25", "1,5", "2"), "'1,5' in line 3 .* decimal commas: write"),
+        (["red", "blue", "7"], ("7", "blue", "red"), None),
+    ],
+)
+def test_numbers_among_names_are_remarked(tmp_path, cells, values, remark):
+    rows = "".join(f"{cell};{i}\n" for i, cell in enumerate(cells))
+    data = read(tmp_path, f"x;y\n{rows}", task="regression")
+    assert data.inputs.values == (values,)
+    found = [text for text in data.remarks if "read as names" in text]
+    assert bool(found) == bool(remark)
+    assert remark is None or re.search(remark, found[0])
+
+
+def test_numbers_with_commas_are_remarked_in_outputs_too(tmp_path):
+    data = read(tmp_path, "x;y\n1;0,5\n2;1,5\n")
+    assert data.task == "classes"
+    assert any("decimal commas: write points" in remark for remark in data.remarks)
+
+
+@pytest.mark.parametrize("word", ["NA", "?", " NaN", "N/A", "None"])
+@pytest.mark.parametrize(
+    ("name", "cell", "what"),
+    [("class", "a", "class is"), ("labels", "a;b", "labels are"), ("ranking", "a>b", "ranking is"),
+     ("tags", "a b", "sequence is")],
+)  # fmt: skip
+def test_missing_outputs_are_refused(tmp_path, name, cell, what, word):
+    with pytest.raises(DataFormatError, match=f"line 3, column 2: the {what} missing"):
+        read(tmp_path, f"x,{name}\n1,{cell}\n2,{word}\n")
+
+
+@pytest.mark.parametrize("cell", ["inf", "-Infinity", "1e999"])
+def test_infinite_inputs_are_refused(tmp_path, cell):
+    with pytest.raises(DataFormatError, match=r"line 3, column 1: an infinite number"):
+        read(tmp_path, f"x,y\n1,0\n{cell},1\n")
+    inputs = Table(("x",), (None,), np.array([[np.inf]]))
+    with pytest.raises(DataFormatError, match="an infinite number among the inputs"):
+        write_data(Dataset("d", "csv", "classes", inputs, np.array(["a"])), tmp_path / "d.csv")
+
+
+def test_very_deep_paths_are_refused(tmp_path):
+    deep = "/".join("a" * 201)
+    with pytest.raises(DataFormatError, match=r"line 3, column 2: .* a path of 201 steps; at most"):
+        read(tmp_path, f"x,y\n1,a\n2,{deep}\n", task="hierarchy")
+    columns = f"{deep},b\n1,0\n"
+    with pytest.raises(DataFormatError, match=r"a path of 201 steps; at most 200"):
+        read(tmp_path, columns, task="hierarchy", targets=(deep, "b"))
+    data = read(tmp_path, f"x,y\n1,a\n2,{deep[2:]}\n", task="hierarchy")
+    assert len(data.labels) == 200
+
+
 @pytest.mark.parametrize("name", ["y", "labels", "ranking", "tags"])
 def test_no_rows(tmp_path, name):
     data = read(tmp_path, f"x,{name}\n")
@@ -200,6 +297,19 @@ def test_bad_options(tmp_path, options, message):
         read(tmp_path, text, **options)
 
 
+def test_whole_numbers_are_the_same_classes_however_they_are_written(tmp_path):
+    data = read(tmp_path, "x,y\n1,1.0\n2,10.\n3,1\n")
+    assert (data.outputs.tolist(), data.labels) == (["1", "10", "1"], ("1", "10"))
+    data = read(tmp_path, "x,y\n1,1.0\n2,1.10\n", task="classes")
+    assert data.labels == ("1.0", "1.10")
+
+
+def test_a_ranking_has_an_order(tmp_path):
+    assert read(tmp_path, "x,ranking\n1,3\n2,1\n").task == "classes"
+    assert read(tmp_path, "x,ranking\n1,3\n2,1\n", task="ranking").task == "ranking"
+    assert read(tmp_path, "x,ranking\n1,3=1\n2,1\n").task == "ranking"
+
+
 def test_shares_add_up_to_one(tmp_path):
     with pytest.raises(DataFormatError, match=r"line 3: the shares .*, these to 0\.75"):
         read(tmp_path, "a,b\n0.5,0.5\n0.5,0.25\n", targets=("a", "b"), task="histogram")
@@ -208,14 +318,14 @@ def test_shares_add_up_to_one(tmp_path):
 # Round trips
 
 TEXT = st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs"]), max_size=8)
-MISSING = ("", "NA", "NaN", "nan", "?")
-NAMES = TEXT.filter(lambda name: name.strip() not in MISSING)
-NUMBERS = st.floats() | st.sampled_from([0.0, -0.0, 0.1, 1e300, 5e-324, np.inf])
+NAMES = TEXT.filter(lambda name: name.strip() and not is_missing(name))
+WORDS = NAMES | st.sampled_from(["NA", "?", " NA", "NA ", "\tNA", "N/A\n", "null", "\\NA", "\\"])
+NUMBERS = st.floats(allow_infinity=False) | st.sampled_from([0.0, -0.0, 0.1, 1e300, 5e-324])
 
 
 @st.composite
 def tables(draw):
-    names = draw(st.lists(NAMES, max_size=4, unique=True))
+    names = draw(st.lists(NAMES | st.sampled_from(["id", "row"]), max_size=4, unique=True))
     n = draw(st.integers(1, 5))
     columns, values = [], []
     for _ in names:
@@ -236,7 +346,8 @@ def datasets(draw):
     inputs = draw(tables())
     n = len(inputs)
     task = draw(st.sampled_from(["classes", "labels", "ranking", "sequence", "regression"]))
-    labels = sorted(draw(st.lists(NAMES.map("x".__add__), min_size=2, max_size=4, unique=True)))
+    some = WORDS if task in ("labels", "ranking", "sequence") else NAMES.map("x".__add__)
+    labels = list(sorted_names(draw(st.lists(some, min_size=2, max_size=4, unique=True))))
     if task == "classes":
         outputs = np.array([draw(st.sampled_from(labels)) for _ in range(n)])
         labels = sorted(set(outputs.tolist()))
@@ -249,11 +360,15 @@ def datasets(draw):
     else:
         chosen = st.lists(st.sampled_from(labels), unique=task == "labels", max_size=4)
         outputs = [tuple(draw(chosen)) for _ in range(n)]
-        labels = sorted({name for row in outputs for name in row})
-    return Dataset("d", "csv", task, inputs, outputs, tuple(labels))
+        labels = sorted_names({name for row in outputs for name in row})
+    index = draw(st.none() | st.lists(TEXT, min_size=n, max_size=n).map(tuple))
+    return Dataset("d", "csv", task, inputs, outputs, tuple(labels), index=index)
 
 
 def same(found, expected):
+    counted = expected.index is None and is_row_name("".join(expected.inputs.names[:1]))
+    rows = tuple(str(i + 1) for i in range(len(expected)))
+    assert found.index == (rows if counted else expected.index)
     assert found.inputs.names == expected.inputs.names
     assert found.inputs.values == expected.inputs.values
     assert_array_equal(found.inputs.data, expected.inputs.data)
@@ -303,6 +418,10 @@ def test_names_of_rows_and_taken_names(tmp_path):
     data = Dataset("d", "csv", "classes", inputs, np.array(["a"]), ("a",), index=("r1",))
     write_data(data, tmp_path / "d.csv")
     assert (tmp_path / "d.csv").read_text() == "id_,id,class,class_\nr1,1.0,2.0,a\n"
+    found = read_data(tmp_path / "d.csv", targets="class_")
+    assert (found.index, found.inputs.names) == (("r1",), ("id", "class"))
+    write_data(replace(data, index=None), tmp_path / "d.csv")
+    assert read_data(tmp_path / "d.csv", targets="class_").inputs.names == ("id", "class")
 
 
 def test_a_column_alone_that_is_empty(tmp_path):

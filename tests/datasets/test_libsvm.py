@@ -15,6 +15,7 @@ from skstruct.datasets import svm_rows
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.formats.libsvm import FORMAT
+from skstruct.datasets.reading import read_data, write_data
 from skstruct.datasets.svm_rows import read_svm
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
@@ -173,6 +174,33 @@ def test_written_data_read_back(tmp_path_factory, data, draw):
     assert set(again.labels) == known
     assert_array_equal(again.inputs.data.toarray(), X)
     assert list(again.outputs) == list(outputs)
+
+
+def test_hierarchies_read_back(tmp_path, saved):
+    inputs = Table(("1", "2"), (None, None), sparse.csr_array(np.eye(2)))
+    for edges in ((("all", "a"), ("all", "b")), (("a", "a/b"),)):
+        labels = tuple(dict.fromkeys(name for pair in edges for name in pair))
+        outputs = [labels[-1:], labels[1:2]]
+        data = Dataset("d", "csv", "hierarchy", inputs, outputs, labels, edges)
+        write_data(data, tmp_path / "d.svm.gz")
+        found = read_data(tmp_path / "d.svm.gz")
+        assert (found.task, found.outputs, found.edges) == ("hierarchy", outputs, edges)
+        assert set(found.labels) == set(labels)
+    found = read_data(saved("a/b 1:1\nc 1:2\n"), task="hierarchy")
+    assert (found.labels, found.edges) == (("a/b", "c", "a"), (("a", "a/b"),))
+    with pytest.raises(
+        DataFormatError, match=r"needs a taxonomy .*x\.edges beside x\.svm, or names"
+    ):
+        read_data(saved("a 1:1\nb 1:2\n"), task="hierarchy")
+
+
+def test_nothing_is_written_if_the_taxonomy_cannot_be(tmp_path):
+    inputs = Table(("1",), (None,), sparse.csr_array(np.eye(1)))
+    edges = (("two\tparts", "a"),)
+    data = Dataset("d", "csv", "hierarchy", inputs, [("a",)], ("two\tparts", "a"), edges)
+    with pytest.raises(DataFormatError, match="cannot be in a taxonomy file"):
+        write_data(data, tmp_path / "d.svm")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_formats_are_told_apart():

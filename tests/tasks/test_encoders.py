@@ -86,6 +86,15 @@ def test_nominal_values_that_look_like_numbers_in_a_later_file():
     np.testing.assert_array_equal(X, [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
 
 
+def test_declared_values_that_are_numbers_and_columns_without_any():
+    table = Table(("a",), (None,), np.array([[0.0], [1.0], [0.0]]))
+    encoder = TableEncoder().fit(table)
+    declared = Table(("a",), (("1", "0"),), np.array([[0.0], [1.0], [np.nan]]))
+    np.testing.assert_allclose(encoder.transform(declared), [[1.0], [0.0], [1 / 3]])
+    nothing = Table(("a",), ((),), np.array([[np.nan]]))
+    np.testing.assert_allclose(encoder.transform(nothing), [[1 / 3]])
+
+
 def test_sparse_tables_stay_sparse():
     data = sparse.csr_array(np.array([[0.0, 3.0], [1.0, 0.0], [1.0, np.nan], [0.0, 0.0]]))
     table = Table(("a", "b"), (None, None), data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import warnings
@@ -12,6 +13,7 @@ import warnings
 import click
 
 DONE, FAILURE, USAGE, BAD_DATA, UNPROVEN, INTERRUPTED = 0, 1, 2, 3, 4, 130
+NOBODY_READS = 141  # as a shell counts a closed pipe
 
 _OPTIONS = {  # what messages call an argument is an option here
     "targets": "--target NAME",
@@ -19,6 +21,7 @@ _OPTIONS = {  # what messages call an argument is an option here
     "labels_file": "--labels-file FILE",
     "id_column": "--id-column NAME",
 }
+_ROW = re.compile(r"\bY\[(\d+)\]|\brow (\d+)\b")
 
 
 class BadData(click.ClickException):
@@ -45,9 +48,8 @@ def bad_data(where: str = ""):
 def one_line(error) -> str:
     """The message of an error without line breaks, in the words of the command line."""
     text = " ".join(str(error).split()) or type(error).__name__
-    row = getattr(error, "row", None)
-    if isinstance(row, int):  # people count from 1
-        text = text.replace(f"row {row}", f"row {row + 1}", 1)
+    if not hasattr(error, "column"):  # messages for Python count from 0, people from 1
+        text = _ROW.sub(lambda found: f"row {int(found[1] or found[2]) + 1}", text)
     for argument, option in _OPTIONS.items():
         text = text.replace(f"({argument})", f"({option})")
     return text
@@ -72,7 +74,7 @@ def run_guarded(command, arguments=None):
         code = INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = FAILURE
+        code = NOBODY_READS
     except MemoryError as error:
         click.echo(f"Error: there is not enough memory. {one_line(error)}", err=True)
         code = FAILURE

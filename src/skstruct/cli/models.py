@@ -22,49 +22,28 @@ def open_model(path):
 
 def read_labelled(model, path, options: dict, *, quiet: bool):
     """A data file with outputs, and its inputs and outputs as the learner reads them."""
-    from skstruct.cli.exits import bad_data
+    known = _as_trained(model, options)
+    ways = [known]
+    if model.task_ == "hierarchy" and not known.get("edges_file"):  # the model has the edges
+        ways.append({**known, "task": "labels"})
 
-    data = _read(model, path, options, quiet)
-    with bad_data(f"{data.name}: "):
+    def read(data):
         X, y = model.inputs(data), model.outputs(data)
         model.learner_.space_.validate(y)
+        return X, y
+
+    data, (X, y) = _first_that_works(path, _with_and_without_ids(ways, options), read, quiet)
     return data, X, y
 
 
-def _read(model, path, options, quiet):
-    """A file with outputs; labels of a hierarchy need no edges, since the model has them."""
-    from skstruct.cli.exits import BadData
-    from skstruct.cli.options import read_file
-
-    known = _as_trained(model, options)
-    try:
-        return read_file(path, known, quiet=quiet)
-    except BadData as error:
-        if model.task_ != "hierarchy" or known.get("edges_file"):
-            raise
-        try:
-            return read_file(path, {**known, "task": "labels"}, quiet=True)
-        except BadData:
-            raise error from None
-
-
-def read_inputs(model, path, options: dict, *, quiet: bool):
+def read_inputs(model, path, options: dict):
     """A data file whose outputs may be missing, and its inputs as the learner reads them.
 
     Where it cannot be read as a file with outputs, or lacks a column, all columns are inputs.
     """
-    from skstruct.cli.exits import BadData, bad_data
-    from skstruct.cli.options import read_file
-
-    known, first = _as_trained(model, options), None
-    for no_outputs in (False, True):
-        try:
-            data = read_file(path, known, quiet=True, no_outputs=no_outputs)
-            with bad_data(f"{data.name}: "):
-                return data, model.inputs(data)
-        except BadData as error:
-            first = first or error
-    raise first
+    known = _as_trained(model, options)
+    ways = _with_and_without_ids([known, {**known, "no_outputs": True}], options)
+    return _first_that_works(path, ways, model.inputs, quiet=True)
 
 
 def _as_trained(model, options):
@@ -79,3 +58,28 @@ def _as_trained(model, options):
         columns = zip(encoder.names_, encoder.values_)
         known["nominal"] = tuple(name for name, values in columns if values is not None)
     return known
+
+
+def _with_and_without_ids(ways, options):
+    """Names of rows need not be there, unless they were asked for now."""
+    if options.get("id_column") or ways[0]["id_column"] is None:
+        return ways
+    return [{**way, "id_column": name} for name in (ways[0]["id_column"], None) for way in ways]
+
+
+def _first_that_works(path, ways, then, quiet):
+    """Data read in the first way that does, and what is made of them; else the first error."""
+    from skstruct.cli.exits import BadData, bad_data
+    from skstruct.cli.options import read_file, tell_remarks
+
+    first = None
+    for way in ways:
+        try:
+            data = read_file(path, way, quiet=True, no_outputs=way.get("no_outputs", False))
+            with bad_data(f"{data.name}: "):
+                made = then(data)
+            tell_remarks(data, quiet)
+            return data, made
+        except BadData as error:
+            first = first or error
+    raise first

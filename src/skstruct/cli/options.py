@@ -61,7 +61,6 @@ def read_file(path, options: dict, *, quiet: bool, no_outputs: bool = False):
         Whether all columns are inputs.
     """
     from skstruct.cli.exits import bad_data
-    from skstruct.cli.printing import say
     from skstruct.datasets.reading import read_data
 
     check_format(options.get("format_"))
@@ -77,10 +76,17 @@ def read_file(path, options: dict, *, quiet: bool, no_outputs: bool = False):
             id_column=options.get("id_column"),
             nominal=options.get("nominal", ()),
         )
-    for remark in data.remarks:
-        say(f"{data.name}: {remark}", quiet)
+    tell_remarks(data, quiet)
     first = options.get("first")
     return data if first is None else data.take(slice(first))
+
+
+def tell_remarks(data, quiet: bool) -> None:
+    """What was guessed and changed on reading, on stderr."""
+    from skstruct.cli.printing import say
+
+    for remark in data.remarks:
+        say(f"{data.name}: {remark}", quiet)
 
 
 def check_format(name) -> None:

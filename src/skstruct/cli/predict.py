@@ -59,7 +59,7 @@ def predict(
     check_restrict(task_model.learner_.space_, limits)
     if kbest is not None and explain is not None:
         raise click.UsageError("--explain is of the best prediction: leave --kbest out.")
-    table, X = read_inputs(task_model, data, reading, quiet=quiet)
+    table, X = read_inputs(task_model, data, reading)
     options = {"loss": loss, "restrict": limits}
     found = predictions(task_model, X, table.index, options, kbest, risk, explain)
     if strict and found.widest_gap > found.tolerance:

@@ -155,19 +155,37 @@ def _moments(X):
 
 def _translated(column, now, then, name):
     """Positions in the values of one file as positions in those of training; NaN if new."""
-    if now is None and then is not None:  # values that look like numbers
-        number = {text: j for j, text in enumerate(then)}
-        texts = [None if np.isnan(v) else _as_text(v) for v in column]
-        return np.array([number.get(text, np.nan) for text in texts], dtype=np.float64)
-    if then is None:
-        raise DataFormatError(
-            f"the column {name!r} held numbers when the model was fitted; here it holds {now[0]!r}"
-            if now
-            else f"the column {name!r} has no values"
-        )
-    number = {text: j for j, text in enumerate(then)}
-    codes = np.array([number.get(text, np.nan) for text in now] + [np.nan])
+    if now is None:  # numbers here, texts in training
+        texts = [None if np.isnan(value) else _as_text(value) for value in column]
+        return _positions(texts, then)
+    if then is None:  # texts here, numbers in training
+        return _numbers(now, name)[np.where(np.isnan(column), len(now), column).astype(np.intp)]
+    codes = np.append(_positions(now, then), np.nan)
     return codes[np.where(np.isnan(column), len(now), column).astype(np.intp)]
+
+
+def _positions(texts, values):
+    number = {text: j for j, text in enumerate(values)}
+    return np.array([number.get(text, np.nan) for text in texts], dtype=np.float64)
+
+
+def _numbers(texts, name):
+    """Declared values that are all numbers as these, and NaN behind them."""
+    try:
+        return np.array([*map(float, texts), np.nan])
+    except ValueError:
+        raise DataFormatError(
+            f"the column {name!r} held numbers when the model was fitted; here it holds "
+            f"{next(text for text in texts if not _is_number(text))!r}"
+        ) from None
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _as_text(value):

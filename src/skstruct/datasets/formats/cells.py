@@ -54,7 +54,7 @@ def write_cell(task: str, output) -> str:
     >>> write_cell("regression", 0.1)
     '0.1'
     >>> write_cell("labels", ("NA",))
-    '\\\\NA'
+    '\\NA'
     """
     if task in _ONE_NAME:
         return str(output)

@@ -13,7 +13,7 @@ import numpy as np
 from skstruct.datasets.dataset import TASKS, Dataset
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.columns import Codes, NumberColumn, TextColumn, as_numbers
-from skstruct.datasets.formats.csv_writing import write_csv
+from skstruct.datasets.formats.csv_writing import free, write_csv
 from skstruct.datasets.formats.outputs import assemble
 from skstruct.datasets.formats.targets import choose_row_names, choose_targets
 from skstruct.datasets.formats.text import stem
@@ -30,7 +30,7 @@ def read_csv(path, options: ReadOptions) -> Dataset:
     The separator is the one of comma, semicolon and tab that the header has. Cells may be
     quoted. A column is numeric if all its cells are numbers or missing (empty, ?, NA, N/A, NaN,
     null or None), else nominal, as are those of ``options.nominal``. A first column called
-    ``id``, or ``row`` where no value comes twice, names the rows. Rows with too few or too many
+    ``id``, or ``row`` where no value comes twice, or without a name, names the rows. Rows with too few or too many
     cells are errors.
 
     Raises
@@ -101,6 +101,8 @@ def _header(path, separator) -> list[str]:
     if not header:
         raise DataFormatError("the first line holds the names of the columns; it is empty", line=1)
     first = Codes()
+    if len(header) > 1 and not header[0].strip():  # as pandas and R write names of rows
+        header[0] = free("id", header)
     for j, name in enumerate(header):
         if not name.strip():
             raise DataFormatError("a column has no name", line=1, column=j + 1)

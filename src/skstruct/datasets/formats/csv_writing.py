@@ -51,11 +51,14 @@ def write_csv(dataset: Dataset, file) -> None:
 
 
 def check_table(dataset, what) -> Table:
-    """The inputs, refused if they are sequences."""
+    """The inputs, refused if they are sequences or infinite."""
     if not isinstance(dataset.inputs, Table):
         raise DataFormatError(
             f"{what} holds tables; inputs that are sequences are written as conll or letters"
         )
+    data = dataset.inputs.data
+    if np.isinf(data.data if sparse.issparse(data) else data).any():
+        raise DataFormatError("an infinite number among the inputs, which is refused on reading")
     return dataset.inputs
 
 
@@ -66,9 +69,9 @@ def index_column(dataset) -> dict[str, list[str]]:
     """
     names = dataset.inputs.names
     if dataset.index is not None:
-        return {_free("id", names): [str(name) for name in dataset.index]}
+        return {free("id", names): [str(name) for name in dataset.index]}
     if names and is_row_name(names[0]):
-        return {_free("row", names): [str(i + 1) for i in range(len(dataset))]}
+        return {free("row", names): [str(i + 1) for i in range(len(dataset))]}
     return {}
 
 
@@ -91,7 +94,7 @@ def output_columns(dataset) -> dict[str, list[str]]:
         raise DataFormatError(str(error)) from None
     if task in ("classes", "ordinal"):
         _check_not_missing(NAMES[task], set(cells))
-    return {_free(NAMES[task], dataset.inputs.names): cells}
+    return {free(NAMES[task], dataset.inputs.names): cells}
 
 
 def check_names(names) -> list[str]:
@@ -104,7 +107,8 @@ def check_names(names) -> list[str]:
     return names
 
 
-def _free(name, taken):
+def free(name: str, taken) -> str:
+    """The name, with marks behind it if it is taken."""
     while name in taken:
         name += "_"
     return name

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from skstruct.datasets.dataset import TASKS, Dataset
 from skstruct.datasets.formats.cells import ranks_of, read_cell
 from skstruct.datasets.formats.columns import (
+    as_numbers,
     as_table,
     is_missing,
     number,
@@ -44,10 +46,6 @@ def assemble(columns, n_rows, options, *, name, format_name, fail, remarks=()) -
     targets, guessed = choose_targets(list(by_name), options)
     remarks = [*remarks, *guessed]
     index = _row_names(by_name, n_rows, targets, options, remarks)
-    outside = {*targets, index}
-    kept = [column for name, column in by_name.items() if name not in outside]
-    inputs, noted = as_table(kept, n_rows, options.nominal, fail)
-    remarks += noted
     given = [by_name[target] for target in targets]
     task = options.task
     if not given:
@@ -62,6 +60,10 @@ def assemble(columns, n_rows, options, *, name, format_name, fail, remarks=()) -
         found = _outputs(task, given, options, fail, remarks)
     if index is not None:
         found["index"] = tuple(by_name[index].cells())
+    outside = {*targets, index}
+    kept = [column for name, column in by_name.items() if name not in outside]
+    inputs, noted = as_table(kept, n_rows, options.nominal, fail)
+    remarks += noted
     return Dataset(name, format_name, task, inputs, remarks=tuple(remarks), **found)
 
 
@@ -112,11 +114,21 @@ def _classes(task, column, fail, remarks):
             raise DataFormatError(f"the class is missing ({text[:60]!r} says so)")
         return text
 
+    shown = _whole(column.texts)
     names = column.parsed(read, lambda problem, row: fail(problem, row, column.name))
-    labels = sorted_names(column.texts)
+    names = [shown[name] for name in names]
+    labels = sorted_names(set(shown.values()))
     if task == "ordinal":
         remarks.append(f"The order of the levels is {', '.join(labels[:20])}.")
     return {"outputs": np.array(names, dtype=str), "labels": labels}
+
+
+def _whole(texts):
+    """What every class is called: 1.0 is called 1 where all classes are whole numbers."""
+    numbers = as_numbers(texts)
+    if numbers is None or not np.isfinite(numbers).all() or (numbers != np.round(numbers)).any():
+        return {text: text for text in texts}
+    return {text: re.sub(r"^(\s*[+-]?[0-9]+)\.0*(\s*)$", r"\1\2", text) for text in texts}
 
 
 def _label_sets(task, columns, options, fail, remarks):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from skstruct.datasets.formats.columns import NumberColumn, TextColumn
 from skstruct.datasets.formats.csv_writing import (
     check_names,
     check_table,
+    free,
     index_column,
     output_columns,
 )
@@ -43,31 +45,45 @@ def read_parquet(path, options: ReadOptions) -> Dataset:
         problem = ", ".join(where) + ": " + problem if where else problem
         return DataFormatError(problem, path=path)
 
-    frame = _frame(path, fail)
+    frame, index = _frame(path, fail)
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         raise fail("two columns have the same name")
+    remarks = ()
+    if index and options.id_column is None and index not in (options.targets or ()):
+        options = replace(options, id_column=index)
+        remarks = (f"The index of the table, {index!r}, is taken for names of the rows.",)
     try:
         targets, _ = choose_targets(names, options)
         texts = {*targets, *options.nominal, choose_row_names(names, targets, options)}
         columns = [
             _column(name, frame.iloc[:, j], name in texts, fail) for j, name in enumerate(names)
         ]
-        told = {"name": stem(path), "format_name": "parquet", "fail": fail}
+        told = {"name": stem(path), "format_name": "parquet", "fail": fail, "remarks": remarks}
         return assemble(columns, len(frame), options, **told)
     except DataFormatError as error:
         raise error.at(path=path) from None
 
 
 def _frame(path, fail):
+    """All columns, and the name of the one that was the index of a pandas table, or None."""
     pandas = _pandas()
+    from pyarrow import parquet
+
     with unpacking(path), open_binary(path) as file:
         data = io.BytesIO(file.read())
     try:
         # Arrow's own types: whole numbers with gaps stay whole, and text is known as text.
-        return pandas.read_parquet(data, engine="pyarrow", dtype_backend="pyarrow")
+        table = parquet.read_table(data)
+        frame = table.to_pandas(types_mapper=pandas.ArrowDtype, ignore_metadata=True)
+        known = (table.schema.pandas_metadata or {}).get("index_columns", ())
+        levels = [name for name in known if isinstance(name, str) and name in frame.columns]
     except Exception as error:  # whatever the library raises, the file is to blame
         raise fail(f"it is no Parquet file that can be read ({type(error).__name__})") from None
+    if len(levels) != 1:  # several levels are columns like others
+        return frame, None
+    name = levels[0] if not levels[0].startswith("__index_level_") else free("id", frame.columns)
+    return frame.rename(columns={levels[0]: name}), name
 
 
 def _pandas():
@@ -93,6 +109,8 @@ def _column(name, series, is_text, fail):
     numeric = types.is_integer(kind) or types.is_floating(kind)
     if not (textual or numeric):
         raise fail(f"it holds {kind}; numbers, truth values and text are read", column=name)
+    if types.is_null(kind) and not is_text:  # as CSV reads a column of empty cells
+        return NumberColumn(name, np.full(len(series), np.nan))
     if not (is_text or textual):
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return NumberColumn(name, numbers)

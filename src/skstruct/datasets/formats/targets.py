@@ -91,10 +91,11 @@ def guess_task(columns: list[TextColumn], options) -> tuple[str, str]:
     if len(columns) > 1:
         return _task_of_many(columns)
     (column,) = columns
-    known = KNOWN.get(column.name.strip().lower())
-    if known:
-        return known, f"the column is called {column.name!r}"
     texts = [text for text in column.texts if not is_missing(text)]
+    known = KNOWN.get(column.name.strip().lower())
+    orders = any(mark in text for mark in ">=" for text in texts)
+    if known and (known != "ranking" or orders or not texts):
+        return known, f"the column is called {column.name!r}"
     numbers = as_numbers(texts)
     if numbers is not None and texts:
         if (numbers == np.round(numbers)).all() and len(texts) <= MOST_CLASSES:
