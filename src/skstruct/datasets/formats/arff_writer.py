@@ -41,7 +41,7 @@ def write_arff_data(dataset: Dataset, file) -> None:
     relation = dataset.name
     if len(outputs.names) > 1 or (dataset.task == "labels" and outputs.names):
         relation = f"{relation.replace('-C', '_C')}: -C -{len(outputs.names)}"
-    comments = ()
+    comments: tuple[str, ...] = ()
     if dataset.task in _UNTOLD or not outputs.names:
         comments = (task_comment(dataset.task, bool(outputs.names)),)
     write_arff(ArffTable(names, values, data, keys=keys, comments=comments), file, relation)

@@ -30,8 +30,8 @@ def read_csv(path, options: ReadOptions) -> Dataset:
     The separator is the one of comma, semicolon and tab that the header has. Cells may be
     quoted. A column is numeric if all its cells are numbers or missing (empty, ?, NA, N/A, NaN,
     null or None), else nominal, as are those of ``options.nominal``. A first column called
-    ``id``, or ``row`` where no value comes twice, or without a name, names the rows. Rows with too few or too many
-    cells are errors.
+    ``id``, or ``row`` where no value comes twice, or without a name, names the rows. Rows with too
+    few or too many cells are errors.
 
     Raises
     ------

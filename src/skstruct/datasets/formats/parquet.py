@@ -49,7 +49,7 @@ def read_parquet(path, options: ReadOptions) -> Dataset:
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         raise fail("two columns have the same name")
-    remarks = ()
+    remarks: tuple[str, ...] = ()
     if index and options.id_column is None and index not in (options.targets or ()):
         options = replace(options, id_column=index)
         remarks = (f"The index of the table, {index!r}, is taken for names of the rows.",)
