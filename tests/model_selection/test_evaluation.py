@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skstruct import (
     ConditionalRiskMinimizer,
@@ -200,3 +202,21 @@ def test_compare_tells_who_took_no_part():
     assert {row.name for row in result.rows} == {"ridge"}
     with pytest.raises(ValueError, match="No learner could be compared; counting"):
         compare({"counting": CountingRidge(Simplex())}, X, y, cv=2)
+
+
+def test_splitters_leave_out_every_row_once():
+    X, y = toy(Classes())
+    learners = {"ridge": ConditionalRiskMinimizer(alpha=1.0)}
+    assert len(compare(learners, X, y, cv=StratifiedKFold(3)).losses["zero_one"]) == len(X)
+    for splitter in (ShuffleSplit(5), ShuffleSplit(1, test_size=0.2), RepeatedKFold(n_splits=2)):
+        with pytest.raises(ValueError, match="leave out every row once"):
+            compare(learners, X, y, cv=splitter)
+
+
+def test_pipelines_are_judged_like_their_last_step():
+    X, y = toy(LabelSets())
+    alone = ConditionalRiskMinimizer(alpha=1.0).fit(StandardScaler().fit_transform(X), y)
+    pipeline = make_pipeline(StandardScaler(), ConditionalRiskMinimizer(alpha=1.0)).fit(X, y)
+    expected = evaluate(alone, StandardScaler().fit_transform(X), y)
+    assert evaluate(pipeline, X, y) == expected
+    assert [e.aimed for e in expected] == [True, True, True]

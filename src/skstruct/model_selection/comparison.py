@@ -81,7 +81,7 @@ def compare(
     losses : list, default=None
         As in :func:`evaluate`.
     cv : int or splitter, default=5
-        Shuffled folds when a number.
+        Shuffled folds when a number; a splitter leaves out every row once.
     level, n_bootstrap, random_state
         As in :func:`evaluate`.
     verbose : int, default=0
@@ -106,7 +106,10 @@ def compare(
     n = len(y) if hasattr(y, "__len__") else y.shape[0]
     if isinstance(cv, int):
         cv = KFold(cv, shuffle=True, random_state=random_state)
-    parts = list(check_cv(cv).split(np.zeros(n)))
+    parts = list(check_cv(cv).split(np.zeros(n), y))
+    left_out = np.concatenate([test for _, test in parts])
+    if not np.array_equal(np.sort(left_out), np.arange(n)):
+        raise ValueError(f"cv should leave out every row once, as KFold does; {cv!r} does not.")
     tick = ticker(len(learners) * len(parts), "Comparing", verbose)
     tables: dict[str, dict] = {}
     seconds, failed = {}, {}

@@ -12,6 +12,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from skstruct._arrays.checks import is_count
 from skstruct.exceptions import InfeasibleError
 from skstruct.losses import pair, resolve_loss
+from skstruct.losses.base import same_width
 from skstruct.model_selection.baselines import constant_outputs
 from skstruct.model_selection.bootstrap import bootstrap_means, percentile_interval
 
@@ -55,7 +56,7 @@ def evaluate(
 
     Parameters
     ----------
-    model : fitted learner of this library
+    model : fitted learner of this library, or pipeline that ends in one
     losses : list of names or losses, default=None
         All that make sense for the space when None: that of the model first, then the usual
         ones of its space.
@@ -83,18 +84,19 @@ def evaluate(
     """
     _check_level(n_bootstrap, level)
     check_consistent_length(X, y)
-    truth = model.space_.validate(y)
-    named = usual_losses(model) if losses is None else {loss_name(loss): loss for loss in losses}
-    own = loss_name(model.loss_) if hasattr(model, "loss_") else None
-    plain = model.space_.validate(model.predict(X, **_limits(restrict)))
+    learner = deciding(model)
+    truth = learner.space_.validate(y)
+    named = usual_losses(learner) if losses is None else {loss_name(loss): loss for loss in losses}
+    own = loss_name(learner.loss_) if hasattr(learner, "loss_") else None
+    plain = learner.space_.validate(model.predict(X, **_limits(restrict)))
     columns, baselines, aims = [], [], []
     for name, loss in named.items():
         resolved = resolve_loss(loss)
         aimed = plain if name == own else predicted_for(model, X, resolved, restrict)
         aims.append(aimed is not None)
-        bound = pair(resolved, model.space_, model.outputs_)[1]
-        columns.append(bound(plain if aimed is None else aimed, truth))
-        baselines.append(_baseline(model, resolved, bound, truth))
+        bound = pair(resolved, learner.space_, learner.outputs_)[1]
+        columns.append(bound(*same_width(plain if aimed is None else aimed, truth)))
+        baselines.append(_baseline(learner, resolved, bound, truth))
     table = np.column_stack(columns)
     generator = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
     low, high = percentile_interval(bootstrap_means(table, n_bootstrap, generator), level)
@@ -104,6 +106,11 @@ def evaluate(
         )
         for name, column, lo, hi, base, aim in zip(named, table.T, low, high, baselines, aims)
     ]
+
+
+def deciding(model):
+    """What decides: the last step of a pipeline, or the model itself."""
+    return model[-1] if hasattr(model, "steps") else model
 
 
 def usual_losses(model) -> dict:
@@ -118,7 +125,7 @@ def usual_losses(model) -> dict:
 
 def takes_loss(model) -> bool:
     """Whether the model can predict for another loss than that of its training."""
-    learner = getattr(model, "learner_", model)  # one that reads its inputs in its own way
+    learner = deciding(getattr(model, "learner_", model))
     return "loss" in signature(learner.predict).parameters
 
 
@@ -150,7 +157,8 @@ def predicted_for(model, X, loss, restrict=None):
     if not takes_loss(model):
         return None
     try:
-        return model.space_.validate(model.predict(X, loss=loss, **_limits(restrict)))
+        outputs = model.predict(X, loss=loss, **_limits(restrict))
+        return deciding(model).space_.validate(outputs)
     except ValueError as error:  # the learner has no way of predicting for it
         if restrict is not None and isinstance(error, InfeasibleError):
             raise
