@@ -213,3 +213,40 @@ def test_what_cannot_be_reported(tmp_path):
     with pytest.raises(ValueError, match="rows"):
         write_report(model, inputs, outputs[:5], path)
     assert not path.exists()
+
+
+@pytest.mark.parametrize("learner", [CountingRidge, ConditionalRiskMinimizer, StructuredSVM,
+                                     ExponentialFamily, OutputKernelRegressor])  # fmt: skip
+def test_learners_as_they_come(learner, tmp_path, quick):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = learner().fit(X, (X > 0).astype(int))
+    assert "</html>" in report(tmp_path / "r.html", model, X, (X > 0).astype(int))
+
+
+def test_texts_are_found_by_their_place(tmp_path, quick):
+    import pandas
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    texts = pandas.Series([f"word{i} common" for i in range(6)], index=[5, 4, 3, 2, 1, 9])
+    labels = ["a", "b"] * 3
+    model = make_pipeline(TfidfVectorizer(), ConditionalRiskMinimizer(alpha=0.1)).fit(texts, labels)
+    page = report(tmp_path / "r.html", model, texts, labels, n_examples=6)
+    shown = re.findall(r"Row (\d+)\b.*?word(\d) common", page, re.DOTALL)
+    assert len(shown) == 6
+    assert all(int(row) - 1 == int(word) for row, word in shown), shown
+    assert "<td>texts</td>" in page
+
+
+def test_other_sparse_forms(tmp_path, quick):
+    from scipy import sparse
+
+    X = np.eye(6)
+    model = ConditionalRiskMinimizer(alpha=0.1).fit(sparse.csr_array(X), ["a", "b"] * 3)
+    for form in ("bsr", "dia", "coo"):
+        page = report(
+            tmp_path / "r.html", model, sparse.csr_array(X).asformat(form), ["a", "b"] * 3
+        )
+        assert "Examples" in titles(page)

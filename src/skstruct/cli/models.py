@@ -57,6 +57,8 @@ def _as_trained(model, options):
     if isinstance(encoder, TableEncoder):
         columns = zip(encoder.names_, encoder.values_)
         known["nominal"] = tuple(name for name, values in columns if values is not None)
+        if known["id_column"] is None and encoder.names_[0] in ("id", "row"):
+            known["id_column"] = ""  # what looks like names of rows is an input
     return known
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from skstruct._arrays.optional import require
+from skstruct.inspection.drawing import LITERAL, written
 
 
 class ComparisonDisplay:
@@ -47,9 +48,9 @@ class ComparisonDisplay:
                 colour = "tab:blue" if place == 0 else "grey"
                 ax.plot([row.low, row.high], [place, place], color=colour, linewidth=2)
                 ax.plot(row.mean, place, "o", color=colour)
-            ax.set_yticks(range(len(shown)), [row.name for row in shown])
+            ax.set_yticks(range(len(shown)), [written(row.name) for row in shown], **LITERAL)
             ax.set_ylim(len(shown) - 0.5, -0.5)
-            ax.set_title(loss)
+            ax.set_title(written(loss), **LITERAL)
             ax.grid(axis="x", alpha=0.3)
         axes[0][0].set_xlabel("mean loss on left-out rows")
         self.axes_, self.figure_ = list(axes[0]), figure

@@ -25,7 +25,8 @@ def risks_and_losses(estimator, X, y, *, loss=None, restrict=None) -> tuple[Any,
         As in ``predict``.
     """
     if hasattr(estimator, "steps"):
-        return risks_and_losses(estimator[-1], estimator[:-1].transform(X), y, loss=loss)
+        inner = estimator[:-1].transform(X)
+        return risks_and_losses(estimator[-1], inner, y, loss=loss, restrict=restrict)
     if hasattr(estimator, "predict_risk"):
         problem, _ = estimator._prepared(loss, restrict)
     elif hasattr(estimator, "log_proba"):

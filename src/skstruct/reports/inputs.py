@@ -11,6 +11,7 @@ from scipy import sparse
 from skstruct._arrays.optional import is_pandas
 from skstruct.inspection.drawing import written
 from skstruct.reports.pages import number
+from skstruct.reports.subject import row_of
 
 MOST_FEATURES = 6
 MOST_TOKENS = 40
@@ -21,7 +22,7 @@ def input_facts(subject, i: int) -> list[tuple[str, str]]:
     X = subject.X
     if hasattr(X, "shape") and len(X.shape) == 2:
         return [("unusual features", _unusual(subject, i))] if X.shape[1] else []
-    words = _words(X[i])
+    words = _words(row_of(X, i))
     return [("input", words)] if words else []
 
 
@@ -65,9 +66,13 @@ def feature_names(subject, p: int) -> list[str]:
 
 
 def _words(x) -> str:
-    """A sequence of tokens in words, where tokens have any."""
+    """A text, features by name, or a sequence of tokens, where tokens have words."""
     if isinstance(x, str):
         return written(x, 300)
+    if isinstance(x, Mapping):
+        shown = list(x.items())[:MOST_TOKENS]
+        more = " …" if len(x) > MOST_TOKENS else ""
+        return ", ".join(f"{written(name, 30)} = {_token(value)}" for name, value in shown) + more
     if not isinstance(x, (list, tuple)) or not len(x):
         shape = getattr(x, "shape", (len(x),) if hasattr(x, "__len__") else ())
         return f"{number(shape[0])} positions" if shape else ""

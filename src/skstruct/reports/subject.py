@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.optional import is_pandas
 from skstruct.inspection.risks import canonical, risks_and_losses
+from skstruct.learners.tokens import are_tokens
 from skstruct.losses import pair, resolve_loss
 from skstruct.reports.kinds import kind_of
 
@@ -23,7 +24,7 @@ class Subject:
 
     model: Any  # as it was given
     learner: Any  # what decides: the model, or the last step of a pipeline
-    X: Any  # as the model takes them
+    X: Any  # as the model takes them; rows of numbers as a table
     inner: Any  # as the learner takes them
     y: Any
     space: Any
@@ -83,7 +84,10 @@ def read_subject(model, X, y, **options) -> Subject:
         y = _nearest(space, loss, outputs, y)
     predicted, truth = canonical(space, outputs, y)
     losses = np.asarray(loss(predicted, truth), dtype=float)
+    inner = inner.tocsr() if sparse.issparse(inner) else inner  # so that it has rows
     risks, risk_losses, why = _risks(learner, inner, y)
+    by_symbols = model is learner and getattr(learner, "features_", None) is not None
+    X = X if by_symbols else table_of(X)
     return Subject(
         model, learner, X, inner, y, space, kind_of(space), predicted, truth, loss, losses,
         risks, risk_losses, why, seconds, options,
@@ -130,4 +134,25 @@ def row_of(X, i: int):
     """One input in the form that it had among others."""
     if is_pandas(X, "DataFrame"):
         return X.iloc[[i]]
+    if is_pandas(X, "Series"):
+        return X.iloc[i]
     return X[[i]] if sparse.issparse(X) else X[i]
+
+
+def table_of(X):
+    """Lists of rows of numbers as an array, sparse matrices by rows, and all else as it is.
+
+    >>> table_of([[1.0, 2.0], [3.0, 4.0]]).shape, table_of(["a b", "c"])
+    ((2, 2), ['a b', 'c'])
+    """
+    if sparse.issparse(X):
+        return X.tocsr()
+    if not isinstance(X, (list, tuple)) or are_tokens(X):
+        return X
+    if not all(isinstance(row, (list, tuple, np.ndarray)) for row in X):
+        return X
+    try:
+        table = np.asarray(X)
+    except ValueError:  # rows of several lengths
+        return X
+    return table if table.ndim == 2 and table.dtype.kind in "biuf" else X

@@ -27,6 +27,7 @@ KIND = "checkpoint"
 SHARE = 0.01  # of the time of a fit, at most, goes into saving it
 LARGEST = 2**50  # bytes of a file that is read
 REMEDY = "Delete it to begin anew, or give another path."
+ONE_EACH = "Each fit needs a path of its own: those of a search over parameters cannot share one."
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,11 @@ class Checkpoint:
     The file is replaced in one step and sealed by a checksum: at any time it is whole. It holds
     numbers only. One that belongs to another fit, or is damaged, is refused with a
     :class:`~skstruct.exceptions.ModelFileError`, and never written over. Two fits must not
-    share a path at the same time.
+    share a path: not at the same time, and not in a search over parameters such as scikit-learn's
+    GridSearchCV, which takes a refusal for a fit that failed and goes on. Functions among the
+    parameters count with the values and functions that they use, classes and modules by name;
+    what cannot be told from others of its kind is refused. ``random_state`` is best a number, or
+    None, which is drawn once: a ``RandomState`` that was drawn from since is another one.
 
     Parameters
     ----------
@@ -69,6 +74,8 @@ class Checkpoint:
     def __post_init__(self):
         if not isinstance(self.path, (str, os.PathLike)):
             raise TypeError(f"checkpoint is the path of a file, or Checkpoint; {self.path!r} came.")
+        if not os.fspath(self.path):
+            raise ValueError("checkpoint is the path of a file; an empty one came.")
         if not (is_number(self.every) and self.every >= 0):
             raise ValueError(f"every is a number of seconds, at least 0; {self.every!r} came.")
 
@@ -114,6 +121,8 @@ class Saver:
         self.path, self.every, self.owner = Path(checkpoint.path), checkpoint.every, owner
         if not self.path.parent.is_dir():
             raise FileNotFoundError(f"{self.path}: there is no folder {self.path.parent}.")
+        if self.path.is_dir():
+            raise IsADirectoryError(f"checkpoint is the path of a file; {self.path} is a folder.")
         self.lock, self.next = threading.RLock(), time.monotonic() + self.every
         found = self._read()
         # Not from the model: a seed of its own must be the same after a crash.
@@ -124,6 +133,8 @@ class Saver:
     def _read(self):
         if not self.path.exists():
             return None
+        if self.path.is_dir():
+            raise ModelFileError(f"{self.path} is a folder; give the path of a file.")
         try:
             manifest, arrays = read_container(self.path, KIND, max_bytes=LARGEST)
             owner = manifest["owner"]
@@ -133,7 +144,8 @@ class Saver:
             said = str(error) if isinstance(error, ModelFileError) else f"{self.path}: {error!r}."
             raise ModelFileError(f"{said} {REMEDY}") from None
         if why is not None:
-            raise ModelFileError(f"{self.path} is the checkpoint of another fit: {why}. {REMEDY}")
+            said = f"{self.path} is the checkpoint of another fit: {why}. {REMEDY} {ONE_EACH}"
+            raise ModelFileError(said)
         return content
 
     def is_due(self) -> bool:
@@ -159,13 +171,16 @@ class Saver:
 
     def remove(self) -> None:
         """No file is left, nor what writers that were killed have left."""
-        with suppress(FileNotFoundError):
-            self.path.unlink()
-        temporary = re.compile(re.escape(f".{self.path.name[:100]}.") + "[a-z0-9_]{8}")
-        for path in self.path.parent.iterdir():
-            if temporary.fullmatch(path.name) and _is_ours(path):
-                with suppress(FileNotFoundError):
-                    path.unlink()
+        try:
+            self.path.unlink(missing_ok=True)
+            if not self.path.parent.is_dir():  # someone was quicker
+                return
+            temporary = re.compile(re.escape(f".{self.path.name[:100]}.") + "[a-z0-9_]{8}")
+            for path in self.path.parent.iterdir():
+                if temporary.fullmatch(path.name) and _is_ours(path):
+                    path.unlink(missing_ok=True)
+        except OSError as error:  # the fit is done: that counts
+            warnings.warn(f"{self.path} could not be removed: {error}", stacklevel=2)
 
 
 def _is_ours(path: Path) -> bool:

@@ -48,7 +48,10 @@ def chosen_rows(losses, n_examples: int, rng) -> np.ndarray:
     n = len(losses)
     order = np.lexsort((rng.random(n), -np.asarray(losses)))
     steps = np.linspace(0, 1, min(int(n_examples), n)) ** 2 * (n - 1)
-    steps = np.unique(steps.round().astype(int))
+    places = np.arange(len(steps))
+    # Every step is at least one row: s_k = max(r_k, s_{k-1} + 1). The parabola lies below its
+    # chord, so that the last one stays n - 1.
+    steps = np.maximum.accumulate(steps.round().astype(int) - places) + places
     return order[steps]
 
 

@@ -9,7 +9,7 @@ from skstruct.inspection import HierarchyErrorsDisplay
 from skstruct.inspection.hierarchy_errors import outline, worst_labels
 from skstruct.reports.counts import HEADER, Counts
 from skstruct.reports.kinds import label_text
-from skstruct.reports.pages import Branch, Outline, Section, Table, Text
+from skstruct.reports.pages import Branch, Outline, Section, Share, Table, Text, number
 from skstruct.reports.pictures import picture
 
 MOST_DRAWN = 30  # labels of a picture
@@ -27,8 +27,9 @@ def section(subject) -> Section:
     blocks: list = [
         Text(
             f"{sizes[0]:.2f} labels per row, {sizes[1]:.2f} predicted; all labels together: "
-            f"precision {total.precision[0]:.3f}, recall {total.recall[0]:.3f}, "
-            f"F1 {total.f1[0]:.3f}, Hamming {total.hamming[0]:.4f}. "
+            f"precision {number(Share(total.precision[0]))}, recall "
+            f"{number(Share(total.recall[0]))}, F1 {number(Share(total.f1[0]))}, "
+            f"Hamming {total.hamming[0]:.4f}. "
             f"{np.all(np.asarray(Z) == np.asarray(Y), axis=1).mean():.1%} of the rows are right "
             "in all labels."
         )

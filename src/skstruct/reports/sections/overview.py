@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 
 import numpy as np
 
 from skstruct.inspection.drawing import written
 from skstruct.reports.pages import Facts, Section, number
-from skstruct.reports.subject import len_of_rows
+from skstruct.reports.subject import len_of_rows, row_of
 
 CHOSEN = ("alpha_", "C_", "gamma_", "radius_", "kernel_", "input_kernel_", "n_neighbors_")
 WARNINGS = ("converged_",)
@@ -72,11 +73,18 @@ def _inputs_in_words(subject) -> str:
     X = subject.X
     if hasattr(X, "shape") and len(X.shape) == 2:
         return f"{number(X.shape[1])} features"
-    first = X[0]
+    first = row_of(X, 0)
+    if isinstance(first, str):
+        return "texts"
+    if isinstance(first, Mapping):
+        return "features by name"
     if hasattr(first, "shape") and len(first.shape) == 2:
         return f"sequences of rows of {number(first.shape[1])} features"
+    if not hasattr(first, "__len__"):
+        return "single values"
     lengths = [len_of_rows(x) for x in X]
-    return f"sequences of {number(min(lengths))} to {number(max(lengths))} positions"
+    least, most = number(min(lengths)), number(max(lengths))
+    return f"sequences of {least if least == most else f'{least} to {most}'} positions"
 
 
 def _promise(space) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Estimated risk against realised loss, what abstaining gains, and how alpha was chosen."""
+"""Estimated risk against realised loss, what abstaining gains, and what was searched."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ UNDER_ZERO_ONE = (
     "The most probable output is predicted: its risk is the chance that anything in it is wrong, "
     "and the loss here is one where that is so. "
 )
+SEARCHED = {
+    "alpha": "the penalty",
+    "radius": "the radius",
+    "n_neighbors": "the number of neighbors",
+}
 SHARES = (1.0, 0.9, 0.8, 0.7, 0.5, 0.25, 0.1)
 
 
@@ -105,17 +110,19 @@ def coverage(subject) -> Section:
 
 
 def search(subject) -> Section:
-    """All penalties and kernels that were tried."""
-    title, anchor = "How the penalty was chosen", "search"
+    """All penalties, radii or numbers of neighbors that were tried, and all kernels."""
+    anchor = "search"
     found = getattr(subject.learner, "search_", None)
     trials = getattr(found, "trials", None)
-    if not trials or "alpha" not in trials[0]:
-        return left_out(title, anchor, "nothing was searched when the model was fitted.")
-    drawn = picture(
-        AlphaPathDisplay(found).plot, "Left-out risk against alpha",
-        "the circle is what was chosen",
-    )  # fmt: skip
-    keys = [key for key in ("kernel", "gamma", "alpha", "risk") if key in trials[0]]
+    if not trials:
+        why = "nothing was searched when the model was fitted."
+        return left_out(f"How {SEARCHED['alpha']} was chosen", anchor, why)
+    display = AlphaPathDisplay(found)
+    name = display.searched
+    title = f"How {SEARCHED.get(name, written(name))} was chosen"
+    about, caption = f"Left-out risk against {name}", "the circle is what was chosen"
+    drawn = picture(display.plot, about, caption)
+    keys = [key for key in ("kernel", "gamma", name, "risk") if key in trials[0]]
     ordered = sorted(trials, key=lambda trial: trial["risk"])
     rows = [[_cell(trial[key]) for key in keys] for trial in ordered]
     header = ["left-out risk" if key == "risk" else key for key in keys]
