@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 from arff_seeds import SEEDS, TOKENS
-from mutations import mutants
+from mutations import mutants, trial
 from scipy import sparse
 
 import skstruct
@@ -40,7 +40,6 @@ from skstruct.datasets.formats.libsvm import FORMAT as LIBSVM
 from skstruct.datasets.label_list import read_label_list, write_label_list
 from skstruct.exceptions import DataFormatError
 
-LONGEST_SECONDS = 1.0
 HANGING_SECONDS = 600.0  # for a thousand files; then the process ends
 
 
@@ -133,25 +132,6 @@ READERS: dict[str, Callable[[Path], None]] = {
     "libsvm": read_and_write(LIBSVM),
     "label list": read_list,
 }
-
-
-def trial(read: Callable[[Path], None], path: Path, text: bytes) -> tuple[str, str]:
-    """How a reader takes this file: "read", "refused" or "failed", and why."""
-    path.write_bytes(text)
-    start = time.process_time()  # of the wall clock others on the machine have their share
-    try:
-        read(path)
-        how, why = "read", ""
-    except DataFormatError as error:
-        how, why = "refused", str(error)
-        if "\n" in why or not why.endswith("."):
-            return "failed", f"not one line: {why!r}"
-    except Exception as error:
-        return "failed", f"{type(error).__name__}: {error}"
-    seconds = time.process_time() - start
-    if seconds > LONGEST_SECONDS:
-        return "failed", f"took {seconds:.1f} s"
-    return how, why
 
 
 def fuzz(name: str, n: int, seed: int, read: Callable[[Path], None] | None = None) -> dict:

@@ -20,16 +20,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from mutations import mutants
+from mutations import mutants, trial
 from summary import finish
 
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats.edges import read_edges
-from skstruct.datasets.reading import read_data, write_data
+from skstruct.datasets.reading import read_data
 from skstruct.datasets.table import Table
+from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 
-LONGEST_SECONDS = 1.0
 _PIXELS = "\t".join("01" * 64)
 _CSV = [
     b"warmth,sky,y\n21.5,cloudy,1.5\n,sunny,2\n NA ,?,-1e3\n",
@@ -124,25 +124,6 @@ STAGES: dict[str, tuple[Callable, str | None, str, list[bytes]]] = {
 }
 
 
-def trial(read: Callable, format: str | None, path: Path, text: bytes) -> tuple[str, str]:
-    """How a reader takes this file: "read", "refused" or "failed", and why."""
-    path.write_bytes(text)
-    start = time.perf_counter()
-    try:
-        read(path, format)
-        how, why = "read", ""
-    except DataFormatError as error:
-        how, why = "refused", str(error)
-        if "\n" in why or not why.endswith("."):
-            return "failed", f"not one line: {why!r}"
-    except Exception as error:
-        return "failed", f"{type(error).__name__}: {error}"
-    seconds = time.perf_counter() - start
-    if seconds > LONGEST_SECONDS:
-        return "failed", f"took {seconds:.1f} s"
-    return how, why
-
-
 def fuzz(name: str, n: int, seed: int, read: Callable | None = None) -> dict:
     """Counts of what became of ``n`` mutants, and the first failures with their files."""
     usual, format, file_name, seeds = STAGES[name]
@@ -151,7 +132,7 @@ def fuzz(name: str, n: int, seed: int, read: Callable | None = None) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / file_name
         for text in mutants(seeds, n, random.Random(seed), TOKENS) if seeds else ():
-            how, why = trial(read or usual, format, path, text)
+            how, why = trial(lambda file: (read or usual)(file, format), path, text)
             counts[how] += 1
             if how == "failed" and len(failures) < 10:
                 failures.append({"why": why, "file": repr(text)})

@@ -21,8 +21,8 @@ from summary import finish
 import skstruct.cli.predict as predict_command
 from skstruct.cli.main import main
 from skstruct.datasets.dataset import Dataset
-from skstruct.datasets.reading import write_data
 from skstruct.datasets.table import Table
+from skstruct.datasets.writing import write_data
 
 N_ROWS = 20_000  # long enough to be killed while it writes
 OLD = "what was there before\n"

@@ -9,7 +9,13 @@ nothing about the rest. ``random.Random`` makes all choices, so that a seed name
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from skstruct.exceptions import DataFormatError
+
+LONGEST_SECONDS = 1.0
 
 TOKENS: tuple[bytes, ...] = (
     *(b"", b",", b";", b":", b"\t", b" ", b"\n", b"\r\n", b"\r", b"\x00", b"\xef\xbb\xbf", b"\xff"),
@@ -123,3 +129,22 @@ CHANGES: tuple[Callable, ...] = (
     *(_flip, _put, _insert, _insert_word, _insert_word, _put_word, _put_word),
     *(_cut, _truncate, _double, _splice, _swap_lines),
 )
+
+
+def trial(read: Callable[[Path], None], path: Path, text: bytes) -> tuple[str, str]:
+    """How a reader takes this file: "read", "refused" or "failed", and why."""
+    path.write_bytes(text)
+    start = time.process_time()  # of the wall clock others on the machine have their share
+    try:
+        read(path)
+        how, why = "read", ""
+    except DataFormatError as error:
+        how, why = "refused", str(error)
+        if "\n" in why or not why.endswith("."):
+            return "failed", f"not one line: {why!r}"
+    except Exception as error:
+        return "failed", f"{type(error).__name__}: {error}"
+    seconds = time.process_time() - start
+    if seconds > LONGEST_SECONDS:
+        return "failed", f"took {seconds:.1f} s"
+    return how, why

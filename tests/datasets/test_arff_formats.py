@@ -16,8 +16,9 @@ from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats import arff, clus, mulan
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.label_list import parse_label_list, write_label_list
-from skstruct.datasets.reading import read_data, write_data
+from skstruct.datasets.reading import read_data
 from skstruct.datasets.table import Table
+from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 
 IRIS = """@relation iris

@@ -15,8 +15,9 @@ from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats import csv_files
 from skstruct.datasets.formats.columns import is_missing, sorted_names
 from skstruct.datasets.formats.targets import is_row_name
-from skstruct.datasets.reading import read_data, write_data
+from skstruct.datasets.reading import read_data
 from skstruct.datasets.table import Table
+from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 
 

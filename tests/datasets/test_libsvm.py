@@ -15,9 +15,10 @@ from skstruct.datasets import svm_rows
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.formats.libsvm import FORMAT
-from skstruct.datasets.reading import read_data, write_data
+from skstruct.datasets.reading import read_data
 from skstruct.datasets.svm_rows import read_svm
 from skstruct.datasets.table import Table
+from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 
 

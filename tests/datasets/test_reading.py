@@ -11,9 +11,10 @@ from numpy.testing import assert_array_equal
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats.edges import read_edges
 from skstruct.datasets.home import data_home
-from skstruct.datasets.reading import read_data, write_data
+from skstruct.datasets.reading import read_data
 from skstruct.datasets.table import Table
 from skstruct.datasets.text_lines import text_lines
+from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 
 TEXT = "x,y\n" + "".join(f"{i / 7!r},{i % 3}\n" for i in range(500))

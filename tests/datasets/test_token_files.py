@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from skstruct.datasets.dataset import Dataset
-from skstruct.datasets.reading import read_data, write_data
+from skstruct.datasets.reading import read_data
 from skstruct.datasets.table import Table
+from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 
 SENTENCES = "-DOCSTART- -X- O\n\nHe PRP B-NP\nran  VBD B-VP \n\n \nNo DT O\n"

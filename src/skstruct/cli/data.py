@@ -75,7 +75,7 @@ def convert_data(source, destination, to_format, quiet, **reading):
     from skstruct.cli.exits import bad_data
     from skstruct.cli.options import check_format, check_writable
     from skstruct.cli.printing import say
-    from skstruct.datasets.reading import write_data
+    from skstruct.datasets.writing import write_data
 
     check_format(to_format)
     check_writable(destination)

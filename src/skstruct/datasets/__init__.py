@@ -32,12 +32,13 @@ from skstruct.datasets.quantities import (
     make_outlier_regression,
 )
 from skstruct.datasets.ranked_classes import rank_classes
-from skstruct.datasets.reading import read_data, write_data
+from skstruct.datasets.reading import read_data
 from skstruct.datasets.streets import StreetNetwork
 from skstruct.datasets.table import Table
 from skstruct.datasets.tours import TourData, load_flickr_tours
 from skstruct.datasets.town import TownTours, make_tours
 from skstruct.datasets.usps import DigitImages, load_usps
+from skstruct.datasets.writing import write_data
 
 __all__ = [
     "ArffError",

@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One way to read and one to write data files, whatever their format."""
+"""One way to read data files, whatever their format."""
 
 from __future__ import annotations
 
-import contextlib
-import gzip
-import io
-import lzma
 from dataclasses import replace
 from pathlib import Path
 
-from skstruct._files.atomic import replacing
 from skstruct.datasets.dataset import TASKS, Dataset
 from skstruct.datasets.formats.base import Format, ReadOptions
-from skstruct.datasets.formats.edges import path_edges, write_edges
 from skstruct.datasets.formats.text import bare_name, first_lines, stem
 from skstruct.exceptions import DataFormatError
 
-_WITH_EDGES_BESIDE = ("csv", "parquet", "libsvm")
+WITH_EDGES_BESIDE = ("csv", "parquet", "libsvm")
 
 
 def read_data(
@@ -151,131 +145,6 @@ def _edges_beside(path, chosen, task, edges_file):
     beside = path.with_name(stem(path) + ".edges")
     if edges_file is not None:
         return Path(edges_file), ()
-    if chosen.name in _WITH_EDGES_BESIDE and task in (None, "hierarchy") and beside.is_file():
+    if chosen.name in WITH_EDGES_BESIDE and task in (None, "hierarchy") and beside.is_file():
         return beside, (f"The taxonomy is that of {beside.name}.",)
     return None, ()
-
-
-def write_data(dataset: Dataset, path, format: str | None = None) -> None:
-    """Write a data file, whole or not at all; it is packed if its name ends by .gz or .xz.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    path : str or path
-        The edges of a hierarchy that a table cannot hold go to a file beside it, ``x.edges`` for
-        ``x.csv`` or ``x.svm``.
-    format : str, default=None
-        By the ending of the path when None.
-
-    Raises
-    ------
-    DataFormatError
-        If the format cannot hold the data; says why.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import numpy as np
-    >>> from skstruct.datasets.table import Table
-    >>> inputs = Table(("size",), (None,), np.array([[1.5], [np.nan]]))
-    >>> data = Dataset("d", "csv", "ranking", inputs, np.array([[1, 2], [2, 1]]), ("a", "b"))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_data(data, Path(folder) / "d.csv")
-    ...     print((Path(folder) / "d.csv").read_text())
-    size,ranking
-    1.5,a>b
-    ,b>a
-    """
-    path = Path(path)
-    chosen = _format_to_write(dataset, path, format)
-    edges = io.StringIO()
-    try:
-        write_edges(_edges_to_write(dataset, chosen), edges)  # what is wrong with them, first
-        with _packed(path) as file:
-            chosen.write(dataset, file)
-        if edges.getvalue():
-            with _packed(path.with_name(stem(path) + ".edges")) as file:
-                file.write(edges.getvalue())
-    except UnicodeEncodeError as error:
-        problem = f"{error.object[error.start : error.end]!r} cannot be written as UTF-8"
-        raise DataFormatError(problem, path=path) from None
-    except DataFormatError as error:
-        raise error.at(path=path) from None
-
-
-def _format_to_write(dataset, path, name):
-    from skstruct.datasets.formats import FORMATS
-
-    able = {format.name: format for format in FORMATS if format.write is not None}
-    if name is not None:
-        if name not in able:
-            raise ValueError(f"format is one of {', '.join(able)}; {name!r} came.")
-        _check_holds([able[name]], dataset.task, path)
-        return able[name]
-    ending = Path(bare_name(path)).suffix.lower()
-    fitting = [format for format in able.values() if ending in format.suffixes]
-    if not fitting:
-        raise DataFormatError(
-            f"no format has the ending {ending!r}; name one of {', '.join(able)}", path=path
-        )
-    # Of several formats with this ending the one that the data came from, else the plainest.
-    order = {"csv": 1, "arff": 1, dataset.format: 0}
-    holding = _check_holds(fitting, dataset.task, path)
-    return min(holding, key=lambda format: order.get(format.name, 2))
-
-
-def _check_holds(formats, task, path) -> list[Format]:
-    """Those formats that can hold outputs of this task; an error if there are none."""
-    holding = [format for format in formats if task in format.tasks]
-    if not holding:
-        tasks = dict.fromkeys(task for format in formats for task in format.tasks)
-        raise DataFormatError(
-            f"files of the format {' or '.join(repr(format.name) for format in formats)} hold "
-            f"{', '.join(tasks)}, not {task!r}; csv holds everything",
-            path=path,
-        )
-    return holding
-
-
-def _edges_to_write(dataset, chosen):
-    if dataset.edges is None or chosen.name not in _WITH_EDGES_BESIDE:
-        return ()
-    if chosen.name == "libsvm":  # whose labels are no hierarchy without a taxonomy
-        return dataset.edges
-    try:
-        told = path_edges(label for labels in dataset.outputs or () for label in labels)[1]
-    except DataFormatError:  # names that are no paths
-        return dataset.edges
-    return () if set(told) == set(dataset.edges) else dataset.edges
-
-
-@contextlib.contextmanager
-def _packed(path):
-    """A text file to write, its line ends as given; ``file.buffer`` takes bytes."""
-    with replacing(path, "wb") as raw, contextlib.ExitStack() as stack:
-        target = raw
-        if path.suffix == ".gz":  # no name and no time, so that the same data give the same bytes
-            target = stack.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
-        elif path.suffix == ".xz":
-            target = stack.enter_context(lzma.LZMAFile(raw, "wb"))
-        text = _PlainText(target, encoding="utf-8", newline="")
-        try:
-            yield text
-        finally:
-            text.detach()  # or it would close what has to be flushed to the disk
-
-
-class _PlainText(io.TextIOWrapper):
-    """Text that :func:`read_data` reads back the same."""
-
-    _begun = False
-
-    def write(self, text):
-        if "\0" in text or "\r" in text:  # refused on reading, and taken for a line end
-            raise DataFormatError("a zero or a carriage return cannot be written to a text file")
-        if not self._begun and text:
-            self._begun = True
-            if text[0] == "\ufeff":  # the first one is taken for a mark of byte order
-                text = "\ufeff" + text
-        return super().write(text)

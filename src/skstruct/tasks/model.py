@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 from skstruct.model_selection.evaluation import loss_name
-from skstruct.tasks.encoders import TableEncoder, TokenEncoder
 from skstruct.tasks.learners import default_learner, make_learner
 from skstruct.tasks.outputs import outputs_for_learning, space_for
+from skstruct.tasks.table_encoder import TableEncoder
+from skstruct.tasks.token_encoder import TokenEncoder
 
 
 class TaskModel(BaseEstimator):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from skstruct.tasks.encoders import TableEncoder
+from skstruct.tasks.table_encoder import TableEncoder
 
 
 class RowLearner(BaseEstimator):
