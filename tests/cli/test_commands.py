@@ -50,7 +50,8 @@ def test_from_a_file_to_predictions_and_losses(run, models, name):
     rows = list(csv.DictReader(Path("out.csv").read_text("utf-8").splitlines()))
     truth = read_data(data, targets=("beans", "tomatoes") if name == "garden.csv" else None)
     assert len(rows) == len(truth)
-    assert all(float(row["risk"]) == float(row["risk"]) for row in rows)
+    column = "cost" if name == "phrases.txt" else "risk"  # scores are no risks
+    assert np.isfinite([float(row[column]) for row in rows]).all()
     told = json.loads(run("evaluate", "--json", model, data).out)
     assert told["rows"] == len(truth)
     for loss in told["losses"]:

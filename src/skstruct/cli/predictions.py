@@ -15,7 +15,7 @@ from skstruct.cli.printing import plain
 from skstruct.datasets.formats.cells import ranked_items, write_cell
 
 NUMBERS = ("regression", "histogram")
-OWN = ("row", "rank", "risk", "gap", "for", "against")  # columns that stand beside predictions
+OWN = ("row", "rank", "risk", "cost", "gap", "for", "against")  # columns beside predictions
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Predictions:
             return write_cell(self.task, value)
         if isinstance(value, list):  # rows that explain
             return ";".join(f"{row}:{weight:.4g}" for row, weight in value)
-        if column in ("risk", "gap"):  # estimates: further digits say nothing
+        if column in ("risk", "cost", "gap"):  # estimates: further digits say nothing
             return f"{value:.6g}"
         return repr(value) if isinstance(value, float) else value
 
@@ -72,7 +72,8 @@ def predictions(task_model, X, index, options, kbest, risk, explain) -> Predicti
     gaps = np.where(np.isfinite(values), values - bounds, 0.0)
     voices = None if explain is None else _voices(learner, X, explain, options)
     columns = ["row"] + ([] if kbest is None else ["rank"]) + _output_columns(task_model)
-    columns += ["risk", "gap"] if risk else []
+    # Others than conditional risk minimization decide by scores, which are no risks.
+    columns += ["risk" if hasattr(learner, "predict_risk") else "cost", "gap"] if risk else []
     columns += ["for", "against"] if explain is not None else []
     rows = []
     for i in range(len(values)):
