@@ -52,7 +52,8 @@ def in_child(work):
     try:
         answer = work()
     except BaseException as error:
-        answer = "failed: " + "".join(traceback.format_exception_only(error)).strip()
+        told = "".join(traceback.format_exception_only(error)).strip()
+        answer = "failed: " + told.replace(f"{tempfile.gettempdir()}/", "")
     os.write(writer, answer.encode()[:4000])
     os._exit(0)
 
