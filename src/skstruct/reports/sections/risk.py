@@ -27,19 +27,26 @@ SEARCHED = {
 SHARES = (1.0, 0.9, 0.8, 0.7, 0.5, 0.25, 0.1)
 
 
+def _drawn(draw, alt: str):
+    """A picture, and the display that it was drawn from, for its numbers."""
+    displays: list = []
+
+    def kept():
+        displays.append(draw())
+        return displays[0]
+
+    return picture(kept, alt), displays[0]
+
+
 def calibration(subject) -> Section:
     """Whether the model loses what it expects to."""
     title, anchor = "Estimated and realised risk", "calibration"
     if subject.risks is None:
         return left_out(title, anchor, subject.why_no_risks)
-    display = []
-
-    def draw():
-        display.append(CalibrationDisplay.from_predictions(subject.risks, subject.risk_losses))
-        return display[0]
-
-    drawn = picture(draw, "Realised mean loss against estimated risk, in bins")
-    (shown,) = display
+    drawn, shown = _drawn(
+        lambda: CalibrationDisplay.from_predictions(subject.risks, subject.risk_losses),
+        "Realised mean loss against estimated risk, in bins",
+    )
     rows = [
         [f"{b + 1}", count, *map(Brief, (estimated, realised, low, high))]
         for b, (count, estimated, realised, (low, high)) in enumerate(
@@ -67,18 +74,14 @@ def marginals(subject) -> Section:
     learner = subject.learner
     if not hasattr(learner, "predict_marginals"):
         return left_out(title, anchor, f"{type(learner).__name__} has no probabilities.")
-    display = []
-
-    def draw():
-        chosen = MarginalCalibrationDisplay.from_estimator(learner, subject.inner, subject.y)
-        display.append(chosen)
-        return chosen
-
     try:
-        drawn = picture(draw, "Observed shares against predicted probabilities")
+        drawn, shown = _drawn(
+            lambda: MarginalCalibrationDisplay.from_estimator(learner, subject.inner, subject.y),
+            "Observed shares against predicted probabilities",
+        )
     except (ValueError, NotImplementedError) as error:
         return left_out(title, anchor, str(error))
-    text = f"Expected calibration error {display[0].expected_error:.4f} over all coordinates."
+    text = f"Expected calibration error {shown.expected_error:.4f} over all coordinates."
     return Section(title, anchor, [Text(text), drawn])
 
 
@@ -87,14 +90,10 @@ def coverage(subject) -> Section:
     title, anchor = "Leaving out what is uncertain", "coverage"
     if subject.risks is None:
         return left_out(title, anchor, subject.why_no_risks)
-    display = []
-
-    def draw():
-        display.append(RiskCoverageDisplay.from_predictions(subject.risks, subject.risk_losses))
-        return display[0]
-
-    drawn = picture(draw, "Mean loss of the rows kept against the share kept")
-    (shown,) = display
+    drawn, shown = _drawn(
+        lambda: RiskCoverageDisplay.from_predictions(subject.risks, subject.risk_losses),
+        "Mean loss of the rows kept against the share kept",
+    )
     rows = []
     for share in SHARES:
         kept = max(1, round(share * subject.n))
