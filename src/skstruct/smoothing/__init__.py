@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from skstruct.smoothing.linear import LinearRidge
     from skstruct.smoothing.nadaraya_watson import NadarayaWatson
     from skstruct.smoothing.neighbors import Neighbors
+    from skstruct.smoothing.onepass.ridge import NystroemRidge
     from skstruct.smoothing.sample_compression import SampleCompression
 
 __getattr__ = lazy_names(
@@ -23,6 +24,7 @@ __getattr__ = lazy_names(
         "LinearRidge": "linear",
         "NadarayaWatson": "nadaraya_watson",
         "Neighbors": "neighbors",
+        "NystroemRidge": "onepass.ridge",
         "SampleCompression": "sample_compression",
     },
 )
@@ -35,6 +37,7 @@ __all__ = [
     "LinearSmoother",
     "NadarayaWatson",
     "Neighbors",
+    "NystroemRidge",
     "SampleCompression",
     "WeightedMean",
 ]

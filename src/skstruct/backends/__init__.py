@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The few functions that solvers are made of, for arrays of numpy and of torch."""
+
+from skstruct.backends.choice import Backend, backend_for, is_tensor
+from skstruct.backends.numpy_backend import NumpyBackend
+
+__all__ = ["Backend", "NumpyBackend", "backend_for", "is_tensor"]

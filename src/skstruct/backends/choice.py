@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which backend computes: by the device asked for, or by where the arrays are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from skstruct._arrays.optional import require
+from skstruct.backends.numpy_backend import NumpyBackend
+
+Array = Any
+
+
+class Backend(Protocol):
+    """What a solver needs of an array library. Matrices that are factored lie by columns.
+
+    All but ``asarray``, ``to_host``, ``zeros``, ``multiply``, ``copied`` and ``eigh`` work in place
+    where they can, and return what they made: what they were given may be gone. Only what is on
+    and below the diagonal of a symmetric matrix counts.
+    """
+
+    name: str
+    device: Any
+
+    def asarray(self, A, dtype=None) -> Array: ...  # where it is computed; rows together
+    def to_host(self, A) -> np.ndarray: ...
+    def zeros(self, shape, dtype=None) -> Array: ...  # columns together
+    def exp(self, A) -> Array: ...
+    def multiply(self, A, B) -> Array: ...  # A @ B
+    def add_product(self, C, A, B) -> Array: ...  # C += A' B
+    def add_square(self, G, Z) -> Array: ...  # G += Z' Z, on and below the diagonal
+    def cholesky(self, A) -> tuple[Array, int]: ...  # lower factor; row that failed, or 0
+    def solve_lower(self, L, B, transposed=False) -> Array: ...  # L^-1 B or L'^-1 B
+    def whiten(self, L, K) -> Array: ...  # K L'^-1, rows of K by rows
+    def whitener(self, L) -> Callable[[Array], Array]: ...  # the same for many K
+    def add_diagonal(self, A, value) -> Array: ...
+    def copied(self, A) -> Array: ...  # columns together
+    def eigh(self, A) -> tuple[Array, Array]: ...
+    def free_memory(self) -> int | None: ...  # bytes; None where nobody knows
+
+
+def is_tensor(value) -> bool:
+    """Whether ``value`` is a tensor of torch, without importing it."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def backend_for(device=None, *arrays) -> Backend:
+    """The backend of a device, or of the device on which tensors are.
+
+    Parameters
+    ----------
+    device : None, "cpu", "cuda", "cuda:1" or torch.device, default=None
+        None computes with numpy, unless an array is a tensor of torch. ``"numpy"`` is numpy.
+    *arrays
+        What will be computed with. Tensors must be on one device, and on ``device`` if given.
+    """
+    places = {str(array.device) for array in arrays if is_tensor(array)}
+    if len(places) > 1:
+        raise ValueError(
+            f"Tensors are on different devices: {', '.join(sorted(places))}; move them to one."
+        )
+    if device is None and not places or isinstance(device, str) and device == "numpy":
+        return NumpyBackend()
+    torch = require("torch", used_by=f"device={device!r}", extra="torch")
+    from skstruct.backends.torch_backend import TorchBackend
+
+    found = _known(torch, places.pop() if places else None)
+    asked = found if device is None else _known(torch, device)
+    if found is not None and found.type != "cpu" and found != asked:
+        raise ValueError(f"X is a tensor on {found}, and device is {str(device)!r}: move one.")
+    if asked.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            f"device={str(asked)!r} was asked for, and torch {torch.__version__} sees no CUDA "
+            'device; install torch for CUDA, or give device="cpu".'
+        )
+    return TorchBackend(asked)
+
+
+def _known(torch, device):
+    if device is None:
+        return None
+    try:
+        device = torch.device(device)
+    except (RuntimeError, TypeError):
+        raise ValueError(f'device is "cpu", "cuda" or "cuda:0"; {device!r} came.') from None
+    if device.type == "cuda" and device.index is None:
+        device = torch.device("cuda", 0)
+    return device

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Features whose inner products stand for a kernel."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError
+from sklearn.utils import check_random_state
+
+from skstruct.backends import NumpyBackend, backend_for
+from skstruct.kernels.inputs import gaussian
+from skstruct.smoothing.onepass.landmarks import choose_landmarks
+
+
+class NystroemMap:
+    r"""Features :math:`z(x) = R^{-1} k(L, x)` with :math:`R R' = k(L, L)` for landmarks L.
+
+    Their inner products are the kernel wherever one of the two inputs is a landmark. They are
+    whitened before anything is summed: sums of plain kernel values, whitened afterwards, lose
+    all digits.
+
+    Parameters
+    ----------
+    kernel : fitted InputKernel
+    landmarks : array of shape (m, p)
+    residual : float
+        Share of the kernel's trace that the landmarks left in the sample they are from.
+    dtype : str
+        In which features are computed; R is found in float64.
+    device : None, str or torch.device
+    """
+
+    def __init__(self, kernel, landmarks, residual=0.0, dtype="float64", device=None):
+        self.kernel, self.landmarks, self.residual = kernel, landmarks, residual
+        self.dtype, self.device = dtype, device
+
+    @classmethod
+    def of_sample(cls, kernel, X, n_landmarks, most, random_state, dtype, device):
+        """Landmarks chosen among the rows of a sample."""
+        backend = backend_for(device, X)
+        rows = X if sparse.issparse(X) else backend.asarray(X, np.float64)
+        found = choose_landmarks(
+            kernel_function(kernel, backend), rows, n_landmarks, random_state, backend, most
+        )
+        if not len(found.rows):
+            raise ValueError("The kernel is zero for every row of the sample.")
+        return cls(kernel, X[found.rows], found.residual, dtype, device)
+
+    def __getstate__(self):
+        return {k: v for k, v in self.__dict__.items() if k in _KEPT}
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return self.landmarks.shape[0]
+
+    @cached_property
+    def backend(self):
+        return backend_for(self.device)
+
+    @cached_property
+    def _function(self):
+        return kernel_function(self.kernel, self.backend)
+
+    @cached_property
+    def _landmarks(self):
+        """Landmarks where they are computed with, in float64."""
+        L = self.landmarks
+        return L if sparse.issparse(L) else self.backend.asarray(L, np.float64)
+
+    @cached_property
+    def factor(self):
+        """R, in float64; what is added to the diagonal is what rounding may take away."""
+        K = self.backend.zeros((self.width, self.width))
+        K[:] = self._function(self._landmarks, self._landmarks)
+        trace = float(K.diagonal().sum())
+        jitter = 4.0 * np.finfo(np.float64).eps * trace
+        for _ in range(5):
+            A = self.backend.add_diagonal(self.backend.copied(K), jitter)
+            factor, failed = self.backend.cholesky(A)
+            if not failed:
+                return factor
+            jitter *= 100.0
+        raise LinAlgError(
+            f"The kernel between {self.width} landmarks is not positive semidefinite: use another "
+            "kernel."
+        )
+
+    @cached_property
+    def _single_factor(self):
+        factor = self.backend.zeros((self.width, self.width), "float32")
+        factor[:] = self.factor
+        return factor
+
+    def values(self, X, dtype="float64"):
+        """k(x, L), which ``readout`` is applied to; shape (n, m)."""
+        if sparse.issparse(X):
+            return self.backend.asarray(self._function(X, self._landmarks), dtype)
+        A, L = (self.backend.asarray(rows, dtype) for rows in (X, self._landmarks))
+        return self.backend.asarray(self._function(A, L), dtype)
+
+    def features(self, X, dtype=None):
+        """z(x) of the rows of X, in the precision of the sums when None; shape (n, m)."""
+        dtype = self.dtype if dtype is None else dtype
+        factor = self._single_factor if dtype == "float32" else self.factor
+        return self.backend.whiten(factor, self.values(X, dtype))
+
+    def readout(self, coef):
+        """B with values(x) @ B = features(x) @ coef, on the backend; shape (m, q)."""
+        own = self.backend.zeros(coef.shape)
+        own[:] = coef
+        return self.backend.solve_lower(self.factor, own, transposed=True)
+
+
+_KEPT = ("kernel", "landmarks", "residual", "dtype", "device")
+
+
+class FourierMap:
+    r"""Random features :math:`\sqrt{2/m} \cos(\omega_j' x + b_j)` of the Gaussian kernel [1]_.
+
+    References
+    ----------
+    .. [1] A. Rahimi, B. Recht, "Random features for large-scale kernel machines", 2007.
+    """
+
+    residual = np.nan
+
+    def __init__(self, kernel, directions, offsets, dtype="float64", device=None):
+        self.kernel, self.directions, self.offsets = kernel, directions, offsets
+        self.dtype, self.device = dtype, device
+
+    @classmethod
+    def of_sample(cls, kernel, X, n_landmarks, most, random_state, dtype, device):
+        """So many directions, drawn for the kernel's width."""
+        if kernel.kernel != "rbf":
+            raise ValueError(
+                f'Random Fourier features stand for kernel="rbf"; {kernel.kernel!r} came. '
+                '"nystroem" serves every kernel.'
+            )
+        m = most if isinstance(n_landmarks, str) else int(n_landmarks)
+        rng = check_random_state(random_state)
+        directions = np.sqrt(2.0 * kernel.gamma_) * rng.standard_normal((X.shape[1], m))
+        return cls(kernel, directions, rng.uniform(0.0, 2.0 * np.pi, m), dtype, device)
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return len(self.offsets)
+
+    @property
+    def backend(self):
+        return backend_for(self.device)
+
+    def values(self, X, dtype="float64"):
+        """z(x) of the rows of X; shape (n, m)."""
+        backend = self.backend
+        X = X if sparse.issparse(X) else backend.asarray(X, dtype)
+        Z = X @ backend.asarray(self.directions, dtype)
+        Z += backend.asarray(self.offsets, dtype)
+        Z = np.cos(Z, out=Z) if isinstance(Z, np.ndarray) else Z.cos_()
+        Z *= np.sqrt(2.0 / self.width)
+        return Z
+
+    def features(self, X, dtype=None):
+        """The same, in the precision of the sums when None."""
+        return self.values(X, self.dtype if dtype is None else dtype)
+
+    def readout(self, coef):
+        """The coefficients themselves."""
+        return coef
+
+
+def kernel_function(kernel, backend):
+    """The kernel as a function of arrays on a backend."""
+    if not isinstance(backend, NumpyBackend):
+        from skstruct.kernels.on_device import device_kernel
+
+        return device_kernel(kernel, backend)
+    if kernel.kernel == "rbf" and kernel.centre_ is not None:  # float32 stays float32
+        return lambda A, B: gaussian(
+            A - kernel.centre_.astype(A.dtype), B - kernel.centre_.astype(B.dtype), kernel.gamma_
+        )
+    return kernel

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernel ridge regression on landmarks, in one pass over any number of rows."""
+
+from __future__ import annotations
+
+import copy
+from functools import cached_property
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from skstruct._arrays.blocks import parse_memory, row_blocks
+from skstruct._arrays.checks import is_count
+from skstruct.backends import is_tensor
+from skstruct.kernels.inputs import InputKernel
+from skstruct.smoothing.kernel_machine import KernelMachine
+from skstruct.smoothing.kernel_ridge import check_alpha
+from skstruct.smoothing.onepass.left_out import LeftOut
+from skstruct.smoothing.onepass.landmarks import most_landmarks, rows_to_choose_from
+from skstruct.smoothing.onepass.maps import FourierMap, NystroemMap
+from skstruct.smoothing.onepass.saved import SavedEngine
+from skstruct.smoothing.onepass.stats import Stats, accumulate, merged
+from skstruct.smoothing.onepass.system import FeatureSystem
+from skstruct.smoothing.onepass.tensors import read_tensors
+from skstruct.streaming import ArraySource, merge_tree, opened
+
+STOPS = 16  # partitions of a fit that is saved on the way: between two of them it can be stopped
+PER_WORKER = 2  # partitions for every worker of a cluster
+MAPS: dict[str, type] = {"nystroem": NystroemMap, "fourier": FourierMap}
+
+
+class NystroemRidge(LeftOut, KernelMachine):
+    r"""Ridge regression on features that stand for a kernel, from sums of one pass.
+
+    .. math:: \min_{B, b} \sum_i s_i \|z(x_i)' B + b - t_i\|^2 + \alpha \|B\|^2, \qquad
+              z(x) = R^{-1} k(L, x), \quad R R' = k(L, L)
+
+    Landmarks L are rows chosen by randomly pivoted Cholesky [1]_, which leaves less of the kernel
+    unexplained than as many rows drawn evenly. Memory for m landmarks and q targets is
+    :math:`2 m^2 + m q` numbers and a block of rows, whatever the number of rows; the work is
+    :math:`2 n m^2 + 2 n m q` operations, once for all alphas. With every row a landmark it is
+    :class:`KernelRidge`.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        As in :class:`KernelRidge`, but ``"precomputed"``.
+    alpha : float, default=1.0
+        Ridge penalty, on the scale of :class:`KernelRidge`.
+    gamma, degree, coef0 : float
+        Kernel parameters; ``gamma=None`` is 1 / (n_features * variance of X).
+    features : "nystroem" or "fourier", default="nystroem"
+        Landmarks, or random Fourier features (for ``"rbf"``), which need no sample of rows and
+        more features for the same error.
+    n_landmarks : int or "auto", default="auto"
+        ``"auto"`` stops once a thousandth of the kernel's trace is left, at 2 sqrt(n) landmarks,
+        which is at least 1,000 and at most 20,000.
+    fit_intercept : bool, default=True
+    dtype : "float64" or "float32", default="float64"
+        Of the features; sums are in float64. ``"float32"`` takes half the time, and is for
+        penalties above 1e-7 of the number of rows.
+    device : None, "cpu", "cuda" or torch.device, default=None
+        Where to compute with torch; None is numpy, or where tensors given as ``X`` are.
+    engine : None, "dask", client or engine, default=None
+        What sums over partitions of the rows; see :mod:`skstruct.streaming`. None is this process.
+    n_partitions : int, default=None
+        Parts in which rows are summed; what the source finds natural when None, and two for each
+        worker of a cluster. The same number gives the same bits on every engine.
+    memory : str or int, default="1GB"
+        Budget of one block of rows.
+    verbose : int, default=0
+    random_state : int or RandomState, default=0
+
+    Attributes
+    ----------
+    landmarks_ : array of shape (m, n_features)
+    n_landmarks_ : int
+    residual_ : float
+        Share of the kernel's trace that the landmarks leave unexplained.
+    dual_coef_ : array of shape (m, n_targets)
+        Coefficients of kernel values with the landmarks.
+    intercept_ : array of shape (n_targets,)
+    stats_ : Stats
+        The sums; all that was kept of the rows.
+
+    References
+    ----------
+    .. [1] Y. Chen, E. N. Epperly, J. A. Tropp, R. J. Webber, "Randomly pivoted Cholesky", 2022.
+    .. [2] A. Rudi, R. Camoriano, L. Rosasco, "Less is more: Nyström computational
+       regularization", 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 6, 500)[:, None]
+    >>> model = NystroemRidge(alpha=0.01, gamma=1.0).fit(X, np.sin(X))
+    >>> bool(abs(model.predict([[1.5]])[0, 0] - np.sin(1.5)) < 1e-2), model.n_landmarks_ < 20
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        alpha=1.0,
+        *,
+        gamma=None,
+        degree=3,
+        coef0=1,
+        features="nystroem",
+        n_landmarks="auto",
+        fit_intercept=True,
+        dtype="float64",
+        device=None,
+        engine=None,
+        n_partitions=None,
+        memory="1GB",
+        verbose=0,
+        random_state=0,
+    ):
+        self.kernel = kernel
+        self.alpha = alpha
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.features = features
+        self.n_landmarks = n_landmarks
+        self.fit_intercept = fit_intercept
+        self.dtype = dtype
+        self.device = device
+        self.engine = engine
+        self.n_partitions = n_partitions
+        self.memory = memory
+        self.verbose = verbose
+        self.random_state = random_state
+
+    rows_ = sample_ = left_out_rows_ = None  # of a model that was loaded from a file
+
+    # ------------------------------------------------------------------ fitting
+    def fit(self, X, y, sample_weight=None):
+        """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
+        self._check_parameters()
+        X, targets, weight = self._read_rows(X, y, sample_weight)
+        rows = self._rows_to_sample(X.shape[0], weight)
+        sample = X[rows] if len(rows) < X.shape[0] else X
+        kernel = self._settled_kernel(sample if is_tensor(X) else X, weight)
+        self.map_ = self._new_map(kernel, sample, X.shape[0], X)
+        self._one_target = targets.ndim == 1
+        self.rows_ = (X, targets, weight)
+        self.stats_ = self._summed(ArraySource(*self.rows_), as_given)
+        self.left_out_rows_ = rows if len(rows) < X.shape[0] else None
+        return self._solve()
+
+    def fit_source(self, source, read=None, level=None):
+        """Fit to the blocks of a source; nothing of the rows is kept but a sample.
+
+        Parameters
+        ----------
+        source : Source
+            Of :mod:`skstruct.streaming`.
+        read : callable (Block) -> (X, targets, weight), default=None
+            What to learn from a block; the block as it is when None.
+        level : Level, default=None
+            Of a fit that is saved on the way.
+        """
+        self._check_parameters()
+        read = as_given if read is None else read
+        wanted = rows_to_choose_from(self.n_landmarks, source.n_rows)
+        X, T, weight = read(source.sample(wanted, self.random_state))
+        if not X.shape[0]:
+            raise ValueError("There are no rows to learn from.")
+        self.n_features_in_ = X.shape[1]
+        kept = slice(None) if weight is None else np.flatnonzero(weight > 0)
+        kernel = self._settled_kernel(X, weight)
+        self.map_ = self._new_map(kernel, X[kept], source.n_rows, X)
+        self._one_target = T.ndim == 1
+        self.stats_ = self._summed(source, read, level)
+        self.rows_, self.left_out_rows_, self.sample_ = None, None, (X, T, weight)
+        return self._solve()
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Further rows. The first call settles the kernel and its landmarks."""
+        first = not hasattr(self, "map_")
+        self._check_parameters()
+        X, targets, weight = self._read_rows(X, y, sample_weight, reset=first)
+        if first:
+            kernel = self._settled_kernel(X, weight)
+            kept = slice(None) if weight is None else np.flatnonzero(weight > 0)
+            self.map_ = self._new_map(kernel, X[kept], None, X)
+            self._one_target = targets.ndim == 1
+        part = self._summed(ArraySource(X, targets, weight), as_given)
+        if not first and part.C.shape != self.stats_.C.shape:
+            raise ValueError(
+                f"{part.C.shape[1]} targets came; there were {self.stats_.C.shape[1]} before."
+            )
+        self.stats_ = part if first else merged([self.stats_, part])
+        self.rows_ = self.left_out_rows_ = None
+        self.sample_ = (X, targets, weight)
+        return self._solve()
+
+    def _check_parameters(self):
+        parse_memory(self.memory)
+        if self.features not in MAPS:
+            raise ValueError(f'features is "nystroem" or "fourier"; {self.features!r} came.')
+        if self._precomputed:
+            raise ValueError("A precomputed kernel has no landmarks: use KernelRidge.")
+        if self.n_landmarks != "auto" and not is_count(self.n_landmarks):
+            raise ValueError(
+                f'n_landmarks is a whole number from 1, or "auto"; {self.n_landmarks!r} came.'
+            )
+        if self.dtype not in ("float64", "float32", np.float64, np.float32):
+            raise ValueError(f'dtype is "float64" or "float32"; {self.dtype!r} came.')
+        if np.ndim(check_alpha(self.alpha)):
+            raise ValueError("One alpha serves all targets; several came.")
+
+    def _read_rows(self, X, y, sample_weight, reset=True):
+        if is_tensor(X):
+            X, targets = read_tensors(self, X, y, reset=reset)
+        else:
+            X, targets = validate_data(
+                self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True,
+                dtype=np.float64, reset=reset,
+            )  # fmt: skip
+            targets = np.asarray(targets, dtype=np.float64)
+        if sample_weight is None:
+            return X, targets, None
+        rows = np.empty((X.shape[0], 0))
+        weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        if not weight.any():
+            raise ValueError("All sample weights are zero.")
+        return X, targets, weight
+
+    def _rows_to_sample(self, n: int, weight):
+        """Numbers of the rows that landmarks are chosen from."""
+        rows = np.arange(n) if weight is None else np.flatnonzero(weight > 0)
+        wanted = rows_to_choose_from(self.n_landmarks, len(rows))
+        if wanted < len(rows):
+            rng = np.random.default_rng(self._seed())
+            rows = np.sort(rng.choice(rows, size=wanted, replace=False))
+        return rows
+
+    def _seed(self):
+        return check_random_state(self.random_state).randint(2**31 - 1)
+
+    def _settled_kernel(self, X, weight):
+        shape = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        X = X.detach().cpu().numpy().astype(np.float64) if is_tensor(X) else X
+        weight = weight if weight is None or len(weight) == X.shape[0] else None
+        return InputKernel(self.kernel, **shape).fit(X, weight)
+
+    def _new_map(self, kernel, sample, n_rows, X):
+        device = X.device if self.device is None and is_tensor(X) else self.device
+        most = most_landmarks(self.n_landmarks, n_rows)
+        return MAPS[self.features].of_sample(
+            kernel, sample, self.n_landmarks, most, self._seed(), np.dtype(self.dtype).name, device
+        )
+
+    def _summed(self, source, read, level=None, square=True) -> Stats:
+        """Sums over all rows: partitions by the engine, and a tree of them together."""
+        saved = level is not None
+        with opened(SavedEngine(level) if saved else self.engine) as engine:
+            partitions = source.partitions(self._n_partitions(engine, saved))
+            feature_map = self.map_ if saved else engine.submit(itself, self.map_)
+            args = (feature_map, read, self._block_rows(), square)
+            return merge_tree(partitions, engine, accumulate, merged, args=args)
+
+    def _n_partitions(self, engine, saved):
+        """Those asked for; else enough to save now and then, or to keep workers busy."""
+        if self.n_partitions is not None or self.engine is None:
+            return STOPS if saved and self.n_partitions is None else self.n_partitions
+        return PER_WORKER * getattr(engine, "n_workers", 1)
+
+    def _block_rows(self) -> int:
+        """Rows of a block: features, kernel values and targets are held."""
+        return max(1, parse_memory(self.memory) // (32 * self.map_.width))
+
+    # ------------------------------------------------------------------ solving
+    @cached_property
+    def system_(self):
+        """The ridge system of the sums."""
+        return FeatureSystem(self.stats_, self.fit_intercept, self.map_.backend)
+
+    def _solve(self):
+        self.__dict__.pop("system_", None)  # of other sums
+        return self._store()
+
+    def _store(self):
+        backend, system = self.map_.backend, self.system_
+        coef = system.coefficients(check_alpha(self.alpha))
+        shift = system.mean_targets - system.mean_features @ coef
+        self.intercept_ = backend.to_host(shift)
+        self.dual_coef_ = np.ascontiguousarray(backend.to_host(self.map_.readout(coef)))
+        return self
+
+    def with_alpha(self, alpha):
+        """The same smoother with another alpha: the sums are the same."""
+        check_is_fitted(self)
+        other = copy.copy(self)
+        other.alpha = alpha
+        return other._store()
+
+    def with_targets(self, targets):
+        """The same smoother for other targets: a second pass over the rows."""
+        X, _, weight = self._kept_rows()
+        targets = np.asarray(targets, dtype=np.float64)
+        other = copy.copy(self)
+        other.rows_ = (X, targets, weight)
+        other._one_target = targets.ndim == 1
+        products = other._summed(ArraySource(*other.rows_), as_given, square=False)
+        other.stats_ = copy.copy(self.stats_)
+        for name in ("C", "t", "yy"):
+            setattr(other.stats_, name, getattr(products, name))
+        return other._solve()
+
+    def _kept_rows(self):
+        check_is_fitted(self)
+        if self.rows_ is None:
+            raise ValueError(
+                "The training rows are not kept by NystroemRidge where it is fitted to a stream or "
+                "in parts, or loaded from a file: fit to arrays."
+            )
+        return self.rows_
+
+    # ------------------------------------------------------------------ what was fitted
+    @property
+    def landmarks_(self):
+        """Rows that the others are explained by; shape (m, n_features)."""
+        check_is_fitted(self)
+        return self.map_.landmarks
+
+    @property
+    def n_landmarks_(self) -> int:
+        """Number of features that stand for the kernel."""
+        check_is_fitted(self)
+        return self.map_.width
+
+    @property
+    def residual_(self) -> float:
+        """Share of the kernel's trace that is left in the sample of rows."""
+        check_is_fitted(self)
+        return self.map_.residual
+
+    @property
+    def kernel_(self):
+        """The kernel with its parameters settled."""
+        return self.map_.kernel
+
+    # ------------------------------------------------------------------ predicting
+    def _checked(self, X):
+        if is_tensor(X):
+            check_is_fitted(self)
+            return read_tensors(self, X, reset=False)[0]
+        return super()._checked(X)
+
+    def predict(self, X):
+        """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
+        X = self._checked(X)
+        backend, coef = self.map_.backend, self.dual_coef_
+        readout = backend.asarray(coef)
+        out = np.empty((X.shape[0], coef.shape[1]))
+        for rows in row_blocks(X.shape[0], 16 * len(coef), self.memory):
+            out[rows] = backend.to_host(self.map_.values(X[rows]) @ readout)
+        out += self.intercept_
+        return out[:, 0] if self._one_target else out
+
+    def weights(self, X):
+        """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
+        rows, _, weight = self._kept_rows()
+        X = self._checked(X)
+        return self._weights(X, rows, weight)
+
+
+def as_given(block):
+    """Rows, targets of shape (n, q) and weights of a block that has them."""
+    y = block.y
+    return block.X, y if y.ndim == 2 else y[:, None], block.weight
+
+
+def itself(value):
+    """What came: a task that puts a value where the others will find it."""
+    return value

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums over rows that ridge regression needs, and nothing else of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+ARRAYS = ("G", "C", "z", "t")
+
+
+@dataclass
+class Stats:
+    r"""Weighted sums over rows with features z (m,) and targets t (q,).
+
+    They add up: sums of two sets of rows are the sums of both together. That makes the same
+    code serve one array, a file read in blocks, further rows, folds and many machines.
+    """
+
+    G: Any  # sum of s z z', on and below the diagonal, columns together; shape: (m, m)
+    C: Any  # sum of s z t', shape: (m, q)
+    z: Any  # sum of s z, shape: (m,)
+    t: Any  # sum of s t, shape: (q,)
+    yy: float  # sum of s |t|^2
+    weight: float  # sum of s
+    n: int  # rows
+
+    @classmethod
+    def empty(cls, m: int, q: int, backend) -> Stats:
+        """Of no rows."""
+        zeros = backend.zeros
+        return cls(zeros((m, m)), zeros((m, q)), zeros((m,)), zeros((q,)), 0.0, 0.0, 0)
+
+    def add(self, Z, T, weight, backend, square=True) -> None:
+        """Add rows in place; ``Z`` and ``T`` may be overwritten. Without ``square``, G is left."""
+        if weight is not None:
+            root = backend.asarray(np.sqrt(weight), Z.dtype)
+            Z *= root[:, None]
+            T = T * root[:, None]
+        else:
+            root = backend.asarray(np.ones(len(Z)), Z.dtype)
+        if Z.dtype == self.C.dtype:
+            self.C = backend.add_product(self.C, Z, T)
+            self.G = backend.add_square(self.G, Z) if square else self.G
+        else:  # float32 products, float64 sums
+            self.C += Z.T @ T
+            if square:
+                self.G += backend.add_square(backend.zeros(self.G.shape, Z.dtype), Z)
+        self.z += Z.T @ root
+        self.t += T.T @ root
+        self.yy += float((T * T).sum())
+        self.weight += float(len(Z) if weight is None else weight.sum())
+        self.n += len(Z)
+
+    def on_host(self) -> Stats:
+        """The same in arrays of numpy."""
+        arrays = {name: _host(getattr(self, name)) for name in ARRAYS}
+        return Stats(**arrays, yy=self.yy, weight=self.weight, n=self.n)
+
+
+def _host(A):
+    return A if isinstance(A, np.ndarray) else np.asfortranarray(A.detach().cpu().numpy())
+
+
+def merged(parts) -> Stats:
+    """The sums of all rows together. Leaves the parts as they are: it may be run again."""
+    first = parts[0]
+    total = Stats(
+        *(_copied(getattr(first, name)) for name in ARRAYS),
+        first.yy, first.weight, first.n,
+    )  # fmt: skip
+    for part in parts[1:]:
+        for name in ARRAYS:
+            total_part = getattr(total, name)
+            total_part += getattr(part, name)
+        total.yy += part.yy
+        total.weight += part.weight
+        total.n += part.n
+    return total
+
+
+def _copied(A):
+    if isinstance(A, np.ndarray):
+        return A.copy(order="F")
+    return A.clone() if A.ndim == 1 else A.mT.clone().mT
+
+
+def accumulate(partition, feature_map, read, block_rows: int, square=True) -> Stats:
+    """Sums over the rows of one partition; a pure function, which any machine may run.
+
+    Parameters
+    ----------
+    partition : Partition
+    feature_map : NystroemMap or FourierMap
+    read : callable (Block) -> X, targets of shape (n, q), weights or None
+    block_rows : int
+        Rows that are held at a time.
+    """
+    backend, stats = feature_map.backend, None
+    for block in partition.blocks(block_rows):
+        X, T, weight = read(block)
+        if stats is None:
+            stats = Stats.empty(feature_map.width, T.shape[1], backend)
+        if not len(T):
+            continue
+        Z = feature_map.features(X)
+        stats.add(Z, backend.asarray(T, Z.dtype), weight, backend, square)
+    if stats is None:
+        raise ValueError("There are no rows to learn from.")
+    return stats

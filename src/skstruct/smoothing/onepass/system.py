@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ridge system of features, for one penalty or a whole path of them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+
+class FeatureSystem:
+    r"""Solves :math:`(\bar G + \alpha I) B = \bar C` from sums over rows.
+
+    With an intercept, :math:`\bar G = \sum_i s_i (z_i - \bar z)(z_i - \bar z)'` and
+    :math:`\bar C = \sum_i s_i (z_i - \bar z)(t_i - \bar t)'`; the mean needs no penalty. One
+    penalty takes a Cholesky factorization; a path takes one eigendecomposition.
+
+    Parameters
+    ----------
+    stats : Stats
+    fit_intercept : bool
+    backend : Backend
+    """
+
+    lowest_ = 0.0  # no eigenvalue is below zero
+
+    def __init__(self, stats, fit_intercept: bool, backend):
+        if not stats.weight > 0:
+            raise ValueError("All sample weights are zero.")
+        self.stats, self.fit_intercept, self.backend = stats, fit_intercept, backend
+
+    @property
+    def mean_features(self):
+        """z-bar, or zero without an intercept; shape (m,)."""
+        stats = self.stats
+        return stats.z / stats.weight if self.fit_intercept else stats.z * 0.0
+
+    @property
+    def mean_targets(self):
+        """t-bar, or zero; shape (q,)."""
+        stats = self.stats
+        return stats.t / stats.weight if self.fit_intercept else stats.t * 0.0
+
+    def _centred_square(self):
+        G = self.backend.copied(self.stats.G)
+        if self.fit_intercept:
+            mean = self.mean_features
+            for start in range(0, len(G), 1024):  # no second matrix of that size
+                columns = slice(start, start + 1024)
+                G[:, columns] -= self.stats.z[:, None] * mean[columns]
+        return G
+
+    @cached_property
+    def _centred_products(self):
+        C = self.backend.copied(self.stats.C)
+        if self.fit_intercept:
+            C -= self.stats.z[:, None] * self.mean_targets
+        return C
+
+    def coefficients(self, alpha: float):
+        """B of shape (m, q), on the backend."""
+        C = self._centred_products
+        if np.isinf(alpha):
+            return C * 0.0
+        if "_decomposed" in self.__dict__:
+            values, vectors = self._decomposed
+            return vectors @ (self._rotated_products / (values[:, None] + alpha))
+        A = self.backend.add_diagonal(self._centred_square(), alpha)
+        factor, failed = self.backend.cholesky(A)
+        if failed:
+            raise LinAlgError(
+                f"The features' squares plus alpha are not positive definite at {failed - 1} for "
+                f"alpha = {alpha:.3g}. Use a larger alpha, or dtype='float64'."
+            )
+        half = self.backend.solve_lower(factor, self.backend.copied(C))
+        return self.backend.solve_lower(factor, half, transposed=True)
+
+    # ------------------------------------------------------------------ a path
+    @cached_property
+    def _decomposed(self):
+        values, vectors = self.backend.eigh(self._centred_square())
+        values[values < 0] = 0.0  # rounding
+        return values, vectors
+
+    @cached_property
+    def _rotated_products(self):
+        return self._decomposed[1].T @ self._centred_products
+
+    @property
+    def values_(self) -> np.ndarray:
+        """Eigenvalues of the centred squares, on the host; shape (m,)."""
+        return self.backend.to_host(self._decomposed[0])
+
+    def rotated(self, Z):
+        """Features in the eigenbasis, centred; shape (n, m)."""
+        return (Z - self.mean_features) @ self._decomposed[1]
+
+    def fitted(self, rotated, alpha: float):
+        """Means at rows whose features were rotated; shape (n, q), on the backend."""
+        if np.isinf(alpha):
+            return rotated[:, :1] * 0.0 + self.mean_targets
+        shares = 1.0 / (self._decomposed[0] + alpha)
+        return (rotated * shares) @ self._rotated_products + self.mean_targets
+
+    def leverages(self, rotated, weight, alpha: float) -> np.ndarray:
+        """How much each row decides its own fit; shape (n,), on the host."""
+        share = np.zeros(len(rotated))
+        if not np.isinf(alpha):
+            share = self.backend.to_host((rotated * rotated) @ (1.0 / (self._decomposed[0] + alpha)))
+        if self.fit_intercept:
+            share = share + 1.0 / self.stats.weight
+        return weight * share
+
+    def left_out(self, rotated, T, weight, alpha: float) -> np.ndarray:
+        r"""Means at training rows without them, :math:`(c_i - h_i t_i) / (1 - h_i)`; (n, q)."""
+        means = self.backend.to_host(self.fitted(rotated, alpha))
+        h = self.leverages(rotated, weight, alpha)[:, None]
+        return (means - h * T) / np.maximum(1.0 - h, np.finfo(np.float64).eps)
