@@ -46,7 +46,7 @@ BAD_FITS = [
     (X, Y, {"gamma": "wide"}, "'wide' came"),
     (X, Y, {"gamma": 0.0}, "gamma must be positive"),
     (X, Y, {"kernel": "gauss"}, "Unknown kernel 'gauss'"),
-    (X, Y, {"kernel": lambda A, B: np.ones(3), "alpha": 1.0}, r"kernel of 20 rows has shape \(3,"),
+    (X, Y, {"kernel": lambda A, B: np.ones(3), "alpha": 1.0}, r"kernel of 16 and 20 rows has shape \(3,"),
     (X, Y, {"kernel": lambda A, B: np.full((20, 20), np.nan)}, "not finite"),
     (1e200 * X, Y, {"kernel": "linear"}, "not finite; scale the inputs"),
     (np.ones((20, 19)), Y, {"kernel": "precomputed"}, "square"),

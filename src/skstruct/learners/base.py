@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.optional import is_pandas
 from skstruct.learners.batches import decide_in_blocks
+from skstruct.learners.batch_streams import decode_batches, inputs_of
 from skstruct.learners.inputs import read_inputs
 from skstruct.spaces import Decoded
 from skstruct.spaces.base import check_k
@@ -66,6 +67,30 @@ class BlockPredictor(BaseEstimator):
         decoded = self._in_blocks(X, problem, smoother, problem.decode)
         outputs = self.space_.restore(decoded.outputs, index)
         return Decoded(outputs, decoded.values, decoded.bounds)
+
+    def predict_batches(self, batches, **choices):
+        """Predictions for one batch of rows after another; a generator, in order.
+
+        While one batch is decided the next one is read and smoothed, so that a source of rows,
+        matrix products and decoding work at the same time, and no more than some batches are
+        held. An error says in which batch it is.
+
+        Parameters
+        ----------
+        batches : iterable of inputs as in ``predict``, or a source of :mod:`skstruct.streaming`
+        **choices
+            Of ``predict``, such as ``restrict``.
+
+        Yields
+        ------
+        outputs of each batch, in the form of ``predict``
+        """
+        return (decoded.outputs for decoded in self.decode_batches(batches, **choices))
+
+    def decode_batches(self, batches, **choices):
+        """The same with estimated risks and bounds; yields :class:`~skstruct.spaces.Decoded`."""
+        problem, smoother = self._prepared(**choices)
+        return decode_batches(self, inputs_of(batches), problem, smoother)
 
     def _kbest(self, X, k, problem, smoother) -> Decoded:
         check_k(k, type(self).__name__)

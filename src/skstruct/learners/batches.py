@@ -10,6 +10,7 @@ from skstruct._arrays.blocks import parse_memory, row_blocks
 from skstruct._arrays.progress import track
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import Decoded
+from skstruct.streaming.pipeline import overlapped
 
 
 def decide_in_blocks(X, smooth, decide, bytes_per_row, *, memory, n_jobs, verbose) -> Decoded:
@@ -21,18 +22,24 @@ def decide_in_blocks(X, smooth, decide, bytes_per_row, *, memory, n_jobs, verbos
     decide : callable (means, rows) -> Decoded
     """
     n_jobs = effective_n_jobs(n_jobs)
-    blocks = list(row_blocks(X.shape[0], bytes_per_row, max(1, parse_memory(memory) // n_jobs)))
+    at_once = max(2, n_jobs)  # blocks that are held
+    blocks = list(row_blocks(X.shape[0], bytes_per_row, max(1, parse_memory(memory) // at_once)))
     if n_jobs > 1:  # enough blocks for all threads
         blocks = list(row_blocks(X.shape[0], 1, min(blocks[0].stop, -(-X.shape[0] // n_jobs))))
 
-    def one(rows):
-        means = smooth(X[rows])
+    def decided(rows, means):
         try:
             return decide(means, rows)
         except InfeasibleError as error:
             raise error.shifted(rows.start) from None
 
+    def one(rows):
+        return decided(rows, smooth(X[rows]))
+
     shown = track(blocks, "predicting", verbose)
+    if n_jobs == 1 and len(blocks) > 1:  # smooth one block while the one before is decided
+        smoothed = overlapped(shown, lambda rows: (rows, smooth(X[rows])), depth=1)
+        return _joined([decided(*pair) for pair in smoothed])
     if n_jobs == 1:
         return _joined([one(rows) for rows in shown])
     return _joined(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(rows) for rows in shown))

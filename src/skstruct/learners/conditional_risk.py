@@ -18,19 +18,22 @@ from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.explanation import Explanation
 from skstruct.learners.inputs import plain_kernel, read_inputs
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
+from skstruct.learners.one_pass import ONE_PASS, landmark_ridge, number_tried, planned_system
 from skstruct.learners.problem import risk_problem
+from skstruct.learners.streams import StreamedRisk
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import KernelRidge, LinearSmoother
-from skstruct.smoothing.kernel_ridge import check_system_name
+from skstruct.smoothing.planning import SPECTRAL_ROWS, check_system_name
 from skstruct.spaces import Decoded
 from skstruct.spaces.inference import infer_space
+from skstruct.streaming import as_source, is_source
 
 if TYPE_CHECKING:
     from skstruct.bounds import Certificate
 
 
-class ConditionalRiskMinimizer(BlockPredictor):
+class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
     r"""Predict the output of least estimated conditional risk.
 
     .. math:: \hat z(x) = \arg\min_{z \in \mathcal{Y}} \sum_i w_i(x)\, \ell(z, y_i)
@@ -67,9 +70,20 @@ class ConditionalRiskMinimizer(BlockPredictor):
         Replaces kernel ridge regression: a smoother of this library, or any multi-output
         regressor of scikit-learn as it is. Kernel, alpha and what is left out then have no
         part.
-    system : "auto", "cholesky" or "spectral"
-        How the ridge system is solved for a single alpha; auto takes Cholesky. A search
-        over several always uses one eigendecomposition.
+    system : "auto", "cholesky", "packed", "spectral", "nystroem" or "fourier"
+        How the ridge system is solved. ``"auto"`` is exact for up to 20,000 rows, or 5,000 if
+        alpha or kernel are searched for, by one eigendecomposition for all alphas; beyond it
+        takes landmarks, in one pass over the rows (:class:`~skstruct.smoothing.NystroemRidge`).
+        ``"packed"`` keeps half of the kernel matrix; ``"fourier"`` is for the Gaussian kernel.
+    n_landmarks : int or "auto", default="auto"
+        Of ``"nystroem"`` and ``"fourier"``.
+    precision : "double" or "mixed", default="double"
+        ``"mixed"`` factors in float32 and refines in float64; with landmarks, features are
+        computed in float32 and summed in float64.
+    device : None, "cpu", "cuda" or torch.device, default=None
+        Where torch computes kernels and solves; None is numpy.
+    engine : None, "dask", client or engine, default=None
+        Who sums over partitions of the rows with landmarks; see :mod:`skstruct.streaming`.
     label_kernel : array (d, d), "adjacency", "laplacian" or "diffusion", default=None
         Lets the labels of a hierarchy borrow strength from each other.
     leave_out : "one", "output", int or splitter, default="one"
@@ -90,9 +104,9 @@ class ConditionalRiskMinimizer(BlockPredictor):
     Attributes
     ----------
     space_, loss_, smoother_ : the fitted parts
-    alpha_, gamma_, kernel_ : what was chosen; None with a smoother of your own
+    alpha_, gamma_, kernel_, system_ : what was chosen; None with a smoother of your own
     search_ : LeaveOutSearch or None; all trials with their left-out risks
-    outputs_ : array of the training outputs in canonical form
+    outputs_ : array of the training outputs in canonical form; of a sample, where blocks are read
 
     References
     ----------
@@ -127,6 +141,10 @@ class ConditionalRiskMinimizer(BlockPredictor):
         fit_intercept=True,
         smoother=None,
         system="auto",
+        n_landmarks="auto",
+        precision="double",
+        device=None,
+        engine=None,
         label_kernel=None,
         leave_out="one",
         memory="1GB",
@@ -144,6 +162,10 @@ class ConditionalRiskMinimizer(BlockPredictor):
         self.fit_intercept = fit_intercept
         self.smoother = smoother
         self.system = system
+        self.n_landmarks = n_landmarks
+        self.precision = precision
+        self.device = device
+        self.engine = engine
         self.label_kernel = label_kernel
         self.leave_out = leave_out
         self.memory = memory
@@ -153,8 +175,13 @@ class ConditionalRiskMinimizer(BlockPredictor):
 
     # ------------------------------------------------------------------ fitting
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None):
+    def fit(self, X, y=None, sample_weight=None, groups=None, *, checkpoint=None):
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
+
+        Rows that are not to be held at once are read in blocks, and learned from by landmarks:
+        memory-mapped arrays, Parquet files (then ``y`` and ``sample_weight`` are names of
+        columns), iterators of pairs (X, y) or (X, y, weight), and every source of
+        :mod:`skstruct.streaming`.
 
         Parameters
         ----------
@@ -165,6 +192,9 @@ class ConditionalRiskMinimizer(BlockPredictor):
             File that the choice of kernel and alpha is saved to on the way, and goes on from when
             it was stopped; it is removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
+        self.streamed_ = is_source(X)
+        if self.streamed_:
+            return self._fit_source(as_source(X, y, sample_weight), groups, checkpoint)
         if y is None:
             raise ValueError(
                 "ConditionalRiskMinimizer requires y to be passed, but the target y is None."
@@ -186,7 +216,7 @@ class ConditionalRiskMinimizer(BlockPredictor):
         if self.starts_ is not None:  # from here on, every token is a row
             sample_weight = None if sample_weight is None else sample_weight[X.sequence]
             X = X.tokens
-        self.alpha_ = self.gamma_ = self.kernel_ = self.search_ = None
+        self.alpha_ = self.gamma_ = self.kernel_ = self.search_ = self.system_ = None
         if self.smoother is not None and groups is not None:
             raise ValueError("groups serve the choice of alpha, which a smoother has not.")
         data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
@@ -209,8 +239,11 @@ class ConditionalRiskMinimizer(BlockPredictor):
         joint = self.label_kernel is not None
         if self.starts_ is not None:
             return self._token_problem(loss)
-        linear = self.smoother is None  # kernel ridge regression: weights need no targets
-        problem = risk_problem(self.space_, loss, self.outputs_, joint=joint, by_weights=linear)
+        linear = self.smoother is None and not self._by_landmarks()
+        problem = risk_problem(
+            self.space_, loss, self.outputs_,
+            joint=joint, by_weights=linear, some=getattr(self, "streamed_", False),
+        )  # fmt: skip
         if joint and problem.key[0] != "indicators":
             raise ValueError(
                 f"A label kernel joins indicators; {type(loss).__name__} needs {problem.key[0]}."
@@ -241,21 +274,28 @@ class ConditionalRiskMinimizer(BlockPredictor):
             raise ValueError(f"{type(smoother).__name__} takes no sample_weight.")
         return smoother.fit(X, self.problem_.targets(), sample_weight=sample_weight)
 
+    def _by_landmarks(self) -> bool:
+        """Whether weights of training rows would need a pass over all of them."""
+        return self.system in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
+
     def _fit_ridge(self, X, sample_weight, groups, level):
         pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, sample_weight)
-        if isinstance(self.alpha, str) or np.ndim(self.alpha) > 0 or len(pairs) > 1:
+        n_tried = number_tried(pairs, self.alpha)
+        self.system_ = planned_system(self, X, self.problem_.width + 1, n_tried)
+        if n_tried > 1:
             if len(self.outputs_) == 1:
                 return self._fit_ridge_single(X)
+            system = self.system_ if self.system_ in ONE_PASS else "spectral"
             groups = group_numbers(self.leave_out, self.outputs_, groups)
             groups = self.problem_.groups_of_rows(groups)
             self.search_, smoother = choose(
-                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, "spectral"),
+                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, system),
                 pairs, self.alpha, self.problem_, X, groups,
                 sample_weight=sample_weight, memory=self.memory, verbose=self.verbose,
                 level=level.below("search"),
             )  # fmt: skip
         else:
-            smoother = self._ridge(*pairs[0], self.alpha, self.system)
+            smoother = self._ridge(*pairs[0], self.alpha, self.system_)
             smoother.fit(X, self.problem_.targets(), sample_weight)
         return self._settled(smoother)
 
@@ -278,7 +318,10 @@ class ConditionalRiskMinimizer(BlockPredictor):
             "fit_intercept": self.fit_intercept,
             "memory": self.memory,
         }
+        if system in ONE_PASS:
+            return landmark_ridge(self, kernel, alpha, system, shared)
         if self.label_kernel is None:
+            shared |= {"precision": self.precision, "device": self.device}
             return KernelRidge(kernel, alpha, system=system, **shared)
         from skstruct.smoothing import AdditiveKernelRidge
 
@@ -287,7 +330,7 @@ class ConditionalRiskMinimizer(BlockPredictor):
         return AdditiveKernelRidge(S, kernel=kernel, alpha=alpha, **shared)
 
     # ------------------------------------------------------------------ predicting
-    def _prepared(self, loss, restrict):
+    def _prepared(self, loss=None, restrict=None):
         """The problem of a loss and its constraints, and a smoother of its targets."""
         check_is_fitted(self)
         problem = self.problem_ if loss is None else self._problem(resolve_loss(loss))

@@ -14,7 +14,6 @@ from skstruct._arrays.distinct import distinct
 from skstruct._arrays.progress import track
 from skstruct.kernels.inputs import default_gamma, has_gamma
 from skstruct.learners.checkpoints.levels import NOWHERE
-from skstruct.smoothing.systems import SpectralSystem
 
 GAMMA_STEPS = tuple(2.0**step for step in range(-3, 4))  # times the default: gamma="auto"
 N_ALPHAS = 22
@@ -158,7 +157,7 @@ def kernel_grid(kernel, gamma, X, sample_weight):
 
 def choose(
     make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, memory, verbose,
-    level=NOWHERE,
+    level=NOWHERE, fit=None,
 ):  # fmt: skip
     """Fit one smoother per kernel and gamma, and pick the alpha of least left-out loss.
 
@@ -168,13 +167,18 @@ def choose(
     Parameters
     ----------
     make_smoother : callable (kernel, gamma, alpha) -> unfitted smoother
+        Where its ``left_out_rows_`` are some of the rows, the loss on these decides.
     level : Level
         Where a search that is saved goes on: trials are kept, and smoothers are fitted again.
+    fit : callable (smoother) -> fitted smoother, default=None
+        Where ``X`` are not all rows that are learned from.
     """
-    targets, tie_targets = problem.search_targets(), problem.tie_targets()
+    targets, tie_targets = None if fit else problem.search_targets(), problem.tie_targets()
 
     def fitted(number):
-        return make_smoother(*pairs[number], np.inf).fit(X, targets, sample_weight)
+        smoother = make_smoother(*pairs[number], np.inf)
+        return fit(smoother) if fit else smoother.fit(X, targets, sample_weight)
+
 
     search, of_pair, chosen = _stopped_search(level, pairs)  # chosen: the pair of the best trial
     first, winner = level.found.get("n_done", 0), None  # the smoother of that pair
@@ -184,10 +188,11 @@ def choose(
         if number < first:
             continue
         smoother = fitted(number)
+        numbers, weight = _judged_by(smoother, problem, sample_weight)
         alphas = alpha_grid(alpha, smoother)[of_pair.count(number) :]
         paths = smoother.loo_path(alphas, groups)
         for value in track(alphas.tolist(), "alphas", verbose if len(pairs) == 1 else 0):
-            risk = problem.realized(next(paths), memory, sample_weight)
+            risk = problem.realized(next(paths), memory, weight, numbers)
             trial = {"kernel": kernel, "gamma": gamma, "alpha": value, "risk": risk}
             if tie_targets is not None and search.ties(risk):
                 if winner is None:
@@ -199,10 +204,20 @@ def choose(
                 winner, chosen = smoother, number
             level.reached(search=search, of_pair=of_pair, chosen=chosen, n_done=number)
     winner = fitted(chosen) if winner is None else winner
-    assert isinstance(winner.system_, SpectralSystem)
     if problem.by_weights:
         winner = winner.with_targets(problem.targets())
     return search, winner.with_alpha(search.best["alpha"])
+
+
+def _judged_by(smoother, problem, sample_weight):
+    """The rows whose loss decides, None for all, and their weights."""
+    numbers = getattr(smoother, "left_out_rows_", None)
+    if numbers is None:
+        return None, sample_weight
+    if not problem.rows_stand_alone:
+        smoother.left_out_rows_ = None
+        return None, sample_weight
+    return numbers, None if sample_weight is None else np.asarray(sample_weight)[numbers]
 
 
 def _stopped_search(level, pairs):
@@ -221,6 +236,10 @@ def _tell_apart(trial, smoother, targets, groups, sample_weight):
     """Measure the squared error of a trial, where that was not done before."""
     if "squared error" not in trial:
         left = next(smoother.with_targets(targets).loo_path([trial["alpha"]], groups))
+        numbers = getattr(smoother, "left_out_rows_", None)
+        if numbers is not None:
+            targets = targets[numbers]
+            sample_weight = None if sample_weight is None else sample_weight[numbers]
         trial["squared error"] = squared_error(left, targets, sample_weight)
 
 

@@ -22,6 +22,7 @@ from skstruct.learners.explanation import Explanation
 from skstruct.learners.inputs import plain_kernel, read_inputs
 from skstruct.learners.kernel_problem import KernelProblem
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
+from skstruct.learners.one_pass import ONE_PASS, landmark_ridge, number_tried, planned_system
 from skstruct.learners.output_forms import output_space
 from skstruct.learners.radius import choose_radius
 from skstruct.losses import ZeroOne, resolve_loss
@@ -73,6 +74,9 @@ class OutputKernelRegressor(BlockPredictor):
         :math:`(k(y, y) + k(y', y'))/2 - k(y, y')`.
     gamma, degree, coef0 : float
         Parameters of the input kernel; ``gamma="auto"`` is searched like C.
+    system, n_landmarks, precision, device, engine
+        How ridge regression is solved, and where, as in
+        :class:`~skstruct.ConditionalRiskMinimizer`: exactly, or by landmarks in one pass.
     leave_out : "one", "output", int or splitter, default="one"
         What is left out together when C is chosen; see
         :class:`~skstruct.ConditionalRiskMinimizer`.
@@ -87,7 +91,7 @@ class OutputKernelRegressor(BlockPredictor):
     ----------
     coef_ : array of shape (m, m)
         A; computed when asked for.
-    C_, radius_, gamma_, input_kernel_ : what was chosen; None where it has no part
+    C_, radius_, gamma_, input_kernel_, system_ : what was chosen; None where it has no part
     output_kernel_ : the fitted kernel between outputs
     space_, smoother_ : the fitted parts
     search_ : LeaveOutSearch or None; all trials with their left-out risks
@@ -123,6 +127,11 @@ class OutputKernelRegressor(BlockPredictor):
         gamma=None,
         degree=3,
         coef0=1,
+        system="auto",
+        n_landmarks="auto",
+        precision="double",
+        device=None,
+        engine=None,
         leave_out="one",
         cv=5,
         memory="1GB",
@@ -141,6 +150,11 @@ class OutputKernelRegressor(BlockPredictor):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.system = system
+        self.n_landmarks = n_landmarks
+        self.precision = precision
+        self.device = device
+        self.engine = engine
         self.leave_out = leave_out
         self.cv = cv
         self.memory = memory
@@ -191,7 +205,7 @@ class OutputKernelRegressor(BlockPredictor):
         self.output_kernel_ = self.problem_.kernel
         if not self.problem_.by_embedding:
             check_definite(self.problem_.output_gram()[0])
-        self.C_ = self.radius_ = self.search_ = None
+        self.C_ = self.radius_ = self.search_ = self.system_ = None
         fit = self._fit_ridge if self.method == "ridge" else self._fit_compression
         data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
         try:
@@ -223,24 +237,30 @@ class OutputKernelRegressor(BlockPredictor):
         return {"degree": self.degree, "coef0": self.coef0, "memory": self.memory}
 
     def _ridge(self, kernel, gamma, alpha, system):
-        return KernelRidge(
-            kernel, alpha, gamma=gamma, fit_intercept=False, system=system, **self._shape
-        )
+        shared = {"gamma": gamma, "fit_intercept": False, **self._shape}
+        if system in ONE_PASS:
+            return landmark_ridge(self, kernel, alpha, system, shared)
+        shared |= {"precision": self.precision, "device": self.device}
+        return KernelRidge(kernel, alpha, system=system, **shared)
 
     def _fit_ridge(self, X, sample_weight, groups, level):
         pairs = self._kernels(X, sample_weight)
-        search = isinstance(self.C, str) or np.ndim(self.C) > 0 or len(pairs) > 1
+        n_tried = number_tried(pairs, self.C)
+        search, chosen = n_tried > 1, planned_system(self, X, self.problem_.width + 1, n_tried)
+        self.system_ = chosen
         if search and len(self.outputs_) > 1:
             groups = group_numbers(self.leave_out, self.outputs_, groups)
             self.search_, smoother = choose(
-                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, "spectral"),
+                lambda kernel, gamma, alpha: self._ridge(
+                    kernel, gamma, alpha, chosen if chosen in ONE_PASS else "spectral"
+                ),
                 pairs, _penalties(self.C), self.problem_, X, groups,
                 sample_weight=sample_weight, memory=self.memory, verbose=self.verbose,
                 level=level,
             )  # fmt: skip
         else:
             C = 1.0 if search else self.C  # one row: nothing can be left out
-            smoother = self._ridge(*pairs[0], _penalties(C), "auto")
+            smoother = self._ridge(*pairs[0], _penalties(C), chosen)
             smoother.fit(X, self.problem_.targets(), sample_weight)
         self.C_ = 1.0 / smoother.alpha
         return smoother
@@ -263,6 +283,8 @@ class OutputKernelRegressor(BlockPredictor):
         check_is_fitted(self, "smoother_")
         if self.method == "sample_compression":
             return self.smoother_.coef_
+        if self.system_ in ONE_PASS:
+            raise AttributeError("coef_: landmarks take the place of the coefficients of rows.")
         root = self.smoother_.root_
         return root[:, None] * self.smoother_.system_.solve(np.diag(root))
 
@@ -289,7 +311,7 @@ class OutputKernelRegressor(BlockPredictor):
         return gram[np.ix_(number, number)]
 
     # ------------------------------------------------------------------ predicting
-    def _prepared(self, loss, restrict):
+    def _prepared(self, loss=None, restrict=None):
         check_is_fitted(self, "smoother_")
         problem = self.problem_ if loss is None else self.problem_.judged_by(loss)
         return problem.restricted(restrict), self.smoother_

@@ -33,15 +33,20 @@ class RiskProblem:
         Whether the smoother is linear whatever its targets. Where psi is wider than there
         are rows, the weights of the training rows then take the place of means, and psi is
         applied to them.
+    some : bool
+        Whether these are only some of the outputs: others may use other columns of psi.
     """
 
-    def __init__(self, space, loss, outputs, *, joint=False, by_weights=False):
+    rows_stand_alone = True  # a row of left-out means is one decision
+    n_kept: int | None = None  # rows that the smoother keeps, if not all
+
+    def __init__(self, space, loss, outputs, *, joint=False, by_weights=False, some=False):
         self.space, self.loss, self.outputs, self.joint = space, loss, outputs, joint
         psi = self.space.targets(outputs)
         self.width = psi.shape[1]
         # Columns that are zero for all training rows have mean zero: they cost nothing.
         self.used = None
-        if not joint and sparse.issparse(psi):
+        if not joint and not some and sparse.issparse(psi):
             seen = np.zeros(self.width, bool)
             seen[psi.indices] = True
             self.used = np.flatnonzero(seen)
@@ -68,7 +73,11 @@ class RiskProblem:
         """psi(y_i) and a column of ones, which learns the total weight; (n, q + 1)."""
         if self.by_weights:
             return np.ones((len(self.outputs), 1))  # the smoother's weights are all that is used
-        psi = self.space.targets(self.outputs)
+        return self.targets_of(self.outputs)
+
+    def targets_of(self, outputs) -> np.ndarray:
+        """The same of any outputs in canonical form."""
+        psi = self.space.targets(outputs)
         psi = psi if self.used is None else psi[:, self.used]
         psi = psi.toarray() if sparse.issparse(psi) else psi
         ones = np.ones((len(psi), psi.shape[1] if self.joint else 1))
@@ -151,17 +160,21 @@ class RiskProblem:
         """Outputs alone, where nobody asks how good they are."""
         return self.decode(means, rows).outputs
 
-    def realized(self, means, memory, sample_weight=None) -> float:
-        """Mean loss on the training rows of decisions from left-out means."""
+    def realized(self, means, memory, sample_weight=None, numbers=None) -> float:
+        """Mean loss on training rows, all or those ``numbers``, of decisions from left-out means.
+
+        ``means`` and ``sample_weight`` have an entry for each of these rows.
+        """
         losses = np.empty(len(means))
         for rows in row_blocks(len(means), self.bytes_per_row(), memory):
-            decided = self.decide(means[rows], rows)
-            losses[rows] = self.loss(decided, self.outputs[rows])
+            here = rows if numbers is None else numbers[rows]
+            losses[rows] = self.loss(self.decide(means[rows], here), self.outputs[here])
         return float(np.average(losses, weights=sample_weight))
 
     def bytes_per_row(self) -> int:
         """Roughly what the decision of one row takes: its weights, costs and copies of them."""
-        return 8 * (len(self.outputs) + 4 * self.width)
+        kept = len(self.outputs) if self.n_kept is None else self.n_kept
+        return 8 * (kept + 4 * self.width)
 
     def restricted(self, restrict):
         """The same problem over a narrower space."""
@@ -200,9 +213,11 @@ class WeightProblem(RiskProblem):
         return search(means, self.outputs, self.space.rows(rows)).outputs
 
 
-def risk_problem(space, loss, outputs, *, joint=False, by_weights=False) -> RiskProblem:
+def risk_problem(
+    space, loss, outputs, *, joint=False, by_weights=False, some=False
+) -> RiskProblem:
     """The problem of one loss on one space; parameters as of :class:`RiskProblem`."""
     space, loss = pair(loss, space, outputs)
     if loss.embedding_on(space) == "weights":
         return WeightProblem(space, loss, outputs)
-    return RiskProblem(space, loss, outputs, joint=joint, by_weights=by_weights)
+    return RiskProblem(space, loss, outputs, joint=joint, by_weights=by_weights, some=some)

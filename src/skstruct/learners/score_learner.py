@@ -91,7 +91,7 @@ class ScoreLearner(BlockPredictor):
         return check_random_state(self.random_state).randint(2**31 - 1)
 
     # ------------------------------------------------------------------ predicting
-    def _prepared(self, restrict):
+    def _prepared(self, restrict=None):
         check_is_fitted(self)
         return self.problem_.restricted(restrict), self.scores_
 

@@ -60,6 +60,7 @@ class TokenProblem(WithPositions, RiskProblem):
 
     by_weights = False
     joint = False
+    rows_stand_alone = False  # a decision is of a sequence, and a row of one of its positions
 
     def __init__(self, space, loss, outputs, starts, *, pairs=False):
         loss = check_token_loss(loss, space)
@@ -127,7 +128,7 @@ class TokenProblem(WithPositions, RiskProblem):
         transitions[:, self.used] = snap(-weight * values[:, q:-1], scale)
         return unary, transitions.reshape(-1, q, q), offset
 
-    def realized(self, means, memory, sample_weight=None) -> float:
+    def realized(self, means, memory, sample_weight=None, numbers=None) -> float:
         losses = np.empty(len(self.outputs))
         for rows in row_blocks(len(losses), self.bytes_per_row(), memory):
             starts = self.starts[rows.start : rows.stop + 1]

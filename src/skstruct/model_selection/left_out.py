@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -60,5 +62,8 @@ def left_out_risk(model, *, loss=None, groups=None, leave_out="one", alphas=None
         return problem.realized(smoother.loo(groups), model.memory, weight)
     if not hasattr(smoother, "loo_path"):
         raise ValueError(f"{type(smoother).__name__} has no alpha to vary.")
+    if getattr(smoother, "left_out_rows_", None) is not None:  # a sample, and all are asked for
+        smoother = copy.copy(smoother)
+        smoother.left_out_rows_ = None
     paths = smoother.loo_path(np.atleast_1d(alphas), groups)
     return np.array([problem.realized(left, model.memory, weight) for left in paths])

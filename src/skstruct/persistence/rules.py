@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, cached_property
-from inspect import getattr_static
+from inspect import getattr_static, signature
 from numbers import Integral
 from types import FunctionType
 from typing import Any
@@ -33,6 +33,7 @@ SIZES = {
 DROPPED = {
     "ConditionalRiskMinimizer": ("problem_",),
     "LinearConstraints": ("plans",),
+    "NystroemRidge": ("rows_", "sample_", "left_out_rows_"),
     "Ordinal": ("_above",),
     "Poset": ("_above",),
 }
@@ -46,10 +47,19 @@ def state_of(name: str, value) -> dict:
     state = value.__getstate__()
     state = {} if state is None else dict(state)
     dropped = {*_cached(type(value)), *DROPPED.get(name, ()), "_sklearn_version"}
-    state = {key: part for key, part in state.items() if key not in dropped}
+    state = {key: _portable(key, part) for key, part in state.items() if key not in dropped}
     for key, part in state.items():
         _check_attribute(type(value), key, part)
     return state
+
+
+def _portable(key, part):
+    """Without what belongs to one machine: devices, clients of a cluster."""
+    if hasattr(part, "on_host"):
+        return part.on_host()
+    if key == "device" or (key == "engine" and not isinstance(part, str)):
+        return None
+    return part
 
 
 def _cached(kind: type) -> frozenset[str]:
@@ -92,8 +102,8 @@ def build(name: str, state: dict):
     for key, part in state.items():
         _check_attribute(kind, key, part)
     made: Any = object.__new__(kind)
-    if name.startswith(PREFIX):
-        vars(made).update(_defaults(kind))  # of parameters that were not there when it was written
+    # Parameters that were not there when it was written.
+    vars(made).update(_defaults(kind) if name.startswith(PREFIX) else _parameters(kind))
     vars(made).update(state)
     return made
 
@@ -122,6 +132,15 @@ def _defaults(kind) -> dict:
         return dict(vars(kind()))
     except TypeError:  # some parameters have no default
         return {}
+
+
+@cache
+def _parameters(kind) -> dict:
+    """Defaults of the parameters of a learner."""
+    if not hasattr(kind, "get_params"):
+        return {}
+    known = signature(kind).parameters.values()
+    return {p.name: p.default for p in known if p.default is not p.empty}
 
 
 def whole_numbers(array, low: int, high: int, what: str) -> np.ndarray:

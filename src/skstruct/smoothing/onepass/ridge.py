@@ -17,13 +17,18 @@ from skstruct.kernels.inputs import InputKernel
 from skstruct.smoothing.kernel_machine import KernelMachine
 from skstruct.smoothing.kernel_ridge import check_alpha
 from skstruct.smoothing.onepass.left_out import LeftOut
-from skstruct.smoothing.onepass.landmarks import most_landmarks, rows_to_choose_from
+from skstruct.smoothing.onepass.landmarks import (
+    FEWEST_ROWS,
+    most_landmarks,
+    rows_to_choose_from,
+)
 from skstruct.smoothing.onepass.maps import FourierMap, NystroemMap
 from skstruct.smoothing.onepass.saved import SavedEngine
 from skstruct.smoothing.onepass.stats import Stats, accumulate, merged
 from skstruct.smoothing.onepass.system import FeatureSystem
 from skstruct.smoothing.onepass.tensors import read_tensors
 from skstruct.streaming import ArraySource, merge_tree, opened
+from skstruct.streaming.rows import join_rows
 
 STOPS = 16  # partitions of a fit that is saved on the way: between two of them it can be stopped
 PER_WORKER = 2  # partitions for every worker of a cluster
@@ -151,7 +156,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         self.left_out_rows_ = rows if len(rows) < X.shape[0] else None
         return self._solve()
 
-    def fit_source(self, source, read=None, level=None):
+    def fit_source(self, source, read=None, *, sample=None, level=None):
         """Fit to the blocks of a source; nothing of the rows is kept but a sample.
 
         Parameters
@@ -160,13 +165,17 @@ class NystroemRidge(LeftOut, KernelMachine):
             Of :mod:`skstruct.streaming`.
         read : callable (Block) -> (X, targets, weight), default=None
             What to learn from a block; the block as it is when None.
+        sample : Block, default=None
+            Rows that landmarks are chosen from and alphas are judged by; drawn when None.
         level : Level, default=None
             Of a fit that is saved on the way.
         """
         self._check_parameters()
         read = as_given if read is None else read
-        wanted = rows_to_choose_from(self.n_landmarks, source.n_rows)
-        X, T, weight = read(source.sample(wanted, self.random_state))
+        if sample is None:
+            wanted = rows_to_choose_from(self.n_landmarks, source.n_rows)
+            sample = source.sample(wanted, self.random_state)
+        X, T, weight = read(sample)
         if not X.shape[0]:
             raise ValueError("There are no rows to learn from.")
         self.n_features_in_ = X.shape[1]
@@ -195,7 +204,7 @@ class NystroemRidge(LeftOut, KernelMachine):
             )
         self.stats_ = part if first else merged([self.stats_, part])
         self.rows_ = self.left_out_rows_ = None
-        self.sample_ = (X, targets, weight)
+        self.sample_ = _latest(self.sample_, (X, targets, weight))
         return self._solve()
 
     def _check_parameters(self):
@@ -341,6 +350,16 @@ class NystroemRidge(LeftOut, KernelMachine):
         return self.map_.residual
 
     @property
+    def X_fit_(self):
+        """The training rows where these are kept; None otherwise."""
+        return None if self.rows_ is None else self.rows_[0]
+
+    @property
+    def sample_weight_(self):
+        """Weights of the training rows where these are kept; None for equal ones."""
+        return None if self.rows_ is None else self.rows_[2]
+
+    @property
     def kernel_(self):
         """The kernel with its parameters settled."""
         return self.map_.kernel
@@ -368,6 +387,20 @@ class NystroemRidge(LeftOut, KernelMachine):
         rows, _, weight = self._kept_rows()
         X = self._checked(X)
         return self._weights(X, rows, weight)
+
+
+def _latest(before, rows):
+    """The last ten thousand rows or so, by which alphas are judged."""
+    X, T, weight = rows
+    if before is None or len(T) >= FEWEST_ROWS:
+        return rows
+    few = slice(-(FEWEST_ROWS - len(T)), None)
+    if before[2] is not None or weight is not None:
+        before = (*before[:2], np.ones(len(before[1])) if before[2] is None else before[2])
+        weight = np.ones(len(T)) if weight is None else weight
+    pairs = zip(before, (X, T, weight))
+    joined = (None if b is None else join_rows([a[few], b]) for a, b in pairs)
+    return tuple(joined)
 
 
 def as_given(block):

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prediction as a stream: the next batch is smoothed while this one is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from skstruct.spaces.base import Decoded
+from skstruct.streaming import Block, Source, as_source
+from skstruct.streaming.pipeline import overlapped
+
+ROWS = 10_000  # of a block that is read from a source
+
+
+def inputs_of(batches) -> Iterator:
+    """Inputs, batch after batch."""
+    if isinstance(batches, str) or hasattr(batches, "__fspath__") or isinstance(batches, Source):
+        batches = (b for part in as_source(batches).partitions() for b in part.blocks(ROWS))
+    elif hasattr(batches, "shape"):
+        raise TypeError("An array is one batch: give an iterable of arrays, or use predict.")
+    for batch in batches:
+        yield batch.X if isinstance(batch, Block) else batch
+
+
+def decode_batches(model, batches, problem, smoother) -> Iterator[Decoded]:
+    """Decisions of every batch: reading, smoothing and deciding work at the same time."""
+
+    def smoothed(numbered):
+        number, batch = numbered
+        try:
+            X, index = model._checked(batch)
+            model._check_limits(problem, X.shape[0])
+            return number, index, problem.smooth(smoother, X), X.shape[0]
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"In batch {number}: {error}") from error
+
+    for number, index, means, n in overlapped(enumerate(batches), smoothed):
+        try:
+            decoded = problem.decode(means, slice(0, n))
+        except ValueError as error:
+            error.args = (f"In batch {number}: {error}",)
+            raise
+        yield Decoded(
+            model.space_.restore(np.asarray(decoded.outputs), index), decoded.values, decoded.bounds
+        )

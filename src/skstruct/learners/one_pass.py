@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Learning from blocks of rows, of which nothing is kept but sums and a sample."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_sample_weight
+
+from skstruct.learners.inputs import read_inputs
+from skstruct.learners.leave_out import N_ALPHAS
+from skstruct.smoothing.onepass.landmarks import rows_to_choose_from
+from skstruct.smoothing.planning import plan
+
+ONE_PASS = ("nystroem", "fourier")
+
+
+def number_tried(pairs, penalties) -> int:
+    """How many pairs of kernel and penalty a search compares."""
+    return len(pairs) * (N_ALPHAS if isinstance(penalties, str) else int(np.size(penalties)))
+
+
+def planned_system(model, X, n_targets: int, n_tried: int) -> str:
+    """The system that a model asks for, or the one that suits rows, targets and memory."""
+    whole = model._precomputed or getattr(model, "label_kernel", None) is not None
+    if model.system == "auto" and whole:
+        return "spectral" if n_tried > 1 else "cholesky"
+    if whole and model.system in ONE_PASS:
+        raise ValueError(
+            f'A precomputed or a label kernel needs an exact system; system="{model.system}" came.'
+        )
+    return plan(
+        *X.shape, n_targets, system=model.system, precision=model.precision, n_alphas=n_tried,
+        device=model.device,
+    ).system  # fmt: skip
+
+
+def landmark_ridge(model, kernel, alpha, system, shared):
+    """Ridge regression by landmarks with the parameters of a model."""
+    from skstruct.smoothing import NystroemRidge
+
+    return NystroemRidge(
+        kernel, alpha, features=system, n_landmarks=model.n_landmarks,
+        dtype="float32" if model.precision == "mixed" else "float64", device=model.device,
+        engine=model.engine, verbose=model.verbose,
+        random_state=0 if model.random_state is None else model.random_state, **shared,
+    )  # fmt: skip
+
+
+class BlockReader(BaseEstimator):
+    """Reads blocks as a fitted model reads its inputs and outputs; it can be pickled.
+
+    Called with a block, it gives inputs (n, p), targets (n, q) and weights (n,) or None. What is
+    wrong with a block is said with the place of the block.
+
+    Parameters
+    ----------
+    model : learner that has read a first block
+    problem : RiskProblem
+    """
+
+    def __init__(self, model, problem):
+        self.model = self.problem = None
+        for name in ("features_", "tokens_", "n_features_in_", "feature_names_in_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+        self.space_, self.problem_ = model.space_, copy.copy(problem)
+        self.problem_.outputs = problem.outputs[:0]
+
+    def __call__(self, block):
+        try:
+            X = read_inputs(self, block.X, reset=False)
+            return X, self.problem_.targets_of(self._outputs(block.y)), _weights(block)
+        except (ValueError, TypeError) as error:
+            if not block.where or block.where in str(error):
+                raise
+            raise type(error)(f"In {block.where}: {error}") from error
+
+    def _outputs(self, y):
+        if y is None:
+            raise ValueError("there are no outputs: blocks are pairs (X, y).")
+        return self.space_.validate(y)
+
+
+def _weights(block):
+    if block.weight is None:
+        return None
+    rows = np.empty((len(block), 0))
+    return _check_sample_weight(block.weight, rows, ensure_non_negative=True)
+
+
+def first_rows(model, source):
+    """A sample of the rows of a source: what is open of model and space is learned from it."""
+    wanted = rows_to_choose_from(model.n_landmarks, source.n_rows)
+    sample = source.sample(wanted, 0 if model.random_state is None else model.random_state)
+    if sample.y is None:
+        raise ValueError(
+            f"{type(model).__name__} requires y to be passed, but the blocks of the source have "
+            "no outputs: give pairs (X, y), or name the columns of outputs."
+        )
+    return sample
+
+
+def check_seen(problem, outputs) -> None:
+    """Raise where outputs have coordinates that those of the first fit had not."""
+    if problem.used is None:
+        return
+    columns = np.unique(problem.space.targets(outputs).indices)
+    if not np.isin(columns, problem.used).all():
+        raise ValueError(
+            "y has labels, or combinations of them, that no row of fit had; begin with "
+            "partial_fit, which is prepared for any."
+        )

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Conditional risk minimization from blocks of rows: streams, and further rows."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import _check_sample_weight
+
+from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.whole import all_or_nothing
+from skstruct.learners.checkpoints.levels import NOWHERE
+from skstruct.learners.checkpoints.saving import resuming
+from skstruct.learners.inputs import plain_kernel, read_inputs
+from skstruct.learners.leave_out import alpha_grid, choose, kernel_grid
+from skstruct.learners.one_pass import ONE_PASS, BlockReader, check_seen, first_rows
+from skstruct.losses import resolve_loss
+from skstruct.smoothing.onepass.ridge import NystroemRidge
+from skstruct.streaming.rows import join_rows
+
+
+class StreamedRisk:
+    """``partial_fit``, and ``fit`` to a source of blocks, of ConditionalRiskMinimizer."""
+
+    # ------------------------------------------------------------------ a source of blocks
+    def _fit_source(self, source, groups, checkpoint):
+        self._check_streamed(groups)
+        sample = first_rows(self, source)
+        X = self._open_stream(sample.X, sample.y)
+        reader = BlockReader(self, self.problem_)
+        read = {"source": source, "sample": sample, "read": reader}
+        with resuming(self, checkpoint, X=X, y=sample.y, n_rows=source.n_rows) as level:
+            self.smoother_ = self._fit_stream(X, sample.weight, read, level)
+        return self
+
+    def _check_streamed(self, groups):
+        parse_memory(self.memory)
+        if self.smoother is not None or self.label_kernel is not None:
+            raise ValueError("Blocks of rows are learned from without a smoother or label kernel.")
+        if self.system not in ("auto", *ONE_PASS):
+            raise ValueError(
+                f'system="{self.system}" needs all rows at once; rows that come in blocks need '
+                'system="nystroem", "fourier" or "auto".'
+            )
+        if groups is not None or not (isinstance(self.leave_out, str) and self.leave_out == "one"):
+            raise ValueError(
+                "Rows that come in blocks are left out one by one when alpha is chosen: "
+                'leave_out="one" and no groups.'
+            )
+
+    def _open_stream(self, X, y):
+        """What is open of the model, learned from the first rows; gives them as inputs."""
+        y = y if hasattr(y, "__len__") else np.asarray(y)
+        X = read_inputs(self, X, kernel=self.kernel, reset=True)
+        if self.tokens_ is not None:
+            raise ValueError("Features for every position of a sequence are not read in blocks.")
+        check_consistent_length(X, y)
+        self.starts_ = None
+        self.space_ = (self._inferred(y) if self.space is None else clone(self.space)).fit(y)
+        self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
+        self.outputs_, self.problem_ = self.space_.validate(y), None
+        self.problem_ = self._problem(self.loss_)
+        if self.problem_.by_weights:
+            raise ValueError(
+                f"{type(self.loss_).__name__} needs the weights of all training rows, which are "
+                f"not kept: use loss=Listed({type(self.loss_).__name__}()), or arrays."
+            )
+        self.alpha_ = self.gamma_ = self.kernel_ = self.search_ = None
+        self.system_ = self.system if self.system in ONE_PASS else "nystroem"
+        return X
+
+    def _fit_stream(self, X, weight, read, level):
+        pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, weight)
+        saved = None if level is NOWHERE else level.below("sums")
+
+        def fit(smoother):
+            return smoother.fit_source(**read, level=saved)
+
+        if self._is_searched() or len(pairs) > 1:
+            if not read["source"].again and len(pairs) > 1:
+                raise ValueError("A stream can be read once: give one kernel and one gamma.")
+            self.search_, smoother = choose(
+                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, self.system_),
+                pairs, self.alpha, self.problem_, X, None, sample_weight=weight,
+                memory=self.memory, verbose=self.verbose, fit=fit,
+            )  # fmt: skip
+        else:
+            smoother = fit(self._ridge(*pairs[0], self.alpha, self.system_))
+        return self._settled(smoother)
+
+    def _is_searched(self) -> bool:
+        return isinstance(self.alpha, str) or np.ndim(self.alpha) > 0
+
+    # ------------------------------------------------------------------ further rows
+    @all_or_nothing
+    def partial_fit(self, X, y, sample_weight=None):
+        """Learn from further rows, as if all had come at once, but for the landmarks.
+
+        The first call learns what is open of the space (names), of the kernel (its width) and
+        which landmarks there are: give it rows of every kind. Sums are kept, rows are not. An
+        alpha that is searched for is chosen anew in each call, by the loss on the last ten
+        thousand rows, each left out.
+        """
+        first = not hasattr(self, "smoother_")
+        if y is None:
+            raise ValueError("partial_fit requires y to be passed, but the target y is None.")
+        if first:
+            self.streamed_ = True
+            self._check_streamed(None)
+            X = self._open_stream(X, y)
+        else:
+            X = self._further_rows(X, y)
+        problem, before = self._problem_of(y), [] if first else [self.outputs_]
+        weight = None
+        if sample_weight is not None:
+            rows = np.empty((X.shape[0], 0))
+            weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        smoother = self._new_smoother(X, weight) if first else copy.copy(self.smoother_)
+        smoother.partial_fit(X, problem.targets(), weight)
+        latest = len(smoother.sample_[1])  # rows by which alpha is chosen
+        self.outputs_ = join_rows([*before, problem.outputs])[-latest:]
+        self.problem_ = copy.copy(self.problem_)
+        self.problem_.outputs = self.outputs_
+        if self._is_searched():
+            smoother = self._best_alpha(smoother)
+        self.smoother_ = self._settled(smoother)
+        return self
+
+    def _further_rows(self, X, y):
+        if not isinstance(self.smoother_, NystroemRidge):
+            raise ValueError(
+                f"partial_fit goes on from landmarks, and this model was fitted by "
+                f"{self.system_ or type(self.smoother_).__name__}: fit with system='nystroem', or "
+                "begin with partial_fit."
+            )
+        X = read_inputs(self, X, reset=False)
+        check_consistent_length(X, y)
+        return X
+
+    def _problem_of(self, y):
+        """The problem whose outputs are those of the present rows."""
+        problem = copy.copy(self.problem_)
+        problem.outputs = self.space_.validate(y if hasattr(y, "__len__") else np.asarray(y))
+        check_seen(problem, problem.outputs)
+        return problem
+
+    def _new_smoother(self, X, weight):
+        pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, weight)
+        if len(pairs) > 1:
+            raise ValueError("partial_fit takes one kernel and one gamma; several came.")
+        return self._ridge(*pairs[0], 1.0 if self._is_searched() else self.alpha, self.system_)
+
+    def _best_alpha(self, smoother):
+        alphas, weight = alpha_grid(self.alpha, smoother), smoother.sample_[2]
+        risks = [
+            self.problem_.realized(left, self.memory, weight)
+            for left in smoother.loo_path(alphas)
+        ]
+        return smoother.with_alpha(float(alphas[int(np.argmin(risks))]))
