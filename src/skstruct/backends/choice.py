@@ -64,7 +64,7 @@ def backend_for(device=None, *arrays) -> Backend:
         raise ValueError(
             f"Tensors are on different devices: {', '.join(sorted(places))}; move them to one."
         )
-    if device is None and not places or isinstance(device, str) and device == "numpy":
+    if (device is None and not places) or (isinstance(device, str) and device == "numpy"):
         return NumpyBackend()
     torch = require("torch", used_by=f"device={device!r}", extra="torch")
     from skstruct.backends.torch_backend import TorchBackend

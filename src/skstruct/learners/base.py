@@ -11,6 +11,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.optional import is_pandas
+from skstruct.backends import backend_for
 from skstruct.learners.batches import decide_in_blocks
 from skstruct.learners.batch_streams import decode_batches, inputs_of
 from skstruct.learners.inputs import read_inputs
@@ -62,9 +63,21 @@ class BlockPredictor(BaseEstimator):
         smooth = partial(problem.smooth, smoother)
         return decide_in_blocks(X, smooth, decide, problem.bytes_per_row(), **budget)
 
+    def _decided(self, X, problem, smoother) -> Decoded:
+        """Decisions on the device that smooths, where it can decode, and else on the host."""
+        device = getattr(self, "device_", None)
+        if device is not None:
+            from skstruct.learners.on_device import decide_on_device
+
+            self._check_limits(problem, X.shape[0])
+            decoded = decide_on_device(problem, smoother, X, backend_for(device), self.memory)
+            if decoded is not None:
+                return decoded
+        return self._in_blocks(X, problem, smoother, problem.decode)
+
     def _decode(self, X, problem, smoother) -> Decoded:
         X, index = self._checked(X)
-        decoded = self._in_blocks(X, problem, smoother, problem.decode)
+        decoded = self._decided(X, problem, smoother)
         outputs = self.space_.restore(decoded.outputs, index)
         return Decoded(outputs, decoded.values, decoded.bounds)
 
@@ -107,6 +120,6 @@ class BlockPredictor(BaseEstimator):
         check_consistent_length(X, y, sample_weight)
         truth = self.space_.validate(y)
         problem.check_truth(X, truth)
-        decoded = self._in_blocks(X, problem, smoother, problem.decode)
+        decoded = self._decided(X, problem, smoother)
         losses = problem.loss(decoded.outputs, truth)
         return 0.0 - float(np.average(losses, weights=sample_weight))

@@ -16,7 +16,7 @@ from skstruct.kernels.labels import label_kernel_matrix
 from skstruct.learners.base import BlockPredictor
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.explanation import Explanation
-from skstruct.learners.inputs import plain_kernel, read_inputs
+from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inputs
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
 from skstruct.learners.one_pass import ONE_PASS, landmark_ridge, number_tried, planned_system
 from skstruct.learners.problem import risk_problem
@@ -199,6 +199,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
             raise ValueError(
                 "ConditionalRiskMinimizer requires y to be passed, but the target y is None."
             )
+        y, self.device_ = on_host(y), device_of(self, X)
         y = y if hasattr(y, "__len__") else np.asarray(y)
         parse_memory(self.memory)
         X = read_inputs(self, X, kernel=self.kernel, reset=True)
@@ -282,7 +283,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, sample_weight)
         n_tried = number_tried(pairs, self.alpha)
         self.system_ = planned_system(self, X, self.problem_.width + 1, n_tried)
-        if n_tried > 1:
+        if n_tried != 1:
             if len(self.outputs_) == 1:
                 return self._fit_ridge_single(X)
             system = self.system_ if self.system_ in ONE_PASS else "spectral"
@@ -321,7 +322,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         if system in ONE_PASS:
             return landmark_ridge(self, kernel, alpha, system, shared)
         if self.label_kernel is None:
-            shared |= {"precision": self.precision, "device": self.device}
+            shared |= {"precision": self.precision, "device": self.device_}
             return KernelRidge(kernel, alpha, system=system, **shared)
         from skstruct.smoothing import AdditiveKernelRidge
 

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
+from skstruct.backends import backend_for, is_tensor
 from skstruct.learners.tokens import TokenBatch, TokenReader, are_tokens
 
 
@@ -16,6 +17,7 @@ def read_inputs(model, X, *, kernel=None, reset):
     With ``reset``, keeps on the model what new inputs need: ``features_`` of a kernel that is
     the inner product of features, ``tokens_`` of sequences.
     """
+    X = on_host(X)
     if reset:
         _check_kernel_of_strings(X, kernel)
         model.features_ = clone(kernel).fit(X) if has_features(kernel) else None
@@ -35,6 +37,18 @@ def read_inputs(model, X, *, kernel=None, reset):
     if not reset and batch.tokens.shape[0] == 0:  # empty sequences only
         return batch
     return TokenBatch(checked(model, batch.tokens, reset), batch.starts)
+
+
+def on_host(value):
+    """A tensor as an array; anything else as it is."""
+    return value.detach().cpu().numpy() if is_tensor(value) else value
+
+
+def device_of(model, X):
+    """The device a model asks for, or the one that a tensor is on; None for numpy."""
+    if not is_tensor(X):
+        return model.device
+    return str(backend_for(model.device, X).device)
 
 
 def _check_kernel_of_strings(X, kernel):

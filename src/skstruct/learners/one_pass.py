@@ -33,7 +33,7 @@ def planned_system(model, X, n_targets: int, n_tried: int) -> str:
         )
     return plan(
         *X.shape, n_targets, system=model.system, precision=model.precision, n_alphas=n_tried,
-        device=model.device,
+        device=model.device_,
     ).system  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def landmark_ridge(model, kernel, alpha, system, shared):
 
     return NystroemRidge(
         kernel, alpha, features=system, n_landmarks=model.n_landmarks,
-        dtype="float32" if model.precision == "mixed" else "float64", device=model.device,
+        dtype="float32" if model.precision == "mixed" else "float64", device=model.device_,
         engine=model.engine, verbose=model.verbose,
         random_state=0 if model.random_state is None else model.random_state, **shared,
     )  # fmt: skip

@@ -19,7 +19,7 @@ from skstruct.kernels.outputs.dirac import Dirac
 from skstruct.learners.base import BlockPredictor
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.explanation import Explanation
-from skstruct.learners.inputs import plain_kernel, read_inputs
+from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inputs
 from skstruct.learners.kernel_problem import KernelProblem
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
 from skstruct.learners.one_pass import ONE_PASS, landmark_ridge, number_tried, planned_system
@@ -185,6 +185,7 @@ class OutputKernelRegressor(BlockPredictor):
                 "OutputKernelRegressor requires y to be passed, but the target y is None."
             )
         self._check_method(sample_weight)
+        y, self.device_ = on_host(y), device_of(self, X)
         parse_memory(self.memory)
         X = read_inputs(self, X, kernel=self.input_kernel, reset=True)
         if self.tokens_ is not None:
@@ -240,13 +241,13 @@ class OutputKernelRegressor(BlockPredictor):
         shared = {"gamma": gamma, "fit_intercept": False, **self._shape}
         if system in ONE_PASS:
             return landmark_ridge(self, kernel, alpha, system, shared)
-        shared |= {"precision": self.precision, "device": self.device}
+        shared |= {"precision": self.precision, "device": self.device_}
         return KernelRidge(kernel, alpha, system=system, **shared)
 
     def _fit_ridge(self, X, sample_weight, groups, level):
         pairs = self._kernels(X, sample_weight)
         n_tried = number_tried(pairs, self.C)
-        search, chosen = n_tried > 1, planned_system(self, X, self.problem_.width + 1, n_tried)
+        search, chosen = n_tried != 1, planned_system(self, X, self.problem_.width + 1, n_tried)
         self.system_ = chosen
         if search and len(self.outputs_) > 1:
             groups = group_numbers(self.leave_out, self.outputs_, groups)

@@ -14,7 +14,7 @@ from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.checkpoints.saving import resuming
-from skstruct.learners.inputs import plain_kernel, read_inputs
+from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inputs
 from skstruct.learners.leave_out import alpha_grid, choose, kernel_grid
 from skstruct.learners.one_pass import ONE_PASS, BlockReader, check_seen, first_rows
 from skstruct.losses import resolve_loss
@@ -53,6 +53,7 @@ class StreamedRisk:
 
     def _open_stream(self, X, y):
         """What is open of the model, learned from the first rows; gives them as inputs."""
+        y, self.device_ = on_host(y), device_of(self, X)
         y = y if hasattr(y, "__len__") else np.asarray(y)
         X = read_inputs(self, X, kernel=self.kernel, reset=True)
         if self.tokens_ is not None:
@@ -143,6 +144,7 @@ class StreamedRisk:
     def _problem_of(self, y):
         """The problem whose outputs are those of the present rows."""
         problem = copy.copy(self.problem_)
+        y = on_host(y)
         problem.outputs = self.space_.validate(y if hasattr(y, "__len__") else np.asarray(y))
         check_seen(problem, problem.outputs)
         return problem

@@ -57,7 +57,7 @@ def _portable(key, part):
     """Without what belongs to one machine: devices, clients of a cluster."""
     if hasattr(part, "on_host"):
         return part.on_host()
-    if key == "device" or (key == "engine" and not isinstance(part, str)):
+    if key in ("device", "device_") or (key == "engine" and not isinstance(part, str)):
         return None
     return part
 
@@ -137,9 +137,10 @@ def _defaults(kind) -> dict:
 @cache
 def _parameters(kind) -> dict:
     """Defaults of the parameters of a learner."""
-    if not hasattr(kind, "get_params"):
+    init = kind.__init__
+    if not hasattr(kind, "get_params") or not isinstance(init, FunctionType):
         return {}
-    known = signature(kind).parameters.values()
+    known = signature(init).parameters.values()
     return {p.name: p.default for p in known if p.default is not p.empty}
 
 

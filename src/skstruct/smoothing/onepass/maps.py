@@ -90,10 +90,14 @@ class NystroemMap:
         )
 
     @cached_property
-    def _single_factor(self):
+    def _whiten(self):
+        return self.backend.whitener(self.factor)
+
+    @cached_property
+    def _whiten_single(self):
         factor = self.backend.zeros((self.width, self.width), "float32")
         factor[:] = self.factor
-        return factor
+        return self.backend.whitener(factor)
 
     def values(self, X, dtype="float64"):
         """k(x, L), which ``readout`` is applied to; shape (n, m)."""
@@ -105,8 +109,8 @@ class NystroemMap:
     def features(self, X, dtype=None):
         """z(x) of the rows of X, in the precision of the sums when None; shape (n, m)."""
         dtype = self.dtype if dtype is None else dtype
-        factor = self._single_factor if dtype == "float32" else self.factor
-        return self.backend.whiten(factor, self.values(X, dtype))
+        whiten = self._whiten_single if dtype == "float32" else self._whiten
+        return whiten(self.values(X, dtype))
 
     def readout(self, coef):
         """B with values(x) @ B = features(x) @ coef, on the backend; shape (m, q)."""

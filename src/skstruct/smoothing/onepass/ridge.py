@@ -281,7 +281,10 @@ class NystroemRidge(LeftOut, KernelMachine):
 
     def _block_rows(self) -> int:
         """Rows of a block: features, kernel values and targets are held."""
-        return max(1, parse_memory(self.memory) // (32 * self.map_.width))
+        budget = parse_memory(self.memory)
+        if self.map_.backend.name == "torch" and self.map_.backend.device.type == "cuda":
+            budget = max(budget, self.map_.backend.free_memory() // 4)  # of the device, not of us
+        return max(1, budget // (32 * self.map_.width))
 
     # ------------------------------------------------------------------ solving
     @cached_property
@@ -381,6 +384,11 @@ class NystroemRidge(LeftOut, KernelMachine):
             out[rows] = backend.to_host(self.map_.values(X[rows]) @ readout)
         out += self.intercept_
         return out[:, 0] if self._one_target else out
+
+    def predict_tensor(self, X, backend):
+        """The same as a tensor that stays on the device; shape (n, n_targets)."""
+        means = self.map_.values(X) @ backend.asarray(self.dual_coef_)
+        return means + backend.asarray(self.intercept_)
 
     def weights(self, X):
         """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
