@@ -50,6 +50,7 @@ _ROOMS = (
     "sampling",
     "smoothing",
     "spaces",
+    "streaming",
     "testing",
 )
 

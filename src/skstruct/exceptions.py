@@ -89,5 +89,9 @@ class MissingDataError(FileNotFoundError):
     """A data set is not on this machine; the message says how to get it."""
 
 
+class EngineError(RuntimeError):
+    """The engine that spreads the work has failed, not the work: a worker or scheduler is gone."""
+
+
 class MixingWarning(UserWarning):
     """Markov chains have not forgotten where they began; the message says what to try."""

@@ -9,7 +9,7 @@ import torch
 from skstruct._arrays.memory import available_memory
 from skstruct.backends.triangle import BlockTriangle
 
-PANELS = 16  # torch has no product of a matrix with itself: panels spare most of the other half
+PANELS = 8  # torch has no product of a matrix with itself: panels spare most of the other half
 NARROWEST = 256  # columns of a panel; narrower products do not fill a device
 
 

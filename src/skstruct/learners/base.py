@@ -12,12 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.optional import is_pandas
 from skstruct.backends import backend_for
+from skstruct.learners.batch_streams import decode_batches, inputs_of, inputs_source
 from skstruct.learners.batches import decide_in_blocks
-from skstruct.learners.batch_streams import decode_batches, inputs_of
 from skstruct.learners.inputs import read_inputs
+from skstruct.learners.prediction_files import PredictedColumns
 from skstruct.spaces import Decoded
 from skstruct.spaces.base import check_k
 from skstruct.spaces.limits import check_n_rows
+from skstruct.streaming import predict_partitions
 
 
 class BlockPredictor(BaseEstimator):
@@ -103,7 +105,35 @@ class BlockPredictor(BaseEstimator):
     def decode_batches(self, batches, **choices):
         """The same with estimated risks and bounds; yields :class:`~skstruct.spaces.Decoded`."""
         problem, smoother = self._prepared(**choices)
-        return decode_batches(self, inputs_of(batches), problem, smoother)
+        return decode_batches(self, inputs_of(self, batches), problem, smoother)
+
+    def predict_parquet(self, X, folder, *, engine=None, n_partitions=None, **choices) -> int:
+        """Write predictions for a source of rows to a folder of Parquet files.
+
+        Each partition of the source becomes one file, written whole by the process that predicts
+        it: here, or on the workers of a cluster. Columns are ``row``, the output (one column a
+        label, or ``prediction``), ``risk`` and its lower ``bound``.
+
+        Parameters
+        ----------
+        X : source of :mod:`skstruct.streaming`, path of Parquet files, memory-mapped array, array
+        folder : str or path
+            Made if it is not there; it must be empty.
+        engine : None, "dask", client or engine, default=None
+        n_partitions : int, default=None
+        **choices
+            Of ``predict``, such as ``restrict``.
+
+        Returns
+        -------
+        int
+            Number of rows.
+        """
+        check_is_fitted(self)
+        return predict_partitions(
+            PredictedColumns(self, choices), inputs_source(self, X), folder, engine, self.verbose,
+            count=n_partitions,
+        )  # fmt: skip
 
     def _kbest(self, X, k, problem, smoother) -> Decoded:
         check_k(k, type(self).__name__)

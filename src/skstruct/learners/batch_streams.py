@@ -3,21 +3,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import numpy as np
 
 from skstruct.spaces.base import Decoded
-from skstruct.streaming import Block, Source, as_source
+from skstruct.streaming import Block, ParquetSource, Source, as_source
+from skstruct.streaming.choice import is_arrow
 from skstruct.streaming.pipeline import overlapped
 
 ROWS = 10_000  # of a block that is read from a source
 
 
-def inputs_of(batches) -> Iterator:
+def inputs_source(model, X) -> Source:
+    """A source of rows to predict for; of files, the columns that the model was fitted to."""
+    if isinstance(X, (str, os.PathLike)) or is_arrow(X):
+        names = getattr(model, "feature_names_in_", None)
+        return ParquetSource(X, inputs=None if names is None else list(names))
+    return as_source(X)
+
+
+def inputs_of(model, batches) -> Iterator:
     """Inputs, batch after batch."""
-    if isinstance(batches, str) or hasattr(batches, "__fspath__") or isinstance(batches, Source):
-        batches = (b for part in as_source(batches).partitions() for b in part.blocks(ROWS))
+    if isinstance(batches, (str, os.PathLike, Source)) or is_arrow(batches):
+        parts = inputs_source(model, batches).partitions()
+        batches = (block for part in parts for block in part.blocks(ROWS))
     elif hasattr(batches, "shape"):
         raise TypeError("An array is one batch: give an iterable of arrays, or use predict.")
     for batch in batches:

@@ -179,7 +179,6 @@ def choose(
         smoother = make_smoother(*pairs[number], np.inf)
         return fit(smoother) if fit else smoother.fit(X, targets, sample_weight)
 
-
     search, of_pair, chosen = _stopped_search(level, pairs)  # chosen: the pair of the best trial
     first, winner = level.found.get("n_done", 0), None  # the smoother of that pair
     for number, (kernel, gamma) in enumerate(

@@ -31,8 +31,9 @@ def planned_system(model, X, n_targets: int, n_tried: int) -> str:
         raise ValueError(
             f'A precomputed or a label kernel needs an exact system; system="{model.system}" came.'
         )
+    n, p = X.shape
     return plan(
-        *X.shape, n_targets, system=model.system, precision=model.precision, n_alphas=n_tried,
+        n, p, n_targets, system=model.system, precision=model.precision, n_alphas=n_tried,
         device=model.device_,
     ).system  # fmt: skip
 

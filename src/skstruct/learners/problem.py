@@ -213,9 +213,7 @@ class WeightProblem(RiskProblem):
         return search(means, self.outputs, self.space.rows(rows)).outputs
 
 
-def risk_problem(
-    space, loss, outputs, *, joint=False, by_weights=False, some=False
-) -> RiskProblem:
+def risk_problem(space, loss, outputs, *, joint=False, by_weights=False, some=False) -> RiskProblem:
     """The problem of one loss on one space; parameters as of :class:`RiskProblem`."""
     space, loss = pair(loss, space, outputs)
     if loss.embedding_on(space) == "weights":

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -24,6 +25,8 @@ from skstruct.streaming.rows import join_rows
 
 class StreamedRisk:
     """``partial_fit``, and ``fit`` to a source of blocks, of ConditionalRiskMinimizer."""
+
+    alpha: Any
 
     # ------------------------------------------------------------------ a source of blocks
     def _fit_source(self, source, groups, checkpoint):
@@ -158,7 +161,6 @@ class StreamedRisk:
     def _best_alpha(self, smoother):
         alphas, weight = alpha_grid(self.alpha, smoother), smoother.sample_[2]
         risks = [
-            self.problem_.realized(left, self.memory, weight)
-            for left in smoother.loo_path(alphas)
+            self.problem_.realized(left, self.memory, weight) for left in smoother.loo_path(alphas)
         ]
         return smoother.with_alpha(float(alphas[int(np.argmin(risks))]))

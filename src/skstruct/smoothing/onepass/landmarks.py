@@ -63,11 +63,13 @@ def choose_landmarks(kernel, X, n_landmarks, random_state, backend, most=None) -
     """
     n, rng = X.shape[0], check_random_state(random_state)
     automatic = isinstance(n_landmarks, str)
-    m = min(n, most_landmarks("auto", n) if automatic and most is None else int(most or n_landmarks))
+    m = min(
+        n, most_landmarks("auto", n) if automatic and most is None else int(most or n_landmarks)
+    )
     enough = EXPLAINED if automatic else NOTHING
     diagonal = _diagonal(kernel, X, backend)
     left, trace, rows = diagonal.copy(), float(diagonal.sum()), np.empty(0, dtype=np.int64)
-    F = backend.zeros((n, m)) if trace > 0 else None
+    F = backend.zeros((n, m))
     while len(rows) < m and left.sum() > enough * trace:
         proposed = rng.choice(n, size=min(PROPOSED, n), p=left / left.sum())
         among = F[proposed][:, : len(rows)]

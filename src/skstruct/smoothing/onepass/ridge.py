@@ -7,6 +7,7 @@ import copy
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -16,12 +17,12 @@ from skstruct.backends import is_tensor
 from skstruct.kernels.inputs import InputKernel
 from skstruct.smoothing.kernel_machine import KernelMachine
 from skstruct.smoothing.kernel_ridge import check_alpha
-from skstruct.smoothing.onepass.left_out import LeftOut
 from skstruct.smoothing.onepass.landmarks import (
     FEWEST_ROWS,
     most_landmarks,
     rows_to_choose_from,
 )
+from skstruct.smoothing.onepass.left_out import LeftOut
 from skstruct.smoothing.onepass.maps import FourierMap, NystroemMap
 from skstruct.smoothing.onepass.saved import SavedEngine
 from skstruct.smoothing.onepass.stats import Stats, accumulate, merged
@@ -413,8 +414,9 @@ def _latest(before, rows):
 
 def as_given(block):
     """Rows, targets of shape (n, q) and weights of a block that has them."""
-    y = block.y
-    return block.X, y if y.ndim == 2 else y[:, None], block.weight
+    X = block.X if is_tensor(block.X) or sparse.issparse(block.X) else np.asarray(block.X)
+    y = block.y if is_tensor(block.y) else np.asarray(block.y, dtype=np.float64)
+    return X, y if y.ndim == 2 else y[:, None], block.weight
 
 
 def itself(value):

@@ -67,10 +67,8 @@ def _host(A):
 def merged(parts) -> Stats:
     """The sums of all rows together. Leaves the parts as they are: it may be run again."""
     first = parts[0]
-    total = Stats(
-        *(_copied(getattr(first, name)) for name in ARRAYS),
-        first.yy, first.weight, first.n,
-    )  # fmt: skip
+    arrays = {name: _copied(getattr(first, name)) for name in ARRAYS}
+    total = Stats(**arrays, yy=first.yy, weight=first.weight, n=first.n)
     for part in parts[1:]:
         for name in ARRAYS:
             total_part = getattr(total, name)

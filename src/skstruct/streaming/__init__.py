@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows in blocks: from arrays, files and iterators, by one process or by many."""
+
+from skstruct.streaming.arrays import ArraySource
+from skstruct.streaming.blocks import Block, Partition, Source
+from skstruct.streaming.choice import as_source, is_source
+from skstruct.streaming.dask_engine import DaskEngine
+from skstruct.streaming.engines import SerialEngine, merge_tree, opened
+from skstruct.streaming.iterators import IteratorSource
+from skstruct.streaming.parquet import ParquetSource
+from skstruct.streaming.pipeline import overlapped
+from skstruct.streaming.writing import predict_partitions, write_batches
+
+__all__ = [
+    "ArraySource",
+    "Block",
+    "DaskEngine",
+    "IteratorSource",
+    "ParquetSource",
+    "Partition",
+    "SerialEngine",
+    "Source",
+    "as_source",
+    "is_source",
+    "merge_tree",
+    "opened",
+    "overlapped",
+    "predict_partitions",
+    "write_batches",
+]

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows of arrays in memory or mapped from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.random import sample_without_replacement
+
+from skstruct._arrays.optional import is_pandas
+from skstruct.streaming.blocks import (
+    Block,
+    Partition,
+    Source,
+    block_of,
+    check_rows,
+    even_cuts,
+    rows_text,
+)
+from skstruct.streaming.mapped import MappedArray, unmapped
+from skstruct.streaming.rows import count_rows, sliceable, take_rows
+
+
+@dataclass(frozen=True)
+class ArrayPartition(Partition):
+    """Contiguous rows of arrays. Pickled, it carries data in memory, and addresses of files."""
+
+    X: Any
+    y: Any
+    weight: Any
+    n_rows: int
+    start: int = 0
+
+    def blocks(self, rows: int) -> Iterator[Block]:
+        """Slices of at most so many rows; their types are those of the arrays."""
+        rows = check_rows(rows)
+        for first in range(0, self.n_rows, rows):
+            part = slice(first, min(first + rows, self.n_rows))
+            begin, end = self.start + part.start, self.start + part.stop
+            values = (self.X, self.y, self.weight)
+            yield block_of(values, part, start=begin, where=rows_text(begin, end))
+
+
+class ArraySource(Source):
+    """Rows of arrays, the way every estimator takes them.
+
+    Parameters
+    ----------
+    X : array, np.memmap, CSR, tensor or DataFrame of shape (n, p), or list of n inputs
+        Of a memory-mapped array, a partition carries the name of the file and the place in it.
+    y : outputs in any form, default=None
+    sample_weight : array of shape (n,), default=None
+
+    Examples
+    --------
+    >>> source = ArraySource(np.arange(10.0).reshape(5, 2), list("abcde"))
+    >>> for part in source.partitions(2):
+    ...     print([block.y for block in part.blocks(2)])
+    [['a', 'b'], ['c']]
+    [['d', 'e']]
+    >>> source.sample(2, random_state=0).y
+    ['a', 'c']
+    """
+
+    n_rows: int
+
+    def __init__(self, X, y=None, sample_weight=None):
+        if sample_weight is not None:
+            sample_weight = np.asanyarray(sample_weight)
+            if sample_weight.ndim != 1:
+                raise ValueError(
+                    f"sample_weight has one number a row; its shape is {sample_weight.shape}."
+                )
+        y = None if y is None else _outputs(y)
+        self.n_rows = count_rows(X)
+        self._values = tuple(_held(value) for value in (X, y, sample_weight))
+        for name, value in (("y", y), ("sample_weight", sample_weight)):
+            if value is not None and count_rows(value) != self.n_rows:
+                raise ValueError(
+                    f"X has {self.n_rows:,} rows, and {name} has {count_rows(value):,}."
+                )
+
+    def partitions(self, count: int | None = None) -> list[Partition]:
+        """Contiguous parts of which the sizes differ by at most one; a single one for None."""
+        cuts = even_cuts(self.n_rows, count)
+        X, y, weight = self._values
+        return [
+            ArrayPartition(_part(X, a, b), _part(y, a, b), _part(weight, a, b), b - a, a)
+            for a, b in pairwise(cuts)
+        ]
+
+    def sample(self, n: int, random_state=None) -> Block:
+        """n rows, all sets of n rows being equally likely; all rows if there are fewer."""
+        if n >= self.n_rows:
+            rows = np.arange(self.n_rows)
+        else:
+            rng = check_random_state(random_state)
+            rows = np.sort(sample_without_replacement(self.n_rows, n, random_state=rng))
+        return block_of(self._values, rows, where=f"a sample of {len(rows):,} rows")
+
+
+def _outputs(y):
+    if hasattr(y, "shape") or isinstance(y, (list, tuple)) or is_pandas(y, "DataFrame", "Series"):
+        return y
+    return list(y) if hasattr(y, "__len__") else np.asarray(y)
+
+
+def _held(value):
+    return unmapped(sliceable(value))
+
+
+def _part(value, start: int, stop: int):
+    rows = slice(start, stop)
+    return value.part(rows) if isinstance(value, MappedArray) else take_rows(value, rows)

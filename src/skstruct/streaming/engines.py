@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who does the work: this process, or workers elsewhere; in either case with the same bits."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+from joblib import cpu_count
+
+from skstruct._arrays.optional import require
+from skstruct.streaming.dask_engine import DaskEngine
+
+# With None, both would listen on all interfaces of the machine, the scheduler at a fixed port.
+_LOCAL = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
+
+
+class Engine(Protocol):
+    """All that is asked of an engine. What ``submit`` gives may be an argument of another."""
+
+    def submit(self, f, *args) -> Any: ...
+    def result(self, x) -> Any: ...
+
+
+class SerialEngine:
+    """Everything in this process, one task after another.
+
+    >>> engine = SerialEngine()
+    >>> engine.result(engine.submit(max, 2, 3))
+    3
+    """
+
+    def submit(self, f, *args):
+        """``f(*args)``, at once."""
+        return f(*args)
+
+    def result(self, x):
+        """``x``, which is there already."""
+        return x
+
+
+def merge_tree(
+    parts: Sequence,
+    engine: Engine,
+    accumulate: Callable,
+    merge: Callable,
+    fan_in: int = 4,
+    *,
+    args: tuple = (),
+) -> Any:
+    """Accumulate every part and merge the results in a tree that depends on their number only.
+
+    Sums of floats depend on their order, which is fixed here: every engine gives the same bits.
+    Parts are taken depth first. Of p parts, an engine that computes at once holds no more than
+    fan_in results for each of the log(p) levels, and none that has been merged.
+
+    Parameters
+    ----------
+    parts : sequence of at least one
+    accumulate : callable (part, *args) -> result
+    merge : callable (list of results) -> result
+        It must not change its arguments: where a worker is lost, it is called again with them.
+    fan_in : int, default=4
+        How many results are merged at a time.
+    args : tuple, default=()
+        Further arguments of ``accumulate``; they may be what ``engine.submit`` gave.
+
+    Examples
+    --------
+    >>> merge_tree(["ab", "c", "de"], SerialEngine(), str.upper, "+".join, fan_in=2)
+    'AB+C+DE'
+    """
+    if fan_in < 2:
+        raise ValueError(f"A tree merges at least two results at a time; fan_in={fan_in} came.")
+    if not len(parts):
+        raise ValueError("There is no part to accumulate.")
+
+    def node(first: int, width: int) -> Any:
+        """What the parts from ``first`` on give, ``width`` of them or what is left."""
+        if width == 1:
+            return engine.submit(accumulate, parts[first], *args)
+        step = width // fan_in
+        last = min(first + width, len(parts))
+        below = [node(begin, step) for begin in range(first, last, step)]
+        return engine.submit(merge, below) if len(below) > 1 else below[0]
+
+    width = 1
+    while width < len(parts):
+        width *= fan_in
+    return engine.result(node(0, width))
+
+
+@contextlib.contextmanager
+def opened(engine=None) -> Iterator[Engine]:
+    """An engine for the time of a block.
+
+    Parameters
+    ----------
+    engine : None, "serial", "dask", distributed.Client or an engine
+        ``"dask"`` takes the client that there is; without one it starts a process for every CPU
+        of this machine and ends them afterwards. A script that does so must guard its beginning
+        by ``if __name__ == "__main__":``, as with every use of processes.
+
+    Examples
+    --------
+    >>> with opened("serial") as engine:
+    ...     engine.result(engine.submit(sum, [1, 2]))
+    3
+    """
+    if engine is None or (isinstance(engine, str) and engine == "serial"):
+        yield SerialEngine()
+    elif isinstance(engine, str) and engine == "dask":
+        with _dask_client() as client:
+            yield DaskEngine(client)
+    elif _is_client(engine):
+        yield DaskEngine(engine)
+    elif hasattr(engine, "submit") and hasattr(engine, "result"):
+        yield engine
+    else:
+        raise ValueError(
+            'engine is None, "serial", "dask", a distributed.Client or an object with the methods '
+            f"submit and result; {engine!r} came."
+        )
+
+
+def _is_client(engine) -> bool:
+    distributed = sys.modules.get("distributed")
+    return distributed is not None and isinstance(engine, distributed.Client)
+
+
+@contextlib.contextmanager
+def _dask_client():
+    """The present client: inside of a task, that of its worker, which makes room meanwhile."""
+    distributed = require("distributed", used_by='engine="dask"', extra="dask")
+    with contextlib.ExitStack() as stack:
+        try:
+            distributed.get_worker()
+            client = stack.enter_context(distributed.worker_client())
+        except ValueError:
+            try:
+                client = distributed.get_client()
+            except ValueError:
+                size = {"n_workers": cpu_count(), "threads_per_worker": 1, "processes": True}
+                cluster = distributed.LocalCluster(**size, **_LOCAL)
+                stack.enter_context(cluster)
+                client = stack.enter_context(distributed.Client(cluster))
+        yield client

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows of Parquet files, of which no more than a block is held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from skstruct.streaming.blocks import Block, Partition, Source, check_rows, joined, rows_text
+from skstruct.streaming.fair_rows import fair_rows
+from skstruct.streaming.row_groups import groups_and_schemas
+from skstruct.streaming.table_columns import TableColumns, check_alike, choose_columns
+
+_SAMPLED_AT_A_TIME = 8192
+
+
+@dataclass(frozen=True)
+class Run:
+    """Row groups of one file."""
+
+    groups: Any  # FileGroups or TableGroups
+    numbers: tuple[int, ...]
+    start: int  # number of its first row among all
+    first: int  # and in its file
+
+    @property
+    def n_rows(self) -> int:
+        return sum(self.groups.sizes[number] for number in self.numbers)
+
+
+@dataclass(frozen=True)
+class ParquetPartition(Partition):
+    """Row groups that follow each other, maybe of several files. It holds names, not rows."""
+
+    runs: tuple[Run, ...]
+    columns: TableColumns
+    n_rows: int
+    start: int
+
+    def blocks(self, rows: int) -> Iterator[Block]:
+        """At most so many rows at a time; no block has rows of two files."""
+        rows = check_rows(rows)
+        for run in self.runs:
+            done = 0
+            for batch in run.groups.batches(run.numbers, self.columns.names, rows):
+                begin, first, n = run.start + done, run.first + done, batch.num_rows
+                X, y, weight = self.columns.values(batch, range(begin, begin + n))
+                name = run.groups.name
+                where = rows_text(first, first + n, name)
+                yield Block(X, y, weight, begin, where, name, first)
+                done += n
+
+
+class ParquetSource(Source):
+    """Rows of Parquet files, by the names of their columns.
+
+    ``X`` of a block is a DataFrame, so that the estimator knows its columns by name; the index
+    are numbers of rows. ``y`` is a Series for one name, a DataFrame for several, and a list of
+    lists for a column of lists. All part files must have the same columns with the same types;
+    that is checked before anything is read.
+
+    Parameters
+    ----------
+    data : path, list of paths, pyarrow.Table or pyarrow.dataset.Dataset
+        Of a folder, all files that end in .parquet or .pq are read, in the order of their names.
+    inputs : list of str, default=None
+        Columns of X. None takes all that hold integers or floats, besides outputs, weight and an
+        index of pandas; truth values and text are no inputs unless named.
+    outputs : str or list of str, default=None
+        Columns of y.
+    weight : str, default=None
+    max_groups : int, default=256
+        How many row groups a sample looks into, about. With more than these, rows of one group
+        come together more often than by chance, while each row has the same chance.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> table = pyarrow.table({"a": [1.0, 2.0, 3.0], "b": [0, 1, 0], "kind": ["x", "y", "x"]})
+    >>> source = ParquetSource(table, outputs="kind")
+    >>> [part] = source.partitions()
+    >>> block = next(part.blocks(2))
+    >>> block.where, list(block.X), list(block.y)
+    ('rows 0 to 1', ['a', 'b'], ['x', 'y'])
+    """
+
+    n_rows: int
+
+    def __init__(self, data, *, inputs=None, outputs=None, weight=None, max_groups=256):
+        found = groups_and_schemas(data)
+        if not found:
+            raise ValueError("The dataset has no file.")
+        (first, schema), *others = found
+        self.columns = choose_columns(schema, inputs, outputs, weight, first.path)
+        for groups, other in others:
+            only = None if inputs is None else self.columns.names
+            check_alike(other, groups.path, schema, first.name, only)
+        self.max_groups = max_groups
+        self._files = [groups for groups, _ in found]
+        self._sizes = np.array([size for groups in self._files for size in groups.sizes], int)
+        self._owner = [i for i, groups in enumerate(self._files) for _ in groups.sizes]
+        self._number = [g for groups in self._files for g in range(len(groups.sizes))]
+        self._starts = np.concatenate([[0], np.cumsum(self._sizes)]).astype(int)
+        self._file_starts = np.cumsum([0, *(sum(groups.sizes) for groups in self._files)])
+        self.n_rows = int(self._starts[-1])
+
+    def partitions(self, count: int | None = None) -> list[Partition]:
+        """Groups of row groups of about equal size, at most so many; None: one for each file."""
+        if count is not None and count < 1:
+            raise ValueError(f"A source has at least one partition; count={count!r} came.")
+        if count is None:
+            part = self._owner
+        else:  # by where the middle of each row group lies
+            middle = self._starts[:-1] + self._sizes / 2
+            part = np.floor(middle * count / max(1, self.n_rows)).astype(int).tolist()
+        if not self.n_rows:
+            return [ParquetPartition((), self.columns, 0, 0)]
+        filled = [g for g in range(len(self._sizes)) if self._sizes[g]]
+        return [self._partition(list(same)) for _, same in groupby(filled, part.__getitem__)]
+
+    def _partition(self, numbers: list[int]) -> ParquetPartition:
+        runs = tuple(
+            self._run(owner, list(same))
+            for owner, same in groupby(numbers, self._owner.__getitem__)
+        )
+        return ParquetPartition(runs, self.columns, sum(r.n_rows for r in runs), runs[0].start)
+
+    def _run(self, owner: int, numbers: list[int]) -> Run:
+        groups, start = self._files[owner], int(self._starts[numbers[0]])
+        own = tuple(self._number[g] for g in numbers)
+        first = start - int(self._file_starts[owner])
+        return Run(groups.narrowed(own), own, start, first)
+
+    def sample(self, n: int, random_state=None) -> Block:
+        """n rows at random, each with the same chance; see ``max_groups``.
+
+        Of the columns in use, all row groups that have a row of the sample are read.
+        """
+        rows = fair_rows(self._sizes, n, check_random_state(random_state), self.max_groups)
+        group = np.searchsorted(self._starts, rows, side="right") - 1
+        parts = []
+        for owner, same in groupby(np.unique(group).tolist(), self._owner.__getitem__):
+            numbers = list(same)
+            begin, end = np.searchsorted(group, [numbers[0], numbers[-1] + 1])
+            parts += self._sampled(owner, numbers, rows[begin:end])
+        if not parts:
+            raise ValueError("The files have no rows to take a sample from.")
+        return joined(parts, f"a sample of {len(rows):,} rows")
+
+    def _sampled(self, owner: int, numbers: list[int], rows) -> list[Block]:
+        """Some rows of some row groups of one file."""
+        read = np.concatenate([np.arange(*self._starts[g : g + 2]) for g in numbers])
+        positions, done, parts = np.searchsorted(read, rows), 0, []
+        own = [self._number[g] for g in numbers]
+        names = self.columns.names
+        for batch in self._files[owner].batches(own, names, _SAMPLED_AT_A_TIME):
+            here = slice(*np.searchsorted(positions, [done, done + batch.num_rows]))
+            if here.stop > here.start:
+                chosen = batch.take(positions[here] - done)
+                parts.append(Block(*self.columns.values(chosen, rows[here])))
+            done += batch.num_rows
+        return parts

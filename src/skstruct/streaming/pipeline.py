@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reading, computing and writing at the same time, each in a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from types import GeneratorType
+from typing import Any
+
+_PATIENCE = 1.0  # seconds that a consumer who stops waits for the work in hand
+
+
+class Channel:
+    """A queue of bounded length between two threads. Once closed, neither waits any more."""
+
+    def __init__(self, depth: int):
+        self._depth = depth
+        self._items: deque = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+
+    def put(self, item) -> bool:
+        """Wait for room; False if the other side is gone."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or len(self._items) < self._depth)
+            if not self._closed:
+                self._items.append(item)
+                self._changed.notify_all()
+            return not self._closed
+
+    def get(self) -> tuple[str, Any]:
+        """Wait for the next item."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._items)
+            if self._closed:
+                return "end", None
+            self._changed.notify_all()
+            return self._items.popleft()
+
+    def close(self) -> None:
+        """Let go of everything and wake whoever waits."""
+        with self._changed:
+            self._closed = True
+            self._items.clear()
+            self._changed.notify_all()
+
+
+def overlapped(items: Iterable, *stages: Callable[[Any], Any], depth: int = 2) -> Generator:
+    """Send items through stages that work at the same time; they come out in their order.
+
+    Reading the items and each stage have a thread of their own, and the caller is the last
+    stage. At most ``depth`` items wait between two stages, so that memory is bounded. Threads
+    help where a stage lets go of the interpreter: files, linear algebra, compiled code, devices.
+
+    An error, of the items or of a stage, is raised when its item would have come out. When the
+    caller stops, or an error is raised, the threads end after the item in hand; a generator that
+    gave the items is closed.
+
+    Parameters
+    ----------
+    items : iterable
+    *stages : callables (item) -> item
+    depth : int, default=2
+
+    Examples
+    --------
+    >>> list(overlapped(range(4), lambda x: x + 1, str))
+    ['1', '2', '3', '4']
+    """
+    if depth < 1:
+        raise ValueError(f"At least one item waits between two stages; depth={depth} came.")
+    channels = [Channel(depth) for _ in range(len(stages) + 1)]
+    work: list[tuple[Callable, tuple]] = [(_read, (items, channels[0]))]
+    work += [(_apply, (f, channels[i], channels[i + 1])) for i, f in enumerate(stages)]
+    threads = [threading.Thread(target=f, args=args, daemon=True) for f, args in work]
+    for thread in threads:
+        thread.start()
+    try:
+        while True:
+            kind, value = channels[-1].get()
+            if kind == "end":
+                return
+            if kind == "error":
+                raise value
+            yield value
+    finally:
+        for channel in channels:
+            channel.close()
+        for thread in threads:
+            thread.join(_PATIENCE)
+
+
+def _read(items, to: Channel) -> None:
+    iterator = None
+    try:
+        iterator = iter(items)
+        for item in iterator:
+            if not to.put(("item", item)):
+                return
+        to.put(("end", None))
+    except BaseException as error:  # whatever it is, the caller shall see it
+        to.put(("error", error))
+    finally:
+        if isinstance(iterator, GeneratorType):
+            iterator.close()
+
+
+def _apply(stage, source: Channel, to: Channel) -> None:
+    kind = "item"
+    while kind == "item":
+        kind, value = source.get()
+        if kind == "item":
+            try:
+                value = stage(value)
+            except BaseException as error:
+                kind, value = "error", error
+        if not to.put((kind, value)):
+            return
