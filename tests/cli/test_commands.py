@@ -141,7 +141,7 @@ def test_strict_leaves_with_four_when_an_answer_is_not_proven(run, models, monke
 def test_a_failing_write_leaves_the_old_file(run, models, monkeypatch):
     Path("out.csv").write_text("old")
 
-    def broken(self, file):
+    def broken(self, file, **_):
         file.write("half")
         raise OSError("the disk is full")
 

@@ -257,7 +257,7 @@ def test_texts_of_all_kinds_are_remarked(tmp_path):
         ("a,y\n1,2\n\n3,4\n", "line 3: an empty line between rows"),
         ("a,a\n1,2\n", "line 1, column 2: the name 'a' comes twice"),
         ("a,,y\n1,2,3\n", "line 1, column 2: a column has no name"),
-        ('a,y\n"1,2\n', "line 2: unexpected end of data"),
+        ('a,y\n"1,2\n', "line 2: unexpected end of data; a quoted cell that begins here"),
         ('a;y\n1;2\n"1"x;2\n', "line 3: ';' expected after '\"'"),
         ('a,y\n"1"x,2\n', "line 2: ',' expected after '\"'"),
         ("a;b,y\n1,2\n1;2\n", "line 1: several of ',', ';' could separate"),

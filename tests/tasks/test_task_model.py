@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct.datasets.blocks import read_blocks
 from skstruct.datasets.dataset import TASKS, Dataset
+from skstruct.datasets.reading import read_data
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 from skstruct.tasks import LEARNERS, TaskModel, default_learner, make_learner, space_for
@@ -117,3 +119,13 @@ def test_parts_of_a_data_set():
     np.testing.assert_array_equal(part.inputs.data, INPUTS.data[[3, 1]])
     with pytest.raises(ValueError, match="task is one of"):
         Dataset("toy", "csv", "poems", INPUTS)
+
+
+def test_blocks_are_predicted_one_by_one(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "0,p\n1,q\n" * 4)
+    model = TaskModel(parameters={"alpha": 0.1}).fit(read_data(path))
+    like = Table(("x",), (None,), np.empty((0, 1)))
+    parts = list(model.predict_batches(read_blocks(path, like, rows=3)))
+    assert [len(part) for part in parts] == [3, 3, 2]
+    assert np.concatenate(parts).tolist() == model.predict(read_data(path)).tolist()

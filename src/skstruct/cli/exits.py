@@ -36,6 +36,10 @@ class Unproven(click.ClickException):
     exit_code = UNPROVEN
 
 
+class NobodyReads(Exception):
+    """Whoever read our output has seen enough; click would make code 1 of a BrokenPipeError."""
+
+
 @contextlib.contextmanager
 def bad_data(where: str = ""):
     """Whatever is wrong within has its reason in the data."""
@@ -72,7 +76,7 @@ def run_guarded(command, arguments=None):
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted; nothing was left half-written.", err=True)
         code = INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except (BrokenPipeError, NobodyReads):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = NOBODY_READS
     except MemoryError as error:

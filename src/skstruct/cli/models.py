@@ -46,6 +46,32 @@ def read_inputs(model, path, options: dict):
     return _first_that_works(path, ways, model.inputs, quiet=True)
 
 
+def read_input_blocks(model, path, options: dict, rows: int):
+    """The same of a table file of any length: blocks of rows, read while they are asked for.
+
+    Which columns name the rows or are outputs is decided by the names of the columns alone.
+    """
+    import numpy as np
+
+    from skstruct.cli.exits import BadData, bad_data
+    from skstruct.datasets.blocks import read_blocks
+    from skstruct.datasets.table import Table
+
+    known, encoder = _as_trained(model, options), model.encoder_
+    like = Table(encoder.names_, encoder.values_, np.empty((0, len(encoder.names_))))
+    asked = {"format": options.get("format_"), "task": model.task_, "first": options.get("first")}
+    errors: list[BadData] = []
+    for way in _with_and_without_ids([known, {**known, "no_outputs": True}], options):
+        targets = () if way.get("no_outputs") else way["targets"] or None
+        try:
+            with bad_data():
+                names = {"targets": targets, "id_column": way["id_column"]}
+                return read_blocks(path, like, rows=rows, **asked, **names)
+        except BadData as error:
+            errors.append(error)
+    raise errors[0]
+
+
 def _as_trained(model, options):
     """Options of reading, with those of the data of training where nothing else is said."""
     from skstruct.tasks import TableEncoder

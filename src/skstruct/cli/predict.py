@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-
 import click
 
 from skstruct.cli.options import (
@@ -23,7 +20,10 @@ from skstruct.cli.options import (
 @click.command(short_help="Predict for a data file, write a CSV.")
 @click.argument("model", type=EXISTING)
 @click.argument("data", type=EXISTING)
-@click.option("-o", "--output", help="CSV file to write, whole or not at all; stdout if left out.")
+@click.option(
+    "-o", "--output",
+    help="CSV or .parquet file to write, whole or not at all; stdout if left out.",
+)  # fmt: skip
 @loss_option
 @restrict_option
 @click.option("--kbest", type=click.IntRange(1), help="So many predictions for every row.")
@@ -32,23 +32,30 @@ from skstruct.cli.options import (
     "--explain", type=click.IntRange(1), metavar="N",
     help="Add the N training rows that weigh most for and against.",
 )  # fmt: skip
+@click.option(
+    "--block-rows", type=click.IntRange(1), metavar="N",
+    help="Rows of CSV and Parquet files that are in memory at once; at most 10,000 if left out.",
+)  # fmt: skip
 @strict_option
 @reading_options
 @quiet_option
 @json_option
 def predict(
-    model, data, output, loss, restrict, kbest, risk, explain, strict, quiet, as_json, **reading
-):
+    model, data, output, loss, restrict, kbest, risk, explain, block_rows, strict, quiet, as_json,
+    **reading,
+):  # fmt: skip
     """Predict for the rows of DATA; it need not have outputs.
+
+    CSV and Parquet files may be of any length: they are read and written in blocks of rows.
 
     \b
     skstruct predict enron.model new.arff -o out.csv --risk
     skstruct predict enron.model new.arff --loss f1 --restrict max_size=3
     """
-    from skstruct.cli.exits import Unproven
-    from skstruct.cli.models import open_model, read_inputs
+    from skstruct.cli.models import open_model
     from skstruct.cli.options import check_loss, check_restrict, check_writable
-    from skstruct.cli.predictions import predictions
+    from skstruct.cli.output import PARQUET
+    from skstruct.cli.streams import inputs_of, write_predictions
 
     if output is not None:
         check_writable(output)
@@ -59,25 +66,10 @@ def predict(
     check_restrict(task_model.learner_.space_, limits)
     if kbest is not None and explain is not None:
         raise click.UsageError("--explain is of the best prediction: leave --kbest out.")
-    table, X = read_inputs(task_model, data, reading)
-    options = {"loss": loss, "restrict": limits}
-    found = predictions(task_model, X, table.index, options, kbest, risk, explain)
-    if strict and found.widest_gap > found.tolerance:
-        raise Unproven(
-            f"Row {found.widest_row + 1} has a gap of {found.widest_gap:.3g} to its bound; without "
-            "--strict such answers are given all the same."
-        )
-    with _destination(output) as file:
-        (found.write_json if as_json else found.write_csv)(file)
-
-
-@contextlib.contextmanager
-def _destination(path):
-    """A file that appears when it is complete, or stdout."""
-    if path is None:
-        yield sys.stdout
-        return
-    from skstruct._files.atomic import replacing
-
-    with replacing(path) as file:
-        yield file
+    if as_json and output is not None and output.lower().endswith(PARQUET):
+        raise click.UsageError("A Parquet file holds columns: leave --json out.")
+    inputs = inputs_of(task_model, data, reading, limits, block_rows)
+    asked = ({"loss": loss, "restrict": limits}, kbest, risk, explain)
+    write_predictions(
+        task_model, inputs, asked, output, as_json=as_json, strict=strict, quiet=quiet
+    )

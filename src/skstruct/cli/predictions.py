@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from inspect import signature
 
 import click
@@ -13,6 +14,7 @@ import numpy as np
 
 from skstruct.cli.printing import plain
 from skstruct.datasets.formats.cells import ranked_items, write_cell
+from skstruct.exceptions import InfeasibleError
 
 NUMBERS = ("regression", "histogram")
 OWN = ("row", "rank", "risk", "cost", "gap", "for", "against")  # columns beside predictions
@@ -27,20 +29,35 @@ class Predictions:
     columns : tuple of str
     rows : list of tuples
         Cells as JSON would have them: names in lists, numbers.
+    named : bool
+        Whether rows have names, not numbers.
+    n_inputs : int
+        Rows that were predicted for; the k best are k rows.
+    widest_gap, tolerance : float
+        The largest distance to a bound, and what is no distance.
+    widest_row : int
+        Where the gap is, counted from 0 in the whole file.
     """
 
     task: str
     columns: tuple[str, ...]
     rows: list[tuple]
+    named: bool
+    n_inputs: int
     widest_gap: float
     widest_row: int
     tolerance: float
 
-    def write_csv(self, file):
+    def write_csv(self, file, header: bool = True):
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(self.columns)
-        for row in self.rows:
-            writer.writerow([self._cell(name, value) for name, value in zip(self.columns, row)])
+        if header:
+            writer.writerow(self.columns)
+        columns = [self.cells(name, column) for name, column in self.by_column()]
+        writer.writerows(zip(*columns))
+
+    def by_column(self):
+        """Names of the columns, each with its values."""
+        return zip(self.columns, zip(*self.rows) if self.rows else [()] * len(self.columns))
 
     def write_json(self, file):
         """One JSON object on each line."""
@@ -48,25 +65,52 @@ class Predictions:
             record = {name: plain(value) for name, value in zip(self.columns, row)}
             file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
 
-    def _cell(self, column, value):
+    def cells(self, column, values) -> list:
+        """What a CSV file has in the cells of one column."""
         if column == "prediction":
-            return write_cell(self.task, value)
-        if isinstance(value, list):  # rows that explain
-            return ";".join(f"{row}:{weight:.4g}" for row, weight in value)
+            return [_written(self.task, _hashable(value)) for value in values]
+        if column in ("for", "against"):
+            return [";".join(f"{row}:{weight:.4g}" for row, weight in value) for value in values]
         if column in ("risk", "cost", "gap"):  # estimates: further digits say nothing
-            return f"{value:.6g}"
-        return repr(value) if isinstance(value, float) else value
+            return [f"{value:.6g}" for value in values]
+        return [repr(value) if isinstance(value, float) else value for value in values]
 
 
-def predictions(task_model, X, index, options, kbest, risk, explain) -> Predictions:
-    """What a model predicts for inputs X, with what was asked for beside it."""
+@lru_cache(10_000)
+def _written(task, output):
+    """Text of an output; most come again and again."""
+    return write_cell(task, output)
+
+
+def _hashable(output):
+    """The items of an output, tied ones together."""
+    if not isinstance(output, list):
+        return output
+    return tuple(tuple(item) if isinstance(item, list) else item for item in output)
+
+
+def predictions(task_model, X, index, options, kbest, risk, explain, start=0) -> Predictions:
+    """What a model predicts for inputs X, with what was asked for beside it.
+
+    Parameters
+    ----------
+    index : tuple or None
+        Names of the rows; else they are counted from ``start + 1``.
+    options : dict
+        ``loss`` and ``restrict``.
+    start : int, default=0
+        Number of the rows that went before in the file.
+    """
     learner, task = task_model.learner_, task_model.task_
     known = signature(learner.predict).parameters
     options = {key: value for key, value in options.items() if value is not None}
     for key in options:
         if key not in known:
             raise click.UsageError(f"{type(learner).__name__} predicts without --{key}.")
-    decoded = _decoded(learner, X, kbest, options)
+    try:
+        decoded = _decoded(learner, X, kbest, options)
+    except InfeasibleError as error:
+        raise error.shifted(start) from None
     ranks = decoded.outputs if kbest is not None else [decoded.outputs]
     values, bounds = _column(decoded.values), _column(decoded.bounds)
     gaps = np.where(np.isfinite(values), values - bounds, 0.0)
@@ -76,20 +120,31 @@ def predictions(task_model, X, index, options, kbest, risk, explain) -> Predicti
     columns += ["risk" if hasattr(learner, "predict_risk") else "cost", "gap"] if risk else []
     columns += ["for", "against"] if explain is not None else []
     rows = []
+    finite = np.isfinite(values).tolist()
+    listed, distances = values.tolist(), gaps.tolist()
     for i in range(len(values)):
-        name = i + 1 if index is None else index[i]
+        name = start + i + 1 if index is None else index[i]
         for rank, outputs in enumerate(ranks):
-            if not np.isfinite(values[i, rank]):
+            if not finite[i][rank]:
                 continue
-            row = [name] + ([] if kbest is None else [rank + 1])
-            row += _cells(task_model, outputs[i])
-            row += [float(values[i, rank]), float(gaps[i, rank])] if risk else []
-            row += [] if voices is None else voices[i]
-            rows.append(tuple(row))
-    widest = int(gaps.max(axis=1).argmax()) if len(gaps) else 0
+            cells = [name] if kbest is None else [name, rank + 1]
+            cells += _cells(task_model, outputs[i])
+            cells += [listed[i][rank], distances[i][rank]] if risk else []
+            cells += [] if voices is None else voices[i]
+            rows.append(tuple(cells))
+    row = int(gaps.max(axis=1).argmax()) if len(gaps) else 0
     size = 1e-6 * max(1.0, float(np.abs(values[np.isfinite(values)]).max(initial=0.0)))
     gap = float(gaps.max(initial=0.0))
-    return Predictions(task, tuple(columns), rows, gap, widest, size)
+    named = index is not None
+    return Predictions(task, tuple(columns), rows, named, len(values), gap, start + row, size)
+
+
+def widest(one: Predictions | None, other: Predictions) -> Predictions:
+    """Of two blocks the one with the wider gap, the first if they are alike; shared tolerance."""
+    if one is None:
+        return other
+    wider = other if other.widest_gap > one.widest_gap else one
+    return replace(wider, rows=[], tolerance=max(one.tolerance, other.tolerance))
 
 
 def _decoded(learner, X, kbest, options):

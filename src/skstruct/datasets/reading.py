@@ -91,7 +91,7 @@ def read_data(
         raise FileNotFoundError(f"There is no file {str(path)!r}.")
     if path.is_dir():
         raise DataFormatError("it is a folder; a file is needed", path=path)
-    chosen, guessed = _format(path, format)
+    chosen, guessed = find_format(path, format)
     if task is not None and task not in chosen.tasks:
         raise DataFormatError(
             f"files of the format {chosen.name!r} hold {', '.join(chosen.tasks)}, not {task!r}",
@@ -111,7 +111,7 @@ def read_data(
     return replace(data, remarks=(*remarks, *noted, *data.remarks))
 
 
-def _format(path, name) -> tuple[Format, bool]:
+def find_format(path, name) -> tuple[Format, bool]:
     """The format by its name, or the first one that knows the file; and whether it is a guess."""
     from skstruct.datasets.formats import FORMATS
 

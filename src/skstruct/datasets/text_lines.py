@@ -6,7 +6,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from skstruct.datasets.home import open_binary
@@ -17,7 +17,9 @@ MAX_LINE_BYTES = 100_000_000
 _BROKEN_ARCHIVE = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, MemoryError)
 
 
-def text_blocks(path, max_line: int = MAX_LINE_BYTES) -> Iterator[tuple[int, list[str]]]:
+def text_blocks(
+    path, max_line: int = MAX_LINE_BYTES, *, seen: Callable[[int], None] | None = None
+) -> Iterator[tuple[int, list[str]]]:
     r"""Blocks of whole lines of a UTF-8 file, each with the number of its first line.
 
     Lines end in LF, CRLF or CR, which are taken off, as is a byte order mark. A file whose
@@ -28,6 +30,8 @@ def text_blocks(path, max_line: int = MAX_LINE_BYTES) -> Iterator[tuple[int, lis
     path : str or path
     max_line : int
         Longest line in bytes.
+    seen : callable, default=None
+        Called with the number of bytes of every piece that is read, unpacked.
 
     Raises
     ------
@@ -45,7 +49,7 @@ def text_blocks(path, max_line: int = MAX_LINE_BYTES) -> Iterator[tuple[int, lis
     [(1, ['one', 'two']), (3, ['three'])]
     """
     number = 1
-    for block in _byte_blocks(path, max_line):
+    for block in _byte_blocks(path, max_line, seen):
         lines = _decoded(block, path, number).split("\n")
         if lines[-1] == "":
             lines.pop()  # what follows the last line end is no line
@@ -53,16 +57,18 @@ def text_blocks(path, max_line: int = MAX_LINE_BYTES) -> Iterator[tuple[int, lis
         number += len(lines)
 
 
-def text_lines(path, max_line: int = MAX_LINE_BYTES) -> Iterator[str]:
+def text_lines(
+    path, max_line: int = MAX_LINE_BYTES, *, seen: Callable[[int], None] | None = None
+) -> Iterator[str]:
     """The lines of :func:`text_blocks`, one by one."""
-    for _, lines in text_blocks(path, max_line):
+    for _, lines in text_blocks(path, max_line, seen=seen):
         yield from lines
 
 
-def _byte_blocks(path, max_line):
+def _byte_blocks(path, max_line, seen):
     """Blocks of whole lines, of at least BLOCK_BYTES except for the last, with LF ends."""
     rest, number = b"", 1
-    pieces = _unpacked(path)
+    pieces = _unpacked(path, seen)
     piece = next(pieces)
     while piece:
         block = (rest + piece).replace(b"\r\n", b"\n")
@@ -84,7 +90,7 @@ def _byte_blocks(path, max_line):
         yield rest.replace(b"\r", b"\n")
 
 
-def _unpacked(path):
+def _unpacked(path, seen):
     """Pieces of the file, of the length that is sent; empty at the end."""
     size = BLOCK_BYTES
     with open_binary(path) as file:
@@ -94,6 +100,8 @@ def _unpacked(path):
             except _BROKEN_ARCHIVE as error:
                 kind = f"a damaged or incomplete {Path(path).suffix} file"
                 raise DataFormatError(f"{kind} ({error or 'out of memory'})", path=path) from None
+            if seen is not None:
+                seen(len(piece))
             size = yield piece
 
 

@@ -137,3 +137,16 @@ class TaskModel(BaseEstimator):
     def predict(self, data, **options):
         """Outputs in the names of the data of training; options as of the learner."""
         return self.learner_.predict(self.inputs(data), **options)
+
+    def predict_batches(self, blocks, **options):
+        """Outputs of every block of rows, one after the other, as they are asked for.
+
+        Parameters
+        ----------
+        blocks : iterable of Datasets
+            Such as those of :func:`skstruct.datasets.blocks.read_blocks`.
+        **options
+            As of the learner.
+        """
+        for block in blocks:
+            yield self.predict(block, **options)

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import csv
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +10,19 @@ import numpy as np
 from skstruct.datasets.dataset import TASKS, Dataset
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.columns import Codes, NumberColumn, TextColumn, as_numbers
-from skstruct.datasets.formats.csv_writing import free, write_csv
+from skstruct.datasets.formats.csv_rows import (
+    SEPARATORS,
+    find_separator,
+    line_of_row,
+    read_header,
+    row_blocks,
+)
+from skstruct.datasets.formats.csv_writing import write_csv
 from skstruct.datasets.formats.outputs import assemble
 from skstruct.datasets.formats.targets import choose_row_names, choose_targets
 from skstruct.datasets.formats.text import stem
-from skstruct.datasets.text_lines import text_lines
 from skstruct.exceptions import DataFormatError
 
-SEPARATORS = ",;\t"
 _BLOCK = 10_000  # rows that are turned into columns at once
 
 
@@ -40,8 +42,8 @@ def read_csv(path, options: ReadOptions) -> Dataset:
     """
     path = Path(path)
     try:
-        separator = _separator(path)
-        header = _header(path, separator)
+        separator = find_separator(path)
+        header = read_header(path, separator)
         remarks = _header_remarks(header)
         targets, _ = choose_targets(header, options)
     except DataFormatError as error:
@@ -51,7 +53,7 @@ def read_csv(path, options: ReadOptions) -> Dataset:
     columns, n_rows = _columns(path, separator, header, texts)
 
     def fail(problem, row=None, column=None):
-        line = None if row is None else _line(path, separator, row)
+        line = None if row is None else line_of_row(path, separator, row)
         place = None if column is None else header.index(column) + 1
         return DataFormatError(problem, path=path, line=line, column=place)
 
@@ -60,59 +62,6 @@ def read_csv(path, options: ReadOptions) -> Dataset:
         return assemble(columns, n_rows, options, **told)
     except DataFormatError as error:
         raise error.at(path=path) from None
-
-
-def _records(path, separator):
-    lines = (line + "\n" for line in text_lines(path))
-    return csv.reader(lines, delimiter=separator, strict=True)
-
-
-def _separator(path) -> str:
-    """The one mark that splits the header; of several, the one that splits all rows alike."""
-    widths = {mark: found for mark in SEPARATORS if (found := _widths(path, mark))[:1] > [1]}
-    if len(widths) < 2:
-        return next(iter(widths), ",")
-    even = [mark for mark, found in widths.items() if len(set(found)) == 1]
-    if len(even) != 1:
-        raise DataFormatError(
-            f"several of {', '.join(map(repr, widths))} could separate the cells; quote the names "
-            "that hold the others",
-            line=1,
-        )
-    return even[0]
-
-
-def _widths(path, separator, n_rows=20):
-    """Number of cells of the first rows, up to one that cannot be split."""
-    widths = []
-    with contextlib.suppress(csv.Error):
-        widths.extend(len(row) for row in islice(_records(path, separator), n_rows) if row)
-    return widths
-
-
-def _header(path, separator) -> list[str]:
-    reader = _records(path, separator)
-    try:
-        header = next(reader, None)
-    except csv.Error as error:
-        raise DataFormatError(str(error), line=reader.line_num) from None
-    if header is None:
-        raise DataFormatError("the file is empty")
-    if not header:
-        raise DataFormatError("the first line holds the names of the columns; it is empty", line=1)
-    first = Codes()
-    if len(header) > 1 and not header[0].strip():  # as pandas and R write names of rows
-        header[0] = free("id", header)
-    for j, name in enumerate(header):
-        if not name.strip():
-            raise DataFormatError("a column has no name", line=1, column=j + 1)
-        if first[name] < j:
-            raise DataFormatError(
-                f"the name {name[:60]!r} comes twice; is the header line missing?",
-                line=1,
-                column=j + 1,
-            )
-    return header
 
 
 def _header_remarks(header):
@@ -126,7 +75,7 @@ def _columns(path, separator, header, texts):
     while True:
         builders = [_Builder(name, j in texts) for j, name in enumerate(header)]
         n_rows = 0
-        for rows in _blocks(path, separator, len(header)):
+        for rows in row_blocks(path, separator, len(header), _BLOCK):
             n_rows += len(rows)
             for builder, cells in zip(builders, zip(*rows)):
                 builder.add(cells)
@@ -162,49 +111,6 @@ class _Builder:
             codes = np.concatenate([np.empty(0, np.int64), *self.parts])
             return TextColumn(self.name, codes, tuple(self.known))
         return NumberColumn(self.name, np.concatenate([np.empty(0), *self.parts]))
-
-
-def _blocks(path, separator, width):
-    """Lists of rows of cells, all of the width of the header; empty lines only at the end."""
-    reader = _records(path, separator)
-    next(reader)
-    done, empty = 0, False
-    try:
-        while rows := list(islice(reader, _BLOCK)):
-            n_read = len(rows)
-            if empty or set(map(len, rows)) != {width}:
-                while rows and not rows[-1]:
-                    rows.pop()
-                _check_widths(path, separator, rows, width, done, empty)
-                empty = empty or len(rows) < n_read
-            yield rows
-            done += n_read
-    except csv.Error as error:
-        raise DataFormatError(str(error), path=path, line=reader.line_num) from None
-
-
-def _check_widths(path, separator, rows, width, done, empty):
-    wrong = next((i for i, row in enumerate(rows) if len(row) != width or empty), None)
-    if wrong is None:
-        return
-    line = _line(path, separator, done + wrong)
-    n_cells = len(rows[wrong])
-    if empty or not n_cells:
-        raise DataFormatError("an empty line between rows", path=path, line=line)
-    raise DataFormatError(
-        f"expected {width} cells, got {n_cells}",
-        path=path,
-        line=line,
-        column=min(n_cells, width) + 1,
-    )
-
-
-def _line(path, separator, row) -> int:
-    """Number of the line where a row begins; quoted cells may go over several lines."""
-    reader = _records(path, separator)
-    for _ in islice(reader, row + 1):
-        pass
-    return reader.line_num + 1
 
 
 def sniff(file_name: str, lines: list[str]) -> bool:

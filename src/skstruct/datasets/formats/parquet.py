@@ -38,13 +38,8 @@ def read_parquet(path, options: ReadOptions) -> Dataset:
         Tells row and column; also for columns of anything else, such as lists or dates.
     """
     path = Path(path)
-
-    def fail(problem, row=None, column=None):
-        where = [] if row is None else [f"row {row + 1}"]
-        where += [] if column is None else [f"column {column!r}"]
-        problem = ", ".join(where) + ": " + problem if where else problem
-        return DataFormatError(problem, path=path)
-
+    fail = failure_of(path)
+    need_pandas()
     frame, index = _frame(path, fail)
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
@@ -57,7 +52,7 @@ def read_parquet(path, options: ReadOptions) -> Dataset:
         targets, _ = choose_targets(names, options)
         texts = {*targets, *options.nominal, choose_row_names(names, targets, options)}
         columns = [
-            _column(name, frame.iloc[:, j], name in texts, fail) for j, name in enumerate(names)
+            as_column(name, frame.iloc[:, j], name in texts, fail) for j, name in enumerate(names)
         ]
         told = {"name": stem(path), "format_name": "parquet", "fail": fail, "remarks": remarks}
         return assemble(columns, len(frame), options, **told)
@@ -65,9 +60,25 @@ def read_parquet(path, options: ReadOptions) -> Dataset:
         raise error.at(path=path) from None
 
 
+def failure_of(path):
+    """What makes errors of a file, with row and name of a column."""
+
+    def fail(problem, row=None, column=None):
+        where = [] if row is None else [f"row {row + 1}"]
+        where += [] if column is None else [f"column {column!r}"]
+        problem = ", ".join(where) + ": " + problem if where else problem
+        return DataFormatError(problem, path=path)
+
+    return fail
+
+
+def unreadable(fail, error) -> DataFormatError:
+    """Whatever the library raises, the file is to blame."""
+    return fail(f"it is no Parquet file that can be read ({type(error).__name__})")
+
+
 def _frame(path, fail):
     """All columns, and the name of the one that was the index of a pandas table, or None."""
-    pandas = _pandas()
     from pyarrow import parquet
 
     with unpacking(path), open_binary(path) as file:
@@ -75,18 +86,35 @@ def _frame(path, fail):
     try:
         # Arrow's own types: whole numbers with gaps stay whole, and text is known as text.
         table = parquet.read_table(data)
-        frame = table.to_pandas(types_mapper=pandas.ArrowDtype, ignore_metadata=True)
-        known = (table.schema.pandas_metadata or {}).get("index_columns", ())
-        levels = [name for name in known if isinstance(name, str) and name in frame.columns]
-    except Exception as error:  # whatever the library raises, the file is to blame
-        raise fail(f"it is no Parquet file that can be read ({type(error).__name__})") from None
-    if len(levels) != 1:  # several levels are columns like others
+        frame = as_frame(table)
+        level = index_level(table.schema)
+    except Exception as error:
+        raise unreadable(fail, error) from None
+    if level is None:
         return frame, None
-    name = levels[0] if not levels[0].startswith("__index_level_") else free("id", frame.columns)
-    return frame.rename(columns={levels[0]: name}), name
+    name = index_name(level, frame.columns)
+    return frame.rename(columns={level: name}), name
 
 
-def _pandas():
+def as_frame(table):
+    """A pandas table with Arrow's types."""
+    return table.to_pandas(types_mapper=need_pandas().ArrowDtype, ignore_metadata=True)
+
+
+def index_level(schema) -> str | None:
+    """The column that was the index of a pandas table; several levels are columns like others."""
+    known = (schema.pandas_metadata or {}).get("index_columns", ())
+    levels = [name for name in known if isinstance(name, str) and name in schema.names]
+    return levels[0] if len(levels) == 1 else None
+
+
+def index_name(level: str, names) -> str:
+    """What that column is called; pandas calls an index without a name ``__index_level_0__``."""
+    return free("id", names) if level.startswith("__index_level_") else level
+
+
+def need_pandas():
+    """pandas, where pyarrow is too."""
     try:
         import pandas
         import pyarrow  # noqa: F401
@@ -97,7 +125,8 @@ def _pandas():
     return pandas
 
 
-def _column(name, series, is_text, fail):
+def as_column(name, series, is_text: bool, fail) -> NumberColumn | TextColumn:
+    """A column of a table in Arrow's types."""
     import pyarrow
 
     kind = series.dtype.pyarrow_dtype
@@ -131,7 +160,7 @@ def _text(value):
 
 def write_parquet(dataset: Dataset, file) -> None:
     """Write the columns that CSV would have; numbers stay numbers. ``file.buffer`` gets bytes."""
-    pandas = _pandas()
+    pandas = need_pandas()
     inputs = check_table(dataset, "Parquet")
     index, outputs = index_column(dataset), output_columns(dataset)
     check_names([*index, *inputs.names, *outputs])

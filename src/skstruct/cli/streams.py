@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From the rows of a file to a file of predictions, in blocks where the format has them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+MOST_ROWS = 10_000  # of a block
+MOST_WEIGHTS = 8_000_000  # of all rows of a block for all rows of training: 64 MB
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a file as the learner reads them; ``start`` rows went before."""
+
+    X: Any
+    index: tuple | None
+    start: int
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Parts of a file, how many rows there are if that is known, and the share that was read."""
+
+    parts: Iterable[Part]
+    n_rows: int | None
+    share: Callable[[], float | None]
+
+
+def inputs_of(model, path, options: dict, limits, rows: int | None = None) -> Inputs:
+    """The inputs of a data file in parts; files of other formats than tables are one part.
+
+    Parameters
+    ----------
+    model : TaskModel
+    options : dict
+        Of reading.
+    limits : dict or None
+        Constraints; those that differ from row to row need all rows at once.
+    rows : int, default=None
+        Of a part; at most ``MOST_ROWS``, and fewer for a model of many training rows, when None.
+    """
+    from skstruct.cli.exits import bad_data
+    from skstruct.cli.models import read_input_blocks, read_inputs
+    from skstruct.cli.options import check_format
+    from skstruct.datasets.blocks import has_blocks
+    from skstruct.tasks import TableEncoder
+
+    check_format(options.get("format_"))
+    with bad_data():
+        in_blocks = has_blocks(path, options.get("format_"))
+    if not (in_blocks and isinstance(model.encoder_, TableEncoder)) or _by_row(model, limits):
+        table, X = read_inputs(model, path, options)
+        return Inputs([Part(X, table.index, 0)], len(table), lambda: None)
+    blocks = read_input_blocks(model, path, options, rows or _rows(model))
+    return Inputs(_parts(model, path, blocks), blocks.n_rows, blocks.share)
+
+
+def _parts(model, path, blocks):
+    from skstruct.cli.exits import bad_data
+
+    start = 0
+    try:
+        with bad_data():
+            for data in blocks:
+                yield Part(model.inputs(data), data.index, start)
+                start += len(data)
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _rows(model) -> int:
+    """Rows of a block for which the weights of all training rows are not too much."""
+    n_training = max(1, model.about_["rows"])
+    return max(1, min(MOST_ROWS, MOST_WEIGHTS // n_training))
+
+
+def _by_row(model, limits) -> bool:
+    """Whether constraints differ from row to row."""
+    from skstruct.spaces.limits import differs_by_row
+
+    if not limits:
+        return False
+    with contextlib.suppress(ValueError, TypeError):  # said when they are used
+        return differs_by_row(model.learner_.space_.restrict(**limits))
+    return False
+
+
+def write_predictions(model, inputs: Inputs, asked, output, *, as_json, strict, quiet) -> None:
+    """Predict for all parts; reading, predicting and writing go on at the same time.
+
+    Parameters
+    ----------
+    asked : tuple
+        ``options, kbest, risk, explain`` of :func:`skstruct.cli.predictions.predictions`.
+    output : str or None
+        A file that appears when all is well, or stdout.
+    strict : bool
+        Leave with code 4, and nothing written, if an answer is not proven to be the best.
+    """
+    from skstruct.cli.output import opened
+    from skstruct.cli.predictions import predictions, widest
+    from skstruct.cli.progress import rows_bar, watched
+    from skstruct.streaming.pipeline import overlapped
+
+    if hasattr(model.learner_, "verbose"):
+        model.learner_.verbose = 0  # one bar is enough
+
+    def decide(part):
+        return predictions(model, part.X, part.index, *asked, part.start)
+
+    least_sure = None
+    with (
+        opened(output, as_json=as_json, hold=strict) as write,
+        rows_bar(inputs.n_rows, inputs.share, watched(output) and not quiet) as advance,
+        contextlib.closing(overlapped(inputs.parts, decide)) as blocks,
+    ):
+        for found in blocks:
+            write(found)
+            advance(found.n_inputs)
+            least_sure = widest(least_sure, found)
+        if strict:
+            _check_proven(least_sure)
+
+
+def _check_proven(found):
+    from skstruct.cli.exits import Unproven
+
+    if found is not None and found.widest_gap > found.tolerance:
+        raise Unproven(
+            f"Row {found.widest_row + 1} has a gap of {found.widest_gap:.3g} to its bound; without "
+            "--strict such answers are given all the same."
+        )

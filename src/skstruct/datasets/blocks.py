@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of any length, read a block of rows after the other, with columns that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.formats.base import ReadOptions
+from skstruct.datasets.formats.columns import NumberColumn, as_table, is_missing
+from skstruct.datasets.formats.csv_blocks import CsvBlocks
+from skstruct.datasets.formats.parquet_blocks import ParquetBlocks
+from skstruct.datasets.formats.row_names import find_row_names
+from skstruct.datasets.formats.targets import choose_targets
+from skstruct.datasets.formats.text import bare_name, stem
+from skstruct.datasets.reading import find_format
+from skstruct.datasets.table import Table
+from skstruct.exceptions import DataFormatError
+
+ROWS = 10_000
+_READERS: dict[str, Any] = {"csv": CsvBlocks, "parquet": ParquetBlocks}
+
+
+def has_blocks(path, format: str | None = None) -> bool:
+    """Whether :func:`read_blocks` reads a file: CSV, packed or not, and Parquet as it is."""
+    name = find_format(Path(path), format)[0].name
+    return name == "csv" or (name == "parquet" and bare_name(path) == Path(path).name)
+
+
+def read_blocks(
+    path,
+    like: Table,
+    *,
+    rows: int = ROWS,
+    first: int | None = None,
+    format: str | None = None,
+    task: str = "classes",
+    targets=None,
+    id_column: str | None = None,
+) -> Blocks:
+    """Read the inputs of a CSV or Parquet file in blocks of rows.
+
+    What the blocks hold is what :func:`~skstruct.datasets.read_data` would have read of the whole
+    file, without outputs, and with the columns of ``like`` alone: further columns are not looked
+    at. Memory for one block is all that is taken, whatever the length of the file.
+
+    Parameters
+    ----------
+    path : str or path
+    like : Table
+        Tells the names of the columns that are wanted, and which of them hold names; the others
+        hold numbers. Its rows do not matter.
+    rows : int, default=10_000
+        Of a block; some have fewer.
+    first : int, default=None
+        Stop after so many rows.
+    format, id_column : as in read_data
+        Without an ``id_column``, a first column called ``row`` names the rows if no value comes
+        twice: then the file is read twice, and values that do not increase are kept in memory.
+    targets : sequence of str, default=None
+        Columns that are no inputs; guessed when None, none if empty.
+    task : str, default="classes"
+        Of the data sets.
+
+    Returns
+    -------
+    Blocks
+        An iterable of data sets, which may be gone through again.
+
+    Raises
+    ------
+    DataFormatError
+        At once for a file that lacks columns; while iterating for a cell that cannot be read,
+        with its line or row in the file, and where there are no rows at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> like = Table(("minutes", "country"), (None, ("DE", "FR")), np.empty((0, 2)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "films.csv"
+    ...     _ = path.write_text("country,stars,minutes\\nFR,2,90\\nUS,3,\\nFR,1,81\\n")
+    ...     for block in read_blocks(path, like, rows=2, targets=()):
+    ...         print(block.inputs.values, block.inputs.data.tolist())
+    (None, ('FR', 'US')) [[90.0, 0.0], [nan, 1.0]]
+    (None, ('FR',)) [[81.0, 0.0]]
+    """
+    if not has_blocks(path, format):
+        raise DataFormatError("only CSV and Parquet files are read in blocks", path=path)
+    source = _READERS[find_format(Path(path), format)[0].name](path)
+    nominal = tuple(name for name, values in zip(like.names, like.values) if values is not None)
+    if id_column is None and source.index not in (None, *(targets or ())):
+        id_column = source.index
+    given = None if targets is None else tuple(targets)
+    options = ReadOptions(task=task, targets=given, id_column=id_column, nominal=nominal)
+    try:
+        names, _ = choose_targets(source.names, options)
+        index = find_row_names(source, names, options)
+        _check_columns(like.names, {*source.names} - {*names, index})
+    except DataFormatError as error:
+        raise error.at(path=path) from None
+    return Blocks(source, like, index, task, rows, first)
+
+
+class Blocks:
+    """Data sets of the blocks of one file; see :func:`read_blocks`.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, without its ending.
+    n_rows : int or None
+        That will come, where the file tells.
+    """
+
+    def __init__(self, source, like, index, task, rows, first):
+        self.name = stem(source.path)
+        self._source, self._like, self._index = source, like, index
+        self._task, self._rows, self._first = task, rows, first
+        known = [n for n in (source.n_rows, first) if n is not None]
+        self.n_rows = None if source.n_rows is None else min(known)
+
+    def share(self) -> float | None:
+        """How much of the bytes of the file was read, from 0 to 1; None where rows are counted."""
+        source = self._source
+        return min(1.0, source.bytes_read / source.n_bytes) if source.n_bytes else None
+
+    def __iter__(self) -> Iterator[Dataset]:
+        done, left = 0, self._first
+        for n_rows, columns in self._columns():
+            data = self._dataset(columns, n_rows, done)
+            if left is not None and left <= n_rows:
+                yield data.take(slice(left))
+                return
+            yield data
+            done += n_rows
+            left = None if left is None else left - n_rows
+        if not done:
+            raise DataFormatError("there are no rows", path=self._source.path)
+
+    def _columns(self):
+        names = zip(self._like.names, self._like.values)
+        wanted = {name: values is not None for name, values in names}
+        if self._index is not None:
+            wanted[self._index] = True
+        rows = self._rows if self._first is None else min(self._rows, self._first)
+        return self._source.blocks(rows, wanted)
+
+    def _dataset(self, columns, n_rows, done):
+        def fail(problem, row=None, column=None):
+            return self._source.fail(problem, None if row is None else done + row, column)
+
+        index = None if self._index is None else tuple(columns.pop().cells())
+        read = [
+            _as_numbers(column, fail) if values is None else column
+            for column, values in zip(columns, self._like.values)
+        ]
+        inputs, _ = as_table(read, n_rows, self._like.names, fail)
+        told = "csv" if isinstance(self._source, CsvBlocks) else "parquet"
+        return Dataset(self.name, told, self._task, inputs, index=index)
+
+
+def _as_numbers(column, fail) -> NumberColumn:
+    """A column that held numbers in training; of texts those that Python takes for numbers."""
+    if isinstance(column, NumberColumn):
+        return column
+
+    def read(text):
+        try:
+            return np.nan if is_missing(text) else float(text)
+        except ValueError:
+            raise DataFormatError(
+                f"the column {column.name!r} held numbers when the model was fitted; here it "
+                f"holds {text[:60]!r}"
+            ) from None
+
+    numbers = column.parsed(read, lambda problem, row: fail(problem, row, column.name))
+    return NumberColumn(column.name, np.array(numbers, dtype=np.float64))
+
+
+def _check_columns(wanted, there):
+    missing = [name for name in wanted if name not in there]
+    if missing:
+        raise DataFormatError(
+            f"the model reads {len(wanted)} columns, and {len(missing)} of them are not "
+            f"in these data: {', '.join(map(repr, missing[:3]))}"
+        )
