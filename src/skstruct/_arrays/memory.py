@@ -4,14 +4,66 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+
+PROCESS, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int | None:
-    """Bytes of free memory; None where the system does not say."""
+    """Bytes that can be taken without swapping; None where the system does not say.
+
+    On Linux what it calls available, which counts files it can drop, and no more than what the
+    control groups of this process (containers, batch systems) leave.
+    """
+    known = (_system_memory(PROCESS), _group_memory(PROCESS, GROUPS))
+    return min((size for size in known if size is not None), default=None)
+
+
+def _system_memory(process: Path) -> int | None:
+    for line in _lines(process / "meminfo"):
+        if line.startswith("MemAvailable:"):
+            return 1024 * int(line.split()[1])
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
+
+
+def _group_memory(process: Path, groups: Path) -> int | None:
+    """What the tightest control group leaves, in version 2 or 1 of these; None without limit."""
+    left: list[int] = []
+    for line in _lines(process / "self" / "cgroup"):  # such as 4:memory:/user/job
+        controllers, path = line.split(":", 2)[1:]
+        if controllers == "":
+            root, names = groups, ("memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            root = groups / "memory"
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        else:
+            continue
+        folder = root / path.strip("/")
+        above = [root / part for part in folder.relative_to(root).parents]
+        left += [size for place in (folder, *above) for size in _left(place, *names)]
+    return min(left, default=None)
+
+
+def _left(folder: Path, limit: str, used: str, files: str) -> list[int]:
+    """Limit of one group less what it uses, but for files that can be dropped; or nothing."""
+    try:
+        most = int((folder / limit).read_text())  # "max" is no limit
+        taken = int((folder / used).read_text())
+    except (OSError, ValueError):
+        return []
+    entries = [line.split() for line in _lines(folder / "memory.stat")]
+    droppable = sum(int(entry[1]) for entry in entries if entry[:1] == [files])
+    return [max(0, most - taken + droppable)]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text().splitlines()
+    except OSError:
+        return []
 
 
 def check_square_fits(d: int, what: str, instead: str, available: int | None = None) -> None:

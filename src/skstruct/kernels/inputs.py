@@ -8,6 +8,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
+from skstruct.kernels.grams import GramBlocks, check_symmetric, mirror
+
 SCALED = ("rbf", "laplacian", "poly", "polynomial", "sigmoid")  # gamma=None: by the data's scale
 UNIT_KERNELS = ("rbf", "laplacian", "cosine")  # k(x, x) = 1, or 0 for cosine at zero
 
@@ -69,22 +71,13 @@ class InputKernel(BaseEstimator):
     def gram(self, X, *, half=False) -> np.ndarray:
         """The square matrix of training rows, in memory that the caller may overwrite.
 
-        With ``half``, entries below the diagonal may be missing.
+        It is computed by blocks of rows on and above the diagonal: memory for one matrix, and
+        half of the values. With ``half``, entries below the diagonal may be missing.
         """
         if self.kernel == "precomputed":
             return check_gram(X)
-        if half and self.centre_ is not None:
-            K = gaussian_half(X - self.centre_, self.gamma_)
-        else:
-            # A callable may keep the matrix that it returns: that one is not ours to change.
-            K = np.array(self(X, X), order="C") if callable(self.kernel) else _own(self(X, X))
-        if K.shape != (X.shape[0], X.shape[0]):
-            raise ValueError(f"The kernel of {X.shape[0]} rows has shape {K.shape}.")
-        if not np.isfinite(K.sum()):
-            raise ValueError(
-                "The kernel has values that are not finite; scale the inputs or check the kernel."
-            )
-        return K
+        K, _ = GramBlocks(self, X).half()
+        return K if half else mirror(K)
 
     def __call__(self, A, B) -> np.ndarray:
         if self.kernel == "precomputed":
@@ -96,7 +89,8 @@ class InputKernel(BaseEstimator):
             return total
         if self.kernel == "rbf":
             if self.centre_ is not None:
-                same = A is B
+                # By value: a model read from a file holds equal rows, and must round alike.
+                same = A is B or (A.shape == B.shape and np.array_equal(A, B))
                 A = A - self.centre_
                 B = A if same else B - self.centre_
             return gaussian(A, B, self.gamma_)
@@ -147,22 +141,6 @@ def gaussian(A, B, gamma: float) -> np.ndarray:
     return np.exp(G, out=G)
 
 
-def gaussian_half(A, gamma: float, step: int = 128) -> np.ndarray:
-    """exp(-gamma |a - b|^2) on and above the diagonal, zero below; rows in cache-sized blocks."""
-    n, doubled, squares = len(A), 2.0 * gamma * A, gamma * _square_norms(A)
-    K = np.zeros((n, n))
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        block = K[rows, start:]
-        np.matmul(doubled[rows], A[start:].T, out=block)
-        block -= squares[rows, None]
-        block -= squares[start:]
-        np.minimum(block, 0.0, out=block)
-        np.fill_diagonal(block, 0.0)
-        np.exp(block, out=block)
-    return K
-
-
 def _square_norms(A) -> np.ndarray:
     if sparse.issparse(A):
         return np.asarray(A.multiply(A).sum(axis=1)).ravel()
@@ -185,25 +163,7 @@ def default_gamma(X, sample_weight=None) -> float:
 
 
 def check_gram(K) -> np.ndarray:
-    """A copy of a precomputed kernel matrix that is square, finite and symmetric."""
+    """A copy of a precomputed kernel matrix that is square and symmetric."""
     K = K.toarray() if sparse.issparse(K) else np.array(K, dtype=np.float64, order="C")
-    if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise ValueError(
-            f"A precomputed kernel between training rows is square; shape {K.shape} came."
-        )
-    scale = max(np.abs(K.diagonal()).max(initial=0.0), np.finfo(float).tiny)
-    for i in range(len(K)):  # row by row: no second matrix
-        gap = np.abs(K[i, :i] - K[:i, i])
-        if gap.max(initial=0.0) > 1e-8 * scale:
-            j = int(gap.argmax())
-            raise ValueError(
-                f"The precomputed kernel is not symmetric: K[{i}, {j}] is {K[i, j]:.6g} and "
-                f"K[{j}, {i}] is {K[j, i]:.6g}."
-            )
+    check_symmetric(K)
     return K
-
-
-def _own(K) -> np.ndarray:
-    """A C-ordered float64 array that owns its data, copied only if it must be."""
-    K = np.ascontiguousarray(K, dtype=np.float64)
-    return K if K.flags.owndata and K.flags.writeable else K.copy()

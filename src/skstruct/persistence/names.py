@@ -60,6 +60,8 @@ HOMES = {
     "skstruct.smoothing.sample_compression": "SampleCompression",
     "skstruct.smoothing.systems.cholesky": "CholeskySystem",
     "skstruct.smoothing.systems.compression": "CompressionSystem",
+    "skstruct.smoothing.systems.mixed": "MixedSystem",
+    "skstruct.smoothing.systems.packed": "PackedCholeskySystem",
     "skstruct.smoothing.systems.spectral": "SpectralSystem",
     "skstruct.losses.diffusion": "Diffusion ExponentialHeat SpectralHeat",
     "skstruct.losses.f_measures": "F1 FBeta",

@@ -33,7 +33,7 @@ SIZES = {
 DROPPED = {
     "ConditionalRiskMinimizer": ("problem_",),
     "LinearConstraints": ("plans",),
-    "NystroemRidge": ("rows_", "sample_", "left_out_rows_"),
+    "NystroemRidge": ("sample_",),
     "Ordinal": ("_above",),
     "Poset": ("_above",),
 }
@@ -47,6 +47,8 @@ def state_of(name: str, value) -> dict:
     state = value.__getstate__()
     state = {} if state is None else dict(state)
     dropped = {*_cached(type(value)), *DROPPED.get(name, ()), "_sklearn_version"}
+    if name == "NystroemRidge" and not value.has_few_rows():
+        dropped |= {"rows_", "left_out_rows_"}
     state = {key: _portable(key, part) for key, part in state.items() if key not in dropped}
     for key, part in state.items():
         _check_attribute(type(value), key, part)

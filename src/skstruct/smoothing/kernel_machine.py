@@ -14,11 +14,13 @@ from skstruct.kernels.inputs import InputKernel
 class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Predictions k(x, x_i) @ dual_coef_, in blocks of rows.
 
-    A child has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``memory``, and
-    keeps ``kernel_``, ``X_fit_``, ``targets_`` and ``dual_coef_`` (n_fitted, n_targets).
+    A child has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``, ``memory`` and, if it
+    can compute elsewhere, ``device``, and keeps ``kernel_``, ``X_fit_``, ``targets_`` and
+    ``dual_coef_`` (n_fitted, n_targets).
     """
 
     intercept_: np.ndarray | float = 0.0
+    device = None
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -50,8 +52,19 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def predict(self, X):
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
         X = self._checked(X)
+        out = self._multiplied(X)
+        out += self.intercept_
+        return out if self.targets_.ndim == 2 else out[:, 0]
+
+    def _multiplied(self, X):
+        """k(x, x_i) @ dual_coef_; shape (n, n_targets)."""
+        if self.device is not None and not self._precomputed:
+            from skstruct.kernels.on_device import kernel_product
+
+            return kernel_product(
+                self.kernel_, X, self.X_fit_, self.dual_coef_, self.device, self.memory
+            )
         out = np.empty((X.shape[0], self.dual_coef_.shape[1]))
         for rows in row_blocks(X.shape[0], 8 * len(self.dual_coef_), self.memory):
             out[rows] = self.kernel_(X[rows], self.X_fit_) @ self.dual_coef_
-        out += self.intercept_
-        return out if self.targets_.ndim == 2 else out[:, 0]
+        return out

@@ -325,12 +325,18 @@ class NystroemRidge(LeftOut, KernelMachine):
             setattr(other.stats_, name, getattr(products, name))
         return other._solve()
 
+    def has_few_rows(self) -> bool:
+        """Whether training rows are kept, and are no more numbers than the sums."""
+        if self.rows_ is None or is_tensor(self.rows_[0]):
+            return False
+        return sum(part.size for part in self.rows_ if part is not None) <= 2 * self.stats_.G.size
+
     def _kept_rows(self):
         check_is_fitted(self)
         if self.rows_ is None:
             raise ValueError(
                 "The training rows are not kept by NystroemRidge where it is fitted to a stream or "
-                "in parts, or loaded from a file: fit to arrays."
+                "in parts, nor are many of them in a model file: fit to arrays."
             )
         return self.rows_
 

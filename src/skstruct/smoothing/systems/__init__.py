@@ -9,7 +9,22 @@ from skstruct.smoothing.systems.spectral import SpectralSystem
 
 if TYPE_CHECKING:
     from skstruct.smoothing.systems.compression import CompressionSystem
+    from skstruct.smoothing.systems.mixed import MixedSystem
+    from skstruct.smoothing.systems.packed import PackedCholeskySystem
 
-__getattr__ = lazy_names(__name__, {"CompressionSystem": "compression"})
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "CompressionSystem": "compression",
+        "MixedSystem": "mixed",
+        "PackedCholeskySystem": "packed",
+    },
+)
 
-__all__ = ["CholeskySystem", "CompressionSystem", "SpectralSystem"]
+__all__ = [
+    "CholeskySystem",
+    "CompressionSystem",
+    "MixedSystem",
+    "PackedCholeskySystem",
+    "SpectralSystem",
+]

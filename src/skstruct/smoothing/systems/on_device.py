@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from skstruct.backends import backend_for
 from skstruct.backends.triangle import BlockTriangle
 from skstruct.kernels.on_device import device_kernel, device_rows
+from skstruct.smoothing.systems.cholesky import CholeskySystem
 
 BLOCKS = 16  # of rows: their diagonal blocks, a 32nd of the matrix, are computed twice
 SPARE = 1.05  # what the factorization itself works in comes on top of the matrix
@@ -101,6 +102,14 @@ class DeviceSystem(BaseEstimator):
     def __getstate__(self):
         state = super().__getstate__()
         return {k: v for k, v in state.items() if k not in ("_lifted", "_triangle")}
+
+    def on_host(self):
+        """The same with arrays of numpy, for a file that another machine may read."""
+        system = CholeskySystem()
+        system.shift_, system.border_ = self.shift_, self.border_
+        system.column_mean_ = getattr(self, "column_mean_", None)
+        system.factor_ = np.asfortranarray(self.backend_.to_host(self.factor_), dtype=np.float64)
+        return system
 
     def _tensor(self, values):
         return self.backend_.asarray(values, self.dtype)

@@ -8,6 +8,8 @@ from scipy.linalg import LinAlgError, eigh
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.blocks import row_blocks
+from skstruct.kernels.grams import GramBlocks, mirror
+from skstruct.smoothing.systems.cholesky import weighted
 
 
 class SpectralSystem(BaseEstimator):
@@ -38,6 +40,12 @@ class SpectralSystem(BaseEstimator):
         self.lowest_ = float(self.values_.min(initial=0.0))
         self.vectors_ = vectors
         return self
+
+    def fit_rows(self, kernel, X, root, shift=None, border=None):
+        """Decompose D K D, with K the kernel matrix of the rows ``X`` and D of ``root``."""
+        K, sums = GramBlocks(kernel, X).half(weighted(root))
+        self.column_mean_ = sums / (root @ root)
+        return self.fit(mirror(K), shift, border)
 
     def _shares(self, shift) -> np.ndarray:
         """c / (k + c) for one shift (m,) or one per column (m, q)."""
@@ -89,5 +97,5 @@ def _deflate(K, u):
     top = top if top > 0 else 1.0
     # P K P = K - u (Ku)' - (Ku) u' + (u'Ku) u u'
     left = Ku - 0.5 * (u @ Ku + top) * u
-    for rows in row_blocks(len(K), 8 * len(K), "50MB"):
+    for rows in row_blocks(len(K), 8 * len(K), "2MB"):
         K[rows] -= np.outer(u[rows], left) + np.outer(left[rows], u)

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a kernel regression will take, before anything is allocated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from skstruct._arrays import memory as machine
+from skstruct._arrays.blocks import parse_memory
+from skstruct.backends import backend_for
+
+SYSTEMS = ("auto", "cholesky", "packed", "spectral", "nystroem", "fourier")
+PRECISIONS = ("double", "mixed")
+EXACT_ROWS = 20_000  # "auto" factors so many rows, for one alpha
+SPECTRAL_ROWS = 5_000  # "auto" decomposes so many rows, for several: 10 to 13 factorizations' work
+FACTORIZATIONS = 12
+PASSES = 5  # over the kernel, to refine a factor in single precision
+SLOWER = 1.1  # than a product of as many operations, factor and kernel together
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How (K + alpha I) A = B will be solved, and what that takes.
+
+    Attributes
+    ----------
+    system : "cholesky", "packed", "spectral", "nystroem" or "fourier"
+    precision : "double" or "mixed"
+    rows : int
+    bytes : int
+        Most memory at one time, beside inputs and targets.
+    flops : float
+        Operations, in those of double precision.
+    free : int or None
+        Memory that there is, in bytes; None if not known.
+    device : Any
+        Where it will be computed; None for numpy.
+    why : str
+        The reason for this system.
+    """
+
+    system: str
+    precision: str
+    rows: int
+    bytes: int
+    flops: float
+    free: int | None
+    device: Any
+    why: str
+
+    @property
+    def seconds(self) -> float:
+        """How long it will take, by the speed of a small matrix product."""
+        return SLOWER * self.flops / product_rate(self.device)
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is enough memory, as far as is known."""
+        return self.free is None or self.bytes <= self.free
+
+
+def plan(n, p, d, *, system="auto", precision="double", n_alphas=1, memory=None, device=None):
+    """How to solve kernel ridge regression with so many rows, features and targets.
+
+    ``"auto"`` is exact for up to 20,000 rows, and for up to 5,000 rows when several penalties or
+    kernels are compared, as one eigendecomposition takes the time of some twelve factorizations.
+    It packs the matrix where only half of it fits into memory, and takes landmarks, "nystroem",
+    beyond.
+
+    Parameters
+    ----------
+    n, p, d : int
+        Numbers of rows, of features (0 for a precomputed kernel) and of targets.
+    system : str, default="auto"
+        What was asked for.
+    precision : "double" or "mixed", default="double"
+    n_alphas : int, default=1
+        Number of penalties times number of kernels that will be compared.
+    memory : int or str, default=None
+        Bytes that may be used; None asks the system.
+    device : None, str or torch.device, default=None
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> plan(1_000, 10, 5, memory="1GB").system
+    'cholesky'
+    >>> plan(20_000, 10, 5, memory="2GB").system
+    'packed'
+    >>> plan(1_000_000, 10, 5, memory="2GB").system
+    'nystroem'
+    """
+    check_system_name(system)
+    check_precision(precision)
+    free = free_memory(device) if memory is None else parse_memory(memory)
+
+    def made(system, why):
+        size, flops = costs(system, n, p, d, precision=precision, n_alphas=n_alphas)
+        return Plan(system, precision, n, size, flops, free, device, why)
+
+    if system != "auto":
+        return made(system, f'system="{system}" was asked for')
+    if n_alphas > 1:
+        exact = made("spectral", "one decomposition serves every penalty")
+        if n <= SPECTRAL_ROWS and exact.fits:
+            return exact
+        return made("nystroem", _beyond(n, SPECTRAL_ROWS, "several penalties or kernels"))
+    if n > EXACT_ROWS:
+        return made("nystroem", _beyond(n, EXACT_ROWS, "one penalty"))
+    exact = exact_plan(n, p, d, precision=precision, memory=free, device=device)
+    return exact if exact.fits else made("nystroem", "not even half of the matrix fits into memory")
+
+
+def exact_plan(n, p, d, *, precision="double", memory=None, device=None) -> Plan:
+    """The full matrix where it fits into memory, and half of it otherwise; as in :func:`plan`."""
+    shared = {"precision": precision, "memory": memory, "device": device}
+    full = plan(n, p, d, system="cholesky", **shared)
+    if full.fits or device is not None:
+        return replace(full, why="one penalty, and the matrix fits into memory")
+    half = plan(n, p, d, system="packed", **shared)
+    return replace(half, why="the matrix does not fit into memory, but half of it does")
+
+
+def _beyond(n, most, what):
+    return f"{n:,} rows are more than the {most:,} that are solved exactly for {what}"
+
+
+def check_fits(plan: Plan) -> None:
+    """Raise ``MemoryError`` unless there is memory for a plan: what it takes, and what else to do.
+
+    Examples
+    --------
+    >>> check_fits(plan(50_000, 10, 1, system="cholesky", memory="100GB"))
+    >>> check_fits(plan(50_000, 10, 1, system="cholesky", memory="2GB"))
+    Traceback (most recent call last):
+        ...
+    MemoryError: 50,000 rows with system="cholesky" need 20.2 GB ...; 2.0 GB are free. ...
+    """
+    if plan.fits:
+        return
+    raise MemoryError(
+        f'{plan.rows:,} rows with system="{plan.system}" need {_size(plan.bytes)} (and would take '
+        f"about {_time(plan.seconds)}); {_size(plan.free)} are free. {_advice(plan)}"
+    )
+
+
+def _advice(plan) -> str:
+    """What would need less memory."""
+    n, ways = plan.rows, []
+    if plan.device is None:
+        for system, precision in (("packed", "double"), ("cholesky", "mixed"), ("packed", "mixed")):
+            size, _ = costs(system, n, 0, 1, precision=precision)
+            if size < plan.bytes and size <= plan.free and (system != "packed" or n <= 65_535):
+                given = f'system="{system}"' + (
+                    ', precision="mixed"' if precision == "mixed" else ""
+                )
+                ways.append(f"{given} ({_size(size)})")
+    ways.append('system="nystroem", which is approximate')
+    return "Use " + ", or ".join(ways) + "."
+
+
+# ---------------------------------------------------------------------- costs
+def costs(system, n, p, d, *, precision="double", n_alphas=1) -> tuple[int, float]:
+    """Bytes and operations of one fit."""
+    if system in ("nystroem", "fourier"):
+        from skstruct.smoothing.onepass.landmarks import most_landmarks
+
+        m = min(n, most_landmarks("auto", n))
+        size = 8 * (3 * m * m + 2 * m * d + min(n, 5_000) * (m + d))
+        return size, 2.0 * n * m * (m + d + p) + n_alphas * m * m * (m / 3 + 2.0 * d)
+    columns = 10 if precision == "mixed" and system != "spectral" else 3  # beside the targets
+    rest = 8 * n * (p + 3 * min(n, 128, max(16, n // 24)) + columns * (d + 1))
+    kernel, solve = float(n) * n * p, 2.0 * n * n * d
+    if system == "spectral":
+        return 16 * n * n + rest, FACTORIZATIONS * n**3 / 3 + kernel + 2 * n_alphas * solve
+    width = 4 if precision == "mixed" else 8
+    matrix = width * (n * n if system == "cholesky" else n * (n + 1) // 2)
+    if precision == "double":
+        return matrix + rest, n**3 / 3 + kernel + solve
+    return matrix + rest, n**3 / 6 + PASSES * (kernel + 2 * solve)
+
+
+def free_memory(device=None) -> int | None:
+    """Bytes free on a device, or of this machine for None and processors; None if not known."""
+    if device is None or str(device) in ("numpy", "cpu"):
+        return machine.available_memory()
+    import torch
+
+    place = torch.device(device)
+    if place.type != "cuda" or not torch.cuda.is_available():
+        return None
+    return int(torch.cuda.mem_get_info(place)[0])
+
+
+def product_rate(device=None) -> float:
+    """Operations per second of a small matrix product, measured once: some milliseconds."""
+    return _measured_rate(None if device is None else str(device))
+
+
+@cache
+def _measured_rate(device) -> float:
+    backend = backend_for(device)
+    size = 384 if device in (None, "numpy", "cpu") else 4096
+    A = backend.asarray(np.random.default_rng(0).standard_normal((size, size)))
+    times = []
+    for _ in range(3):
+        start = perf_counter()
+        backend.to_host(backend.multiply(A, A)[:1, :1])  # to the host: devices compute on their own
+        times.append(perf_counter() - start)
+    return 2.0 * size**3 / max(min(times), 1e-9)
+
+
+# ---------------------------------------------------------------------- words
+def check_system_name(system) -> None:
+    """One of the names that choose a system."""
+    if system not in SYSTEMS:
+        names = ", ".join(f'"{name}"' for name in SYSTEMS[:-1])
+        raise ValueError(f'system is {names} or "{SYSTEMS[-1]}"; {system!r} came.')
+
+
+def check_precision(precision) -> None:
+    """One of the names of precisions."""
+    if precision not in PRECISIONS:
+        raise ValueError(f'precision is "double" or "mixed"; {precision!r} came.')
+
+
+def _size(n_bytes) -> str:
+    for unit, name in ((1e9, "GB"), (1e6, "MB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:,.1f} {name}"
+    return f"{n_bytes / 1e3:,.1f} KB"
+
+
+def _time(seconds: float) -> str:
+    for unit, name in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:,.0f} {name}"
+    return f"{seconds:,.0f} seconds" if seconds >= 2 else "a second"
