@@ -31,6 +31,8 @@ class GramBlocks:
     array([[1., 5.]])
     """
 
+    shortest = 64  # rows of a block, in a small matrix
+
     def __init__(self, kernel, X):
         self.kernel, self.X, self.n = kernel, X, X.shape[0]
         self.precomputed = isinstance(kernel.kernel, str) and kernel.kernel == "precomputed"
@@ -42,9 +44,9 @@ class GramBlocks:
             self._squares = kernel.gamma_ * np.einsum("ij,ij->i", self.X, self.X)
 
     def steps(self, n: int | None = None) -> Iterator[slice]:
-        """Slices that cover n rows; a block of all columns is at most a 24th of the matrix."""
+        """Slices that cover n rows; of a large matrix, a block is at most a 24th."""
         n = self.n if n is None else n
-        step = max(16, min(LONGEST, self.n // 24))
+        step = max(self.shortest, min(LONGEST, self.n // 24))
         for start in range(0, n, step):
             yield slice(start, min(start + step, n))
 
@@ -59,8 +61,7 @@ class GramBlocks:
             part = self.kernel(self.X[rows], self.X[columns])
             if part.shape != out.shape:
                 raise ValueError(
-                    f"The kernel of {len(out)} rows has shape {part.shape}, with {out.shape[1]} "
-                    "others."
+                    f"The kernel of {len(out)} rows has shape {part.shape}; {out.shape} expected."
                 )
             out[...] = part
             if self.kernel.kernel == "rbf":  # of sparse rows: distances of a row to itself round

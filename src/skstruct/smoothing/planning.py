@@ -177,7 +177,7 @@ def costs(system, n, p, d, *, precision="double", n_alphas=1) -> tuple[int, floa
         size = 8 * (3 * m * m + 2 * m * d + min(n, 5_000) * (m + d))
         return size, 2.0 * n * m * (m + d + p) + n_alphas * m * m * (m / 3 + 2.0 * d)
     columns = 10 if precision == "mixed" and system != "spectral" else 3  # beside the targets
-    rest = 8 * n * (p + 3 * min(n, 128, max(16, n // 24)) + columns * (d + 1))
+    rest = 8 * n * (p + 3 * min(n, 128, max(64, n // 24)) + columns * (d + 1))
     kernel, solve = float(n) * n * p, 2.0 * n * n * d
     if system == "spectral":
         return 16 * n * n + rest, FACTORIZATIONS * n**3 / 3 + kernel + 2 * n_alphas * solve

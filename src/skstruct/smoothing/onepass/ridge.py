@@ -329,7 +329,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         """Whether training rows are kept, and are no more numbers than the sums."""
         if self.rows_ is None or is_tensor(self.rows_[0]):
             return False
-        return sum(part.size for part in self.rows_ if part is not None) <= 2 * self.stats_.G.size
+        return sum(part.size for part in self.rows_ if part is not None) <= 2 * self.map_.width**2
 
     def _kept_rows(self):
         check_is_fitted(self)

@@ -20,7 +20,7 @@ ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 class MixedSystem(CholeskySystem):
-    r"""As :class:`CholeskySystem`, with half of its memory and about twice its speed.
+    r"""As :class:`CholeskySystem`, with half of its memory and, for few columns, faster.
 
     M = D K D + c I is factored in single precision, and that factor preconditions conjugate
     gradients in double precision, for which the values of K are computed anew, block by block,
