@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone
@@ -31,6 +32,18 @@ from skstruct.streaming import as_source, is_source
 
 if TYPE_CHECKING:
     from skstruct.bounds import Certificate
+
+
+_RETARGETED: WeakKeyDictionary = WeakKeyDictionary()  # predicting leaves a model as it is
+
+
+def retargeted(smoother, problem):
+    """The smoother of another loss's targets; the last one is kept for the next batch."""
+    key, other = _RETARGETED.get(smoother, (None, None))
+    if key != problem.key:
+        other = smoother.with_targets(problem.targets())
+        _RETARGETED[smoother] = (problem.key, other)
+    return other
 
 
 class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
@@ -344,7 +357,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
                     f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, "
                     "or use a linear smoother (KernelRidge, Neighbors, NadarayaWatson, Forest)."
                 )
-            smoother = smoother.with_targets(problem.targets())
+            smoother = retargeted(smoother, problem)
         return problem.restricted(restrict), smoother
 
     @staticmethod

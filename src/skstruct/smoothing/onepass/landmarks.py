@@ -75,11 +75,15 @@ def choose_landmarks(kernel, X, n_landmarks, random_state, backend, most=None) -
         among = F[proposed][:, : len(rows)]
         H = kernel(X[proposed], X[proposed]) - among @ among.T
         chosen, factor = _thinned(backend.to_host(H), left[proposed], rng, m - len(rows))
-        if not len(chosen):
+        if not len(chosen):  # the first one is kept, unless nothing but rounding is left of it
+            left[proposed] = 0.0
             continue
         pivots, begin = proposed[chosen], len(rows)
         new = kernel(X, X[pivots]) - F[:, :begin] @ F[pivots][:, :begin].T
         new = backend.whiten(backend.asarray(factor.T).T, backend.asarray(new))
+        gains = np.cumsum(backend.to_host((new * new).sum(0)))
+        spare = np.count_nonzero(left.sum() - gains[:-1] <= enough * trace)
+        pivots, new = pivots[: len(pivots) - spare], new[:, : len(pivots) - spare]
         F[:, begin : begin + len(pivots)] = new
         left -= backend.to_host((new * new).sum(1))
         left[pivots] = 0.0
