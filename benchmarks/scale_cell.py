@@ -103,8 +103,8 @@ def _falkon_flops(n, d, m):
 
 
 def _sklearn_pass_flops(n, d, m):
-    """Features times the root of K_mm, their square in full, and a singular value decomposition."""
-    return 4 * n * m**2 + 2 * n * m * (P + d) + 20 * m**3
+    """Features times the root of K_mm, their square, and a singular value decomposition."""
+    return 3 * n * m**2 + 2 * n * m * (P + d) + 10 * m**3
 
 
 def _exact_bytes(matrices):

@@ -12,14 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.optional import is_pandas
 from skstruct.backends import backend_for
-from skstruct.learners.batch_streams import decode_batches, inputs_of, inputs_source
 from skstruct.learners.batches import decide_in_blocks
 from skstruct.learners.inputs import read_inputs
-from skstruct.learners.prediction_files import PredictedColumns
 from skstruct.spaces import Decoded
 from skstruct.spaces.base import check_k
 from skstruct.spaces.limits import check_n_rows
-from skstruct.streaming import predict_partitions
 
 
 class BlockPredictor(BaseEstimator):
@@ -104,6 +101,8 @@ class BlockPredictor(BaseEstimator):
 
     def decode_batches(self, batches, **choices):
         """The same with estimated risks and bounds; yields :class:`~skstruct.spaces.Decoded`."""
+        from skstruct.learners.batch_streams import decode_batches, inputs_of
+
         problem, smoother = self._prepared(**choices)
         return decode_batches(self, inputs_of(self, batches), problem, smoother)
 
@@ -129,6 +128,10 @@ class BlockPredictor(BaseEstimator):
         int
             Number of rows.
         """
+        from skstruct.learners.batch_streams import inputs_source
+        from skstruct.learners.prediction_files import PredictedColumns
+        from skstruct.streaming.writing import predict_partitions
+
         check_is_fitted(self)
         return predict_partitions(
             PredictedColumns(self, choices), inputs_source(self, X), folder, engine, self.verbose,

@@ -10,7 +10,6 @@ from skstruct._arrays.blocks import parse_memory, row_blocks
 from skstruct._arrays.progress import track
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import Decoded
-from skstruct.streaming.pipeline import overlapped
 
 
 def decide_in_blocks(X, smooth, decide, bytes_per_row, *, memory, n_jobs, verbose) -> Decoded:
@@ -38,6 +37,8 @@ def decide_in_blocks(X, smooth, decide, bytes_per_row, *, memory, n_jobs, verbos
 
     shown = track(blocks, "predicting", verbose)
     if n_jobs == 1 and len(blocks) > 1:  # smooth one block while the one before is decided
+        from skstruct.streaming.pipeline import overlapped
+
         smoothed = overlapped(shown, lambda rows: (rows, smooth(X[rows])), depth=1)
         return _joined([decided(*pair) for pair in smoothed])
     if n_jobs == 1:
@@ -54,12 +55,12 @@ def _joined(parts: list[Decoded]) -> Decoded:
     widths = {part.outputs.shape[-1] for part in parts if part.outputs.ndim > 1}
     outputs = [part.outputs for part in parts]
     if len(widths) > 1:  # sequences, as wide as the longest of their block
-        outputs = [_widened(Z, max(widths)) for Z in outputs]
+        outputs = [widened(Z, max(widths)) for Z in outputs]
     values, bounds = ([getattr(part, name) for part in parts] for name in ("values", "bounds"))
     return Decoded(*map(np.concatenate, (outputs, values, bounds)))
 
 
-def _widened(Z, width: int):
+def widened(Z, width: int):
     """Sequences padded with -1."""
     missing = [(0, 0)] * (Z.ndim - 1) + [(0, width - Z.shape[-1])]
     return np.pad(Z, missing, constant_values=-1)

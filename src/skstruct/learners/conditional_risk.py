@@ -205,7 +205,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
             File that the choice of kernel and alpha is saved to on the way, and goes on from when
             it was stopped; it is removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
-        self.streamed_ = is_source(X)
+        self.streamed_ = is_source(X) and not self._is_held(X, groups)
         if self.streamed_:
             return self._fit_source(as_source(X, y, sample_weight), groups, checkpoint)
         if y is None:
@@ -287,6 +287,16 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         if not has_fit_parameter(smoother, "sample_weight"):
             raise ValueError(f"{type(smoother).__name__} takes no sample_weight.")
         return smoother.fit(X, self.problem_.targets(), sample_weight=sample_weight)
+
+    def _is_held(self, X, groups) -> bool:
+        """Whether an array mapped from a file is held whole, for a system that needs all of it."""
+        if not isinstance(X, np.memmap):
+            return False
+        whole = self.smoother is not None or self.label_kernel is not None or self._precomputed
+        single = isinstance(self.leave_out, str) and self.leave_out == "one"
+        if whole or groups is not None or not single:
+            return True
+        return self.system not in ONE_PASS and (self.system != "auto" or len(X) <= SPECTRAL_ROWS)
 
     def _by_landmarks(self) -> bool:
         """Whether weights of training rows would need a pass over all of them."""

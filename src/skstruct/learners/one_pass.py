@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from skstruct.learners.inputs import read_inputs
 from skstruct.learners.leave_out import N_ALPHAS
-from skstruct.smoothing.onepass.landmarks import rows_to_choose_from
+from skstruct.smoothing.onepass.reading import first_not_finite, placed
 from skstruct.smoothing.planning import plan
 
 ONE_PASS = ("nystroem", "fourier")
@@ -75,9 +75,7 @@ class BlockReader(BaseEstimator):
             X = read_inputs(self, block.X, reset=False)
             return X, self.problem_.targets_of(self._outputs(block.y)), _weights(block)
         except (ValueError, TypeError) as error:
-            if not block.where or block.where in str(error):
-                raise
-            raise type(error)(f"In {block.where}: {error}") from error
+            raise placed(error, block) from error
 
     def _outputs(self, y):
         if y is None:
@@ -94,6 +92,8 @@ def _weights(block):
 
 def first_rows(model, source):
     """A sample of the rows of a source: what is open of model and space is learned from it."""
+    from skstruct.smoothing.onepass.landmarks import rows_to_choose_from
+
     wanted = rows_to_choose_from(model.n_landmarks, source.n_rows)
     sample = source.sample(wanted, 0 if model.random_state is None else model.random_state)
     if sample.y is None:
@@ -102,6 +102,17 @@ def first_rows(model, source):
             "no outputs: give pairs (X, y), or name the columns of outputs."
         )
     return sample
+
+
+def placed_in(source, sample, error):
+    """An error of a sample, with the place of its cause in the source if that can be found."""
+    if first_not_finite(sample.X) is None:
+        return placed(error, sample) if "Y[" in str(error) else error
+    for part in source.partitions() if source.again else ():
+        for block in part.blocks(10_000):
+            if first_not_finite(block.X) is not None:
+                return placed(error, block)
+    return placed(error, sample)  # of an iterator, the sample is the first rows
 
 
 def check_seen(problem, outputs) -> None:

@@ -9,18 +9,26 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight
 
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.whole import all_or_nothing
+from skstruct.learners.batches import widened
 from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inputs
 from skstruct.learners.leave_out import alpha_grid, choose, kernel_grid
-from skstruct.learners.one_pass import ONE_PASS, BlockReader, check_seen, first_rows
+from skstruct.learners.one_pass import ONE_PASS, BlockReader, check_seen, first_rows, placed_in
 from skstruct.losses import resolve_loss
-from skstruct.smoothing.onepass.ridge import NystroemRidge
-from skstruct.streaming.rows import join_rows
+
+
+def _goes_on(model) -> bool:
+    """Whether further rows can be added to what was learned."""
+    plain = model.smoother is None and model.label_kernel is None and not model._precomputed
+    if not plain or model.system not in ("auto", *ONE_PASS):
+        return False
+    return model.loss is None or resolve_loss(model.loss).embedding != "weights"
 
 
 class StreamedRisk:
@@ -32,10 +40,14 @@ class StreamedRisk:
     def _fit_source(self, source, groups, checkpoint):
         self._check_streamed(groups)
         sample = first_rows(self, source)
-        X = self._open_stream(sample.X, sample.y)
+        try:
+            X = self._open_stream(sample.X, sample.y)
+        except (ValueError, TypeError) as error:
+            raise placed_in(source, sample, error) from error
         reader = BlockReader(self, self.problem_)
         read = {"source": source, "sample": sample, "read": reader}
-        with resuming(self, checkpoint, X=X, y=sample.y, n_rows=source.n_rows) as level:
+        data = {"X": X, "y": sample.y, "sample_weight": sample.weight, "n_rows": source.n_rows}
+        with resuming(self, checkpoint, **data) as level:
             self.smoother_ = self._fit_stream(X, sample.weight, read, level)
         return self
 
@@ -78,10 +90,12 @@ class StreamedRisk:
 
     def _fit_stream(self, X, weight, read, level):
         pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, weight)
-        saved = None if level is NOWHERE else level.below("sums")
+        search = level.below("search")
 
         def fit(smoother):
-            return smoother.fit_source(**read, level=saved)
+            number = pairs.index((smoother.kernel, smoother.gamma))
+            sums = None if level is NOWHERE else search.below(f"sums {number}")
+            return smoother.fit_source(**read, level=sums)
 
         if self._is_searched() or len(pairs) > 1:
             if not read["source"].again and len(pairs) > 1:
@@ -89,7 +103,7 @@ class StreamedRisk:
             self.search_, smoother = choose(
                 lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, self.system_),
                 pairs, self.alpha, self.problem_, X, None, sample_weight=weight,
-                memory=self.memory, verbose=self.verbose, fit=fit,
+                memory=self.memory, verbose=self.verbose, fit=fit, level=search,
             )  # fmt: skip
         else:
             smoother = fit(self._ridge(*pairs[0], self.alpha, self.system_))
@@ -99,12 +113,14 @@ class StreamedRisk:
         return isinstance(self.alpha, str) or np.ndim(self.alpha) > 0
 
     # ------------------------------------------------------------------ further rows
+    @available_if(_goes_on)
     @all_or_nothing
     def partial_fit(self, X, y, sample_weight=None):
-        """Learn from further rows, as if all had come at once, but for the landmarks.
+        """Learn from further rows by landmarks, as if all had come at once.
 
         The first call learns what is open of the space (names), of the kernel (its width) and
-        which landmarks there are: give it rows of every kind. Sums are kept, rows are not. An
+        which landmarks there are: give it rows of every kind. Sums are kept, rows are not; after
+        an exact fit, its rows are the first. An
         alpha that is searched for is chosen anew in each call, by the loss on the last ten
         thousand rows, each left out.
         """
@@ -117,32 +133,43 @@ class StreamedRisk:
             X = self._open_stream(X, y)
         else:
             X = self._further_rows(X, y)
-        problem, before = self._problem_of(y), [] if first else [self.outputs_]
+        problem = self._problem_of(y)
         weight = None
         if sample_weight is not None:
             rows = np.empty((X.shape[0], 0))
             weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
         smoother = self._new_smoother(X, weight) if first else copy.copy(self.smoother_)
+        known = 0 if first else smoother.n_judged  # others, of a model from a file, are not kept
         smoother.partial_fit(X, problem.targets(), weight)
-        latest = len(smoother.sample_[1])  # rows by which alpha is chosen
-        self.outputs_ = join_rows([*before, problem.outputs])[-latest:]
+        # What the space lists is that of outputs_, the first ones; alpha is judged by the latest.
+        outputs = [self.problem_.outputs[len(self.problem_.outputs) - known :], problem.outputs]
         self.problem_ = copy.copy(self.problem_)
-        self.problem_.outputs = self.outputs_
+        self.problem_.outputs = _joined(outputs)[-smoother.n_judged :]
         if self._is_searched():
             smoother = self._best_alpha(smoother)
         self.smoother_ = self._settled(smoother)
         return self
 
     def _further_rows(self, X, y):
-        if not isinstance(self.smoother_, NystroemRidge):
+        if self.tokens_ is not None or self.problem_.by_weights:
             raise ValueError(
-                f"partial_fit goes on from landmarks, and this model was fitted by "
-                f"{self.system_ or type(self.smoother_).__name__}: fit with system='nystroem', or "
-                "begin with partial_fit."
+                "partial_fit goes on from sums over rows; sequences of tokens, and losses that "
+                "need the weights of all training rows, are learned from arrays."
             )
         X = read_inputs(self, X, reset=False)
         check_consistent_length(X, y)
+        if not hasattr(self.smoother_, "stats_"):
+            self._begin_from_rows()
         return X
+
+    def _begin_from_rows(self):
+        """Landmarks in place of an exact system, from the rows that it has."""
+        exact, self.streamed_ = self.smoother_, True
+        self.system_ = self.system if self.system in ONE_PASS else "nystroem"
+        self.problem_ = self._problem(self.loss_)
+        smoother = self._ridge(exact.kernel, exact.gamma, exact.alpha, self.system_)
+        targets = self.problem_.targets()
+        self.smoother_ = smoother.partial_fit(exact.X_fit_, targets, exact.sample_weight_)
 
     def _problem_of(self, y):
         """The problem whose outputs are those of the present rows."""
@@ -164,3 +191,11 @@ class StreamedRisk:
             self.problem_.realized(left, self.memory, weight) for left in smoother.loo_path(alphas)
         ]
         return smoother.with_alpha(float(alphas[int(np.argmin(risks))]))
+
+
+def _joined(outputs):
+    """Outputs in canonical form, one batch after another; sequences as wide as the longest."""
+    widths = {Z.shape[-1] for Z in outputs if Z.ndim > 1}
+    if len(widths) > 1:
+        outputs = [widened(Z, max(widths)) for Z in outputs]
+    return np.concatenate(outputs)

@@ -170,8 +170,11 @@ class KernelRidge(KernelMachine):
     def _solve(self, targets):
         self.targets_ = targets
         T = self._matrix_targets()
-        coef = self.system_.solve(self.root_[:, None] * T)
-        coef *= self.root_[:, None]
+        if (self.root_ == 1.0).all():  # no copies of large targets
+            coef = self.system_.solve(T)
+        else:
+            coef = self.system_.solve(self.root_[:, None] * T)
+            coef *= self.root_[:, None]
         self._store(coef, T)
         return self
 

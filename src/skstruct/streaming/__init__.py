@@ -1,15 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows in blocks: from arrays, files and iterators, by one process or by many."""
 
-from skstruct.streaming.arrays import ArraySource
-from skstruct.streaming.blocks import Block, Partition, Source
+from typing import TYPE_CHECKING
+
+from skstruct._arrays.lazy import lazy_names
 from skstruct.streaming.choice import as_source, is_source
-from skstruct.streaming.dask_engine import DaskEngine
-from skstruct.streaming.engines import SerialEngine, merge_tree, opened
-from skstruct.streaming.iterators import IteratorSource
-from skstruct.streaming.parquet import ParquetSource
-from skstruct.streaming.pipeline import overlapped
-from skstruct.streaming.writing import predict_partitions, write_batches
+
+if TYPE_CHECKING:
+    from skstruct.streaming.arrays import ArraySource
+    from skstruct.streaming.blocks import Block, Partition, Source
+    from skstruct.streaming.dask_engine import DaskEngine
+    from skstruct.streaming.engines import SerialEngine, merge_tree, opened
+    from skstruct.streaming.iterators import IteratorSource
+    from skstruct.streaming.parquet import ParquetSource
+    from skstruct.streaming.pipeline import overlapped
+    from skstruct.streaming.writing import predict_partitions, write_batches
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "ArraySource": "arrays",
+        "Block": "blocks",
+        "DaskEngine": "dask_engine",
+        "IteratorSource": "iterators",
+        "ParquetSource": "parquet",
+        "Partition": "blocks",
+        "SerialEngine": "engines",
+        "Source": "blocks",
+        "merge_tree": "engines",
+        "opened": "engines",
+        "overlapped": "pipeline",
+        "predict_partitions": "writing",
+        "write_batches": "writing",
+    },
+)
 
 __all__ = [
     "ArraySource",

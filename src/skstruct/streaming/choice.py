@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.streaming.arrays import ArraySource
 from skstruct.streaming.blocks import Source
-from skstruct.streaming.iterators import IteratorSource
 
 
 def is_source(X) -> bool:
@@ -49,12 +47,18 @@ def as_source(X, y=None, sample_weight=None) -> Source:
 
         return ParquetSource(X, outputs=_names(y, "y"), weight=_names(sample_weight, "weight"))
     if not isinstance(X, Source) and not _is_iterator(X):
+        from skstruct.streaming.arrays import ArraySource
+
         return ArraySource(X, y, sample_weight)
     if y is not None or sample_weight is not None:
         raise ValueError(
             "y and sample_weight come with the blocks of a source: (X, y) or (X, y, weight)."
         )
-    return X if isinstance(X, Source) else IteratorSource(X)
+    if isinstance(X, Source):
+        return X
+    from skstruct.streaming.iterators import IteratorSource
+
+    return IteratorSource(X)
 
 
 def is_arrow(X) -> bool:

@@ -6,12 +6,17 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct._arrays.blocks import row_blocks
+from skstruct._arrays.blocks import parse_memory, row_blocks
 from skstruct.backends import is_tensor
+from skstruct.smoothing.onepass.groups import (
+    FOLDS,
+    LARGEST_GROUP,
+    fold_numbers,
+    group_blocks,
+    group_numbers,
+)
 from skstruct.smoothing.onepass.stats import Stats, merged
 from skstruct.smoothing.onepass.system import FeatureSystem
-
-FOLDS = 10  # groups are left out so many at a time at most
 
 
 class LeftOut:
@@ -22,9 +27,8 @@ class LeftOut:
 
     def loo(self, groups=None):
         """Predictions for all training rows, each (or its whole group) left out; (n, q)."""
-        X, _, _ = self._kept_rows()
-        path = self._left_out_path([float(self.alpha)], groups, np.arange(X.shape[0]))
-        left = next(path)
+        self._kept_rows()
+        left = next(self._left_out_path([float(self.alpha)], groups, None))
         return left[:, 0] if self._one_target else left
 
     def loo_path(self, alphas, groups=None):
@@ -37,36 +41,65 @@ class LeftOut:
         Parameters
         ----------
         groups : array of shape (n,), default=None
-            Rows that are left out together, for which sums of each group, or of ten sets of
-            groups, are collected in a second pass.
+            Rows that are left out together. Of more than ten groups with more rows than the
+            sample, or with groups of more than 2,000 rows, ten sets of groups are left out.
         """
         check_is_fitted(self)
         return self._left_out_path(alphas, groups, self.left_out_rows_)
 
     def _left_out_path(self, alphas, groups, numbers):
         X, T, weight = self._rows_to_judge(numbers)
-        if groups is None:
-            parts = [(slice(None), self.system_)]
-        else:
-            parts = self._folds(groups, numbers)
-        backend = self.map_.backend
-        rotated = [_blocks(part, X, self.map_, system) for part, system in parts]
-        for alpha in alphas:
+        alphas = [float(alpha) for alpha in alphas]
+        for alpha, blocks in zip(alphas, self._rotated(X, groups, numbers, len(alphas))):
             left = np.empty(T.shape)
-            for (part, system), blocks in zip(parts, rotated):
-                where = np.arange(len(T))[part]
-                for rows, Z in blocks:
-                    here = where[rows]
-                    if groups is None:
-                        left[here] = system.left_out(Z, T[here], weight[here], alpha)
-                    else:
-                        left[here] = backend.to_host(system.fitted(Z, alpha))
+            for here, Z, system, together in blocks:
+                if together is None:  # rows of a fold, of which the system knows nothing
+                    left[here] = system.backend.to_host(system.fitted(Z, alpha))
+                else:
+                    left[here] = system.left_out(Z, T[here], weight[here], alpha, together)
             yield left
+
+    def _rotated(self, X, groups, numbers, n_times: int):
+        """Blocks of rows, their features in the eigenbasis of a system, and groups among them.
+
+        They are computed once for every alpha, unless there is room to keep them.
+        """
+        blocks = self._blocks_to_leave(X, groups, numbers)
+
+        def rotated():
+            for here, system, together in blocks:
+                Z = self.map_.features(X[here], "float64")
+                yield here, system.rotated(Z), system, together
+
+        room = 8 * self.map_.width * X.shape[0] <= max(parse_memory(self.memory), 50_000_000)
+        if n_times > 1 and room:
+            kept = list(rotated())
+            return (kept for _ in range(n_times))
+        return (rotated() for _ in range(n_times))
+
+    def _blocks_to_leave(self, X, groups, numbers):
+        """Numbers of rows to judge, the system they are judged by, and the groups they are in."""
+        n, step = X.shape[0], self._block_rows()
+        if groups is None:
+            blocks = [np.arange(n)[rows] for rows in row_blocks(n, 1, step)]
+            return [(here, self.system_, np.arange(len(here))) for here in blocks]
+        _, _, weight = self._kept_rows()
+        group = group_numbers(groups, len(self.rows_[1]), weight)
+        sizes = np.bincount(group)
+        if len(sizes) > FOLDS and sizes.max() <= LARGEST_GROUP and numbers is None:
+            return [(here, self.system_, group[here]) for here in group_blocks(group, step)]
+        fold = fold_numbers(group)
+        judged = fold if numbers is None else fold[numbers]
+        return [
+            (np.flatnonzero(judged == k)[rows], system, None)
+            for k, system in enumerate(self._without_folds(fold))
+            for rows in row_blocks(np.count_nonzero(judged == k), 1, step)
+        ]
 
     def _rows_to_judge(self, numbers):
         """Inputs, targets on the host (k, q) and weights of training rows by number."""
         if self.rows_ is None:
-            X, T, weight = self.sample_
+            X, T, weight = self.sample_ or self._kept_rows()
         else:
             X, T, weight = self.rows_
             if numbers is not None:
@@ -76,11 +109,10 @@ class LeftOut:
         weight = np.ones(len(T)) if weight is None else weight
         return X, np.asarray(T if T.ndim == 2 else T[:, None], dtype=np.float64), weight
 
-    def _folds(self, groups, numbers):
-        """Rows to judge of each fold, and the system without that fold."""
+    def _without_folds(self, fold):
+        """The system without each fold, by sums of the others."""
         X, T, weight = self._kept_rows()
-        fold, backend = fold_numbers(groups, X.shape[0]), self.map_.backend
-        T = T if T.ndim == 2 else T[:, None]
+        backend, T = self.map_.backend, T if T.ndim == 2 else T[:, None]
         sums = []
         for k in range(fold.max() + 1):
             stats = Stats.empty(self.map_.width, T.shape[1], backend)
@@ -91,55 +123,18 @@ class LeftOut:
                 part = None if weight is None else weight[here]
                 stats.add(Z, backend.asarray(T[here], Z.dtype), part, backend)
             sums.append(stats)
-        judged = fold if numbers is None else fold[numbers]
-        return [
-            (
-                np.flatnonzero(judged == k),
-                FeatureSystem(merged(sums[:k] + sums[k + 1 :]), self.fit_intercept, backend),
-            )
-            for k in range(len(sums))
-        ]
+        others = (merged(sums[:k] + sums[k + 1 :]) for k in range(len(sums)))
+        return [FeatureSystem(stats, self.fit_intercept, backend) for stats in others]
 
     def _weights(self, X, rows, weight):
         """Weights of training rows, in blocks of these; shape (n, n_fitted)."""
         system, backend, alpha = self.system_, self.map_.backend, float(self.alpha)
-        system.values_  # noqa: B018  (the decomposition serves all blocks)
         here = system.rotated(self.map_.features(X, "float64"))
-        shares = 1.0 / (system._decomposed[0] + alpha)
         weight = np.ones(rows.shape[0]) if weight is None else weight
         W = np.empty((X.shape[0], rows.shape[0]))
         for part in row_blocks(rows.shape[0], 1, self._block_rows()):
             there = system.rotated(self.map_.features(rows[part], "float64"))
-            W[:, part] = backend.to_host((here * shares) @ there.T)
+            W[:, part] = backend.to_host(system.products(here, there, alpha))
         if self.fit_intercept:
             W += 1.0 / self.stats_.weight
         return W * weight
-
-
-def _blocks(part, X, feature_map, system):
-    """Rotated features of some rows, by blocks that are kept."""
-    chosen = X[part]
-    step = max(1, 50_000_000 // feature_map.width)
-    return [
-        (slice(i, i + step), system.rotated(feature_map.features(chosen[i : i + step], "float64")))
-        for i in range(0, chosen.shape[0], step)
-    ]
-
-
-def fold_numbers(groups, n: int) -> np.ndarray:
-    """The fold of each row: rows of a group together, at most ten folds of about equal size."""
-    groups = np.asarray(groups)
-    if groups.shape != (n,):
-        raise ValueError(
-            f"groups has shape {groups.shape}; one entry for each of {n} rows expected."
-        )
-    names, number, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    if len(names) < 2:
-        raise ValueError("All rows are in one group: leaving it out leaves nothing.")
-    if len(names) <= FOLDS:
-        return number
-    fold_of, filled = np.empty(len(names), dtype=np.int64), np.zeros(FOLDS)
-    for group in np.argsort(-sizes, kind="stable"):  # the largest first, into the emptiest fold
-        fold_of[group] = filled.argmin()
-        filled[fold_of[group]] += sizes[group]
-    return fold_of[number]

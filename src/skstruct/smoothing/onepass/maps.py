@@ -40,7 +40,7 @@ class NystroemMap:
     @classmethod
     def of_sample(cls, kernel, X, n_landmarks, most, random_state, dtype, device):
         """Landmarks chosen among the rows of a sample."""
-        backend = backend_for(device, X)
+        backend = _checked_backend(device, X)
         rows = X if sparse.issparse(X) else backend.asarray(X, np.float64)
         found = choose_landmarks(
             kernel_function(kernel, backend), rows, n_landmarks, random_state, backend, most
@@ -101,8 +101,10 @@ class NystroemMap:
 
     def values(self, X, dtype="float64"):
         """k(x, L), which ``readout`` is applied to; shape (n, m)."""
-        if sparse.issparse(X):
+        if sparse.issparse(self._landmarks):
+            X = sparse.csr_array(X)
             return self.backend.asarray(self._function(X, self._landmarks), dtype)
+        X = X.toarray() if sparse.issparse(X) else X
         A, L = (self.backend.asarray(rows, dtype) for rows in (X, self._landmarks))
         return self.backend.asarray(self._function(A, L), dtype)
 
@@ -144,6 +146,7 @@ class FourierMap:
                 f'Random Fourier features stand for kernel="rbf"; {kernel.kernel!r} came. '
                 '"nystroem" serves every kernel.'
             )
+        _checked_backend(device, X)
         m = most if isinstance(n_landmarks, str) else int(n_landmarks)
         rng = check_random_state(random_state)
         directions = np.sqrt(2.0 * kernel.gamma_) * rng.standard_normal((X.shape[1], m))
@@ -175,6 +178,15 @@ class FourierMap:
     def readout(self, coef):
         """The coefficients themselves."""
         return coef
+
+
+def _checked_backend(device, X):
+    backend = backend_for(device, X)
+    if sparse.issparse(X) and not isinstance(backend, NumpyBackend):
+        raise ValueError(
+            "X is sparse, which devices do not take: give X.toarray(), or device=None."
+        )
+    return backend
 
 
 def kernel_function(kernel, backend):

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from skstruct._arrays.blocks import parse_memory, row_blocks
 from skstruct._arrays.checks import is_count
+from skstruct._arrays.whole import all_or_nothing
 from skstruct.backends import is_tensor
 from skstruct.kernels.inputs import InputKernel
 from skstruct.smoothing.kernel_machine import KernelMachine
@@ -24,6 +25,7 @@ from skstruct.smoothing.onepass.landmarks import (
 )
 from skstruct.smoothing.onepass.left_out import LeftOut
 from skstruct.smoothing.onepass.maps import FourierMap, NystroemMap
+from skstruct.smoothing.onepass.reading import as_given, checked
 from skstruct.smoothing.onepass.saved import SavedEngine
 from skstruct.smoothing.onepass.stats import Stats, accumulate, merged
 from skstruct.smoothing.onepass.system import FeatureSystem
@@ -143,20 +145,26 @@ class NystroemRidge(LeftOut, KernelMachine):
     rows_ = sample_ = left_out_rows_ = None  # of a model that was loaded from a file
 
     # ------------------------------------------------------------------ fitting
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
         self._check_parameters()
         X, targets, weight = self._read_rows(X, y, sample_weight)
         rows = self._rows_to_sample(X.shape[0], weight)
         sample = X[rows] if len(rows) < X.shape[0] else X
-        kernel = self._settled_kernel(sample if is_tensor(X) else X, weight)
+        if is_tensor(X) and rows_to_choose_from(self.n_landmarks, X.shape[0]) < X.shape[0]:
+            # Of rows on a device, only some come to the host.
+            kernel = self._settled_kernel(sample, None if weight is None else weight[rows])
+        else:
+            kernel = self._settled_kernel(X, weight)
         self.map_ = self._new_map(kernel, sample, X.shape[0], X)
         self._one_target = targets.ndim == 1
-        self.rows_ = (X, targets, weight)
+        self.rows_, self.sample_ = (X, targets, weight), None
         self.stats_ = self._summed(ArraySource(*self.rows_), as_given)
         self.left_out_rows_ = rows if len(rows) < X.shape[0] else None
         return self._solve()
 
+    @all_or_nothing
     def fit_source(self, source, read=None, *, sample=None, level=None):
         """Fit to the blocks of a source; nothing of the rows is kept but a sample.
 
@@ -172,7 +180,7 @@ class NystroemRidge(LeftOut, KernelMachine):
             Of a fit that is saved on the way.
         """
         self._check_parameters()
-        read = as_given if read is None else read
+        given, read = read is None, checked if read is None else read
         if sample is None:
             wanted = rows_to_choose_from(self.n_landmarks, source.n_rows)
             sample = source.sample(wanted, self.random_state)
@@ -180,22 +188,23 @@ class NystroemRidge(LeftOut, KernelMachine):
         if not X.shape[0]:
             raise ValueError("There are no rows to learn from.")
         self.n_features_in_ = X.shape[1]
-        kept = slice(None) if weight is None else np.flatnonzero(weight > 0)
+        kept = slice(None) if weight is None else _positive(weight)
         kernel = self._settled_kernel(X, weight)
         self.map_ = self._new_map(kernel, X[kept], source.n_rows, X)
-        self._one_target = T.ndim == 1
+        self._one_target = given and np.ndim(sample.y) == 1
         self.stats_ = self._summed(source, read, level)
         self.rows_, self.left_out_rows_, self.sample_ = None, None, (X, T, weight)
         return self._solve()
 
+    @all_or_nothing
     def partial_fit(self, X, y, sample_weight=None):
         """Further rows. The first call settles the kernel and its landmarks."""
         first = not hasattr(self, "map_")
         self._check_parameters()
         X, targets, weight = self._read_rows(X, y, sample_weight, reset=first)
         if first:
+            kept = slice(None) if weight is None else _positive(weight)
             kernel = self._settled_kernel(X, weight)
-            kept = slice(None) if weight is None else np.flatnonzero(weight > 0)
             self.map_ = self._new_map(kernel, X[kept], None, X)
             self._one_target = targets.ndim == 1
         part = self._summed(ArraySource(X, targets, weight), as_given)
@@ -204,8 +213,9 @@ class NystroemRidge(LeftOut, KernelMachine):
                 f"{part.C.shape[1]} targets came; there were {self.stats_.C.shape[1]} before."
             )
         self.stats_ = part if first else merged([self.stats_, part])
+        before = self.sample_ if self.rows_ is None else self.rows_
+        self.sample_ = _latest(before, (X, targets, weight))
         self.rows_ = self.left_out_rows_ = None
-        self.sample_ = _latest(self.sample_, (X, targets, weight))
         return self._solve()
 
     def _check_parameters(self):
@@ -236,13 +246,12 @@ class NystroemRidge(LeftOut, KernelMachine):
             return X, targets, None
         rows = np.empty((X.shape[0], 0))
         weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
-        if not weight.any():
-            raise ValueError("All sample weights are zero.")
+        _positive(weight)
         return X, targets, weight
 
     def _rows_to_sample(self, n: int, weight):
         """Numbers of the rows that landmarks are chosen from."""
-        rows = np.arange(n) if weight is None else np.flatnonzero(weight > 0)
+        rows = np.arange(n) if weight is None else _positive(weight)
         wanted = rows_to_choose_from(self.n_landmarks, len(rows))
         if wanted < len(rows):
             rng = np.random.default_rng(self._seed())
@@ -255,7 +264,6 @@ class NystroemRidge(LeftOut, KernelMachine):
     def _settled_kernel(self, X, weight):
         shape = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         X = X.detach().cpu().numpy().astype(np.float64) if is_tensor(X) else X
-        weight = weight if weight is None or len(weight) == X.shape[0] else None
         return InputKernel(self.kernel, **shape).fit(X, weight)
 
     def _new_map(self, kernel, sample, n_rows, X):
@@ -268,7 +276,7 @@ class NystroemRidge(LeftOut, KernelMachine):
     def _summed(self, source, read, level=None, square=True) -> Stats:
         """Sums over all rows: partitions by the engine, and a tree of them together."""
         saved = level is not None
-        with opened(SavedEngine(level) if saved else self.engine) as engine:
+        with opened(SavedEngine(level, self.map_.backend) if saved else self.engine) as engine:
             partitions = source.partitions(self._n_partitions(engine, saved))
             feature_map = self.map_ if saved else engine.submit(itself, self.map_)
             args = (feature_map, read, self._block_rows(), square)
@@ -370,6 +378,12 @@ class NystroemRidge(LeftOut, KernelMachine):
         return None if self.rows_ is None else self.rows_[2]
 
     @property
+    def n_judged(self) -> int:
+        """Rows that are there to be left out."""
+        rows = self.sample_ if self.rows_ is None else self.rows_
+        return 0 if rows is None else len(rows[1])
+
+    @property
     def kernel_(self):
         """The kernel with its parameters settled."""
         return self.map_.kernel
@@ -404,6 +418,14 @@ class NystroemRidge(LeftOut, KernelMachine):
         return self._weights(X, rows, weight)
 
 
+def _positive(weight):
+    """Numbers of rows that count."""
+    rows = np.flatnonzero(np.asarray(weight) > 0)
+    if not len(rows):
+        raise ValueError("All sample weights are zero.")
+    return rows
+
+
 def _latest(before, rows):
     """The last ten thousand rows or so, by which alphas are judged."""
     X, T, weight = rows
@@ -413,16 +435,11 @@ def _latest(before, rows):
     if before[2] is not None or weight is not None:
         before = (*before[:2], np.ones(len(before[1])) if before[2] is None else before[2])
         weight = np.ones(len(T)) if weight is None else weight
+    if sparse.issparse(X) != sparse.issparse(before[0]):
+        X = sparse.csr_array(X) if sparse.issparse(before[0]) else X.toarray()
     pairs = zip(before, (X, T, weight))
     joined = (None if b is None else join_rows([a[few], b]) for a, b in pairs)
     return tuple(joined)
-
-
-def as_given(block):
-    """Rows, targets of shape (n, q) and weights of a block that has them."""
-    X = block.X if is_tensor(block.X) or sparse.issparse(block.X) else np.asarray(block.X)
-    y = block.y if is_tensor(block.y) else np.asarray(block.y, dtype=np.float64)
-    return X, y if y.ndim == 2 else y[:, None], block.weight
 
 
 def itself(value):

@@ -18,12 +18,15 @@ class SavedEngine:
     ----------
     level : Level
         Of a fit that is saved.
+    backend : Backend
+        Where sums are computed; in the file they are arrays of numpy.
     """
 
-    def __init__(self, level):
+    def __init__(self, level, backend):
         self.level, found = level, level.found
         self.n_done = found.get("n_done", 0)
-        self.results = {int(number): Stats(**part) for number, part in found.get("parts", [])}
+        parts = found.get("parts", [])
+        self.results = {int(number): Stats(**part).on(backend) for number, part in parts}
         self.number = 0
 
     def submit(self, f, *args):

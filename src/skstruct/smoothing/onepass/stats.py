@@ -54,6 +54,15 @@ class Stats:
         self.weight += float(len(Z) if weight is None else weight.sum())
         self.n += len(Z)
 
+    def on(self, backend) -> Stats:
+        """The same where a backend computes, columns together."""
+        arrays = {}
+        for name in ARRAYS:
+            there = backend.zeros(getattr(self, name).shape)
+            there[:] = backend.asarray(getattr(self, name))
+            arrays[name] = there
+        return Stats(**arrays, yy=self.yy, weight=self.weight, n=self.n)
+
     def on_host(self) -> Stats:
         """The same in arrays of numpy."""
         arrays = {name: _host(getattr(self, name)) for name in ARRAYS}

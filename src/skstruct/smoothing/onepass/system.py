@@ -103,19 +103,47 @@ class FeatureSystem:
         shares = 1.0 / (self._decomposed[0] + alpha)
         return (rotated * shares) @ self._rotated_products + self.mean_targets
 
+    def products(self, rotated, other, alpha: float):
+        """z' (G + alpha I)^-1 z of rows whose features were rotated; (n, k), on the backend."""
+        if np.isinf(alpha):
+            return rotated @ other.T * 0.0
+        return (rotated / (self._decomposed[0] + alpha)) @ other.T
+
     def leverages(self, rotated, weight, alpha: float) -> np.ndarray:
         """How much each row decides its own fit; shape (n,), on the host."""
         share = np.zeros(len(rotated))
         if not np.isinf(alpha):
-            share = self.backend.to_host(
-                (rotated * rotated) @ (1.0 / (self._decomposed[0] + alpha))
-            )
+            share = self.backend.to_host((rotated * rotated) @ (1.0 / (self._decomposed[0] + alpha)))
         if self.fit_intercept:
             share = share + 1.0 / self.stats.weight
         return weight * share
 
-    def left_out(self, rotated, T, weight, alpha: float) -> np.ndarray:
-        r"""Means at training rows without them, :math:`(c_i - h_i t_i) / (1 - h_i)`; (n, q)."""
+    def left_out(self, rotated, T, weight, alpha: float, groups) -> np.ndarray:
+        r"""Means at training rows without them, :math:`(c_i - h_i t_i) / (1 - h_i)`; (n, q).
+
+        Rows of a group are left out together, :math:`(I - H_g)^{-1} (c_g - H_g t_g)`, where all
+        rows of a group are among these.
+
+        Parameters
+        ----------
+        rotated : array of shape (n, m)
+        T, weight : arrays of shapes (n, q) and (n,), on the host
+        groups : array of shape (n,)
+        """
         means = self.backend.to_host(self.fitted(rotated, alpha))
         h = self.leverages(rotated, weight, alpha)[:, None]
-        return (means - h * T) / np.maximum(1.0 - h, np.finfo(np.float64).eps)
+        left = (means - h * T) / np.maximum(1.0 - h, np.finfo(np.float64).eps)
+        for rows in together(groups):
+            H = self.backend.to_host(self.products(rotated[rows], rotated[rows], alpha))
+            H = (H + (1.0 / self.stats.weight if self.fit_intercept else 0.0)) * weight[rows]
+            left[rows] = np.linalg.solve(np.eye(len(rows)) - H, means[rows] - H @ T[rows])
+        return left
+
+
+def together(groups) -> list[np.ndarray]:
+    """Numbers of the rows of every group that has more than one."""
+    order = np.argsort(groups, kind="stable")
+    sizes = np.unique(groups, return_counts=True)[1]
+    if not len(sizes) or sizes.max() == 1:
+        return []
+    return [rows for rows in np.split(order, np.cumsum(sizes)[:-1]) if len(rows) > 1]

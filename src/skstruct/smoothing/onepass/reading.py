@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blocks as arrays, and where in them something is wrong."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.backends import is_tensor
+
+
+def as_given(block):
+    """Rows, targets of shape (n, q) and weights of a block that has them."""
+    X = block.X if is_tensor(block.X) or sparse.issparse(block.X) else np.asarray(block.X)
+    y = block.y if is_tensor(block.y) else np.asarray(block.y, dtype=np.float64)
+    return X, y if y.ndim == 2 else y[:, None], block.weight
+
+
+def checked(block):
+    """The same of blocks that nobody has looked at."""
+    if block.y is None:
+        raise ValueError("The blocks have no targets: give pairs (X, y).")
+    X, y, weight = as_given(block)
+    if X.ndim != 2:
+        raise ValueError(f"In {block.where}: X has {X.ndim} dimensions; rows of features expected.")
+    for name, rows in (("X", X), ("y", y)):
+        row = first_not_finite(rows)
+        if row is not None:
+            raise ValueError(
+                f"In {block.where}: {name} has a number that is not finite in {block.row_text(row)}."
+            )
+    if weight is not None and not (np.isfinite(weight) & (np.asarray(weight) >= 0)).all():
+        raise ValueError(f"In {block.where}: weights must be finite and not negative.")
+    return X, y, weight
+
+
+def first_not_finite(X) -> int | None:
+    """The first row that has a number which is not finite, or None; also None for no numbers.
+
+    >>> first_not_finite([[0.0, 1.0], [2.0, np.nan]])
+    1
+    """
+    if is_tensor(X):
+        X = X.detach().cpu().numpy()
+    if sparse.issparse(X):
+        X = X.tocsr()
+        bad = np.flatnonzero(~np.isfinite(X.data))
+        return int(np.searchsorted(X.indptr, bad[0], side="right")) - 1 if len(bad) else None
+    try:
+        X = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    if not X.size:
+        return None
+    bad = np.flatnonzero(~np.isfinite(X.reshape(len(X), -1)).all(axis=1))
+    return int(bad[0]) if len(bad) else None
+
+
+def placed(error, block) -> Exception:
+    """The same error with the block, and the row if it is known, at which it was raised."""
+    said = str(error)
+    if not block.where or block.where in said:
+        return error
+    named = re.search(r"\bY\[(\d+)", said)
+    row = int(named[1]) if named else first_not_finite(block.X)
+    where = f"In {block.where}"
+    if row is not None and not where.startswith("In a sample"):
+        where += f" ({block.row_text(row)})"
+    return restated(error, f"{where}: {said}")
+
+
+def restated(error, said: str) -> Exception:
+    """An error of the same kind that says something else, if that kind can be made of words."""
+    try:
+        other = type(error)(said)
+    except TypeError:
+        other = ValueError(said)
+    return other if said in str(other) else ValueError(said)
