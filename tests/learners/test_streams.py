@@ -358,12 +358,25 @@ def test_small_arrays_in_files_are_arrays(tmp_path):
         assert ours.predict_risk(X_NEW).tobytes() == theirs.predict_risk(X_NEW).tobytes()
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_the_first_rows_may_be_few(name):
+    """Fewer than the embedding has coordinates; by the weights of rows nothing could go on."""
+    space, loss, outputs = CASES[name]
+    y = outputs(X)
+    model = minimizer(None if space is None else space.fit(y), loss).partial_fit(X[:3], y[:3])
+    assert not model.problem_.by_weights
+    if space is not None:
+        model.partial_fit(X[3:], y[3:])
+        assert model.smoother_.stats_.n == N
+    assert len(model.predict(X_NEW)) == 15
+
+
 def test_labels_that_no_row_of_fit_had():
-    y = words(X)
-    model = by_landmarks(Sequences(), "hamming").fit(X, y)
-    assert model.problem_.used is not None
+    y = np.eye(4, dtype=int)[np.arange(N) % 4]
+    model = by_landmarks(LabelSets(), "f1").fit(X, y)
     with pytest.raises(ValueError, match=r"no row of fit had; begin with partial_fit"):
-        model.partial_fit(X[:1], ["ccc"])
+        model.partial_fit(X[:1], [[1, 1, 1, 0]])
+    model.partial_fit(X[:1], [[0, 1, 0, 0]])
     y = label_sets(X)
     y[:, 3] = 0
     prepared = by_landmarks(LabelSets(), "hamming").partial_fit(X, y)

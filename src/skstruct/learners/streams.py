@@ -20,6 +20,7 @@ from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inputs
 from skstruct.learners.leave_out import alpha_grid, choose, kernel_grid
 from skstruct.learners.one_pass import ONE_PASS, BlockReader, check_seen, first_rows, placed_in
+from skstruct.learners.problem import risk_problem
 from skstruct.losses import resolve_loss
 
 
@@ -77,8 +78,8 @@ class StreamedRisk:
         self.starts_ = None
         self.space_ = (self._inferred(y) if self.space is None else clone(self.space)).fit(y)
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
-        self.outputs_, self.problem_ = self.space_.validate(y), None
-        self.problem_ = self._problem(self.loss_)
+        self.outputs_ = self.space_.validate(y)
+        self.problem_ = risk_problem(self.space_, self.loss_, self.outputs_, some=True)
         if self.problem_.by_weights:
             raise ValueError(
                 f"{type(self.loss_).__name__} needs the weights of all training rows, which are "

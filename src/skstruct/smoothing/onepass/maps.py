@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from skstruct.backends import NumpyBackend, backend_for
 from skstruct.kernels.inputs import gaussian
-from skstruct.smoothing.onepass.landmarks import choose_landmarks
+from skstruct.smoothing.onepass.landmarks import ROWS_PER_LANDMARK, choose_landmarks
 
 
 class NystroemMap:
@@ -41,6 +41,9 @@ class NystroemMap:
     def of_sample(cls, kernel, X, n_landmarks, most, random_state, dtype, device):
         """Landmarks chosen among the rows of a sample."""
         backend = _checked_backend(device, X)
+        few = max(1000, ROWS_PER_LANDMARK * most)
+        if X.shape[0] > few:  # the whole sample is for judging; more rows gain little here
+            X = X[np.linspace(0, X.shape[0] - 1, few).astype(np.int64)]
         rows = X if sparse.issparse(X) else backend.asarray(X, np.float64)
         found = choose_landmarks(
             kernel_function(kernel, backend), rows, n_landmarks, random_state, backend, most

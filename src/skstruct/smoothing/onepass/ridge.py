@@ -241,7 +241,6 @@ class NystroemRidge(LeftOut, KernelMachine):
                 self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True,
                 dtype=np.float64, reset=reset,
             )  # fmt: skip
-            targets = np.asarray(targets, dtype=np.float64)
         if sample_weight is None:
             return X, targets, None
         rows = np.empty((X.shape[0], 0))
