@@ -45,9 +45,7 @@ def brute_force(L, X, T, alpha, *, weight=None, fit_intercept=True, kernel=rbf_k
     root = vectors / np.sqrt(values)
     weight = np.ones(len(X)) if weight is None else weight
     Z = kernel(X, L) @ root
-    z_mean, t_mean = (
-        (weight @ A / weight.sum()) if fit_intercept else 0.0 * A[0] for A in (Z, T)
-    )
+    z_mean, t_mean = ((weight @ A / weight.sum()) if fit_intercept else 0.0 * A[0] for A in (Z, T))
     A = (weight * (Z - z_mean).T) @ (Z - z_mean) + alpha * np.eye(len(L))
     B = np.linalg.solve(A, (weight * (Z - z_mean).T) @ (T - t_mean))
     return lambda X_new: (kernel(X_new, L) @ root - z_mean) @ B + t_mean
@@ -278,7 +276,9 @@ def test_accumulating_leaves_the_rows_alone():
 
 
 # ---------------------------------------------------------------------- parts
-@given(cuts=st.lists(st.integers(1, 24), max_size=5, unique=True).map(sorted), seed=st.integers(0, 9))
+@given(
+    cuts=st.lists(st.integers(1, 24), max_size=5, unique=True).map(sorted), seed=st.integers(0, 9)
+)
 def test_further_rows_are_as_if_all_had_come_at_once(cuts, seed):
     """But for the landmarks, which the first rows settle."""
     weight = np.random.default_rng(seed).random(25)
@@ -527,7 +527,7 @@ def test_sparse_rows(kernel, features):
         ({"kernel": "gauss"}, "Unknown kernel 'gauss'"),
         ({"kernel": "precomputed"}, "has no landmarks: use KernelRidge"),
         ({"features": "wavelets"}, 'features is "nystroem" or "fourier"; \'wavelets\''),
-        ({"features": "fourier", "kernel": "poly"}, 'stand for kernel="rbf"; \'poly\''),
+        ({"features": "fourier", "kernel": "poly"}, "stand for kernel=\"rbf\"; 'poly'"),
         ({"n_landmarks": 0}, "n_landmarks is a whole number from 1"),
         ({"n_landmarks": 2.5}, "n_landmarks is a whole number from 1"),
         ({"n_landmarks": "many"}, "n_landmarks is a whole number from 1"),

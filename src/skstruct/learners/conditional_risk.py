@@ -19,13 +19,13 @@ from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.explanation import Explanation
 from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inputs
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
-from skstruct.learners.one_pass import ONE_PASS, landmark_ridge, number_tried, planned_system
+from skstruct.learners.one_pass import ONE_PASS, landmark_ridge, number_tried, planned_systems
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.streams import StreamedRisk
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import KernelRidge, LinearSmoother
-from skstruct.smoothing.planning import SPECTRAL_ROWS, check_system_name
+from skstruct.smoothing.planning import EXACT_ROWS, SPECTRAL_ROWS, check_system_name
 from skstruct.spaces import Decoded
 from skstruct.spaces.inference import infer_space
 from skstruct.streaming import as_source, is_source
@@ -84,9 +84,9 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         regressor of scikit-learn as it is. Kernel, alpha and what is left out then have no
         part.
     system : "auto", "cholesky", "packed", "spectral", "nystroem" or "fourier"
-        How the ridge system is solved. ``"auto"`` is exact for up to 20,000 rows, or 5,000 if
-        alpha or kernel are searched for, by one eigendecomposition for all alphas; beyond it
+        How the ridge system is solved. ``"auto"`` is exact for up to 20,000 rows; beyond it
         takes landmarks, in one pass over the rows (:class:`~skstruct.smoothing.NystroemRidge`).
+        Up to 5,000 rows, alphas are compared by one eigendecomposition; beyond, by landmarks.
         ``"packed"`` keeps half of the kernel matrix; ``"fourier"`` is for the Gaussian kernel.
     n_landmarks : int or "auto", default="auto"
         Of ``"nystroem"`` and ``"fourier"``.
@@ -296,7 +296,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         single = isinstance(self.leave_out, str) and self.leave_out == "one"
         if whole or groups is not None or not single:
             return True
-        return self.system not in ONE_PASS and (self.system != "auto" or len(X) <= SPECTRAL_ROWS)
+        return self.system not in ONE_PASS and (self.system != "auto" or len(X) <= EXACT_ROWS)
 
     def _by_landmarks(self) -> bool:
         """Whether weights of training rows would need a pass over all of them."""
@@ -305,23 +305,25 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
     def _fit_ridge(self, X, sample_weight, groups, level):
         pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, sample_weight)
         n_tried = number_tried(pairs, self.alpha)
-        self.system_ = planned_system(self, X, self.problem_.width + 1, n_tried)
+        compared, self.system_ = planned_systems(self, X, self.problem_.width + 1, n_tried)
         if n_tried != 1:
             if len(self.outputs_) == 1:
                 return self._fit_ridge_single(X)
-            system = self.system_ if self.system_ in ONE_PASS else "spectral"
             groups = group_numbers(self.leave_out, self.outputs_, groups)
             groups = self.problem_.groups_of_rows(groups)
             self.search_, smoother = choose(
-                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, system),
+                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, compared),
                 pairs, self.alpha, self.problem_, X, groups,
                 sample_weight=sample_weight, memory=self.memory, verbose=self.verbose,
                 level=level.below("search"),
             )  # fmt: skip
+            if self.system_ == compared:
+                return self._settled(smoother)
+            best = self.search_.best
+            smoother = self._ridge(best["kernel"], best["gamma"], best["alpha"], self.system_)
         else:
             smoother = self._ridge(*pairs[0], self.alpha, self.system_)
-            smoother.fit(X, self.problem_.targets(), sample_weight)
-        return self._settled(smoother)
+        return self._settled(smoother.fit(X, self.problem_.targets(), sample_weight))
 
     def _fit_ridge_single(self, X):
         """One row: nothing can be left out, and any penalty predicts that row's output."""

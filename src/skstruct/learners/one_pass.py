@@ -22,7 +22,22 @@ def number_tried(pairs, penalties) -> int:
     return len(pairs) * (N_ALPHAS if isinstance(penalties, str) else int(np.size(penalties)))
 
 
-def planned_system(model, X, n_targets: int, n_tried: int) -> str:
+def planned_systems(model, X, n_targets: int, n_tried: int) -> tuple[str, str]:
+    """The systems by which penalties are compared, and by which the best one is fitted.
+
+    Where an eigendecomposition would take too long and a factorization would not, landmarks
+    choose the penalty, and the fit is exact.
+    """
+    planned = _planned(model, X, n_targets, n_tried)
+    if n_tried == 1:
+        return planned, planned
+    if planned not in ONE_PASS:
+        return "spectral", "spectral"
+    final = _planned(model, X, n_targets, 1) if model.system == "auto" else planned
+    return planned, final
+
+
+def _planned(model, X, n_targets: int, n_tried: int) -> str:
     """The system that a model asks for, or the one that suits rows, targets and memory."""
     whole = model._precomputed or getattr(model, "label_kernel", None) is not None
     if model.system == "auto" and whole:
@@ -46,8 +61,13 @@ def landmark_ridge(model, kernel, alpha, system, shared):
         kernel, alpha, features=system, n_landmarks=model.n_landmarks,
         dtype="float32" if model.precision == "mixed" else "float64", device=model.device_,
         engine=model.engine, verbose=model.verbose,
-        random_state=0 if model.random_state is None else model.random_state, **shared,
+        random_state=seed_of(model), **shared,
     )  # fmt: skip
+
+
+def seed_of(model):
+    """What landmarks and samples are drawn by: without a wish, the same in every run."""
+    return 0 if model.random_state is None else model.random_state
 
 
 class BlockReader(BaseEstimator):
@@ -95,7 +115,7 @@ def first_rows(model, source):
     from skstruct.smoothing.onepass.landmarks import rows_to_choose_from
 
     wanted = rows_to_choose_from(model.n_landmarks, source.n_rows)
-    sample = source.sample(wanted, 0 if model.random_state is None else model.random_state)
+    sample = source.sample(wanted, seed_of(model))
     if sample.y is None:
         raise ValueError(
             f"{type(model).__name__} requires y to be passed, but the blocks of the source have "

@@ -22,7 +22,7 @@ from skstruct.learners.explanation import Explanation
 from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inputs
 from skstruct.learners.kernel_problem import KernelProblem
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
-from skstruct.learners.one_pass import ONE_PASS, landmark_ridge, number_tried, planned_system
+from skstruct.learners.one_pass import ONE_PASS, landmark_ridge, number_tried, planned_systems
 from skstruct.learners.output_forms import output_space
 from skstruct.learners.radius import choose_radius
 from skstruct.losses import ZeroOne, resolve_loss
@@ -247,21 +247,23 @@ class OutputKernelRegressor(BlockPredictor):
     def _fit_ridge(self, X, sample_weight, groups, level):
         pairs = self._kernels(X, sample_weight)
         n_tried = number_tried(pairs, self.C)
-        search, chosen = n_tried != 1, planned_system(self, X, self.problem_.width + 1, n_tried)
-        self.system_ = chosen
+        search, width = n_tried != 1, self.problem_.width + 1
+        compared, self.system_ = planned_systems(self, X, width, n_tried)
         if search and len(self.outputs_) > 1:
             groups = group_numbers(self.leave_out, self.outputs_, groups)
             self.search_, smoother = choose(
-                lambda kernel, gamma, alpha: self._ridge(
-                    kernel, gamma, alpha, chosen if chosen in ONE_PASS else "spectral"
-                ),
+                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, compared),
                 pairs, _penalties(self.C), self.problem_, X, groups,
                 sample_weight=sample_weight, memory=self.memory, verbose=self.verbose,
                 level=level,
             )  # fmt: skip
+            best = self.search_.best
+            tried = (best["kernel"], best["gamma"], best["alpha"])
         else:
-            C = 1.0 if search else self.C  # one row: nothing can be left out
-            smoother = self._ridge(*pairs[0], _penalties(C), chosen)
+            compared, C = None, 1.0 if search else self.C  # one row: nothing can be left out
+            tried = (*pairs[0], _penalties(C))
+        if compared != self.system_:
+            smoother = self._ridge(*tried, self.system_)
             smoother.fit(X, self.problem_.targets(), sample_weight)
         self.C_ = 1.0 / smoother.alpha
         return smoother

@@ -19,7 +19,14 @@ from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inputs
 from skstruct.learners.leave_out import alpha_grid, choose, kernel_grid
-from skstruct.learners.one_pass import ONE_PASS, BlockReader, check_seen, first_rows, placed_in
+from skstruct.learners.one_pass import (
+    ONE_PASS,
+    BlockReader,
+    check_seen,
+    first_rows,
+    placed_in,
+    seed_of,
+)
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import resolve_loss
 
@@ -45,11 +52,11 @@ class StreamedRisk:
             X = self._open_stream(sample.X, sample.y)
         except (ValueError, TypeError) as error:
             raise placed_in(source, sample, error) from error
-        reader = BlockReader(self, self.problem_)
+        reader, seed = BlockReader(self, self.problem_), seed_of(self)
         read = {"source": source, "sample": sample, "read": reader}
         data = {"X": X, "y": sample.y, "sample_weight": sample.weight, "n_rows": source.n_rows}
         with resuming(self, checkpoint, **data) as level:
-            self.smoother_ = self._fit_stream(X, sample.weight, read, level)
+            self.smoother_ = self._fit_stream(X, sample.weight, read, level, seed)
         return self
 
     def _check_streamed(self, groups):
@@ -89,9 +96,12 @@ class StreamedRisk:
         self.system_ = self.system if self.system in ONE_PASS else "nystroem"
         return X
 
-    def _fit_stream(self, X, weight, read, level):
+    def _fit_stream(self, X, weight, read, level, seed):
         pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, weight)
         search = level.below("search")
+
+        def made(kernel, gamma, alpha):  # a seed of the checkpoint's own has no part here
+            return self._ridge(kernel, gamma, alpha, self.system_).set_params(random_state=seed)
 
         def fit(smoother):
             number = pairs.index((smoother.kernel, smoother.gamma))
@@ -102,12 +112,11 @@ class StreamedRisk:
             if not read["source"].again and len(pairs) > 1:
                 raise ValueError("A stream can be read once: give one kernel and one gamma.")
             self.search_, smoother = choose(
-                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, self.system_),
-                pairs, self.alpha, self.problem_, X, None, sample_weight=weight,
+                made, pairs, self.alpha, self.problem_, X, None, sample_weight=weight,
                 memory=self.memory, verbose=self.verbose, fit=fit, level=search,
             )  # fmt: skip
         else:
-            smoother = fit(self._ridge(*pairs[0], self.alpha, self.system_))
+            smoother = fit(made(*pairs[0], self.alpha))
         return self._settled(smoother)
 
     def _is_searched(self) -> bool:

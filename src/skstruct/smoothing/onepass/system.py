@@ -113,7 +113,9 @@ class FeatureSystem:
         """How much each row decides its own fit; shape (n,), on the host."""
         share = np.zeros(len(rotated))
         if not np.isinf(alpha):
-            share = self.backend.to_host((rotated * rotated) @ (1.0 / (self._decomposed[0] + alpha)))
+            share = self.backend.to_host(
+                (rotated * rotated) @ (1.0 / (self._decomposed[0] + alpha))
+            )
         if self.fit_intercept:
             share = share + 1.0 / self.stats.weight
         return weight * share

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One pass by many processes, stopped and killed on the way: the same bits as by one."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from learners.stream_cases import Watched, classes, inputs, label_sets
+from skstruct import ConditionalRiskMinimizer
+from skstruct.exceptions import ModelFileError
+from skstruct.learners import Checkpoint
+from skstruct.smoothing import NystroemRidge
+from skstruct.spaces import LabelSets
+from skstruct.streaming import ArraySource, IteratorSource, SerialEngine
+from skstruct.streaming.engines import _LOCAL
+
+X, X_NEW = inputs(200), inputs(9, seed=1)
+T = np.column_stack([np.sin(X), X[:, 0] ** 2])
+
+
+class TwoWorkers(SerialEngine):
+    """This process, with the partitions that a cluster of two workers would have."""
+
+    n_workers = 2
+
+
+def bits(model):
+    smoother = getattr(model, "smoother_", model)
+    stats = smoother.stats_.on_host()
+    arrays = [np.tril(stats.G), stats.C, stats.z, stats.t, smoother.dual_coef_, smoother.intercept_]
+    return [A.tobytes() for A in arrays] + [stats.yy, stats.weight, stats.n, smoother.alpha]
+
+
+def ridge(**options):
+    return NystroemRidge(alpha=0.1, gamma=0.3, n_landmarks=20, **options)
+
+
+def minimizer(**options):
+    shared = {"gamma": 0.3, "alpha": "auto", "n_landmarks": 20, **options}
+    return ConditionalRiskMinimizer(LabelSets(), "f1", **shared)
+
+
+# ---------------------------------------------------------------------- Dask
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed")
+    threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    size = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
+    before = {name: os.environ.get(name) for name in threads}
+    os.environ.update(threads)
+    try:
+        with (
+            distributed.LocalCluster(**size, **_LOCAL, silence_logs=50) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+@pytest.fixture
+def _one_thread():
+    """Sums of products depend on the number of threads that share them."""
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    with threadpoolctl.threadpool_limits(1):
+        yield
+
+
+@pytest.mark.usefixtures("_one_thread")
+@pytest.mark.parametrize("features", ["nystroem", "fourier"])
+@pytest.mark.parametrize("n_partitions", [1, 5])
+def test_workers_give_the_bits_of_one_process(client, features, n_partitions, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    weight = np.linspace(0.0, 1.0, len(X))
+    for rows in (X, mapped):
+        source = ArraySource(rows, T, weight)
+        alone, spread = (
+            ridge(features=features, n_partitions=n_partitions, engine=engine, memory=20_000)
+            .fit_source(source)
+            for engine in (None, client)
+        )  # fmt: skip
+        assert bits(alone) == bits(spread)
+    other = ridge(features=features, n_partitions=n_partitions + 1, memory=20_000)
+    assert bits(other.fit_source(source)) != bits(alone)
+    further = [model.partial_fit(X[:50], T[:50]) for model in (alone, spread)]
+    assert bits(further[0]) == bits(further[1])
+
+
+@pytest.mark.usefixtures("_one_thread")
+def test_a_learner_by_workers(client):
+    y = label_sets(X)
+
+    def blocks():
+        for i in range(0, 200, 30):
+            yield X[i : i + 30], y[i : i + 30]
+
+    for given in ((ArraySource(X, y),), (blocks,)):
+        alone = minimizer(engine=TwoWorkers()).fit(*given)
+        spread = minimizer(engine=client).fit(*given)
+        assert spread.alpha_ == alone.alpha_
+        assert bits(spread) == bits(alone)
+        np.testing.assert_array_equal(spread.predict(X_NEW), alone.predict(X_NEW))
+    arrays = minimizer(engine=client, system="nystroem").fit(X, y)
+    assert bits(arrays) == bits(minimizer(engine=TwoWorkers(), system="nystroem").fit(X, y))
+    with pytest.raises(TypeError, match="cannot be sent to a worker: give a function"):
+        minimizer(engine=client).fit(blocks())
+
+
+@pytest.mark.usefixtures("_one_thread")
+def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
+    y = label_sets(X)
+    source = Watched(X, y, tmp_path, killer=2)
+    spread = minimizer(engine=client).fit(source)
+    assert (tmp_path / "killed").exists()
+    read = [path.name.split("-") for path in tmp_path.glob("read-*")]
+    assert {number for _, number, *_ in read} == set("0123")
+    assert len({process for *_, process in read}) >= 2
+    alone = minimizer(engine=TwoWorkers()).fit(ArraySource(X, y))
+    assert bits(spread) == bits(alone)
+
+
+def test_an_error_of_a_worker_comes_with_its_place(client, monkeypatch):
+    from skstruct.smoothing.onepass import landmarks
+
+    monkeypatch.setattr(landmarks, "FEWEST_ROWS", 10)
+    hole, y = X.copy(), classes(X)
+    hole[170, 1] = np.nan
+    sample = ArraySource(X, y)
+
+    class Hidden(ArraySource):
+        """The hole is not in the sample."""
+
+        def sample(self, n, random_state=None):
+            return sample.sample(n, random_state)
+
+    model = ConditionalRiskMinimizer(gamma=0.3, alpha=1.0, n_landmarks=2, engine=client)
+    with pytest.raises(ValueError, match=r"In rows 150 to 199 \(row 170\): Input X contains NaN"):
+        model.fit(Hidden(hole, y))
+
+
+# ---------------------------------------------------------------------- stopped on the way
+@pytest.mark.parametrize("device", [None, "cpu"])
+@pytest.mark.parametrize("alpha", [0.1, "auto"])
+@pytest.mark.parametrize("n_done", [1, 6, 15])
+def test_a_fit_that_is_stopped_reads_the_rest_only(n_done, alpha, device, tmp_path):
+    if device:
+        pytest.importorskip("torch")
+    y, path = label_sets(X), tmp_path / "fit"
+    model = minimizer(alpha=alpha, device=device)
+    checkpoint = Checkpoint(path, every=0)
+    stopped = Watched(X, y, tmp_path, fails_after=n_done)
+    with pytest.raises(OSError, match="the disk is gone"):
+        model.fit(stopped, checkpoint=checkpoint)
+    assert not hasattr(model, "smoother_")
+    assert path.exists()
+    assert stopped.n_read() == n_done
+    model.fit(Watched(X, y, tmp_path), checkpoint=checkpoint)
+    assert stopped.n_read() == 16
+    assert not path.exists()
+    (tmp_path / "again").mkdir()
+    whole = minimizer(alpha=alpha, device=device)
+    whole.fit(Watched(X, y, tmp_path / "again"), checkpoint=Checkpoint(path, every=0))
+    assert bits(model) == bits(whole)
+
+
+def test_a_fit_that_is_stopped_again_and_again(tmp_path):
+    y, path = label_sets(X), tmp_path / "fit"
+    for n_done in (2, 3, 9, 14):
+        with pytest.raises(OSError):
+            minimizer().fit(
+                Watched(X, y, tmp_path, fails_after=n_done), checkpoint=Checkpoint(path, every=0)
+            )
+    source = Watched(X, y, tmp_path)
+    model = minimizer().fit(source, checkpoint=Checkpoint(path, every=0))
+    assert source.n_read() == 16
+    assert bits(model) == bits(minimizer().fit(ArraySource(X, y), checkpoint=path))
+
+
+@pytest.mark.parametrize("n_done", [10, 16, 20, 40])
+def test_a_search_over_widths_that_is_stopped(n_done, tmp_path):
+    """Sums belong to the width that they are of."""
+    y, path = label_sets(X), tmp_path / "fit"
+    model = minimizer(gamma=[0.02, 0.3, 4.0], alpha=[0.01, 1.0])
+    with pytest.raises(OSError):
+        model.fit(Watched(X, y, tmp_path, fails_after=n_done), checkpoint=Checkpoint(path, every=0))
+    source = Watched(X, y, tmp_path)
+    model.fit(source, checkpoint=Checkpoint(path, every=0))
+    (tmp_path / "again").mkdir()
+    again = Watched(X, y, tmp_path / "again")
+    whole = minimizer(gamma=[0.02, 0.3, 4.0], alpha=[0.01, 1.0]).fit(again, checkpoint=path)
+    assert again.n_read() == 48
+    assert bits(model) == bits(whole)
+    assert [t["risk"] for t in model.search_.trials] == [t["risk"] for t in whole.search_.trials]
+    # The width before the one that was stopped may be read once more.
+    assert source.n_read() <= 48 + 16
+
+
+KILLED = """
+import sys
+sys.path.insert(0, {tests!r})
+from learners.stream_cases import Watched, label_sets, inputs
+from learners.test_stream_engines import minimizer
+from skstruct.learners import Checkpoint
+X = inputs(200)
+source = Watched(X, label_sets(X), {folder!r}, killer=11)
+minimizer().fit(source, checkpoint=Checkpoint({path!r}, every=0))
+"""
+
+
+def test_a_fit_that_is_killed_goes_on_in_another_process(tmp_path):
+    y, path = label_sets(X), tmp_path / "fit"
+    tests = str(Path(__file__).parents[1])
+    code = KILLED.format(tests=tests, folder=str(tmp_path), path=str(path))
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert run.returncode == -signal.SIGKILL, run.stderr.decode()
+    source = Watched(X, y, tmp_path, killer=11)
+    assert source.n_read() == 11
+    model = minimizer().fit(source, checkpoint=Checkpoint(path, every=0))
+    assert source.n_read() == 16
+    assert bits(model) == bits(minimizer().fit(ArraySource(X, y), checkpoint=path))
+    assert not path.exists()
+
+
+def test_the_checkpoint_of_other_rows_is_refused(tmp_path):
+    y, path, weight = label_sets(X), tmp_path / "fit", np.linspace(1.0, 2.0, 200)
+    with pytest.raises(OSError):
+        minimizer().fit(
+            Watched(X, y, tmp_path, weight=weight, fails_after=3),
+            checkpoint=Checkpoint(path, every=0),
+        )
+    before = path.read_bytes()
+    for rows, outputs, given, said in (
+        (X + 1e-9, y, weight, "X differed"),
+        (X, 1 - y, weight, "y differed"),
+        (X, y, weight * 2.0, "sample_weight differed"),
+        (X, y, None, "sample_weight differed"),
+        (X[:-1], y[:-1], weight[:-1], "n_rows"),
+    ):
+        with pytest.raises(ModelFileError, match=said):
+            minimizer().fit(ArraySource(rows, outputs, given), checkpoint=path)
+        assert path.read_bytes() == before
+    with pytest.raises(ModelFileError, match="n_landmarks differed"):
+        minimizer(n_landmarks=21).fit(ArraySource(X, y, weight), checkpoint=path)
+
+
+def test_an_iterator_is_one_part(tmp_path):
+    y, path = label_sets(X), tmp_path / "fit"
+    source = IteratorSource([(X[:120], y[:120]), (X[120:], y[120:])])
+    saved = minimizer().fit(source, checkpoint=Checkpoint(path, every=0))
+    assert bits(saved) == bits(minimizer().fit(source))
+    assert not path.exists()

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which system a learner takes, and that the answers are the same."""
+
+import numpy as np
+import pytest
+
+from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
+from skstruct.smoothing import KernelRidge, NystroemRidge, planning
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((120, 3))
+Y = (np.tanh(X @ RNG.standard_normal((3, 4))) + 0.4 * RNG.standard_normal((120, 4)) > 0).astype(int)
+
+
+@pytest.fixture
+def few_rows(monkeypatch):
+    """As if 120 rows were too many for an eigendecomposition."""
+    monkeypatch.setattr(planning, "SPECTRAL_ROWS", 100)
+
+
+LEARNERS = {
+    "risk": ConditionalRiskMinimizer(),
+    "risk, kernels": ConditionalRiskMinimizer(kernel=["rbf", "laplacian"]),
+    "output kernel": OutputKernelRegressor(output_kernel="hamming"),
+}
+
+
+@pytest.mark.parametrize("model", LEARNERS.values(), ids=LEARNERS)
+def test_landmarks_compare_alphas_and_the_fit_is_exact(model, few_rows, monkeypatch):
+    fitted = model.fit(X, Y)
+    assert fitted.system_ == "cholesky"
+    assert type(fitted.smoother_) is KernelRidge
+    best = fitted.search_.best
+    again = KernelRidge(
+        best["kernel"],
+        best["alpha"],
+        gamma=best["gamma"],
+        fit_intercept=fitted.smoother_.fit_intercept,
+    )
+    targets = fitted.problem_.targets()
+    np.testing.assert_allclose(
+        fitted.smoother_.predict(X), again.fit(X, targets).predict(X), atol=1e-10
+    )
+    monkeypatch.setattr(planning, "EXACT_ROWS", 100)
+    assert type(model.fit(X, Y).smoother_) is NystroemRidge
+
+
+@pytest.mark.parametrize(
+    ("parameters", "system"),
+    [
+        ({}, "spectral"),
+        ({"alpha": 1.0}, "cholesky"),
+        ({"alpha": [0.1, 1.0], "system": "cholesky"}, "spectral"),
+        ({"alpha": 1.0, "system": "packed"}, "packed"),
+        ({"system": "nystroem"}, "nystroem"),
+        ({"alpha": 1.0, "system": "fourier"}, "fourier"),
+    ],
+)
+def test_the_system_that_is_asked_for(parameters, system):
+    assert ConditionalRiskMinimizer(**parameters).fit(X, Y).system_ == system
+
+
+def test_kernels_that_need_all_rows():
+    K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=-1))
+    model = ConditionalRiskMinimizer(kernel="precomputed", system="nystroem")
+    with pytest.raises(ValueError, match="needs an exact system"):
+        model.fit(K, Y)
+
+
+def test_too_many_rows_are_refused_before_anything_is_made(monkeypatch):
+    monkeypatch.setattr(planning.machine, "available_memory", lambda: 10_000)
+    with pytest.raises(MemoryError, match=r'system="nystroem"'):
+        ConditionalRiskMinimizer(alpha=1.0, system="cholesky").fit(X, Y)
+
+
+@pytest.mark.parametrize("precision", ["double", "mixed"])
+@pytest.mark.parametrize("device", [None, "cpu"])
+@pytest.mark.parametrize("system", ["auto", "packed", "nystroem"])
+def test_all_of_them_decide_alike(precision, device, system):
+    if device is not None:
+        pytest.importorskip("torch")
+        if system == "packed" or (precision == "mixed" and system == "auto"):
+            with pytest.raises(ValueError, match="On a device"):
+                _fitted(precision, device, system)
+            return
+    exact = ConditionalRiskMinimizer(alpha=1.0).fit(X, Y).decode(X)
+    other = _fitted(precision, device, system).decode(X)
+    single = precision == "mixed" and system == "nystroem"  # features in single precision
+    np.testing.assert_allclose(other.values, exact.values, atol=1e-3 if single else 1e-8)
+
+
+def _fitted(precision, device, system):
+    settings = {"precision": precision, "device": device, "system": system}
+    return ConditionalRiskMinimizer(alpha=1.0, n_landmarks=120, **settings).fit(X, Y)
