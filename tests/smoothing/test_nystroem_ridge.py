@@ -383,6 +383,25 @@ def test_a_path_is_one_fit_for_each_alpha(groups):
     assert model.alpha == 0.3
 
 
+def test_bits_do_not_depend_on_what_was_asked_for_before():
+    asked, silent = (some_landmarks().fit(X, T) for _ in range(2))
+    list(asked.loo_path([0.1, 1.0]))
+    for alpha in (0.3, 2.0):
+        ours, theirs = (model.with_alpha(alpha).dual_coef_ for model in (asked, silent))
+        assert ours.tobytes() == theirs.tobytes()
+
+
+def test_penalties_below_rounding():
+    """Twelve landmarks that two dimensions explain; a fit refuses them, a path goes through."""
+    A = np.random.default_rng(0).standard_normal((30, 2))
+    model = some_landmarks(n_landmarks=12, gamma=1e-4, dtype="float32")
+    with pytest.raises(LinAlgError, match=r"Use a larger alpha, or dtype='float64'"):
+        clone(model).set_params(alpha=1e-15).fit(A, A)
+    fitted = model.fit(A, A)
+    assert all(np.isfinite(left).all() for left in fitted.loo_path([1e-15]))
+    assert np.isfinite(fitted.with_alpha(1e-15).predict(A)).all()
+
+
 def test_other_targets_are_another_fit():
     weight = np.linspace(0.5, 2.0, 25)
     model = some_landmarks().fit(X, T, weight)

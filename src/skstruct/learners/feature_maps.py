@@ -24,12 +24,18 @@ class NystroemFeatures:
 
     @classmethod
     def of_rows(cls, kernel, X, n_components: int, random_state):
-        """Landmarks drawn from the rows of X."""
+        """Landmarks chosen among rows of X by randomly pivoted Cholesky."""
+        from skstruct.backends import NumpyBackend
+        from skstruct.smoothing.onepass.landmarks import ROWS_PER_LANDMARK, choose_landmarks
+
         if kernel.kernel == "precomputed":
             raise ValueError("A precomputed kernel has no Nyström features: n_components=None.")
         rng = check_random_state(random_state)
-        n = min(int(n_components), X.shape[0])
-        return cls(kernel, X[np.sort(rng.permutation(X.shape[0])[:n])])
+        few = max(1000, ROWS_PER_LANDMARK * int(n_components))  # of many rows, some will do
+        sample = X if X.shape[0] <= few else X[np.sort(rng.permutation(X.shape[0])[:few])]
+        found = choose_landmarks(kernel, sample, int(n_components), rng, NumpyBackend())
+        rows = np.sort(found.rows) if len(found.rows) else np.arange(1)  # a kernel that is zero
+        return cls(kernel, sample[rows])
 
     def transform(self, X) -> np.ndarray:
         """Features of the rows of X; shape (n, number of landmarks or fewer)."""

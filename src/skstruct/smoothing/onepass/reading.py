@@ -65,6 +65,8 @@ def placed(error, block) -> Exception:
         return error
     named = re.search(r"\bY\[(\d+)", said)
     row = int(named[1]) if named else first_not_finite(block.X)
+    if row is not None:
+        said = said.split("\n", maxsplit=1)[0]  # more would be advice on other estimators
     where = f"In {block.where}"
     if row is not None and not where.startswith("In a sample"):
         where += f" ({block.row_text(row)})"

@@ -30,7 +30,7 @@ from skstruct.smoothing.onepass.saved import SavedEngine
 from skstruct.smoothing.onepass.stats import Stats, accumulate, merged
 from skstruct.smoothing.onepass.system import FeatureSystem
 from skstruct.smoothing.onepass.tensors import read_tensors
-from skstruct.streaming import ArraySource, merge_tree, opened
+from skstruct.streaming import ArraySource, SerialEngine, merge_tree, opened
 from skstruct.streaming.rows import join_rows
 
 STOPS = 16  # partitions of a fit that is saved on the way: between two of them it can be stopped
@@ -276,6 +276,11 @@ class NystroemRidge(LeftOut, KernelMachine):
         """Sums over all rows: partitions by the engine, and a tree of them together."""
         saved = level is not None
         with opened(SavedEngine(level, self.map_.backend) if saved else self.engine) as engine:
+            if not (source.again or isinstance(engine, (SerialEngine, SavedEngine))):
+                raise ValueError(
+                    "An iterator cannot be sent to workers: give a function that makes one, or "
+                    "files or arrays, or engine=None."
+                )
             partitions = source.partitions(self._n_partitions(engine, saved))
             feature_map = self.map_ if saved else engine.submit(itself, self.map_)
             args = (feature_map, read, self._block_rows(), square)
@@ -304,9 +309,9 @@ class NystroemRidge(LeftOut, KernelMachine):
         self.__dict__.pop("system_", None)  # of other sums
         return self._store()
 
-    def _store(self):
+    def _store(self, strict=True):
         backend, system = self.map_.backend, self.system_
-        coef = system.coefficients(check_alpha(self.alpha))
+        coef = system.coefficients(check_alpha(self.alpha), strict=strict)
         shift = system.mean_targets - system.mean_features @ coef
         self.intercept_ = backend.to_host(shift)
         self.dual_coef_ = np.ascontiguousarray(backend.to_host(self.map_.readout(coef)))
@@ -317,7 +322,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         check_is_fitted(self)
         other = copy.copy(self)
         other.alpha = alpha
-        return other._store()
+        return other._store(strict=False)
 
     def with_targets(self, targets):
         """The same smoother for other targets: a second pass over the rows."""

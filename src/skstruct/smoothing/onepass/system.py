@@ -58,23 +58,27 @@ class FeatureSystem:
             C -= self.stats.z[:, None] * self.mean_targets
         return C
 
-    def coefficients(self, alpha: float):
-        """B of shape (m, q), on the backend."""
+    def coefficients(self, alpha: float, *, strict=True):
+        """B of shape (m, q), on the backend.
+
+        It is found the same way whether or not a path was asked for before, so that its bits do
+        not depend on that. Unless ``strict``, penalties below rounding are taken as well.
+        """
         C = self._centred_products
         if np.isinf(alpha):
             return C * 0.0
-        if "_decomposed" in self.__dict__:
-            values, vectors = self._decomposed
-            return vectors @ (self._rotated_products / (values[:, None] + alpha))
         A = self.backend.add_diagonal(self._centred_square(), alpha)
         factor, failed = self.backend.cholesky(A)
-        if failed:
+        if not failed:
+            half = self.backend.solve_lower(factor, self.backend.copied(C))
+            return self.backend.solve_lower(factor, half, transposed=True)
+        if strict:
             raise LinAlgError(
                 f"The features' squares plus alpha are not positive definite at {failed - 1} for "
                 f"alpha = {alpha:.3g}. Use a larger alpha, or dtype='float64'."
             )
-        half = self.backend.solve_lower(factor, self.backend.copied(C))
-        return self.backend.solve_lower(factor, half, transposed=True)
+        values, vectors = self._decomposed
+        return vectors @ (self._rotated_products / (values[:, None] + alpha))
 
     # ------------------------------------------------------------------ a path
     @cached_property
