@@ -28,7 +28,7 @@ from skstruct.learners import (
     OnlineLabelRanker,
     PairwiseComparison,
 )
-from skstruct.smoothing import KernelRidge, LinearRidge, SampleCompression
+from skstruct.smoothing import KernelRidge, LinearRidge, NystroemRidge, SampleCompression
 from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings
 
 
@@ -110,6 +110,9 @@ ESTIMATORS = {
     "ridge": KernelRidge(),
     "compression": SampleCompression(),
     "linear ridge": LinearRidge(),
+    "landmarks": NystroemRidge(),
+    "random features": NystroemRidge(features="fourier", n_landmarks=50),
+    "classes by landmarks": ConditionalRiskMinimizer(system="nystroem"),
     "output kernel": OutputKernelRegressor(),
     "mean": ConditionalRiskMinimizer(Interval(), alpha=1.0),
     "median": ConditionalRiskMinimizer(Interval(), "absolute", alpha=1.0),

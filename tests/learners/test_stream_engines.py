@@ -49,7 +49,7 @@ def minimizer(**options):
 @pytest.fixture(scope="module")
 def client():
     distributed = pytest.importorskip("distributed")
-    threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     size = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
     before = {name: os.environ.get(name) for name in threads}
     os.environ.update(threads)
@@ -143,7 +143,9 @@ def test_an_error_of_a_worker_comes_with_its_place(client, monkeypatch):
 
     shared = {"gamma": 0.3, "alpha": 1.0, "n_landmarks": 2, "engine": client}
     model = ConditionalRiskMinimizer(Classes(sorted(set(y))), **shared)
-    with pytest.raises(ValueError, match=r"In rows \d+ to 199 \(row 170\): Input X contains NaN\.$"):
+    with pytest.raises(
+        ValueError, match=r"In rows \d+ to 199 \(row 170\): Input X contains NaN\.$"
+    ):
         model.fit(Hidden(hole, y))
 
 

@@ -591,11 +591,11 @@ def test_bad_blocks():
     hole, far = X.copy(), T.copy()
     hole[17, 1], far[3, 2] = np.nan, np.inf
     model = some_landmarks()
-    with pytest.raises(ValueError, match="In rows 15 to 19: X has .* not finite in row 17"):
+    with pytest.raises(ValueError, match=r"In rows 15 to 19: X has .* not finite in row 17"):
         model.fit_source(IteratorSource(lambda: in_blocks(hole, T)), sample=_block(X, T))
-    with pytest.raises(ValueError, match="In a sample of 25 rows: X has .* in row 17"):
+    with pytest.raises(ValueError, match=r"In a sample of 25 rows: X has .* in row 17"):
         model.fit_source(IteratorSource(lambda: in_blocks(hole, T)))
-    with pytest.raises(ValueError, match="In rows 0 to 4: y has .* not finite in row 3"):
+    with pytest.raises(ValueError, match=r"In rows 0 to 4: y has .* not finite in row 3"):
         model.fit_source(IteratorSource(lambda: in_blocks(X, far)), sample=_block(X, T))
     with pytest.raises(ValueError, match="no targets: give pairs"):
         model.fit_source(IteratorSource(lambda: in_blocks(X)))

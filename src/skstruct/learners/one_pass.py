@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -47,10 +48,13 @@ def _planned(model, X, n_targets: int, n_tried: int) -> str:
             f'A precomputed or a label kernel needs an exact system; system="{model.system}" came.'
         )
     n, p = X.shape
-    return plan(
+    chosen = plan(
         n, p, n_targets, system=model.system, precision=model.precision, n_alphas=n_tried,
         device=model.device_,
-    ).system  # fmt: skip
+    )  # fmt: skip
+    if model.verbose and n_tried == 1:
+        print(chosen, file=sys.stderr)
+    return chosen.system
 
 
 def landmark_ridge(model, kernel, alpha, system, shared):

@@ -87,11 +87,7 @@ class StreamedRisk:
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
         self.outputs_ = self.space_.validate(y)
         self.problem_ = risk_problem(self.space_, self.loss_, self.outputs_, some=True)
-        if self.problem_.by_weights:
-            raise ValueError(
-                f"{type(self.loss_).__name__} needs the weights of all training rows, which are "
-                f"not kept: use loss=Listed({type(self.loss_).__name__}()), or arrays."
-            )
+        self._check_problem()
         self.alpha_ = self.gamma_ = self.kernel_ = self.search_ = None
         self.system_ = self.system if self.system in ONE_PASS else "nystroem"
         return X
@@ -161,25 +157,31 @@ class StreamedRisk:
         return self
 
     def _further_rows(self, X, y):
-        if self.tokens_ is not None or self.problem_.by_weights:
-            raise ValueError(
-                "partial_fit goes on from sums over rows; sequences of tokens, and losses that "
-                "need the weights of all training rows, are learned from arrays."
-            )
+        if self.tokens_ is not None:
+            raise ValueError("Features for every position of a sequence are not read in blocks.")
         X = read_inputs(self, X, reset=False)
         check_consistent_length(X, y)
         if not hasattr(self.smoother_, "stats_"):
             self._begin_from_rows()
+        self._check_problem()
         return X
 
     def _begin_from_rows(self):
         """Landmarks in place of an exact system, from the rows that it has."""
         exact, self.streamed_ = self.smoother_, True
         self.system_ = self.system if self.system in ONE_PASS else "nystroem"
-        self.problem_ = self._problem(self.loss_)
+        self.problem_ = risk_problem(self.space_, self.loss_, self.outputs_, some=True)
+        self._check_problem()
         smoother = self._ridge(exact.kernel, exact.gamma, exact.alpha, self.system_)
         targets = self.problem_.targets()
         self.smoother_ = smoother.partial_fit(exact.X_fit_, targets, exact.sample_weight_)
+
+    def _check_problem(self):
+        if self.problem_.by_weights:
+            raise ValueError(
+                f"{type(self.loss_).__name__} needs the weights of all training rows, which are "
+                f"not kept: use loss=Listed({type(self.loss_).__name__}()), or arrays."
+            )
 
     def _problem_of(self, y):
         """The problem whose outputs are those of the present rows."""

@@ -58,6 +58,12 @@ class Plan:
         """How long it will take, by the speed of a small matrix product."""
         return SLOWER * self.flops / product_rate(self.device)
 
+    def __str__(self) -> str:
+        return (
+            f"{self.system}: {_size(self.bytes)}, about {_time(self.seconds)} for {self.rows:,} rows "
+            f"({self.why})"
+        )
+
     @property
     def fits(self) -> bool:
         """Whether there is enough memory, as far as is known."""

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +26,9 @@ class LeftOut:
 
     A child has ``map_``, ``system_``, ``rows_``, ``sample_`` and ``left_out_rows_``.
     """
+
+    map_: Any
+    memory: Any
 
     def loo(self, groups=None):
         """Predictions for all training rows, each (or its whole group) left out; (n, q)."""

@@ -8,6 +8,7 @@ import re
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.progress import ticker
 from skstruct.backends import is_tensor
 
 
@@ -28,12 +29,25 @@ def checked(block):
     for name, rows in (("X", X), ("y", y)):
         row = first_not_finite(rows)
         if row is not None:
+            where = block.row_text(row)
             raise ValueError(
-                f"In {block.where}: {name} has a number that is not finite in {block.row_text(row)}."
+                f"In {block.where}: {name} has a number that is not finite in {where}."
             )
     if weight is not None and not (np.isfinite(weight) & (np.asarray(weight) >= 0)).all():
         raise ValueError(f"In {block.where}: weights must be finite and not negative.")
     return X, y, weight
+
+
+def counted(read, n_rows: int | None, block_rows: int, verbose: int):
+    """The same reader, with a bar that moves with every block."""
+    n_blocks = 1 if n_rows is None else -(-n_rows // block_rows)
+    tick = ticker(n_blocks, "summing", verbose)
+
+    def read_and_count(block):
+        tick()
+        return read(block)
+
+    return read_and_count
 
 
 def first_not_finite(X) -> int | None:

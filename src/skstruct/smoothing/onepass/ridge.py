@@ -25,7 +25,7 @@ from skstruct.smoothing.onepass.landmarks import (
 )
 from skstruct.smoothing.onepass.left_out import LeftOut
 from skstruct.smoothing.onepass.maps import FourierMap, NystroemMap
-from skstruct.smoothing.onepass.reading import as_given, checked
+from skstruct.smoothing.onepass.reading import as_given, checked, counted
 from skstruct.smoothing.onepass.saved import SavedEngine
 from skstruct.smoothing.onepass.stats import Stats, accumulate, merged
 from skstruct.smoothing.onepass.system import FeatureSystem
@@ -283,6 +283,8 @@ class NystroemRidge(LeftOut, KernelMachine):
                 )
             partitions = source.partitions(self._n_partitions(engine, saved))
             feature_map = self.map_ if saved else engine.submit(itself, self.map_)
+            if self.verbose and isinstance(engine, (SerialEngine, SavedEngine)):
+                read = counted(read, source.n_rows, self._block_rows(), self.verbose)
             args = (feature_map, read, self._block_rows(), square)
             return merge_tree(partitions, engine, accumulate, merged, args=args)
 
