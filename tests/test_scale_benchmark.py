@@ -128,7 +128,7 @@ def test_left_out_with_a_reason(module_named, monkeypatch):
 
 def test_a_tiny_run_prints_all_columns_and_keeps_what_was_measured(module_named, tmp_path):
     scale = module_named("scale")
-    methods = ["bare", "onepass", "falkon"]
+    methods = ["bare", "onepass"]
     command = [sys.executable, "scale.py", "--sizes", "300", "--labels", "5"]
     command += ["--out", str(tmp_path), "--methods", *methods]
     done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=True)

@@ -75,9 +75,11 @@ CASES = {
 class Watched(Source):
     """Rows of arrays, where a file in a folder tells of every partition that was read."""
 
-    def __init__(self, X, y, folder, *, weight=None, killer=None, fails_after=None):
+    def __init__(
+        self, X, y, folder, *, weight=None, killer=None, fails_after=None, fails_from=None
+    ):
         self.whole, self.folder, self.n_rows = ArraySource(X, y, weight), str(folder), len(X)
-        self.killer, self.fails_after = killer, fails_after
+        self.killer, self.fails_after, self.fails_from = killer, fails_after, fails_from
 
     def sample(self, n, random_state=None):
         return self.whole.sample(n, random_state)
@@ -91,17 +93,18 @@ class Watched(Source):
 
 
 class WatchedPartition(Partition):
-    """One that kills its process the first time, or fails once so many have been read."""
+    """One that kills its process the first time, fails, or fails once so many have been read."""
 
     def __init__(self, source, part, number):
         self.folder, self.part, self.number = source.folder, part, number
         self.killer, self.fails_after = source.killer, source.fails_after
+        self.fails = source.fails_from is not None and number >= source.fails_from
         self.n_rows, self.start = part.n_rows, part.start
 
     def blocks(self, rows):
         folder = Path(self.folder)
         n_read = len(list(folder.glob("read-*")))
-        if n_read == self.fails_after:
+        if self.fails or n_read == self.fails_after:
             raise OSError("the disk is gone")
         if self.number == self.killer:
             try:

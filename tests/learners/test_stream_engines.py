@@ -14,6 +14,7 @@ from learners.stream_cases import Watched, classes, inputs, label_sets
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import ModelFileError
 from skstruct.learners import Checkpoint
+from skstruct.learners.checkpoints import saving
 from skstruct.smoothing import NystroemRidge
 from skstruct.spaces import Classes, LabelSets
 from skstruct.streaming import ArraySource, IteratorSource, SerialEngine
@@ -127,6 +128,21 @@ def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
     assert bits(spread) == bits(alone)
 
 
+@pytest.mark.usefixtures("_one_thread")
+def test_a_fit_by_workers_that_is_stopped_goes_on_with_any_number_of_them(client, tmp_path):
+    y, path = label_sets(X), tmp_path / "fit"
+    checkpoint = Checkpoint(path, every=0)
+    with pytest.raises(OSError, match="the disk is gone"):
+        minimizer(engine="dask").fit(Watched(X, y, tmp_path, fails_from=9), checkpoint=checkpoint)
+    assert path.exists()
+    source = Watched(X, y, tmp_path)
+    n_read = source.n_read()
+    model = minimizer(engine="dask").fit(source, checkpoint=checkpoint)
+    assert n_read < source.n_read() < n_read + 16
+    assert not path.exists()
+    assert bits(model) == bits(minimizer().fit(ArraySource(X, y), checkpoint=path))
+
+
 def test_an_error_of_a_worker_comes_with_its_place(client, monkeypatch):
     from skstruct.smoothing.onepass import landmarks
 
@@ -204,6 +220,22 @@ def test_a_search_over_widths_that_is_stopped(n_done, tmp_path):
     assert [t["risk"] for t in model.search_.trials] == [t["risk"] for t in whole.search_.trials]
     # The width before the one that was stopped, and the best one, may be read once more.
     assert source.n_read() <= 48 + 2 * 16
+
+
+def test_sums_that_were_saved_before_any_trial_belong_to_their_width(tmp_path, monkeypatch):
+    """Saves come by the clock: that of the second width may be the first one."""
+    y, path = label_sets(X), tmp_path / "fit"
+    source = Watched(X, y, tmp_path, fails_after=24)
+    monkeypatch.setattr(saving.Saver, "is_due", lambda self: source.n_read() >= 18)
+    shared = {"gamma": [0.02, 0.3], "alpha": [0.01, 1.0]}
+    with pytest.raises(OSError):
+        minimizer(**shared).fit(source, checkpoint=path)
+    assert path.exists()
+    model = minimizer(**shared).fit(Watched(X, y, tmp_path), checkpoint=path)
+    whole = minimizer(**shared).fit(ArraySource(X, y), checkpoint=tmp_path / "other")
+    assert [t["risk"] for t in model.search_.trials] == [t["risk"] for t in whole.search_.trials]
+    assert bits(model) == bits(whole)
+    assert source.n_read() == 24 + 16 + 8  # the first width again, and the rest of the second
 
 
 KILLED = """

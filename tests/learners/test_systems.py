@@ -92,3 +92,10 @@ def test_all_of_them_decide_alike(precision, device, system):
 def _fitted(precision, device, system):
     settings = {"precision": precision, "device": device, "system": system}
     return ConditionalRiskMinimizer(alpha=1.0, n_landmarks=120, **settings).fit(X, Y)
+
+
+def test_a_checkpoint_changes_nothing(tmp_path):
+    model = ConditionalRiskMinimizer(system="nystroem", n_landmarks=20)
+    plain = model.fit(X, Y).smoother_.landmarks_
+    saved = model.fit(X, Y, checkpoint=tmp_path / "fit").smoother_.landmarks_
+    np.testing.assert_array_equal(plain, saved)

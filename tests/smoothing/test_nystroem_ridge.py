@@ -420,13 +420,16 @@ def test_other_targets_are_another_fit():
 
 
 # ---------------------------------------------------------------------- precision and devices
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("device", [None, "cpu"])
+ON_DEVICES = KERNELS[:-1]  # by name
+FEATURES = [("nystroem", kernel) for kernel in ON_DEVICES] + [("fourier", "rbf")]
+
+
+@pytest.mark.parametrize(
+    ("device", "kernel"), [(None, k) for k in KERNELS] + [("cpu", k) for k in ON_DEVICES]
+)
 def test_single_precision(kernel, device):
     if device == "cpu":
         pytest.importorskip("torch")
-        if kernel == "callable":
-            pytest.skip("devices take kernels by name")
     shared = {"alpha": 1.0, "gamma": 0.3, "n_landmarks": 8, "device": device}
     double = NystroemRidge(named(kernel), **shared).fit(X, T)
     single = NystroemRidge(named(kernel), dtype="float32", **shared).fit(X, T)
@@ -437,13 +440,10 @@ def test_single_precision(kernel, device):
     assert (single.predict(X_NEW) != double.predict(X_NEW)).any()
 
 
-@pytest.mark.parametrize("kernel", KERNELS[:-1])
-@pytest.mark.parametrize("features", ["nystroem", "fourier"])
+@pytest.mark.parametrize(("features", "kernel"), FEATURES)
 @pytest.mark.parametrize("tensors", [True, False])
 def test_torch_on_a_processor(kernel, features, tensors):
     torch = pytest.importorskip("torch")
-    if features == "fourier" and kernel != "rbf":
-        pytest.skip("Fourier features are of the Gaussian kernel")
     weight = np.linspace(0.0, 2.0, 25)
     shared = {"alpha": 0.5, "gamma": 0.3, "n_landmarks": 8, "features": features}
     here = NystroemRidge(kernel, **shared).fit(X, T, weight)
@@ -465,6 +465,23 @@ def test_torch_on_a_processor(kernel, features, tensors):
     ):
         assert isinstance(ours, np.ndarray)
         np.testing.assert_allclose(ours, theirs, atol=1e-10)
+
+
+def test_further_rows_of_another_kind():
+    torch = pytest.importorskip("torch")
+    kinds = [
+        (X, T), (sparse.csr_array(X), T), (torch.tensor(X), torch.tensor(T)),
+        (torch.tensor(X, dtype=torch.float32), torch.tensor(T)),
+    ]  # fmt: skip
+    for first, targets in kinds:
+        for rows, others in kinds:
+            if sparse.issparse(first) != sparse.issparse(rows) and "torch" in str(type(first)):
+                continue  # devices take no sparse rows
+            model = some_landmarks().partial_fit(first, targets).partial_fit(rows, others)
+            assert type(model.sample_[0]) is type(first)
+            assert model.sample_[0].shape == (50, 3)
+            [left] = model.loo_path([0.3])
+            np.testing.assert_allclose(left[:25], left[25:], atol=1e-4)
 
 
 def test_a_model_that_was_pickled_goes_on():
@@ -516,11 +533,8 @@ def test_landmarks_that_are_alike_or_the_same():
         NystroemMap(InputKernel(lambda A, B: -rbf_kernel(A, B)).fit(X), close).features(X)
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "cosine", "poly"])
-@pytest.mark.parametrize("features", ["nystroem", "fourier"])
+@pytest.mark.parametrize(("features", "kernel"), FEATURES)
 def test_sparse_rows(kernel, features):
-    if features == "fourier" and kernel != "rbf":
-        pytest.skip("Fourier features are of the Gaussian kernel")
     A = sparse.random_array((30, 8), density=0.3, rng=np.random.default_rng(0)).tocsr()
     targets = np.random.default_rng(1).standard_normal((30, 2))
     model = NystroemRidge(kernel, gamma=0.5, n_landmarks=7, features=features)

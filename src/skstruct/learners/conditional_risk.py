@@ -19,7 +19,13 @@ from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.explanation import Explanation
 from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inputs
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
-from skstruct.learners.one_pass import ONE_PASS, landmark_ridge, number_tried, planned_systems
+from skstruct.learners.one_pass import (
+    ONE_PASS,
+    landmark_ridge,
+    number_tried,
+    planned_systems,
+    seed_of,
+)
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.streams import StreamedRisk
 from skstruct.learners.tokens import TokenBatch
@@ -233,6 +239,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         self.alpha_ = self.gamma_ = self.kernel_ = self.search_ = self.system_ = None
         if self.smoother is not None and groups is not None:
             raise ValueError("groups serve the choice of alpha, which a smoother has not.")
+        self.seed_ = seed_of(self)  # a fit that is saved has one of its own meanwhile
         data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
         with resuming(self, checkpoint, **data) as level:
             if self.smoother is not None:
@@ -300,7 +307,11 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
 
     def _by_landmarks(self) -> bool:
         """Whether weights of training rows would need a pass over all of them."""
-        return self.system in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
+        return (
+            getattr(self, "streamed_", False)
+            or self.system in ONE_PASS
+            or len(self.outputs_) > SPECTRAL_ROWS
+        )
 
     def _fit_ridge(self, X, sample_weight, groups, level):
         pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, sample_weight)

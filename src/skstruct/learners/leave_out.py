@@ -187,6 +187,7 @@ def choose(
         if number < first:
             continue
         smoother = fitted(number)
+        winner = smoother if number == chosen else winner  # of a search that goes on
         numbers, weight = _judged_by(smoother, problem, sample_weight)
         alphas = alpha_grid(alpha, smoother)[of_pair.count(number) :]
         paths = smoother.loo_path(alphas, groups)

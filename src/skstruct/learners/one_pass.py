@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight
 
-from skstruct.learners.inputs import read_inputs
+from skstruct.learners.inputs import on_host, read_inputs
 from skstruct.learners.leave_out import N_ALPHAS
 from skstruct.smoothing.onepass.reading import first_not_finite, placed
 from skstruct.smoothing.planning import plan
@@ -65,7 +65,7 @@ def landmark_ridge(model, kernel, alpha, system, shared):
         kernel, alpha, features=system, n_landmarks=model.n_landmarks,
         dtype="float32" if model.precision == "mixed" else "float64", device=model.device_,
         engine=model.engine, verbose=model.verbose,
-        random_state=seed_of(model), **shared,
+        random_state=getattr(model, "seed_", seed_of(model)), **shared,
     )  # fmt: skip
 
 
@@ -104,7 +104,8 @@ class BlockReader(BaseEstimator):
     def _outputs(self, y):
         if y is None:
             raise ValueError("there are no outputs: blocks are pairs (X, y).")
-        return self.space_.validate(y)
+        y = on_host(y)
+        return self.space_.validate(y if hasattr(y, "__len__") else np.asarray(y))
 
 
 def _weights(block):

@@ -28,6 +28,7 @@ from skstruct.learners.radius import choose_radius
 from skstruct.losses import ZeroOne, resolve_loss
 from skstruct.smoothing import KernelRidge, SampleCompression
 from skstruct.spaces import Decoded
+from skstruct.streaming import is_source
 
 
 class OutputKernelRegressor(BlockPredictor):
@@ -185,6 +186,11 @@ class OutputKernelRegressor(BlockPredictor):
                 "OutputKernelRegressor requires y to be passed, but the target y is None."
             )
         self._check_method(sample_weight)
+        if is_source(X) and not isinstance(X, np.memmap):
+            raise ValueError(
+                "OutputKernelRegressor learns from arrays, not from blocks of rows; "
+                "ConditionalRiskMinimizer reads them."
+            )
         y, self.device_ = on_host(y), device_of(self, X)
         parse_memory(self.memory)
         X = read_inputs(self, X, kernel=self.input_kernel, reset=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct._arrays.optional import is_pandas
+from skstruct.smoothing.onepass.reading import restated
 
 OWN = ("row", "risk", "bound")
 
@@ -27,7 +28,7 @@ class PredictedColumns:
         try:
             decoded = self.model.decode(block.X, **self.choices)
         except (ValueError, TypeError) as error:
-            raise type(error)(f"In {block.where}: {error}") from error
+            raise restated(error, f"In {block.where}: {error}") from error
         row = np.arange(block.start, block.start + len(block))
         columns = {"row": row, **output_columns(decoded.outputs, self.model.space_)}
         return {**columns, "risk": decoded.values, "bound": decoded.bounds}

@@ -9,7 +9,7 @@ from typing import Any
 from skstruct.learners.checkpoints.digests import digest
 
 LAYOUT = 1  # of what learners save; a change of any of them counts it up
-NO_EFFECT = ("n_jobs", "verbose")  # parameters on which no result depends
+NO_EFFECT = ("engine", "n_jobs", "verbose")  # parameters on which no result depends
 
 
 def owner_of(model, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ import copy
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -29,7 +28,7 @@ from skstruct.smoothing.onepass.reading import as_given, checked, counted
 from skstruct.smoothing.onepass.saved import SavedEngine
 from skstruct.smoothing.onepass.stats import Stats, accumulate, merged
 from skstruct.smoothing.onepass.system import FeatureSystem
-from skstruct.smoothing.onepass.tensors import read_tensors
+from skstruct.smoothing.onepass.tensors import like, read_tensors
 from skstruct.streaming import ArraySource, SerialEngine, merge_tree, opened
 from skstruct.streaming.rows import join_rows
 
@@ -274,25 +273,27 @@ class NystroemRidge(LeftOut, KernelMachine):
 
     def _summed(self, source, read, level=None, square=True) -> Stats:
         """Sums over all rows: partitions by the engine, and a tree of them together."""
-        saved = level is not None
-        with opened(SavedEngine(level, self.map_.backend) if saved else self.engine) as engine:
-            if not (source.again or isinstance(engine, (SerialEngine, SavedEngine))):
+        with opened(self.engine) as workers:
+            if not (source.again or isinstance(workers, SerialEngine)):
                 raise ValueError(
                     "An iterator cannot be sent to workers: give a function that makes one, or "
                     "files or arrays, or engine=None."
                 )
-            partitions = source.partitions(self._n_partitions(engine, saved))
-            feature_map = self.map_ if saved else engine.submit(itself, self.map_)
-            if self.verbose and isinstance(engine, (SerialEngine, SavedEngine)):
+            engine, count = workers, self._n_partitions(workers)
+            if level is not None:
+                enough = max(STOPS, count or 1) if self.n_partitions is None else self.n_partitions
+                engine = SavedEngine(level, self.map_.backend, workers, enough)
+                count = engine.n_partitions
+            if self.verbose and isinstance(workers, SerialEngine):
                 read = counted(read, source.n_rows, self._block_rows(), self.verbose)
-            args = (feature_map, read, self._block_rows(), square)
-            return merge_tree(partitions, engine, accumulate, merged, args=args)
+            args = (workers.submit(itself, self.map_), read, self._block_rows(), square)
+            return merge_tree(source.partitions(count), engine, accumulate, merged, args=args)
 
-    def _n_partitions(self, engine, saved):
-        """Those asked for; else enough to save now and then, or to keep workers busy."""
+    def _n_partitions(self, workers) -> int | None:
+        """Those asked for, or enough to keep workers busy; None for those of the source."""
         if self.n_partitions is not None or self.engine is None:
-            return STOPS if saved and self.n_partitions is None else self.n_partitions
-        return PER_WORKER * getattr(engine, "n_workers", 1)
+            return self.n_partitions
+        return PER_WORKER * getattr(workers, "n_workers", 1)
 
     def _block_rows(self) -> int:
         """Rows of a block: features, kernel values and targets are held."""
@@ -441,9 +442,7 @@ def _latest(before, rows):
     if before[2] is not None or weight is not None:
         before = (*before[:2], np.ones(len(before[1])) if before[2] is None else before[2])
         weight = np.ones(len(T)) if weight is None else weight
-    if sparse.issparse(X) != sparse.issparse(before[0]):
-        X = sparse.csr_array(X) if sparse.issparse(before[0]) else X.toarray()
-    pairs = zip(before, (X, T, weight))
+    pairs = zip(before, (like(X, before[0]), like(T, before[1]), weight))
     joined = (None if b is None else join_rows([a[few], b]) for a, b in pairs)
     return tuple(joined)
 

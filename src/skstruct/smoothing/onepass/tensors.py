@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from skstruct.backends import is_tensor
 
@@ -28,3 +29,15 @@ def read_tensors(model, X, y=None, *, reset):
     if len(y) != len(X):
         raise ValueError(f"X has {len(X)} rows and y {len(y)}.")
     return X, y
+
+
+def like(rows, others):
+    """The same rows as a tensor, CSR or array, whatever the others are."""
+    if is_tensor(others):
+        import torch
+
+        return torch.as_tensor(rows, dtype=others.dtype, device=others.device)
+    rows = rows.detach().cpu().numpy() if is_tensor(rows) else rows
+    if sparse.issparse(others):
+        return sparse.csr_array(rows)
+    return rows.toarray() if sparse.issparse(rows) else rows
