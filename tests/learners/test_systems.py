@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
+from skstruct.kernels import InputKernel
 from skstruct.smoothing import KernelRidge, NystroemRidge, planning
+from skstruct.smoothing.onepass.maps import NystroemMap
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))
@@ -99,3 +101,43 @@ def test_a_checkpoint_changes_nothing(tmp_path):
     plain = model.fit(X, Y).smoother_.landmarks_
     saved = model.fit(X, Y, checkpoint=tmp_path / "fit").smoother_.landmarks_
     np.testing.assert_array_equal(plain, saved)
+
+
+def left_out_risks(n_parts, alphas, landmarks):
+    """Risks of a stream's sample, by fitting without each part; landmarks are the model's own."""
+    kernel, parts = InputKernel(gamma=0.3).fit(X), np.array_split(np.arange(len(X)), n_parts)
+    targets, risks = np.hstack([Y, np.ones((len(Y), 1))]), []
+    for alpha in alphas:
+        wrong = 0
+        for part in parts:
+            rest = np.setdiff1d(np.arange(len(X)), part)
+            Z, T = NystroemMap(kernel, landmarks).features(X[rest]), targets[rest]
+            mean, centre = Z.mean(axis=0), T.mean(axis=0)
+            G = (Z - mean).T @ (Z - mean) + alpha * np.eye(Z.shape[1])
+            B = np.linalg.solve(G, (Z - mean).T @ (T - centre))
+            z = NystroemMap(kernel, landmarks).features(X[part])
+            decided = ((z - mean) @ B + centre)[:, :4] > 0.5
+            wrong += (decided != Y[part]).sum()
+        risks.append(wrong / len(X))
+    return risks
+
+
+@pytest.mark.parametrize("n_parts", [2, 5])
+def test_parts_of_a_stream_are_left_out(n_parts, tmp_path):
+    def blocks():
+        for start in range(0, len(X), 25):
+            yield X[start : start + 25], Y[start : start + 25]
+
+    alphas = [100.0, 1.0, 0.01]
+    model = ConditionalRiskMinimizer(
+        loss="hamming", gamma=0.3, alpha=alphas, n_landmarks=30, leave_out=n_parts
+    )
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    model.set_params(system="nystroem").fit(mapped, Y)
+    trials = {trial["alpha"]: trial["risk"] for trial in model.search_.trials}
+    expected = left_out_risks(n_parts, alphas, model.smoother_.landmarks_)
+    np.testing.assert_allclose([trials[alpha] for alpha in alphas], expected)
+    if n_parts == 2:  # a stream of unknown length has one part
+        with pytest.raises(ValueError, match="leaving it out leaves nothing|more than once"):
+            model.fit(blocks)

@@ -14,6 +14,7 @@ from skstruct.learners.inputs import on_host, read_inputs
 from skstruct.learners.leave_out import N_ALPHAS
 from skstruct.smoothing.onepass.reading import first_not_finite, placed
 from skstruct.smoothing.planning import plan
+from skstruct.streaming.blocks import joined
 
 ONE_PASS = ("nystroem", "fourier")
 
@@ -116,17 +117,39 @@ def _weights(block):
 
 
 def first_rows(model, source):
-    """A sample of the rows of a source: what is open of model and space is learned from it."""
+    """A sample of the rows of a source: what is open of model and space is learned from it.
+
+    Where whole parts are left out, it is the first rows of each part, and the part of each row
+    comes with it; otherwise rows are drawn from all, and that is None.
+    """
     from skstruct.smoothing.onepass.landmarks import rows_to_choose_from
 
     wanted = rows_to_choose_from(model.n_landmarks, source.n_rows)
-    sample = source.sample(wanted, seed_of(model))
+    folds = None
+    if isinstance(model.leave_out, str):
+        sample = source.sample(wanted, seed_of(model))
+    else:
+        sample, folds = _beginnings(source, int(model.leave_out), wanted)
     if sample.y is None:
         raise ValueError(
             f"{type(model).__name__} requires y to be passed, but the blocks of the source have "
             "no outputs: give pairs (X, y), or name the columns of outputs."
         )
-    return sample
+    return sample, folds
+
+
+def _beginnings(source, n_parts: int, wanted: int):
+    """The first rows of so many parts, about as many as wanted, and the part of each row."""
+    if n_parts < 2 or not source.again:
+        raise ValueError(
+            f"leave_out={n_parts} parts: at least 2, of a source that can be read more than once."
+        )
+    parts = source.partitions(n_parts)
+    if len(parts) < 2:
+        raise ValueError("The source has one part only: leaving it out leaves nothing.")
+    blocks = [next(part.blocks(-(-wanted // len(parts)))) for part in parts]
+    folds = np.repeat(np.arange(len(parts)), [len(block) for block in blocks])
+    return joined(blocks, f"the first rows of {len(parts)} parts"), folds
 
 
 def placed_in(source, sample, error):

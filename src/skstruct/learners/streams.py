@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight
 
 from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.checks import is_count
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.batches import widened
 from skstruct.learners.checkpoints.levels import NOWHERE
@@ -47,13 +48,13 @@ class StreamedRisk:
     # ------------------------------------------------------------------ a source of blocks
     def _fit_source(self, source, groups, checkpoint):
         self._check_streamed(groups)
-        sample = first_rows(self, source)
+        sample, folds = first_rows(self, source)
         try:
             X = self._open_stream(sample.X, sample.y)
         except (ValueError, TypeError) as error:
             raise placed_in(source, sample, error) from error
         reader, seed = BlockReader(self, self.problem_), seed_of(self)
-        read = {"source": source, "sample": sample, "read": reader}
+        read = {"source": source, "sample": sample, "read": reader, "folds": folds}
         data = {"X": X, "y": sample.y, "sample_weight": sample.weight, "n_rows": source.n_rows}
         with resuming(self, checkpoint, **data) as level:
             self.smoother_ = self._fit_stream(X, sample.weight, read, level, seed)
@@ -68,10 +69,11 @@ class StreamedRisk:
                 f'system="{self.system}" needs all rows at once; rows that come in blocks need '
                 'system="nystroem", "fourier" or "auto".'
             )
-        if groups is not None or not (isinstance(self.leave_out, str) and self.leave_out == "one"):
+        single = isinstance(self.leave_out, str) and self.leave_out == "one"
+        if groups is not None or not (single or is_count(self.leave_out)):
             raise ValueError(
-                "Rows that come in blocks are left out one by one when alpha is chosen: "
-                'leave_out="one" and no groups.'
+                "Of rows that come in blocks, single ones or whole parts are left out when alpha is "
+                'chosen: leave_out="one" or a number of parts, and no groups.'
             )
 
     def _open_stream(self, X, y):

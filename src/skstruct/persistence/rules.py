@@ -33,7 +33,7 @@ SIZES = {
 DROPPED = {
     "ConditionalRiskMinimizer": ("problem_",),
     "LinearConstraints": ("plans",),
-    "NystroemRidge": ("sample_",),
+    "NystroemRidge": ("fold_sums_", "folds_", "sample_"),
     "Ordinal": ("_above",),
     "Poset": ("_above",),
 }

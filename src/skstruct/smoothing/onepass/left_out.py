@@ -29,6 +29,8 @@ class LeftOut:
 
     map_: Any
     memory: Any
+    folds_: Any
+    fold_sums_: Any
 
     def loo(self, groups=None):
         """Predictions for all training rows, each (or its whole group) left out; (n, q)."""
@@ -85,6 +87,8 @@ class LeftOut:
     def _blocks_to_leave(self, X, groups, numbers):
         """Numbers of rows to judge, the system they are judged by, and the groups they are in."""
         n, step = X.shape[0], self._block_rows()
+        if groups is None and self.folds_ is not None:
+            return self._by_folds(self.folds_, self._without_each(self.fold_sums_), step)
         if groups is None:
             blocks = [np.arange(n)[rows] for rows in row_blocks(n, 1, step)]
             return [(here, self.system_, np.arange(len(here))) for here in blocks]
@@ -95,9 +99,13 @@ class LeftOut:
             return [(here, self.system_, group[here]) for here in group_blocks(group, step)]
         fold = fold_numbers(group)
         judged = fold if numbers is None else fold[numbers]
+        return self._by_folds(judged, self._without_folds(fold), step)
+
+    @staticmethod
+    def _by_folds(judged, systems, step):
         return [
             (np.flatnonzero(judged == k)[rows], system, None)
-            for k, system in enumerate(self._without_folds(fold))
+            for k, system in enumerate(systems)
             for rows in row_blocks(np.count_nonzero(judged == k), 1, step)
         ]
 
@@ -128,8 +136,12 @@ class LeftOut:
                 part = None if weight is None else weight[here]
                 stats.add(Z, backend.asarray(T[here], Z.dtype), part, backend)
             sums.append(stats)
+        return self._without_each(sums)
+
+    def _without_each(self, sums):
+        """The system of all sums but one, for each of them."""
         others = (merged(sums[:k] + sums[k + 1 :]) for k in range(len(sums)))
-        return [FeatureSystem(stats, self.fit_intercept, backend) for stats in others]
+        return [FeatureSystem(stats, self.fit_intercept, self.map_.backend) for stats in others]
 
     def _weights(self, X, rows, weight):
         """Weights of training rows, in blocks of these; shape (n, n_fitted)."""

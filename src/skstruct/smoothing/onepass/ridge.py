@@ -141,7 +141,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         self.verbose = verbose
         self.random_state = random_state
 
-    rows_ = sample_ = left_out_rows_ = None  # of a model that was loaded from a file
+    rows_ = sample_ = left_out_rows_ = folds_ = None  # of a model that was loaded from a file
 
     # ------------------------------------------------------------------ fitting
     @all_or_nothing
@@ -158,13 +158,13 @@ class NystroemRidge(LeftOut, KernelMachine):
             kernel = self._settled_kernel(X, weight)
         self.map_ = self._new_map(kernel, sample, X.shape[0], X)
         self._one_target = targets.ndim == 1
-        self.rows_, self.sample_ = (X, targets, weight), None
+        self.rows_, self.sample_, self.folds_ = (X, targets, weight), None, None
         self.stats_ = self._summed(ArraySource(*self.rows_), as_given)
         self.left_out_rows_ = rows if len(rows) < X.shape[0] else None
         return self._solve()
 
     @all_or_nothing
-    def fit_source(self, source, read=None, *, sample=None, level=None):
+    def fit_source(self, source, read=None, *, sample=None, folds=None, level=None):
         """Fit to the blocks of a source; nothing of the rows is kept but a sample.
 
         Parameters
@@ -175,6 +175,9 @@ class NystroemRidge(LeftOut, KernelMachine):
             What to learn from a block; the block as it is when None.
         sample : Block, default=None
             Rows that landmarks are chosen from and alphas are judged by; drawn when None.
+        folds : int array, default=None
+            Which partition of the source each row of the sample is from, counted from 0: alphas
+            are then judged by leaving out whole partitions, not single rows.
         level : Level, default=None
             Of a fit that is saved on the way.
         """
@@ -191,6 +194,7 @@ class NystroemRidge(LeftOut, KernelMachine):
         kernel = self._settled_kernel(X, weight)
         self.map_ = self._new_map(kernel, X[kept], source.n_rows, X)
         self._one_target = given and np.ndim(sample.y) == 1
+        self.folds_, self.fold_sums_ = folds, []
         self.stats_ = self._summed(source, read, level)
         self.rows_, self.left_out_rows_, self.sample_ = None, None, (X, T, weight)
         return self._solve()
@@ -206,6 +210,7 @@ class NystroemRidge(LeftOut, KernelMachine):
             kernel = self._settled_kernel(X, weight)
             self.map_ = self._new_map(kernel, X[kept], None, X)
             self._one_target = targets.ndim == 1
+        self.folds_ = None
         part = self._summed(ArraySource(X, targets, weight), as_given)
         if not first and part.C.shape != self.stats_.C.shape:
             raise ValueError(
@@ -287,7 +292,12 @@ class NystroemRidge(LeftOut, KernelMachine):
             if self.verbose and isinstance(workers, SerialEngine):
                 read = counted(read, source.n_rows, self._block_rows(), self.verbose)
             args = (workers.submit(itself, self.map_), read, self._block_rows(), square)
-            return merge_tree(source.partitions(count), engine, accumulate, merged, args=args)
+            if self.folds_ is None:
+                return merge_tree(source.partitions(count), engine, accumulate, merged, args=args)
+            parts = source.partitions(int(self.folds_.max()) + 1)
+            tasks = [engine.submit(accumulate, part, *args) for part in parts]
+            self.fold_sums_ = [engine.result(task) for task in tasks]
+            return merged(self.fold_sums_)
 
     def _n_partitions(self, workers) -> int | None:
         """Those asked for, or enough to keep workers busy; None for those of the source."""
