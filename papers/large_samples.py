@@ -24,8 +24,8 @@ landmarks, and from an exact search on 2,000 of the training rows. Both are prin
 
 Usage: python papers/large_samples.py [--sets NAME ...] [--landmarks N] [--exact-rows N]
 An exact fit of more than --exact-rows rows is left out. All rows of fried, ``--exact-rows 40000``,
-take 6 GB, and some ten minutes on two cores; beyond 20,000 rows there is one exact fit, with the alpha
-of one pass.
+take 6 GB, and some ten minutes on two cores; beyond 20,000 rows there is one exact fit, with the
+alpha of one pass.
 """
 
 from __future__ import annotations

@@ -300,9 +300,9 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         if not isinstance(X, np.memmap):
             return False
         whole = self.smoother is not None or self.label_kernel is not None or self._precomputed
-        if isinstance(self.leave_out, str):
-            whole |= self.leave_out != "one"
-        if whole or groups is not None or hasattr(self.leave_out, "split"):
+        text = isinstance(self.leave_out, str)
+        whole |= self.leave_out != "one" if text else hasattr(self.leave_out, "split")
+        if whole or groups is not None:
             return True
         return self.system not in ONE_PASS and (self.system != "auto" or len(X) <= EXACT_ROWS)
 

@@ -72,8 +72,8 @@ class StreamedRisk:
         single = isinstance(self.leave_out, str) and self.leave_out == "one"
         if groups is not None or not (single or is_count(self.leave_out)):
             raise ValueError(
-                "Of rows that come in blocks, single ones or whole parts are left out when alpha is "
-                'chosen: leave_out="one" or a number of parts, and no groups.'
+                "Of rows that come in blocks, single ones or whole parts are left out when alpha "
+                'is chosen: leave_out="one" or a number of parts, and no groups.'
             )
 
     def _open_stream(self, X, y):

@@ -60,8 +60,8 @@ class Plan:
 
     def __str__(self) -> str:
         return (
-            f"{self.system}: {_size(self.bytes)}, about {_time(self.seconds)} for {self.rows:,} rows "
-            f"({self.why})"
+            f"{self.system}: {_size(self.bytes)}, about {_time(self.seconds)} for "
+            f"{self.rows:,} rows ({self.why})"
         )
 
     @property
