@@ -24,7 +24,7 @@ landmarks, and from an exact search on 2,000 of the training rows. Both are prin
 
 Usage: python papers/large_samples.py [--sets NAME ...] [--landmarks N] [--exact-rows N]
 An exact fit of more than --exact-rows rows is left out. All rows of fried, ``--exact-rows 40000``,
-take 6 GB, and some ten minutes on two cores; beyond 20,000 rows there is one exact fit, with the
+take 11 GB, and some ten minutes on two cores; beyond 20,000 rows there is one exact fit, with the
 alpha of one pass.
 """
 
@@ -77,7 +77,7 @@ def exact(space, loss, X, y, arguments, alphas, kernel="rbf"):
     if len(X) <= arguments.exact_rows:
         for source, alpha in list(alphas.items())[: 1 if len(X) > MANY else None]:
             title = f"exact, alpha {source}"
-            yield Fit(title, space, loss, X, y, kernel=kernel, alpha=alpha, system="packed")
+            yield Fit(title, space, loss, X, y, kernel=kernel, alpha=alpha, system="cholesky")
 
 
 def note_left_out(rows, arguments):
