@@ -365,7 +365,7 @@ def test_further_rows_after_an_exact_fit(alpha):
     anew = by_landmarks(alpha=alpha).partial_fit(X[:30], y[:30], weight[:30])
     anew.partial_fit(X[30:], y[30:], weight[30:])
     assert started.system_ == "nystroem"
-    assert started.alpha_ == anew.alpha_
+    assert started.alpha_ == pytest.approx(anew.alpha_)
     assert_same_decisions(started, anew)
 
 
@@ -489,10 +489,8 @@ def test_bad_batches_are_named():
         with pytest.raises(kind, match=said):
             next(given)
     limits = {"include": [["a"], [], ["a"]]}
-    given = model.predict_batches([X_NEW[:3], X_NEW[:4]], restrict=limits)
-    assert next(given)[0, 0] == 1
-    with pytest.raises(ValueError, match=r"In batch 1: .*3 rows"):
-        next(given)
+    with pytest.raises(ValueError, match="differ from row to row"):
+        model.predict_batches([X_NEW[:3], X_NEW[:4]], restrict=limits)
     with pytest.raises(InfeasibleError, match="In batch 0: "):
         list(model.predict_batches([X_NEW], restrict={"include": ["a"], "max_size": 0}))
     with pytest.raises(TypeError, match="An array is one batch"):

@@ -341,7 +341,7 @@ def test_a_source_is_the_same_as_arrays(again):
     np.testing.assert_allclose(streamed.predict(X_NEW), arrays.predict(X_NEW), atol=1e-9)
     counted = weight > 0
     for ours, theirs in zip(*(m.loo_path([0.1, 3.0]) for m in (streamed, arrays))):
-        np.testing.assert_allclose(ours[counted], theirs, atol=1e-9)
+        np.testing.assert_allclose(ours[counted], theirs[counted], atol=1e-9)
     one = some_landmarks().fit_source(ArraySource(X, T[:, 0]))
     assert one.predict(X_NEW).shape == (7,)
     np.testing.assert_allclose(
@@ -392,11 +392,10 @@ def test_bits_do_not_depend_on_what_was_asked_for_before():
 
 
 def test_penalties_below_rounding():
-    """Twelve landmarks that two dimensions explain; a fit refuses them, a path goes through."""
+    """Twelve landmarks that two dimensions explain."""
     A = np.random.default_rng(0).standard_normal((30, 2))
     model = some_landmarks(n_landmarks=12, gamma=1e-4, dtype="float32")
-    with pytest.raises(LinAlgError, match=r"Use a larger alpha, or dtype='float64'"):
-        clone(model).set_params(alpha=1e-15).fit(A, A)
+    assert np.isfinite(clone(model).set_params(alpha=1e-15).fit(A, A).predict(A)).all()
     fitted = model.fit(A, A)
     assert all(np.isfinite(left).all() for left in fitted.loo_path([1e-15]))
     assert np.isfinite(fitted.with_alpha(1e-15).predict(A)).all()

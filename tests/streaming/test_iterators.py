@@ -107,6 +107,51 @@ def test_blocks_must_be_alike():
             read(IteratorSource(items), 9)
 
 
+def test_blocks_are_of_one_kind():
+    import pandas
+    from scipy import sparse
+
+    X = np.zeros((2, 3))
+    frame, thin = pandas.DataFrame(X), sparse.csr_array(X)
+    cases = [
+        ([frame, X], "X of block 1 is an array, and of block 0 a pandas DataFrame"),
+        ([X, frame], "X of block 1 is a pandas DataFrame, and of block 0 an array"),
+        ([X, X, thin], "X of block 2 is a sparse matrix, and of block 0 an array"),
+        ([X, X.tolist()], "X of block 1 is a list, and of block 0 an array"),
+        (
+            [(X, frame), (X, X)],
+            "y of block 1 is an array or a list, and of block 0 a pandas DataFrame",
+        ),
+    ]
+    for items, message in cases:
+        for source in (IteratorSource(items), IteratorSource(iter(items))):
+            with pytest.raises(ValueError, match=message):
+                read(source, 9)
+    alike = [(X, np.array([1, 2])), (X, [3, 4])]
+    assert IteratorSource(alike).sample(4).y.tolist() == [1, 2, 3, 4]
+    assert IteratorSource(alike[::-1]).sample(4).y == [3, 4, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ({"X": np.zeros((2, 3))}, "block 1: X is of type dict, not rows"),
+        (None, "block 1: X is of type NoneType, not rows"),
+        (7, "block 1: X is of type int, not rows"),
+        ("rows", "block 1: X is of type str, not rows"),
+        (np.float64(1), "block 1: X is a single value, not rows"),
+        ((np.zeros((2, 3)), 5), "block 1: y is of type int, not rows"),
+        (
+            (np.zeros((2, 3)), [1, 2], 2.0),
+            "block 1: weight is a single value, not rows; one for each",
+        ),
+    ],
+)
+def test_blocks_without_rows_are_named(item, message):
+    with pytest.raises(ValueError, match=message):
+        read(IteratorSource(iter([np.zeros((2, 3)), item])), 9)
+
+
 def test_an_iterator_is_not_sent_anywhere():
     [part] = IteratorSource(iter([np.zeros((1, 1))])).partitions()
     with pytest.raises(TypeError, match="cannot be sent to a worker"):

@@ -271,3 +271,13 @@ def test_no_rows_are_one_empty_partition(tmp_path):
     assert (part.n_rows, list(part.blocks(4))) == (0, [])
     with pytest.raises(ValueError, match="no rows to take a sample"):
         ParquetSource(folder).sample(3)
+
+
+def test_of_many_columns_some_are_named():
+    table = pa.table({f"c{i}": [1.0] for i in range(13)})
+    with pytest.raises(
+        DataFormatError, match=r"no column 'zz'; there are 'c0', .*'c9' and 3 more\.$"
+    ):
+        ParquetSource(table, outputs=["zz"])
+    with pytest.raises(DataFormatError, match=r"there are 'c0', 'c1'\.$"):
+        ParquetSource(table.select(["c0", "c1"]), outputs=["zz"])

@@ -164,6 +164,12 @@ def test_partitions_become_part_files(tmp_path):
     np.testing.assert_array_equal(whole["sum"], X.sum(axis=1))
 
 
+def test_no_rows_are_refused_before_a_folder_is_made(tmp_path):
+    with pytest.raises(ValueError, match="There are no rows to predict for"):
+        predict_partitions(row_sums, ArraySource(np.zeros((0, 1))), tmp_path / "out")
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_folder_with_something_in_it_is_refused(tmp_path):
     (tmp_path / "mine.txt").touch()
     with pytest.raises(FileExistsError, match=r"is not empty \(it holds 'mine.txt'\)"):

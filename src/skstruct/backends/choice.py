@@ -69,7 +69,7 @@ def backend_for(device=None, *arrays) -> Backend:
     torch = require("torch", used_by=f"device={device!r}", extra="torch")
     from skstruct.backends.torch_backend import TorchBackend
 
-    found = _known(torch, places.pop() if places else None)
+    found = torch.device(places.pop()) if places else None
     asked = found if device is None else _known(torch, device)
     if found is not None and found.type != "cpu" and found != asked:
         raise ValueError(f"X is a tensor on {found}, and device is {str(device)!r}: move one.")
@@ -85,9 +85,11 @@ def _known(torch, device):
     if device is None:
         return None
     try:
-        device = torch.device(device)
+        found = torch.device(device)
+        if isinstance(device, bool) or found.type not in ("cpu", "cuda"):
+            raise TypeError
     except (RuntimeError, TypeError):
         raise ValueError(f'device is "cpu", "cuda" or "cuda:0"; {device!r} came.') from None
-    if device.type == "cuda" and device.index is None:
-        device = torch.device("cuda", 0)
-    return device
+    if found.type == "cuda" and found.index is None:
+        found = torch.device("cuda", 0)
+    return found

@@ -101,9 +101,9 @@ class BlockPredictor(BaseEstimator):
 
     def decode_batches(self, batches, **choices):
         """The same with estimated risks and bounds; yields :class:`~skstruct.spaces.Decoded`."""
-        from skstruct.learners.batch_streams import decode_batches, inputs_of
+        from skstruct.learners.batch_streams import decode_batches, inputs_of, prepared
 
-        problem, smoother = self._prepared(**choices)
+        problem, smoother = prepared(self, choices)
         return decode_batches(self, inputs_of(self, batches), problem, smoother)
 
     def predict_parquet(self, X, folder, *, engine=None, n_partitions=None, **choices) -> int:

@@ -5,17 +5,43 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from inspect import signature
+from typing import Any
 
 import numpy as np
 
 from skstruct.smoothing.onepass.reading import restated
 from skstruct.spaces.base import Decoded
-from skstruct.streaming import Block, ParquetSource, Source, as_source
+from skstruct.spaces.limits import differs_by_row
+from skstruct.streaming import ParquetSource, Source, as_source
+from skstruct.streaming.checked_blocks import parts_of
 from skstruct.streaming.choice import is_arrow
 from skstruct.streaming.pipeline import overlapped
 from skstruct.streaming.rows import count_rows
 
 ROWS = 10_000  # of a block that is read from a source
+
+
+def prepared(model, choices: dict) -> tuple[Any, Any]:
+    """The problem and the smoother of some choices of ``predict``, all of them known."""
+    known = [name for name in signature(model.decode).parameters if name != "X"]
+    for name in choices:
+        if name not in known:
+            raise TypeError(
+                f"{type(model).__name__} has no choice {name!r} of prediction; it has "
+                f"{', '.join(known)}."
+            )
+    return model._prepared(**{**dict.fromkeys(known), **choices})
+
+
+def check_same_limits(model, problem) -> None:
+    """Raise where limits differ from row to row: nobody says which batch they belong to."""
+    if differs_by_row(problem.space):
+        raise ValueError(
+            f"{type(model.space_).__name__}: limits that differ from row to row cannot be given "
+            "for batches or files. Give limits that are the same for all rows, or give predict "
+            "some rows with their own limits at a time."
+        )
 
 
 def inputs_source(model, X) -> Source:
@@ -27,7 +53,7 @@ def inputs_source(model, X) -> Source:
 
 
 def inputs_of(model, batches) -> Iterator:
-    """Inputs, batch after batch."""
+    """Inputs, batch after batch; data loaders give them with outputs, or in a list of one."""
     if isinstance(batches, (str, os.PathLike, Source)) or is_arrow(batches):
         parts = inputs_source(model, batches).partitions()
         batches = (block for part in parts for block in part.blocks(ROWS))
@@ -35,13 +61,19 @@ def inputs_of(model, batches) -> Iterator:
         batches = batches()
     elif hasattr(batches, "shape"):
         raise TypeError("An array is one batch: give an iterable of arrays, or use predict.")
-    for batch in batches:
-        yield batch.X if isinstance(batch, Block) else batch
+    sequences = getattr(model, "tokens_", None) is not None  # then a list is one of inputs
+    for number, batch in enumerate(batches):
+        alone = sequences and isinstance(batch, list)
+        yield batch if alone else parts_of(batch, number)[0]
 
 
 def decode_batches(model, batches, problem, smoother) -> Iterator[Decoded]:
     """Decisions of every batch: reading, smoothing and deciding work at the same time."""
+    check_same_limits(model, problem)
+    return _decisions(model, batches, problem, smoother)
 
+
+def _decisions(model, batches, problem, smoother) -> Iterator[Decoded]:
     def smoothed(numbered):
         number, batch = numbered
         try:

@@ -21,6 +21,7 @@ from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inpu
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
 from skstruct.learners.one_pass import (
     ONE_PASS,
+    check_settings,
     landmark_ridge,
     number_tried,
     planned_systems,
@@ -31,7 +32,8 @@ from skstruct.learners.streams import StreamedRisk
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import KernelRidge, LinearSmoother
-from skstruct.smoothing.planning import EXACT_ROWS, SPECTRAL_ROWS, check_system_name
+from skstruct.smoothing.base import KeepsEngine
+from skstruct.smoothing.planning import EXACT_ROWS, SPECTRAL_ROWS
 from skstruct.spaces import Decoded
 from skstruct.spaces.inference import infer_space
 from skstruct.streaming import as_source, is_source
@@ -52,7 +54,7 @@ def retargeted(smoother, problem):
     return other
 
 
-class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
+class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     r"""Predict the output of least estimated conditional risk.
 
     .. math:: \hat z(x) = \arg\min_{z \in \mathcal{Y}} \sum_i w_i(x)\, \ell(z, y_i)
@@ -211,6 +213,7 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
             File that the choice of kernel and alpha is saved to on the way, and goes on from when
             it was stopped; it is removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
+        check_settings(self)
         self.streamed_ = is_source(X) and not self._is_held(X, groups)
         if self.streamed_:
             return self._fit_source(as_source(X, y, sample_weight), groups, checkpoint)
@@ -224,7 +227,6 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
         X = read_inputs(self, X, kernel=self.kernel, reset=True)
         check_consistent_length(X, y)
         check_groups(groups, X.shape[0])
-        check_system_name(self.system)
         if sample_weight is not None:
             rows = np.empty((X.shape[0], 0))
             sample_weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
@@ -340,10 +342,12 @@ class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
     def _fit_ridge_single(self, X):
         """One row: nothing can be left out, and any penalty predicts that row's output."""
         pairs = kernel_grid(plain_kernel(self, self.kernel), None, X, None)
-        smoother = self._ridge(*pairs[0], 1.0, "cholesky")
+        self.system_ = "cholesky"
+        smoother = self._ridge(*pairs[0], 1.0, self.system_)
         return self._settled(smoother.fit(X, self.problem_.targets()))
 
     def _settled(self, smoother):
+        self.problem_.n_kept = getattr(smoother, "n_landmarks_", None)
         self.kernel_, self.alpha_ = smoother.kernel, smoother.alpha
         self.gamma_ = smoother.kernel_.gamma_
         return smoother

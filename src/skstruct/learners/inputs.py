@@ -46,9 +46,10 @@ def on_host(value):
 
 def device_of(model, X):
     """The device a model asks for, or the one that a tensor is on; None for numpy."""
-    if not is_tensor(X):
-        return model.device
-    return str(backend_for(model.device, X).device)
+    backend = backend_for(model.device, X)
+    if is_tensor(X):
+        return str(backend.device)
+    return None if backend.device is None else model.device
 
 
 def _check_kernel_of_strings(X, kernel):

@@ -8,15 +8,25 @@ import sys
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight
 
+from skstruct._arrays.checks import is_count
 from skstruct.learners.inputs import on_host, read_inputs
 from skstruct.learners.leave_out import N_ALPHAS
 from skstruct.smoothing.onepass.reading import first_not_finite, placed
-from skstruct.smoothing.planning import plan
+from skstruct.smoothing.planning import check_precision, check_system_name, plan
 from skstruct.streaming.blocks import joined
 
 ONE_PASS = ("nystroem", "fourier")
+
+
+def check_settings(model) -> None:
+    """Look at parameters that may have no part in a fit to few rows, and will in one to many."""
+    check_system_name(model.system)
+    check_precision(model.precision)
+    if model.n_landmarks != "auto" and not is_count(model.n_landmarks):
+        raise ValueError(
+            f'n_landmarks is a whole number from 1, or "auto"; {model.n_landmarks!r} came.'
+        )
 
 
 def number_tried(pairs, penalties) -> int:
@@ -112,8 +122,17 @@ class BlockReader(BaseEstimator):
 def _weights(block):
     if block.weight is None:
         return None
-    rows = np.empty((len(block), 0))
-    return _check_sample_weight(block.weight, rows, ensure_non_negative=True)
+    return checked_weight(on_host(block.weight), len(block))
+
+
+def checked_weight(weight, n: int) -> np.ndarray:
+    """Weights of n rows, finite and not negative; of a block, all may be zero."""
+    weight = np.asarray(weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weight.shape}; {n} rows came.")
+    if not (np.isfinite(weight) & (weight >= 0)).all():
+        raise ValueError("sample_weight must be finite and not negative.")
+    return weight
 
 
 def first_rows(model, source):

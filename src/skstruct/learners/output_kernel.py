@@ -22,16 +22,23 @@ from skstruct.learners.explanation import Explanation
 from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inputs
 from skstruct.learners.kernel_problem import KernelProblem
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
-from skstruct.learners.one_pass import ONE_PASS, landmark_ridge, number_tried, planned_systems
+from skstruct.learners.one_pass import (
+    ONE_PASS,
+    check_settings,
+    landmark_ridge,
+    number_tried,
+    planned_systems,
+)
 from skstruct.learners.output_forms import output_space
 from skstruct.learners.radius import choose_radius
 from skstruct.losses import ZeroOne, resolve_loss
 from skstruct.smoothing import KernelRidge, SampleCompression
+from skstruct.smoothing.base import KeepsEngine
 from skstruct.spaces import Decoded
 from skstruct.streaming import is_source
 
 
-class OutputKernelRegressor(BlockPredictor):
+class OutputKernelRegressor(KeepsEngine, BlockPredictor):
     r"""Ridge regression between an input and an output kernel, and the pre-image of its answer.
 
     .. math:: \hat y(x) = \arg\min_y k_Y(y, y) - 2 \sum_i b_i(x)\, k_Y(y, y_i), \quad
@@ -186,6 +193,7 @@ class OutputKernelRegressor(BlockPredictor):
                 "OutputKernelRegressor requires y to be passed, but the target y is None."
             )
         self._check_method(sample_weight)
+        check_settings(self)
         if is_source(X) and not isinstance(X, np.memmap):
             raise ValueError(
                 "OutputKernelRegressor learns from arrays, not from blocks of rows; "

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight
 
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.checks import is_count
@@ -24,12 +23,16 @@ from skstruct.learners.one_pass import (
     ONE_PASS,
     BlockReader,
     check_seen,
+    check_settings,
+    checked_weight,
     first_rows,
     placed_in,
     seed_of,
 )
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import resolve_loss
+
+FEW = 200  # rows: with fewer to judge it by, alpha stays as it is
 
 
 def _goes_on(model) -> bool:
@@ -124,15 +127,15 @@ class StreamedRisk:
     @available_if(_goes_on)
     @all_or_nothing
     def partial_fit(self, X, y, sample_weight=None):
-        """Learn from further rows by landmarks, as if all had come at once.
+        """Learn from further rows by landmarks, which are those of the first call.
 
         The first call learns what is open of the space (names), of the kernel (its width) and
-        which landmarks there are: give it rows of every kind. Sums are kept, rows are not; after
-        an exact fit, its rows are the first. An
-        alpha that is searched for is chosen anew in each call, by the loss on the last ten
-        thousand rows, each left out.
+        which landmarks there are: give it some thousand rows, of every kind. Sums are kept, rows
+        are not; after an exact fit, its rows are the first. An alpha that is searched for is
+        chosen anew in each call, by the loss on the last ten thousand rows, each left out.
         """
         first = not hasattr(self, "smoother_")
+        check_settings(self)
         if y is None:
             raise ValueError("partial_fit requires y to be passed, but the target y is None.")
         if first:
@@ -144,8 +147,7 @@ class StreamedRisk:
         problem = self._problem_of(y)
         weight = None
         if sample_weight is not None:
-            rows = np.empty((X.shape[0], 0))
-            weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+            weight = checked_weight(sample_weight, X.shape[0])
         smoother = self._new_smoother(X, weight) if first else copy.copy(self.smoother_)
         known = 0 if first else smoother.n_judged  # others, of a model from a file, are not kept
         smoother.partial_fit(X, problem.targets(), weight)
@@ -153,9 +155,9 @@ class StreamedRisk:
         outputs = [self.problem_.outputs[len(self.problem_.outputs) - known :], problem.outputs]
         self.problem_ = copy.copy(self.problem_)
         self.problem_.outputs = _joined(outputs)[-smoother.n_judged :]
-        if self._is_searched():
+        if self._is_searched() and (first or smoother.n_judged >= FEW):
             smoother = self._best_alpha(smoother)
-        self.smoother_ = self._settled(smoother)
+        self.smoother_, self.search_ = self._settled(smoother), None
         return self
 
     def _further_rows(self, X, y):

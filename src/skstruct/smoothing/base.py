@@ -42,6 +42,25 @@ class RidgeSystem(Protocol):
     def leverages(self) -> Array: ...  # one minus that, shape: (n,)
 
 
+class KeepsEngine:
+    """An estimator whose parameter ``engine`` may be a client of a cluster, which is not copied.
+
+    Copies, pickles and what goes to workers have no engine, and clones share it.
+    """
+
+    engine: Any
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        live = not (state.get("engine") is None or isinstance(state["engine"], str))
+        return {**state, "engine": None} if live else state
+
+    def __sklearn_clone__(self):
+        other = super(KeepsEngine, copy.copy(self)).__sklearn_clone__()
+        other.engine = self.engine
+        return other
+
+
 class WeightedMean(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Smoothers that average training targets with weights they can write down.
 

@@ -41,7 +41,7 @@ class KernelRidge(KernelMachine):
     fit_intercept : bool, default=True
     system : "auto", "cholesky", "packed" or "spectral"
         Cholesky factors the kernel matrix where it lies, 8 n² bytes. Packed keeps half of it,
-        4 n² bytes, for up to 65,535 rows, at about the same speed. Spectral costs more once,
+        4 n² bytes, for up to 23,000 rows, at about the same speed. Spectral costs more once,
         and then serves any alpha. Auto takes spectral only when alpha differs between targets,
         and packed where the whole matrix does not fit into memory. Whether it fits is checked
         before anything is allocated.

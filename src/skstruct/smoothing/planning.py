@@ -164,7 +164,7 @@ def _advice(plan) -> str:
     if plan.device is None:
         for system, precision in (("packed", "double"), ("cholesky", "mixed"), ("packed", "mixed")):
             size, _ = costs(system, n, 0, 1, precision=precision)
-            if size < plan.bytes and size <= plan.free and (system != "packed" or n <= 65_535):
+            if size < plan.bytes and size <= plan.free and (system != "packed" or n <= 23_000):
                 given = f'system="{system}"' + (
                     ', precision="mixed"' if precision == "mixed" else ""
                 )

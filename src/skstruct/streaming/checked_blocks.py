@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from skstruct._arrays.optional import is_pandas
+from skstruct.backends import is_tensor
 from skstruct.streaming.blocks import Block, rows_text
 from skstruct.streaming.rows import count_rows, sliceable
 
@@ -18,7 +20,8 @@ def checked_blocks(items: Iterable) -> Iterator[Block]:
     """Blocks, each held against the first one."""
     first, start = None, 0  # what the first one was like; it is not held itself
     for number, item in enumerate(items):
-        values = _parts(item, number)
+        values = parts_of(item, number)
+        _check_rows(values, number)
         n = count_rows(values[0])
         for name, value in zip(("y", "weight"), values[1:]):
             if value is not None and count_rows(value) != n:
@@ -37,7 +40,7 @@ def checked_blocks(items: Iterable) -> Iterator[Block]:
         )
 
 
-def _parts(item, number: int) -> tuple[Any, Any, Any]:
+def parts_of(item, number: int) -> tuple[Any, Any, Any]:
     """X, y and weight. Data loaders give lists where others give tuples."""
     if isinstance(item, Block):
         return item.values
@@ -53,12 +56,40 @@ def _parts(item, number: int) -> tuple[Any, Any, Any]:
     return sliceable(X), sliceable(y), weight
 
 
+def _check_rows(values, number: int) -> None:
+    """Raise unless X, and y and weight where they are there, are made of rows."""
+    for name, value in zip(("X", "y", "weight"), values):
+        if value is None and name != "X":
+            continue
+        rows = hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping))
+        if not (len(value.shape) > 0 if hasattr(value, "shape") else rows):
+            single = "one for each row is" if name == "weight" else "(X, y), (X, y, weight) or X is"
+            what = (
+                "a single value" if hasattr(value, "shape") else f"of type {type(value).__name__}"
+            )
+            raise ValueError(f"block {number}: {name} is {what}, not rows; {single} expected.")
+
+
+def _kind(value) -> str:
+    """What rows are held by, for messages; only rows of one kind can be joined."""
+    if is_pandas(value, "DataFrame", "Series", "Index"):
+        return f"a pandas {type(value).__name__}"
+    if sparse.issparse(value):
+        return "a sparse matrix"
+    if is_tensor(value):
+        return "a tensor"
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    return "an array" if isinstance(value, np.ndarray) else f"of type {type(value).__name__}"
+
+
 @dataclass(frozen=True)
 class Likeness:
     """What a block must have in common with the first one."""
 
     number: int
     parts: dict[str, bool]  # whether there are outputs and weights
+    kinds: dict[str, str]  # of X and y
     n_columns: int | None  # None for a list of inputs, whose entries may be anything
     names: tuple  # of the columns of a frame
 
@@ -68,7 +99,11 @@ class Likeness:
         shape: tuple = getattr(X, "shape", ())
         names = tuple(X.columns) if is_pandas(X, "DataFrame") else ()
         parts = {"y": y is not None, "weight": weight is not None}
-        return cls(number, parts, int(shape[1]) if len(shape) == 2 else None, names)
+        kinds = {"X": _kind(X)}
+        if y is not None:  # outputs in arrays and in lists can be joined
+            either = isinstance(y, (list, tuple, np.ndarray))
+            kinds["y"] = "an array or a list" if either else _kind(y)
+        return cls(number, parts, kinds, int(shape[1]) if len(shape) == 2 else None, names)
 
     def check(self, other: Likeness) -> None:
         """Raise unless the other block is like this one."""
@@ -77,6 +112,12 @@ class Likeness:
                 has, lacks = (other, self) if there else (self, other)
                 raise ValueError(
                     f"block {lacks.number} has no {name}, and block {has.number} has one."
+                )
+        for name, kind in other.kinds.items():
+            if kind != self.kinds[name]:
+                raise ValueError(
+                    f"{name} of block {other.number} is {kind}, and of block {self.number} "
+                    f"{self.kinds[name]}: blocks must be of one kind."
                 )
         if other.n_columns != self.n_columns:
             raise ValueError(

@@ -79,7 +79,9 @@ def choose_columns(schema, inputs, outputs, weight, path) -> TableColumns:
     chosen = TableColumns(inputs, outputs, weight)
     for name in chosen.names:
         if name not in names:
-            known = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+            known = ", ".join(map(repr, names[:10])) + (
+                f" and {len(names) - 10:,} more" if len(names) > 10 else ""
+            )
             problem = f"there is no column {name!r}; there are {known}"
             raise DataFormatError(problem, path=path or None)
         if chosen.names.count(name) > 1:

@@ -92,6 +92,8 @@ def predict_partitions(
     rows : int, default=4096
         Rows of a block at most.
     """
+    if source.n_rows == 0:
+        raise ValueError("There are no rows to predict for.")
     folder = Path(folder).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     there = sorted(os.listdir(folder))

@@ -20,7 +20,7 @@ class CountingPredictor(BlockPredictor):
     A child has the parameters ``several_outputs``, ``memory``, ``n_jobs`` and ``verbose``.
     """
 
-    def _prepared(self, loss, restrict):
+    def _prepared(self, loss=None, restrict=None):
         check_is_fitted(self)
         problem = self.problem_ if loss is None else self.problem_.judged_by(resolve_loss(loss))
         return problem.restricted(restrict), self.function_

@@ -57,7 +57,7 @@ class ExponentialPredictor(ScoreLearner):
     def _laws(self):
         """How partition functions, means and draws come about."""
 
-    def _prepared(self, loss, restrict):
+    def _prepared(self, loss=None, restrict=None):
         check_is_fitted(self)
         self._check_parameters()
         problem = self.problem_ if loss is None else self.problem_.judged_by(resolve_loss(loss))

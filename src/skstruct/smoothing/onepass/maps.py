@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 
 import numpy as np
@@ -69,6 +70,13 @@ class NystroemMap:
         return kernel_function(self.kernel, self.backend)
 
     @cached_property
+    def _centred_function(self):
+        """The kernel of rows that are centred already."""
+        kernel = copy.copy(self.kernel)
+        kernel.centre_ = None if self.kernel.centre_ is None else np.zeros_like(kernel.centre_)
+        return kernel_function(kernel, self.backend)
+
+    @cached_property
     def _landmarks(self):
         """Landmarks where they are computed with, in float64."""
         L = self.landmarks
@@ -81,6 +89,8 @@ class NystroemMap:
         K[:] = self._function(self._landmarks, self._landmarks)
         trace = float(K.diagonal().sum())
         jitter = 4.0 * np.finfo(np.float64).eps * trace
+        if self.dtype == "float32":  # what single precision may take away of every value
+            jitter = 4.0 * np.finfo(np.float32).eps * trace / np.sqrt(self.width)
         for _ in range(5):
             A = self.backend.add_diagonal(self.backend.copied(K), jitter)
             factor, failed = self.backend.cholesky(A)
@@ -108,8 +118,17 @@ class NystroemMap:
             X = sparse.csr_array(X)
             return self.backend.asarray(self._function(X, self._landmarks), dtype)
         X = X.toarray() if sparse.issparse(X) else X
-        A, L = (self.backend.asarray(rows, dtype) for rows in (X, self._landmarks))
-        return self.backend.asarray(self._function(A, L), dtype)
+        A, L = (self._shifted(rows, dtype) for rows in (X, self._landmarks))
+        function = self._function if dtype == "float64" else self._centred_function
+        return self.backend.asarray(function(A, L), dtype)
+
+    def _shifted(self, rows, dtype):
+        """Rows in a precision; single digits are spent on what is left of them when centred."""
+        centre = getattr(self.kernel, "centre_", None)
+        if dtype == "float64" or centre is None:
+            return self.backend.asarray(rows, dtype)
+        rows = self.backend.asarray(rows, "float64") - self.backend.asarray(centre)
+        return self.backend.asarray(rows, dtype)
 
     def features(self, X, dtype=None):
         """z(x) of the rows of X, in the precision of the sums when None; shape (n, m)."""
@@ -167,12 +186,13 @@ class FourierMap:
     def values(self, X, dtype="float64"):
         """z(x) of the rows of X; shape (n, m)."""
         backend = self.backend
-        X = X if sparse.issparse(X) else backend.asarray(X, dtype)
-        Z = X @ backend.asarray(self.directions, dtype)
-        Z += backend.asarray(self.offsets, dtype)
+        # In double precision up to here: rows far from zero would lose their phase.
+        X = X if sparse.issparse(X) else backend.asarray(X, "float64")
+        Z = X @ backend.asarray(self.directions)
+        Z += backend.asarray(self.offsets)
         Z = np.cos(Z, out=Z) if isinstance(Z, np.ndarray) else Z.cos_()
         Z *= np.sqrt(2.0 / self.width)
-        return Z
+        return backend.asarray(Z, dtype)
 
     def features(self, X, dtype=None):
         """The same, in the precision of the sums when None."""

@@ -15,10 +15,12 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.backends import is_tensor
 from skstruct.kernels.inputs import InputKernel
+from skstruct.smoothing.base import KeepsEngine
 from skstruct.smoothing.kernel_machine import KernelMachine
 from skstruct.smoothing.kernel_ridge import check_alpha
 from skstruct.smoothing.onepass.landmarks import (
     FEWEST_ROWS,
+    ROWS_PER_LANDMARK,
     most_landmarks,
     rows_to_choose_from,
 )
@@ -29,6 +31,7 @@ from skstruct.smoothing.onepass.saved import SavedEngine
 from skstruct.smoothing.onepass.stats import Stats, accumulate, merged
 from skstruct.smoothing.onepass.system import FeatureSystem
 from skstruct.smoothing.onepass.tensors import like, read_tensors
+from skstruct.smoothing.planning import free_memory
 from skstruct.streaming import ArraySource, SerialEngine, merge_tree, opened
 from skstruct.streaming.rows import join_rows
 
@@ -37,7 +40,7 @@ PER_WORKER = 2  # partitions for every worker of a cluster
 MAPS: dict[str, type] = {"nystroem": NystroemMap, "fourier": FourierMap}
 
 
-class NystroemRidge(LeftOut, KernelMachine):
+class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
     r"""Ridge regression on features that stand for a kernel, from sums of one pass.
 
     .. math:: \min_{B, b} \sum_i s_i \|z(x_i)' B + b - t_i\|^2 + \alpha \|B\|^2, \qquad
@@ -160,7 +163,8 @@ class NystroemRidge(LeftOut, KernelMachine):
         self._one_target = targets.ndim == 1
         self.rows_, self.sample_, self.folds_ = (X, targets, weight), None, None
         self.stats_ = self._summed(ArraySource(*self.rows_), as_given)
-        self.left_out_rows_ = rows if len(rows) < X.shape[0] else None
+        drawn = len(rows) < (X.shape[0] if weight is None else np.count_nonzero(weight))
+        self.left_out_rows_ = rows if drawn else None
         return self._solve()
 
     @all_or_nothing
@@ -269,9 +273,25 @@ class NystroemRidge(LeftOut, KernelMachine):
         X = X.detach().cpu().numpy().astype(np.float64) if is_tensor(X) else X
         return InputKernel(self.kernel, **shape).fit(X, weight)
 
+    def _check_memory(self, m: int, n_sample: int, n_features: int):
+        """Raise before anything of the size of landmarks is made, if that does not fit."""
+        chosen = min(n_sample, max(1000, ROWS_PER_LANDMARK * m)) * m
+        if self.features == "fourier":
+            chosen = n_features * m
+        needed, free = 8 * (chosen + 3 * m * m), free_memory(self.device)
+        if free is not None and needed > free:
+            raise MemoryError(
+                f"{m:,} landmarks need {needed / 1e9:,.1f} GB; {free / 1e9:,.1f} GB are free. Use "
+                "fewer: n_landmarks."
+            )
+
     def _new_map(self, kernel, sample, n_rows, X):
         device = X.device if self.device is None and is_tensor(X) else self.device
         most = most_landmarks(self.n_landmarks, n_rows)
+        wanted = int(self.n_landmarks) if self.features == "fourier" and is_count(
+            self.n_landmarks
+        ) else most  # fmt: skip
+        self._check_memory(wanted, sample.shape[0], X.shape[1])
         return MAPS[self.features].of_sample(
             kernel, sample, self.n_landmarks, most, self._seed(), np.dtype(self.dtype).name, device
         )

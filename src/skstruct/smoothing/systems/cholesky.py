@@ -10,6 +10,7 @@ from scipy.linalg import LinAlgError, blas, lapack, solve_triangular
 from sklearn.base import BaseEstimator
 
 from skstruct.kernels.grams import GramBlocks
+from skstruct.smoothing.systems.large import LARGE, factor_rows
 
 
 class CholeskySystem(BaseEstimator):
@@ -64,8 +65,10 @@ class CholeskySystem(BaseEstimator):
     def _factor(self, K):
         with np.errstate(over="ignore"):
             K.flat[:: len(K) + 1] += K.dtype.type(self.shift_)
-        # K is symmetric, so its transpose is the Fortran-ordered matrix LAPACK wants.
-        self.factor_, info = routine("potrf", K)(K.T, lower=1, overwrite_a=1, clean=0)
+        if len(K) > LARGE:
+            self.factor_, info = K.T, factor_rows(K)
+        else:  # K is symmetric, so its transpose is the Fortran-ordered matrix LAPACK wants.
+            self.factor_, info = routine("potrf", K)(K.T, lower=1, overwrite_a=1, clean=0)
         check_definite(info, self.shift_)
 
     @property

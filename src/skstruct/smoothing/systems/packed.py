@@ -8,7 +8,7 @@ import numpy as np
 from skstruct.kernels.grams import GramBlocks
 from skstruct.smoothing.systems.cholesky import CholeskySystem, check_definite, routine
 
-MOST_ROWS = 65_535  # n (n + 1) / 2 must stay below 2^31, which LAPACK counts to
+MOST_ROWS = 23_000  # 2 GiB: larger ones crashed the threads of OpenBLAS (seen with 36,691 rows)
 
 
 class PackedCholeskySystem(CholeskySystem):
@@ -22,7 +22,7 @@ class PackedCholeskySystem(CholeskySystem):
     .. math:: K_{i, m}, \dots, K_{i, i}, \; K_{c, c}, \dots, K_{c, n-1},
               \quad i = m + c + e - 1.
 
-    LAPACK can count at most 65,535 rows.
+    At most 23,000 rows: with more, some builds of LAPACK crash.
 
     References
     ----------
@@ -48,7 +48,7 @@ class PackedCholeskySystem(CholeskySystem):
         n = blocks.n
         if n > MOST_ROWS:
             raise ValueError(
-                f'system="packed" takes at most {MOST_ROWS:,} rows, as many as LAPACK can count; '
+                f'system="packed" takes at most {MOST_ROWS:,} rows, for which LAPACK is safe; '
                 f'{n:,} came. Use system="cholesky" with enough memory, or system="nystroem".'
             )
         m, even = (n + 1) // 2, 1 - n % 2
