@@ -70,7 +70,7 @@ def backend_for(device=None, *arrays) -> Backend:
     from skstruct.backends.torch_backend import TorchBackend
 
     found = torch.device(places.pop()) if places else None
-    asked = found if device is None else _known(torch, device)
+    asked: Any = found if device is None else _known(torch, device)
     if found is not None and found.type != "cpu" and found != asked:
         raise ValueError(f"X is a tensor on {found}, and device is {str(device)!r}: move one.")
     if asked.type == "cuda" and not torch.cuda.is_available():
