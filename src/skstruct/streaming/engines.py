@@ -59,7 +59,7 @@ def merge_tree(
     Parameters
     ----------
     parts : sequence of at least one
-    accumulate : callable (part, *args) -> result
+    accumulate : callable (part and ``args``) -> result
     merge : callable (list of results) -> result
         It must not change its arguments: where a worker is lost, it is called again with them.
     fan_in : int, default=4
