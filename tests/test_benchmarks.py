@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Other ways that benchmarks compare with find the same, and their quick runs end well."""
 
-import importlib
 import sys
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from script_folders import scripts_of
 from skstruct.spaces import Hierarchy, PairwiseLabels
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -17,13 +17,9 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 @pytest.fixture
 def benchmark_named(monkeypatch):
     """Imports a script of the folder as if it had been called with --quick."""
-    monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.setattr(sys, "argv", ["benchmark", "--quick"])
-    before = set(sys.modules)
-    yield importlib.import_module
-    for name in set(sys.modules) - before:
-        if getattr(sys.modules[name], "__file__", "") in {str(p) for p in FOLDER.glob("*.py")}:
-            del sys.modules[name]
+    with scripts_of(FOLDER, monkeypatch) as named:
+        yield named
 
 
 @pytest.mark.parametrize(("kind", "n_pairs"), [(Hierarchy, 0), (PairwiseLabels, 6)])

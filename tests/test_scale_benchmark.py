@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The measurements of scale: peers find the same, tables have all columns, exponents are right."""
 
-import importlib
 import json
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from script_folders import scripts_of
 from skstruct.smoothing import KernelRidge
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -19,12 +19,8 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 @pytest.fixture
 def module_named(monkeypatch):
     """Imports a module of the folder, and forgets it afterwards."""
-    monkeypatch.syspath_prepend(str(FOLDER))
-    before = set(sys.modules)
-    yield importlib.import_module
-    for name in set(sys.modules) - before:
-        if getattr(sys.modules[name], "__file__", "") in {str(p) for p in FOLDER.glob("*.py")}:
-            del sys.modules[name]
+    with scripts_of(FOLDER, monkeypatch) as named:
+        yield named
 
 
 @pytest.fixture(scope="module")

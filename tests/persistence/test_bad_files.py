@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Damaged, foreign and hostile files: one error, one line, in time."""
 
-import importlib
 import sys
 from pathlib import Path
 from unittest.mock import patch
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from script_folders import scripts_of
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
 from skstruct._files.container import read_container, write_container
 from skstruct.decoding.dag import Dag
@@ -37,12 +37,8 @@ def saved(tmp_path):
 @pytest.fixture
 def reliability(monkeypatch):
     """Imports a script of the folder."""
-    monkeypatch.syspath_prepend(str(FOLDER))
-    before = set(sys.modules)
-    yield importlib.import_module
-    for name in set(sys.modules) - before:
-        if getattr(sys.modules[name], "__file__", "") in {str(p) for p in FOLDER.glob("*.py")}:
-            del sys.modules[name]
+    with scripts_of(FOLDER, monkeypatch) as named:
+        yield named
 
 
 def refusal(path, **options) -> str:

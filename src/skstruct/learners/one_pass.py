@@ -9,11 +9,10 @@ import sys
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skstruct._arrays.checks import is_count
 from skstruct.learners.inputs import on_host, read_inputs
 from skstruct.learners.leave_out import N_ALPHAS
 from skstruct.smoothing.onepass.reading import first_not_finite, placed
-from skstruct.smoothing.planning import check_precision, check_system_name, plan
+from skstruct.smoothing.planning import check_n_landmarks, check_precision, check_system_name, plan
 from skstruct.streaming.blocks import joined
 
 ONE_PASS = ("nystroem", "fourier")
@@ -23,10 +22,7 @@ def check_settings(model) -> None:
     """Look at parameters that may have no part in a fit to few rows, and will in one to many."""
     check_system_name(model.system)
     check_precision(model.precision)
-    if model.n_landmarks != "auto" and not is_count(model.n_landmarks):
-        raise ValueError(
-            f'n_landmarks is a whole number from 1, or "auto"; {model.n_landmarks!r} came.'
-        )
+    check_n_landmarks(model.n_landmarks)
 
 
 def number_tried(pairs, penalties) -> int:

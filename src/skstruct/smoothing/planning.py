@@ -12,6 +12,7 @@ import numpy as np
 
 from skstruct._arrays import memory as machine
 from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.checks import is_count
 from skstruct.backends import backend_for
 
 SYSTEMS = ("auto", "cholesky", "packed", "spectral", "nystroem", "fourier")
@@ -230,6 +231,12 @@ def check_system_name(system) -> None:
     if system not in SYSTEMS:
         names = ", ".join(f'"{name}"' for name in SYSTEMS[:-1])
         raise ValueError(f'system is {names} or "{SYSTEMS[-1]}"; {system!r} came.')
+
+
+def check_n_landmarks(n_landmarks) -> None:
+    """A whole number from 1, or "auto"."""
+    if n_landmarks != "auto" and not is_count(n_landmarks):
+        raise ValueError(f'n_landmarks is a whole number from 1, or "auto"; {n_landmarks!r} came.')
 
 
 def check_precision(precision) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from skstruct._arrays.progress import track
 from skstruct._files.atomic import replacing
 from skstruct.streaming.blocks import Block, Partition, Source
-from skstruct.streaming.engines import opened
+from skstruct.streaming.engines import itself, opened
 from skstruct.streaming.table_files import CsvFile, GrowingTable, ParquetFile
 
 
@@ -108,7 +108,7 @@ def predict_partitions(
         parts = source.partitions(count)
         names = [f"part-{i:05d}.parquet" for i in range(len(parts))]
         with opened(engine) as workers:
-            shared = workers.submit(_itself, predict)  # sent once, and made again if it is lost
+            shared = workers.submit(itself, predict)  # sent once, and made again if it is lost
             tasks = [
                 workers.submit(_predict_part, part, shared, os.path.join(unfinished, name), rows)
                 for part, name in zip(parts, names)
@@ -119,10 +119,6 @@ def predict_partitions(
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return n_rows
-
-
-def _itself(value):
-    return value
 
 
 def _predict_part(part: Partition, predict, path: str, rows: int) -> int:

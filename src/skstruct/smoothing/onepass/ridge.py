@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skstruct._arrays.blocks import parse_memory, row_blocks
-from skstruct._arrays.checks import is_count
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.backends import is_tensor
 from skstruct.kernels.inputs import InputKernel
@@ -31,8 +30,9 @@ from skstruct.smoothing.onepass.saved import SavedEngine
 from skstruct.smoothing.onepass.stats import Stats, accumulate, merged
 from skstruct.smoothing.onepass.system import FeatureSystem
 from skstruct.smoothing.onepass.tensors import like, read_tensors
-from skstruct.smoothing.planning import free_memory
+from skstruct.smoothing.planning import check_n_landmarks, free_memory
 from skstruct.streaming import ArraySource, SerialEngine, merge_tree, opened
+from skstruct.streaming.engines import itself
 from skstruct.streaming.rows import join_rows
 
 STOPS = 16  # partitions of a fit that is saved on the way: between two of them it can be stopped
@@ -232,10 +232,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
             raise ValueError(f'features is "nystroem" or "fourier"; {self.features!r} came.')
         if self._precomputed:
             raise ValueError("A precomputed kernel has no landmarks: use KernelRidge.")
-        if self.n_landmarks != "auto" and not is_count(self.n_landmarks):
-            raise ValueError(
-                f'n_landmarks is a whole number from 1, or "auto"; {self.n_landmarks!r} came.'
-            )
+        check_n_landmarks(self.n_landmarks)
         if self.dtype not in ("float64", "float32", np.float64, np.float32):
             raise ValueError(f'dtype is "float64" or "float32"; {self.dtype!r} came.')
         if np.ndim(check_alpha(self.alpha)):
@@ -287,11 +284,10 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
 
     def _new_map(self, kernel, sample, n_rows, X):
         device = X.device if self.device is None and is_tensor(X) else self.device
-        most = most_landmarks(self.n_landmarks, n_rows)
-        wanted = int(self.n_landmarks) if self.features == "fourier" and is_count(
-            self.n_landmarks
-        ) else most  # fmt: skip
-        self._check_memory(wanted, sample.shape[0], X.shape[1])
+        # Landmarks are rows, of which there are so many; a number of random features is just that.
+        given = self.features == "fourier" and self.n_landmarks != "auto"
+        most = most_landmarks(self.n_landmarks, None if given else n_rows)
+        self._check_memory(most, sample.shape[0], X.shape[1])
         return MAPS[self.features].of_sample(
             kernel, sample, self.n_landmarks, most, self._seed(), np.dtype(self.dtype).name, device
         )
@@ -475,8 +471,3 @@ def _latest(before, rows):
     pairs = zip(before, (like(X, before[0]), like(T, before[1]), weight))
     joined = (None if b is None else join_rows([a[few], b]) for a, b in pairs)
     return tuple(joined)
-
-
-def itself(value):
-    """What came: a task that puts a value where the others will find it."""
-    return value
