@@ -173,7 +173,8 @@ class RiskProblem:
 
     def bytes_per_row(self) -> int:
         """Roughly what the decision of one row takes: its weights, costs and copies of them."""
-        kept = len(self.outputs) if self.n_kept is None else self.n_kept
+        all_rows = self.by_weights or self.n_kept is None
+        kept = len(self.outputs) if all_rows else self.n_kept
         return 8 * (kept + 4 * self.width)
 
     def restricted(self, restrict):
