@@ -3,11 +3,13 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
 from skstruct.kernels import InputKernel
 from skstruct.smoothing import KernelRidge, NystroemRidge, planning
 from skstruct.smoothing.onepass.maps import NystroemMap
+from skstruct.spaces import LabelSets
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))
@@ -73,6 +75,39 @@ def test_too_many_rows_are_refused_before_anything_is_made(monkeypatch):
     monkeypatch.setattr(planning.machine, "available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r'system="nystroem"'):
         ConditionalRiskMinimizer(alpha=1.0, system="cholesky").fit(X, Y)
+
+
+@pytest.mark.parametrize("loss", ["hamming", "f1"])
+@pytest.mark.parametrize("model", LEARNERS.values(), ids=LEARNERS)
+def test_free_memory_does_not_choose_the_model(model, loss, monkeypatch):
+    model = clone(model).set_params(loss=loss, n_landmarks=10)  # these would fit
+    expected = model.fit(X, Y)
+    answers = expected.predict(X)
+    refused = 0
+    for free in (64e9, 2e6, 1e6, 3e5, 1e5, 1e4):
+        monkeypatch.setattr(planning.machine, "available_memory", lambda free=free: int(free))
+        try:
+            again = clone(model).fit(X, Y)
+        except MemoryError:
+            refused += 1
+            continue
+        assert again.system_ == expected.system_
+        np.testing.assert_array_equal(again.predict(X), answers)
+    assert 0 < refused < 6
+
+
+@pytest.mark.parametrize("n_labels", [4, 40])
+def test_a_plan_counts_the_targets_that_are_regressed(n_labels, monkeypatch):
+    planned = []
+    original = planning.plan
+    monkeypatch.setattr(
+        "skstruct.learners.one_pass.plan",
+        lambda n, p, d, **how: planned.append(d) or original(n, p, d, **how),
+    )
+    Y = (RNG.random((120, n_labels)) < 0.1).astype(int)
+    model = ConditionalRiskMinimizer(LabelSets(), "f1").fit(X, Y)
+    assert planned == [model.problem_.search_targets().shape[1]]
+    assert planned[0] <= 121 < n_labels**2 + 1 or n_labels == 4
 
 
 @pytest.mark.parametrize("precision", ["double", "mixed"])

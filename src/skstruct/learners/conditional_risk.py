@@ -319,7 +319,9 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     def _fit_ridge(self, X, sample_weight, groups, level):
         pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, sample_weight)
         n_tried = number_tried(pairs, self.alpha)
-        compared, self.system_ = planned_systems(self, X, self.problem_.width + 1, n_tried)
+        compared, self.system_ = planned_systems(
+            self, X, self.problem_.n_targets(compared=n_tried > 1), n_tried
+        )
         if n_tried != 1:
             if len(self.outputs_) == 1:
                 return self._fit_ridge_single(X)

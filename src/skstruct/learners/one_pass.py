@@ -12,7 +12,13 @@ from sklearn.base import BaseEstimator
 from skstruct.learners.inputs import on_host, read_inputs
 from skstruct.learners.leave_out import N_ALPHAS
 from skstruct.smoothing.onepass.reading import first_not_finite, placed
-from skstruct.smoothing.planning import check_n_landmarks, check_precision, check_system_name, plan
+from skstruct.smoothing.planning import (
+    check_fits,
+    check_n_landmarks,
+    check_precision,
+    check_system_name,
+    plan,
+)
 from skstruct.streaming.blocks import joined
 
 ONE_PASS = ("nystroem", "fourier")
@@ -46,7 +52,7 @@ def planned_systems(model, X, n_targets: int, n_tried: int) -> tuple[str, str]:
 
 
 def _planned(model, X, n_targets: int, n_tried: int) -> str:
-    """The system that a model asks for, or the one that suits rows, targets and memory."""
+    """The system that a model asks for, or the one that suits the rows."""
     whole = model._precomputed or getattr(model, "label_kernel", None) is not None
     if model.system == "auto" and whole:
         return "spectral" if n_tried > 1 else "cholesky"
@@ -59,6 +65,8 @@ def _planned(model, X, n_targets: int, n_tried: int) -> str:
         n, p, n_targets, system=model.system, precision=model.precision, n_alphas=n_tried,
         device=model.device_,
     )  # fmt: skip
+    if chosen.system not in ONE_PASS:
+        check_fits(chosen)  # before penalties are compared by other means
     if model.verbose and n_tried == 1:
         print(chosen, file=sys.stderr)
     return chosen.system

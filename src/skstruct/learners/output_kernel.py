@@ -261,8 +261,9 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
     def _fit_ridge(self, X, sample_weight, groups, level):
         pairs = self._kernels(X, sample_weight)
         n_tried = number_tried(pairs, self.C)
-        search, width = n_tried != 1, self.problem_.width + 1
-        compared, self.system_ = planned_systems(self, X, width, n_tried)
+        search = n_tried != 1
+        n_targets = self.problem_.n_targets(compared=search)
+        compared, self.system_ = planned_systems(self, X, n_targets, n_tried)
         if search and len(self.outputs_) > 1:
             groups = group_numbers(self.leave_out, self.outputs_, groups)
             self.search_, smoother = choose(

@@ -83,6 +83,13 @@ class RiskProblem:
         ones = np.ones((len(psi), psi.shape[1] if self.joint else 1))
         return np.hstack([psi, ones])
 
+    def n_targets(self, *, compared: bool) -> int:
+        """Columns of ``targets``, or of ``search_targets`` where penalties are ``compared``."""
+        if self.by_weights:
+            return len(self.outputs) if compared else self.targets().shape[1]
+        q = self.width if self.used is None else len(self.used)
+        return 2 * q if self.joint else q + 1
+
     def costs(self, means):
         """Costs of the embedding's coordinates and the part of the risk no output changes."""
         g, total = self.mean_embedding(means)

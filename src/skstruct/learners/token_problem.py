@@ -90,6 +90,9 @@ class TokenProblem(WithPositions, RiskProblem):
 
     search_targets = targets
 
+    def n_targets(self, *, compared):
+        return self.width + 1
+
     def groups_of_rows(self, groups):
         """Tokens of a sequence are left out together."""
         sequence = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))

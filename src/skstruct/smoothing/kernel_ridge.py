@@ -9,13 +9,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skstruct.smoothing.kernel_machine import KernelMachine
-from skstruct.smoothing.planning import (
-    check_fits,
-    check_precision,
-    check_system_name,
-    exact_plan,
-    plan,
-)
+from skstruct.smoothing.planning import check_fits, check_precision, check_system_name, plan
 from skstruct.smoothing.systems import CholeskySystem, SpectralSystem
 
 __all__ = ["KernelRidge", "check_alpha", "check_system_name", "group_rows"]
@@ -42,9 +36,8 @@ class KernelRidge(KernelMachine):
     system : "auto", "cholesky", "packed" or "spectral"
         Cholesky factors the kernel matrix where it lies, 8 n² bytes. Packed keeps half of it,
         4 n² bytes, for up to 23,000 rows, at about the same speed. Spectral costs more once,
-        and then serves any alpha. Auto takes spectral only when alpha differs between targets,
-        and packed where the whole matrix does not fit into memory. Whether it fits is checked
-        before anything is allocated.
+        and then serves any alpha. Auto is Cholesky, or spectral when alpha differs between
+        targets. Whether it fits into memory is checked before anything is allocated.
     memory : str or int, default="1GB"
         Budget of one block of kernel rows at prediction.
     precision : "double" or "mixed", default="double"
@@ -129,11 +122,10 @@ class KernelRidge(KernelMachine):
         if name == "spectral":
             check_fits(plan(*sizes, system=name))
             return SpectralSystem()
+        name = "cholesky" if name == "auto" else name
         shared = {"precision": self.precision, "device": self.device}
-        automatic = name == "auto"
-        chosen = exact_plan(*sizes, **shared) if automatic else plan(*sizes, system=name, **shared)
-        check_fits(chosen)
-        packed = chosen.system == "packed"
+        check_fits(plan(*sizes, system=name, **shared))
+        packed = name == "packed"
         if self.device is not None:
             from skstruct.smoothing.systems.on_device import DeviceSystem
 

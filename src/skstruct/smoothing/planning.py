@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
 from typing import Any
@@ -76,8 +76,8 @@ def plan(n, p, d, *, system="auto", precision="double", n_alphas=1, memory=None,
 
     ``"auto"`` is exact for up to 20,000 rows, and for up to 5,000 rows when several penalties or
     kernels are compared, as one eigendecomposition takes the time of some twelve factorizations.
-    It packs the matrix where only half of it fits into memory, and takes landmarks, "nystroem",
-    beyond.
+    Beyond, it takes landmarks, "nystroem". Rows and settings decide, never the memory that happens
+    to be free: the same data give the same model on every machine, or an error.
 
     Parameters
     ----------
@@ -98,11 +98,11 @@ def plan(n, p, d, *, system="auto", precision="double", n_alphas=1, memory=None,
 
     Examples
     --------
-    >>> plan(1_000, 10, 5, memory="1GB").system
+    >>> plan(1_000, 10, 5).system
     'cholesky'
-    >>> plan(20_000, 10, 5, memory="2GB").system
-    'packed'
-    >>> plan(1_000_000, 10, 5, memory="2GB").system
+    >>> plan(20_000, 10, 5, memory="2GB").system, plan(20_000, 10, 5, memory="2GB").fits
+    ('cholesky', False)
+    >>> plan(1_000_000, 10, 5).system
     'nystroem'
     """
     check_system_name(system)
@@ -116,24 +116,12 @@ def plan(n, p, d, *, system="auto", precision="double", n_alphas=1, memory=None,
     if system != "auto":
         return made(system, f'system="{system}" was asked for')
     if n_alphas > 1:
-        exact = made("spectral", "one decomposition serves every penalty")
-        if n <= SPECTRAL_ROWS and exact.fits:
-            return exact
+        if n <= SPECTRAL_ROWS:
+            return made("spectral", "one decomposition serves every penalty")
         return made("nystroem", _beyond(n, SPECTRAL_ROWS, "several penalties or kernels"))
     if n > EXACT_ROWS:
         return made("nystroem", _beyond(n, EXACT_ROWS, "one penalty"))
-    exact = exact_plan(n, p, d, precision=precision, memory=free, device=device)
-    return exact if exact.fits else made("nystroem", "not even half of the matrix fits into memory")
-
-
-def exact_plan(n, p, d, *, precision="double", memory=None, device=None) -> Plan:
-    """The full matrix where it fits into memory, and half of it otherwise; as in :func:`plan`."""
-    shared = {"precision": precision, "memory": memory, "device": device}
-    full = plan(n, p, d, system="cholesky", **shared)
-    if full.fits or device is not None:
-        return replace(full, why="one penalty, and the matrix fits into memory")
-    half = plan(n, p, d, system="packed", **shared)
-    return replace(half, why="the matrix does not fit into memory, but half of it does")
+    return made("cholesky", "one penalty, and few enough rows for an exact solution")
 
 
 def _beyond(n, most, what):
