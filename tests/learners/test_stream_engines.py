@@ -17,17 +17,18 @@ from skstruct.learners import Checkpoint
 from skstruct.learners.checkpoints import saving
 from skstruct.smoothing import NystroemRidge
 from skstruct.spaces import Classes, LabelSets
-from skstruct.streaming import ArraySource, IteratorSource, SerialEngine
+from skstruct.streaming import ArraySource, IteratorSource, ParquetSource, SerialEngine
 from skstruct.streaming.engines import _LOCAL
 
 X, X_NEW = inputs(200), inputs(9, seed=1)
 T = np.column_stack([np.sin(X), X[:, 0] ** 2])
 
 
-class TwoWorkers(SerialEngine):
-    """This process, with the partitions that a cluster of two workers would have."""
+class Workers(SerialEngine):
+    """This process in the guise of a cluster that has so many workers at present."""
 
-    n_workers = 2
+    def __init__(self, n_workers):
+        self.n_workers = n_workers
 
 
 def bits(model):
@@ -44,6 +45,20 @@ def ridge(**options):
 def minimizer(**options):
     shared = {"gamma": 0.3, "alpha": "auto", "n_landmarks": 20, **options}
     return ConditionalRiskMinimizer(LabelSets(), "f1", **shared)
+
+
+def parquet_files(folder, y):
+    """Four files of the rows X and their labels, with two row groups each."""
+    pandas = pytest.importorskip("pandas")
+    names = [f"label{j}" for j in range(y.shape[1])]
+    for i in range(4):
+        rows = slice(50 * i, 50 * (i + 1))
+        table = pandas.DataFrame(np.hstack([X[rows], y[rows]]))
+        table.columns = [f"x{j}" for j in range(X.shape[1])] + names
+        table.astype(dict.fromkeys(names, int)).to_parquet(
+            folder / f"{i}.parquet", row_group_size=25
+        )
+    return ParquetSource(folder, outputs=names)
 
 
 # ---------------------------------------------------------------------- Dask
@@ -95,6 +110,26 @@ def test_workers_give_the_bits_of_one_process(client, features, n_partitions, tm
     assert bits(further[0]) == bits(further[1])
 
 
+@pytest.mark.parametrize("n_workers", [1, 2, 3, 40])
+def test_bits_do_not_depend_on_the_number_of_workers(n_workers, tmp_path):
+    y = label_sets(X)
+    for source in (ArraySource(X, y), parquet_files(tmp_path, y)):
+        alone = minimizer().fit(source)
+        assert bits(minimizer(engine=Workers(n_workers)).fit(source)) == bits(alone)
+        saved = minimizer(engine=Workers(n_workers)).fit(source, checkpoint=tmp_path / "fit")
+        assert bits(saved) == bits(alone)
+
+
+def test_the_parts_of_many_rows():
+    class Rows:
+        n_rows = 10**7
+
+    assert ridge()._n_partitions(Rows) == 40
+    assert ridge(n_partitions=3)._n_partitions(Rows) == 3
+    Rows.n_rows = None
+    assert ridge()._n_partitions(Rows) == 16
+
+
 @pytest.mark.usefixtures("_one_thread")
 def test_a_learner_by_workers(client):
     y = label_sets(X)
@@ -104,13 +139,13 @@ def test_a_learner_by_workers(client):
             yield X[i : i + 30], y[i : i + 30]
 
     for given in ((ArraySource(X, y),), (blocks,)):
-        alone = minimizer(engine=TwoWorkers()).fit(*given)
+        alone = minimizer().fit(*given)
         spread = minimizer(engine=client).fit(*given)
         assert spread.alpha_ == alone.alpha_
         assert bits(spread) == bits(alone)
         np.testing.assert_array_equal(spread.predict(X_NEW), alone.predict(X_NEW))
     arrays = minimizer(engine=client, system="nystroem").fit(X, y)
-    assert bits(arrays) == bits(minimizer(engine=TwoWorkers(), system="nystroem").fit(X, y))
+    assert bits(arrays) == bits(minimizer(system="nystroem").fit(X, y))
     with pytest.raises(ValueError, match="cannot be sent to workers: give a function"):
         minimizer(engine=client).fit(blocks())
 
@@ -122,9 +157,9 @@ def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
     spread = minimizer(engine=client).fit(source)
     assert (tmp_path / "killed").exists()
     read = [path.name.split("-") for path in tmp_path.glob("read-*")]
-    assert {number for _, number, *_ in read} == set("0123")
+    assert {int(number) for _, number, *_ in read} == set(range(16))
     assert len({process for *_, process in read}) >= 2
-    alone = minimizer(engine=TwoWorkers()).fit(ArraySource(X, y))
+    alone = minimizer().fit(ArraySource(X, y))
     assert bits(spread) == bits(alone)
 
 
@@ -160,7 +195,7 @@ def test_an_error_of_a_worker_comes_with_its_place(client, monkeypatch):
     shared = {"gamma": 0.3, "alpha": 1.0, "n_landmarks": 2, "engine": client}
     model = ConditionalRiskMinimizer(Classes(sorted(set(y))), **shared)
     with pytest.raises(
-        ValueError, match=r"In rows \d+ to 199 \(row 170\): Input X contains NaN\.$"
+        ValueError, match=r"In rows 164 to 175 \(row 170\): Input X contains NaN\.$"
     ):
         model.fit(Hidden(hole, y))
 

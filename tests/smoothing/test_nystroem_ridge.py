@@ -394,7 +394,8 @@ def test_bits_do_not_depend_on_what_was_asked_for_before():
 def test_penalties_below_rounding():
     """Twelve landmarks that two dimensions explain."""
     A = np.random.default_rng(0).standard_normal((30, 2))
-    model = some_landmarks(n_landmarks=12, gamma=1e-4, dtype="float32")
+    # In one part: what single precision loses differs from part to part, and may be too much.
+    model = some_landmarks(n_landmarks=12, gamma=1e-4, dtype="float32", n_partitions=1)
     assert np.isfinite(clone(model).set_params(alpha=1e-15).fit(A, A).predict(A)).all()
     fitted = model.fit(A, A)
     assert all(np.isfinite(left).all() for left in fitted.loo_path([1e-15]))

@@ -169,7 +169,7 @@ def costs(system, n, p, d, *, precision="double", n_alphas=1) -> tuple[int, floa
         from skstruct.smoothing.onepass.landmarks import most_landmarks
 
         m = min(n, most_landmarks("auto", n))
-        size = 8 * (3 * m * m + 2 * m * d + min(n, 5_000) * (m + d))
+        size = 8 * (5 * m * m + 2 * m * d + min(n, 5_000) * (m + d))
         return size, 2.0 * n * m * (m + d + p) + n_alphas * m * m * (m / 3 + 2.0 * d)
     columns = 10 if precision == "mixed" and system != "spectral" else 3  # beside the targets
     rest = 8 * n * (p + 3 * min(n, 128, max(64, n // 24)) + columns * (d + 1))

@@ -22,11 +22,6 @@ class DaskEngine:
             raise ValueError("The client is asynchronous, and fit waits: give another client.")
         self.client = client
 
-    @property
-    def n_workers(self) -> int:
-        """Workers at present, by which a caller may choose the number of partitions."""
-        return len(self.client.nthreads())
-
     def submit(self, f, *args) -> Any:
         """Start ``f(*args)``; arguments may be what ``submit`` gave, also in a list."""
         if self.client.status != "running":

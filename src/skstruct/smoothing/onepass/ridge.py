@@ -35,8 +35,8 @@ from skstruct.streaming import ArraySource, SerialEngine, merge_tree, opened
 from skstruct.streaming.engines import itself
 from skstruct.streaming.rows import join_rows
 
-STOPS = 16  # partitions of a fit that is saved on the way: between two of them it can be stopped
-PER_WORKER = 2  # partitions for every worker of a cluster
+PARTS, PART_ROWS = 16, 250_000  # partitions at least, and rows of one at most
+FAN_IN = 2  # sums that are merged at a time: of 16 partitions, five are held at most
 MAPS: dict[str, type] = {"nystroem": NystroemMap, "fourier": FourierMap}
 
 
@@ -75,8 +75,8 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
     engine : None, "dask", client or engine, default=None
         What sums over partitions of the rows; see :mod:`skstruct.streaming`. None is this process.
     n_partitions : int, default=None
-        Parts in which rows are summed; what the source finds natural when None, and two for each
-        worker of a cluster. The same number gives the same bits on every engine.
+        Parts in which rows are summed; 16, or more where one would have above 250,000 rows, when
+        None. The same number gives the same bits on every engine, with any number of workers.
     memory : str or int, default="1GB"
         Budget of one block of rows.
     verbose : int, default=0
@@ -275,7 +275,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         chosen = min(n_sample, max(1000, ROWS_PER_LANDMARK * m)) * m
         if self.features == "fourier":
             chosen = n_features * m
-        needed, free = 8 * (chosen + 3 * m * m), free_memory(self.device)
+        needed, free = 8 * (chosen + 5 * m * m), free_memory(self.device)
         if free is not None and needed > free:
             raise MemoryError(
                 f"{m:,} landmarks need {needed / 1e9:,.1f} GB; {free / 1e9:,.1f} GB are free. Use "
@@ -300,26 +300,27 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
                     "An iterator cannot be sent to workers: give a function that makes one, or "
                     "files or arrays, or engine=None."
                 )
-            engine, count = workers, self._n_partitions(workers)
+            engine, count = workers, self._n_partitions(source)
             if level is not None:
-                enough = max(STOPS, count or 1) if self.n_partitions is None else self.n_partitions
-                engine = SavedEngine(level, self.map_.backend, workers, enough)
+                engine = SavedEngine(level, self.map_.backend, workers, count)
                 count = engine.n_partitions
             if self.verbose and isinstance(workers, SerialEngine):
                 read = counted(read, source.n_rows, self._block_rows(), self.verbose)
             args = (workers.submit(itself, self.map_), read, self._block_rows(), square)
             if self.folds_ is None:
-                return merge_tree(source.partitions(count), engine, accumulate, merged, args=args)
+                return merge_tree(
+                    source.partitions(count), engine, accumulate, merged, FAN_IN, args=args
+                )
             parts = source.partitions(int(self.folds_.max()) + 1)
             tasks = [engine.submit(accumulate, part, *args) for part in parts]
             self.fold_sums_ = [engine.result(task) for task in tasks]
             return merged(self.fold_sums_)
 
-    def _n_partitions(self, workers) -> int | None:
-        """Those asked for, or enough to keep workers busy; None for those of the source."""
-        if self.n_partitions is not None or self.engine is None:
+    def _n_partitions(self, source) -> int:
+        """Those asked for, or enough for checkpoints and workers: by the rows, not by who sums."""
+        if self.n_partitions is not None:
             return self.n_partitions
-        return PER_WORKER * getattr(workers, "n_workers", 1)
+        return max(PARTS, -(-(source.n_rows or 0) // PART_ROWS))
 
     def _block_rows(self) -> int:
         """Rows of a block: features, kernel values and targets are held."""
