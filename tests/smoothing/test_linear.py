@@ -8,8 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.smoothing import KernelRidge
-from skstruct.smoothing.linear import TARGETS_AT_ONCE, LinearRidge
+from skstruct.smoothing import KernelRidge, LinearRidge, LinearSmoother, linear
+from skstruct.smoothing.systems.normal import COLUMNS_AT_ONCE
+from skstruct.testing import check_smoother
 
 
 def case(seed, n=40, p=60, q=3):
@@ -44,10 +45,10 @@ def test_whole_weights_are_repetitions():
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_targets_do_not_know_of_each_other(n_jobs):
-    X, T, _ = case(1, q=2 * TARGETS_AT_ONCE + 5)
+    X, T, _ = case(1, q=2 * COLUMNS_AT_ONCE + 5)
     T[:, 1], T[:, -1] = 0.0, 1.0  # solved before the first step
     together = LinearRidge(tol=1e-10, n_jobs=n_jobs).fit(X, T).predict(X)
-    for j in (0, 1, TARGETS_AT_ONCE, T.shape[1] - 1):
+    for j in (0, 1, COLUMNS_AT_ONCE, T.shape[1] - 1):
         alone = LinearRidge(tol=1e-10).fit(X, T[:, j]).predict(X)
         assert alone.shape == (X.shape[0],)
         np.testing.assert_allclose(together[:, j], alone, atol=1e-7)
@@ -68,7 +69,7 @@ def test_a_looser_tolerance_ends_earlier_and_too_few_steps_are_told():
         assert LinearRidge(0.1, max_iter=2).fit(X, T).n_iter_ == 2
 
 
-@pytest.mark.parametrize("alpha", [0.0, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize("alpha", [0.0, -1.0, np.nan])
 def test_penalties_that_are_none(alpha):
     with pytest.raises(ValueError, match="alpha must be positive"):
         LinearRidge(alpha).fit([[0.0], [1.0]], [0.0, 1.0])
@@ -95,3 +96,79 @@ def test_columns_far_from_zero_keep_their_digits(offset):
     weight = rng.integers(1, 4, 50).astype(float)
     ours = LinearRidge(1.0, tol=1e-10).fit(X, T, weight).predict(X)
     np.testing.assert_allclose(ours, Ridge(1.0).fit(X, T, weight).predict(X), atol=1e-6)
+
+
+# ------------------------------------------------------------------ a linear smoother
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_keeps_what_a_linear_smoother_promises(dense, intercept):
+    X, T, _ = case(4, n=25)
+    model = LinearRidge(0.3, fit_intercept=intercept, tol=1e-12)
+    assert isinstance(model, LinearSmoother)
+    check_smoother(model, X.toarray() if dense else X, T)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.booleans(), st.booleans(), st.booleans())
+def test_weights_and_left_out_means_are_those_of_the_kernel(seed, intercept, dense, weighted):
+    X, T, weight = case(seed, n=20, p=30)
+    X, weight = X.toarray() + 5.0 if dense else X, weight if weighted else None
+    groups = np.random.default_rng(seed).integers(0, 6, size=20)
+    pair = (
+        LinearRidge(0.7, fit_intercept=intercept, tol=1e-12),
+        KernelRidge("linear", 0.7, fit_intercept=intercept, system="spectral"),
+    )
+    ours, reference = (model.fit(X, T, weight) for model in pair)
+    close = {"atol": 1e-6, "rtol": 1e-6}
+    np.testing.assert_allclose(ours.weights(X), reference.weights(X), **close)
+    np.testing.assert_allclose(ours.loo(), reference.loo(), **close)
+    np.testing.assert_allclose(ours.loo(groups), reference.loo(groups), **close)
+    for changed in (lambda m: m.with_targets(T[:, ::-1]), lambda m: m.with_alpha(2.0)):
+        np.testing.assert_allclose(changed(ours).predict(X), changed(reference).predict(X), **close)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("few", [False, True])
+def test_a_path_is_that_of_models_without_the_rows(few, grouped, monkeypatch):
+    monkeypatch.setattr(linear, "FEWEST", 10**6 if few else 5)
+    monkeypatch.setattr(linear, "LOOSE", 1e-12)
+    X, T, weight = case(5, n=100)
+    groups = np.arange(100) // 2 if grouped else None
+    model = LinearRidge(np.inf, tol=1e-12).fit(X, T, weight)
+    np.testing.assert_allclose(model.predict(X[:2]), np.tile(weight @ T / weight.sum(), (2, 1)))
+    judged = model.left_out_rows_
+    assert (judged is None) == few
+    judged = np.arange(100) if few else judged
+    assert len(judged) == (100 if few else 20)
+    folds = model._folds(groups)
+    assert len(folds) == (5 if few else 1)
+    np.testing.assert_array_equal(np.sort(np.concatenate([here for _, here in folds])),
+                                  np.arange(len(judged)))  # fmt: skip
+    for alpha, left in zip([10.0, 0.1], model.loo_path([10.0, 0.1], groups)):
+        for rows, here in folds:
+            assert not np.isin(rows, judged[here]).any()
+            if grouped:
+                assert not np.isin(groups[rows], groups[judged[here]]).any()
+            alone = LinearRidge(alpha, tol=1e-12).fit(X[rows], T[rows], weight[rows])
+            np.testing.assert_allclose(left[here], alone.predict(X[judged[here]]), atol=1e-7)
+
+
+def test_few_groups_are_left_out_in_turn(monkeypatch):
+    monkeypatch.setattr(linear, "FEWEST", 5)
+    X, T, weight = case(6, n=100)
+    groups = np.arange(100) // 34
+    folds = LinearRidge().fit(X, T, weight)._folds(groups)
+    assert len(folds) == 3
+    for rows, here in folds:
+        judged = LinearRidge().fit(X, T, weight).left_out_rows_[here]
+        assert set(groups[rows]).isdisjoint(groups[judged])
+
+
+def test_the_trace_is_that_of_the_centred_kernel():
+    X, T, weight = case(7)
+    model = LinearRidge().fit(X, T, weight)
+    dense = X.toarray() - np.average(X.toarray(), axis=0, weights=weight)
+    trace = (weight[:, None] * dense**2).sum()
+    np.testing.assert_allclose(model.trace_and_lowest(), (trace, 0.0))
+    system = KernelRidge("linear", system="spectral").fit(X, T, weight)
+    np.testing.assert_allclose(system.trace_and_lowest(), (trace, 0.0), atol=1e-9)

@@ -117,10 +117,10 @@ def alpha_grid(alpha, smoother) -> np.ndarray:
     if isinstance(alpha, str):
         if alpha != "auto":
             raise ValueError(f'alpha is a positive number, several, or "auto"; {alpha!r} came.')
-        top = float(smoother.system_.values_.clip(min=0).sum())
+        top, lowest = smoother.trace_and_lowest()
         alphas = (top if top > 0 else 1.0) * np.logspace(0, -7, N_ALPHAS)
         # An indefinite kernel allows only penalties that outweigh its lowest eigenvalue.
-        allowed = alphas[alphas > -2.0 * smoother.system_.lowest_]
+        allowed = alphas[alphas > -2.0 * lowest]
         return allowed if len(allowed) else alphas[:1]
     return given_alphas(alpha)
 

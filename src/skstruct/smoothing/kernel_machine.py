@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,6 +23,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     intercept_: np.ndarray | float = 0.0
     device = None
+    system_: Any
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -44,6 +47,10 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
         ).fit(X, sample_weight)
         self.X_fit_ = None if self._precomputed else X
+
+    def trace_and_lowest(self) -> tuple[float, float]:
+        """Trace of the (centred) kernel, and a bound on its lowest eigenvalue."""
+        return float(self.system_.values_.clip(min=0).sum()), self.system_.lowest_
 
     def _checked(self, X):
         check_is_fitted(self)

@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-TARGETS_AT_ONCE = 48  # a row of coefficients is then a few cache lines
+from skstruct.smoothing.kernel_ridge import check_alpha, group_rows
+from skstruct.smoothing.systems.normal import COLUMNS_AT_ONCE, NormalEquations
+
+FOLDS = 5  # of rows, that are left out together along a path of penalties
+JUDGED, FEWEST = 10_000, 1_000  # rows at most, and at least, of a single fold that is left out
+LOOSE = 1e-2  # tolerance along a path: decisions do not see more
 
 
 class LinearRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -23,12 +28,13 @@ class LinearRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     For the hundred thousands of features that words have: the normal equations are solved by
     conjugate gradients, one product with X and one with its transpose per step, scaled by the
     diagonal, each target with step lengths of its own. The products serve all targets, which
-    costs a small part of solving for one target after the other.
+    costs a small part of solving for one target after the other. It is
+    :class:`~skstruct.smoothing.KernelRidge` with ``kernel="linear"`` for any number of rows.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Ridge penalty, as in :class:`sklearn.linear_model.Ridge`.
+        Ridge penalty, as in :class:`sklearn.linear_model.Ridge`; infinity leaves the means.
     fit_intercept : bool, default=True
     tol : float, default=1e-4
         Ends when the norm of the scaled residual of the normal equations has fallen by this
@@ -47,12 +53,14 @@ class LinearRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     intercept_ : array of shape (n_targets,), or float
     n_iter_ : int
         Steps, of the block of targets that took most.
+    left_out_rows_ : array or None
+        Rows that ``loo_path`` leaves out together, a fifth of them or 10,000; None for all rows,
+        in five folds.
 
     Notes
     -----
-    It has no weights of training rows, and leaves no rows out in closed form: choose alpha by
-    cross-validation. :class:`~skstruct.smoothing.KernelRidge` with ``kernel="linear"`` does
-    both, for some ten thousand rows.
+    The training rows are kept, by reference, for other targets and for their weights; a model
+    file keeps them where they are few.
 
     References
     ----------
@@ -88,94 +96,165 @@ class LinearRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    kernel, kernel_ = "linear", None  # whose ridge regression it is
+
     def fit(self, X, y, sample_weight=None):
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
-        if not (np.isfinite(self.alpha) and self.alpha > 0):
-            raise ValueError(f"alpha must be positive and finite; {self.alpha!r} came.")
+        check_alpha(self.alpha)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=self.dtype
         )
         weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         if not weight.any():
             raise ValueError("All sample weights are zero.")
-        T, shift = y.reshape(X.shape[0], -1), 0.0
-        if self.fit_intercept and not sparse.issparse(X):  # large offsets would eat digits
-            shift = np.average(X, axis=0, weights=weight)
-            X = X - shift.astype(X.dtype)
-        equations = _NormalEquations(X, weight, self.alpha, self.fit_intercept)
-        blocks = [T[:, i : i + TARGETS_AT_ONCE] for i in range(0, T.shape[1], TARGETS_AT_ONCE)]
-        solved = Parallel(self.n_jobs, prefer="threads")(
-            delayed(equations.solve)(block, self.tol, self.max_iter) for block in blocks
+        self.X_fit_, self.sample_weight_ = X, weight
+        self.left_out_rows_ = _held_out(weight)
+        return self._solve(y)
+
+    def _solve(self, targets):
+        self.targets_ = np.asarray(targets)
+        T = self.targets_.reshape(len(targets), -1)
+        equations, shift = self._equations()
+        W, self.n_iter_, ended = equations.solve(
+            equations.right_sides(T), float(self.alpha), self.tol, self.max_iter
         )
-        coefficients, intercepts, steps, ended = zip(*solved)
-        if not all(ended):
+        if not ended:
             warnings.warn(
                 f"LinearRidge: not within tol={self.tol:g} after {self.max_iter} steps.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        self.n_iter_ = max(steps)
-        W, b = np.hstack(coefficients), np.concatenate(intercepts)
-        b -= np.broadcast_to(shift, len(W)).astype(W.dtype) @ W
-        self.coef_, self.intercept_ = (W[:, 0], b[0]) if y.ndim == 1 else (W.T, b)
+        b = equations.mean_targets(T) - (equations.means + shift) @ W
+        b = b.astype(W.dtype)
+        self.coef_, self.intercept_ = (W[:, 0], b[0]) if targets.ndim == 1 else (W.T, b)
         return self
+
+    def _equations(self, rows=slice(None)):
+        """The normal equations of some training rows, and what is taken off X beforehand."""
+        X, weight = self._kept_rows()[rows], self.sample_weight_[rows]
+        shift = np.zeros(X.shape[1], X.dtype)
+        if self.fit_intercept and not sparse.issparse(X):  # large offsets would eat digits
+            shift = np.average(X, axis=0, weights=weight).astype(X.dtype)
+            X = X - shift
+        return NormalEquations(X, weight, self.fit_intercept, self.n_jobs), shift
+
+    def _kept_rows(self):
+        check_is_fitted(self, "X_fit_")
+        if self.X_fit_ is None:
+            raise ValueError(
+                "The training rows of LinearRidge are not kept in a model file where they are "
+                "many: fit again for other targets, or for weights of rows."
+            )
+        return self.X_fit_
+
+    def has_few_rows(self) -> bool:
+        """Whether training rows and targets are no more numbers than the coefficients."""
+        if self.X_fit_ is None:
+            return False
+        size = self.X_fit_.nnz if sparse.issparse(self.X_fit_) else self.X_fit_.size
+        return size + self.targets_.size <= 2 * self.coef_.size
 
     def predict(self, X):
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=self.dtype, reset=False)
-        return X @ self.coef_.T + self.intercept_
+        return self._checked(X) @ self.coef_.T + self.intercept_
 
+    def _checked(self, X):
+        return validate_data(self, X, accept_sparse="csr", dtype=self.dtype, reset=False)
 
-class _NormalEquations:
-    """(X'SX + alpha I) W = X'ST, with X and T centered by their weighted means."""
+    # ------------------------------------------------------------------ a linear smoother
+    def with_targets(self, targets):
+        """The same smoother for other targets."""
+        self._kept_rows()
+        return copy.copy(self)._solve(np.asarray(targets))
 
-    def __init__(self, X, weight, alpha, centered):
-        self.X, self.XT, self.alpha = X, X.T, alpha
-        self.weight = weight[:, None]  # S; shape (n, 1)
-        self.total = weight.sum()
-        self.means = weight @ X / self.total if centered else np.zeros(X.shape[1], X.dtype)
-        squares = weight @ (X.multiply(X) if hasattr(X, "multiply") else X * X)
-        spread = squares - self.total * self.means**2  # not below zero but for rounding
-        self.diagonal = (np.maximum(spread, 0) + alpha).astype(X.dtype)[:, None]
-        self.centered = centered
+    def with_alpha(self, alpha):
+        """The same smoother with another alpha."""
+        other = copy.copy(self)
+        other.alpha = alpha
+        return other._solve(self.targets_)
 
-    def product(self, W):
-        V = self.X @ W
-        V -= self.means @ W
-        V *= self.weight  # columns of V now sum to zero: X' need not be centered
-        return self.XT @ V + self.alpha * W
+    def weights(self, X):
+        """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
+        equations, shift = self._equations()
+        X = self._checked(X)
+        weight, W = equations.weight[:, 0], np.empty((X.shape[0], len(equations.weight)))
+        for start in range(0, X.shape[0], COLUMNS_AT_ONCE):
+            rows = slice(start, start + COLUMNS_AT_ONCE)
+            W[rows] = self._influence(equations, X[rows], shift).T * weight
+        return W
 
-    def solve(self, T, tol, max_iter):
-        """Coefficients (p, q), intercepts (q,), number of steps, and whether tol was reached."""
-        T = np.ascontiguousarray(T, dtype=self.X.dtype)
-        middle = (
-            (self.weight * T).sum(axis=0) / self.total if self.centered else np.zeros_like(T[0])
+    def _influence(self, equations, X, shift, rows=slice(None)):
+        """How much a training row, for its weight, moves the mean at rows of X; (n_fitted, n)."""
+        B = (X.toarray() if sparse.issparse(X) else X).T - (equations.means + shift)[:, None]
+        V, _, _ = equations.solve(
+            np.ascontiguousarray(B), float(self.alpha), self.tol, self.max_iter
         )
-        R = self.XT @ (self.weight * (T - middle))  # residuals; shape (p, q)
-        W = np.zeros_like(R)
-        scaled = R / self.diagonal
-        direction, size = scaled.copy(), _dots(R, scaled)
-        goal = tol**2 * size.sum()
-        steps = 0
-        while size.sum() > goal and steps < max_iter:
-            image = self.product(direction)
-            # A target that is solved has neither residual nor direction.
-            length = _ratio(size, _dots(direction, image))
-            W += length * direction
-            R -= length * image
-            np.divide(R, self.diagonal, out=scaled)
-            before, size = size, _dots(R, scaled)
-            direction *= _ratio(size, before)
-            direction += scaled
-            steps += 1
-        return W, middle - self.means @ W, steps, size.sum() <= goal
+        share = equations.centred_product(equations.X[rows], V)
+        return share + 1.0 / equations.total if self.fit_intercept else share
+
+    def loo(self, groups=None):
+        r"""Predictions for the training rows, each (or its whole group) left out.
+
+        With H the weights of training rows for each other, the means of a group without it are
+        :math:`(I - H_{gg})^{-1} (c_g - H_{gg} t_g)`. It takes as many solutions as there are
+        rows: for few of them.
+        """
+        (equations, shift), X = self._equations(), self._kept_rows()
+        T = self.targets_.reshape(X.shape[0], -1)
+        left = np.array(self.predict(X), dtype=np.float64).reshape(T.shape)
+        for rows in group_rows(np.arange(len(T)) if groups is None else groups, len(T)):
+            H = self._influence(equations, X[rows], shift, rows).T * equations.weight[rows, 0]
+            left[rows] = np.linalg.solve(np.eye(len(rows)) - H, left[rows] - H @ T[rows])
+        return left if self.targets_.ndim == 2 else left[:, 0]
+
+    def trace_and_lowest(self) -> tuple[float, float]:
+        """Trace of the kernel of the centred rows, and a bound on its lowest eigenvalue."""
+        return float(self._equations()[0].spread.sum()), 0.0
+
+    def loo_path(self, alphas, groups=None):
+        """Left-out predictions for each alpha in turn, each begun from the last; a generator.
+
+        Of the rows ``left_out_rows_``: they are left out together, with the others of their
+        groups, and are predicted from the rest; where that is less than half of all rows, or where
+        all rows are judged, five folds are left out in turn. Solved to a loose tolerance.
+        """
+        self._kept_rows()
+        return self._path([float(alpha) for alpha in alphas], self._folds(groups))
+
+    def _folds(self, groups) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Rows to learn from, and positions among the judged rows to predict, of every fold."""
+        n = self.X_fit_.shape[0]
+        judged = np.arange(n) if self.left_out_rows_ is None else self.left_out_rows_
+        group = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+        rest = np.flatnonzero(~np.isin(group, group[judged]))
+        if 2 * len(rest) >= n:
+            return [(rest, np.arange(len(judged)))]
+        fold = (np.random.default_rng(0).permutation(group.max() + 1) % FOLDS)[group]
+        return [
+            (np.flatnonzero(fold != k), np.flatnonzero(fold[judged] == k)) for k in np.unique(fold)
+        ]
+
+    def _path(self, alphas, folds):
+        T = self.targets_.reshape(len(self.targets_), -1)
+        judged = np.arange(len(T)) if self.left_out_rows_ is None else self.left_out_rows_
+        known = [self._equations(rows) for rows, _ in folds]
+        sides = [one.right_sides(T[rows]) for (one, _), (rows, _) in zip(known, folds)]
+        found: list = [None] * len(folds)
+        tol = max(self.tol, LOOSE)
+        for alpha in alphas:
+            left = np.empty((len(judged), T.shape[1]))
+            for k, ((equations, shift), (rows, here)) in enumerate(zip(known, folds)):
+                found[k] = equations.solve(sides[k], alpha, tol, self.max_iter, found[k])[0]
+                base = equations.mean_targets(T[rows]) - (equations.means + shift) @ found[k]
+                left[here] = self.X_fit_[judged[here]] @ found[k] + base
+            yield left
 
 
-def _dots(A, B):
-    """Inner product of each column of A with that of B."""
-    return np.einsum("ij,ij->j", A, B)
-
-
-def _ratio(a, b):
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
+def _held_out(weight) -> np.ndarray | None:
+    """Rows that are left out together, at random; None where they would be few."""
+    rows = np.flatnonzero(weight > 0)
+    n_out = min(len(rows) // FOLDS, JUDGED)
+    if n_out < FEWEST:
+        return None
+    return np.sort(np.random.default_rng(0).choice(rows, size=n_out, replace=False))

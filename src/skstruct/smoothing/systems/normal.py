@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The normal equations of ridge regression in the primal, by conjugate gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import sparse
+
+COLUMNS_AT_ONCE = 48  # a row of coefficients is then a few cache lines
+
+
+class NormalEquations:
+    r"""Solves :math:`(X_c' S X_c + \alpha I) W = B`, where X is centred by its weighted means.
+
+    X stays as it is, sparse or dense: the means are taken off the products. One product with X
+    and one with its transpose per step serve all columns of B, scaled by the diagonal, each with
+    step lengths of its own.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, p)
+    weight : array of shape (n,)
+        The diagonal of S, not all zero.
+    centred : bool
+        Whether there is an intercept; the means are zero without.
+    n_jobs : int or None
+        Threads, each with a block of columns.
+    """
+
+    def __init__(self, X, weight, centred: bool, n_jobs=None):
+        self.X, self.XT, self.n_jobs = X, X.T, n_jobs
+        self.weight, self.total = weight[:, None], weight.sum()
+        self.centred = centred
+        self.means = weight @ X / self.total if centred else np.zeros(X.shape[1], X.dtype)
+        squares = weight @ (X.multiply(X) if sparse.issparse(X) else X * X)
+        # Not below zero but for rounding.
+        self.spread = np.maximum(squares - self.total * self.means**2, 0).astype(X.dtype)
+
+    def mean_targets(self, T) -> np.ndarray:
+        """What the intercept is at the means of X; shape (q,)."""
+        if not self.centred:
+            return np.zeros(T.shape[1], T.dtype)
+        return (self.weight * T).sum(axis=0) / self.total
+
+    def right_sides(self, T) -> np.ndarray:
+        """X_c' S T; shape (p, q)."""
+        T = np.ascontiguousarray(T, dtype=self.X.dtype)
+        return self.XT @ (self.weight * (T - self.mean_targets(T)))
+
+    def centred_product(self, X, V) -> np.ndarray:
+        """(x - means) V for rows of X; shape (n, q)."""
+        image = X @ V
+        image -= self.means @ V
+        return image
+
+    def solve(self, B, alpha: float, tol: float, max_iter: int, start=None):
+        """W of shape (p, q), number of steps, and whether the goal was reached.
+
+        Parameters
+        ----------
+        B : array of shape (p, q)
+        tol : float
+            By which factor the norm of the scaled residual is below that of B in the end.
+        start : array of shape (p, q), default=None
+            Where to begin, such as the solution for another alpha; zero when None.
+        """
+        if np.isinf(alpha):
+            return np.zeros_like(B), 0, True
+        columns = [slice(i, i + COLUMNS_AT_ONCE) for i in range(0, B.shape[1], COLUMNS_AT_ONCE)]
+        solved = Parallel(self.n_jobs, prefer="threads")(
+            delayed(self._solve)(
+                B[:, part], alpha, tol, max_iter, None if start is None else start[:, part]
+            )
+            for part in columns
+        )
+        W, steps, ended = zip(*solved)
+        return np.hstack(W), max(steps), all(ended)
+
+    def _product(self, W, alpha):
+        V = self.centred_product(self.X, W)
+        V *= self.weight  # columns of V now sum to zero: X' need not be centred
+        return self.XT @ V + alpha * W
+
+    def _solve(self, B, alpha, tol, max_iter, start):
+        B, diagonal = np.ascontiguousarray(B), (self.spread + self.spread.dtype.type(alpha))[:, None]
+        goal = tol**2 * _dots(B, B / diagonal).sum()
+        W = np.zeros_like(B) if start is None else np.array(start, dtype=B.dtype, order="C")
+        R = B.copy() if start is None else B - self._product(W, alpha)
+        scaled = R / diagonal
+        direction, size = scaled.copy(), _dots(R, scaled)
+        steps = 0
+        while size.sum() > goal and steps < max_iter:
+            image = self._product(direction, alpha)
+            # A column that is solved has neither residual nor direction.
+            length = _ratio(size, _dots(direction, image))
+            W += length * direction
+            R -= length * image
+            np.divide(R, diagonal, out=scaled)
+            before, size = size, _dots(R, scaled)
+            direction *= _ratio(size, before)
+            direction += scaled
+            steps += 1
+        return W, steps, size.sum() <= goal
+
+
+def _dots(A, B):
+    """Inner product of each column of A with that of B."""
+    return np.einsum("ij,ij->j", A, B)
+
+
+def _ratio(a, b):
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
