@@ -132,6 +132,7 @@ def test_weights_and_left_out_means_are_those_of_the_kernel(seed, intercept, den
 def test_a_path_is_that_of_models_without_the_rows(few, grouped, monkeypatch):
     monkeypatch.setattr(linear, "FEWEST", 10**6 if few else 5)
     monkeypatch.setattr(linear, "LOOSE", 1e-12)
+    monkeypatch.setattr(linear, "PATH_DTYPE", np.float64)
     X, T, weight = case(5, n=100)
     groups = np.arange(100) // 2 if grouped else None
     model = LinearRidge(np.inf, tol=1e-12).fit(X, T, weight)
@@ -164,11 +165,27 @@ def test_few_groups_are_left_out_in_turn(monkeypatch):
         assert set(groups[rows]).isdisjoint(groups[judged])
 
 
-def test_the_trace_is_that_of_the_centred_kernel():
+def test_penalties_worth_trying():
     X, T, weight = case(7)
-    model = LinearRidge().fit(X, T, weight)
     dense = X.toarray() - np.average(X.toarray(), axis=0, weights=weight)
-    trace = (weight[:, None] * dense**2).sum()
-    np.testing.assert_allclose(model.trace_and_lowest(), (trace, 0.0))
+    values = np.linalg.eigvalsh((weight[:, None] * dense).T @ dense)
+    top, bound = LinearRidge().fit(X, T, weight).penalty_range()
+    assert top == pytest.approx(min(10.0 * values[-1], values.sum()), rel=0.01)
+    assert bound == pytest.approx(0.5e-7 * values.sum())
     system = KernelRidge("linear", system="spectral").fit(X, T, weight)
-    np.testing.assert_allclose(system.trace_and_lowest(), (trace, 0.0), atol=1e-9)
+    np.testing.assert_allclose(system.penalty_range(), (values.sum(), 0.0), atol=1e-9)
+    assert LinearRidge().fit(np.ones((3, 2)), np.arange(3.0)).penalty_range() == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_path_is_found_in_single_precision_whatever_the_scale(size, dense, monkeypatch):
+    monkeypatch.setattr(linear, "FEWEST", 5)
+    X, T, weight = case(8, n=100)
+    X = (X.toarray() + 3.0 if dense else X) * size
+    model = LinearRidge(np.inf, tol=1e-10).fit(X, T, weight)
+    [(rows, here)] = model._folds(None)
+    for alpha, left in zip([3.0, 0.3], model.loo_path(np.array([3.0, 0.3]) * size**2)):
+        alone = LinearRidge(alpha * size**2, tol=1e-10).fit(X[rows], T[rows], weight[rows])
+        expected = alone.predict(X[model.left_out_rows_[here]])
+        assert np.abs(left[here] - expected).max() < 0.05 * np.abs(expected).max()

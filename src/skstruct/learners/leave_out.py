@@ -117,10 +117,10 @@ def alpha_grid(alpha, smoother) -> np.ndarray:
     if isinstance(alpha, str):
         if alpha != "auto":
             raise ValueError(f'alpha is a positive number, several, or "auto"; {alpha!r} came.')
-        top, lowest = smoother.trace_and_lowest()
+        top, bound = smoother.penalty_range()
         alphas = (top if top > 0 else 1.0) * np.logspace(0, -7, N_ALPHAS)
-        # An indefinite kernel allows only penalties that outweigh its lowest eigenvalue.
-        allowed = alphas[alphas > -2.0 * lowest]
+        costly = getattr(smoother, "path_is_costly", False)
+        allowed = alphas[alphas > bound][:: 2 if costly else 1]
         return allowed if len(allowed) else alphas[:1]
     return given_alphas(alpha)
 
@@ -192,6 +192,8 @@ def choose(
         alphas = alpha_grid(alpha, smoother)[of_pair.count(number) :]
         paths = smoother.loo_path(alphas, groups)
         for value in track(alphas.tolist(), "alphas", verbose if len(pairs) == 1 else 0):
+            if getattr(smoother, "path_is_costly", False) and _rises(search, of_pair, number):
+                break
             risk = problem.realized(next(paths), memory, weight, numbers)
             trial = {"kernel": kernel, "gamma": gamma, "alpha": value, "risk": risk}
             if tie_targets is not None and search.ties(risk):
@@ -207,6 +209,12 @@ def choose(
     if problem.by_weights:
         winner = winner.with_targets(problem.targets())
     return search, winner.with_alpha(search.best["alpha"])
+
+
+def _rises(search, of_pair, number) -> bool:
+    """Whether the last two penalties of a kernel were worse than its best, by a fiftieth."""
+    risks = [trial["risk"] for trial, pair in zip(search.trials, of_pair) if pair == number]
+    return len(risks) > 2 and min(risks[-2:]) > 1.02 * min(risks)
 
 
 def _judged_by(smoother, problem, sample_weight):

@@ -5,23 +5,31 @@ from __future__ import annotations
 
 import copy
 import sys
+import warnings
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from skstruct.learners.inputs import on_host, read_inputs
 from skstruct.learners.leave_out import N_ALPHAS
+from skstruct.smoothing.onepass.landmarks import EXPLAINED, rows_to_choose_from
 from skstruct.smoothing.onepass.reading import first_not_finite, placed
 from skstruct.smoothing.planning import (
+    LINEAR_FEATURES,
     check_fits,
     check_n_landmarks,
     check_precision,
     check_system_name,
+    feature_costs,
     plan,
 )
 from skstruct.streaming.blocks import joined
 
-ONE_PASS = ("nystroem", "fourier")
+ONE_PASS = ("nystroem", "fourier", "primal")
+GROWING = 3e12  # operations that a fit to more landmarks may take: some minutes
+WORTH = 0.01  # by which share twice as many landmarks must lower the loss, to be doubled again
+LEFT = 0.1  # share of the kernel's trace that landmarks may leave without a warning
 
 
 def check_settings(model) -> None:
@@ -36,22 +44,23 @@ def number_tried(pairs, penalties) -> int:
     return len(pairs) * (N_ALPHAS if isinstance(penalties, str) else int(np.size(penalties)))
 
 
-def planned_systems(model, X, n_targets: int, n_tried: int) -> tuple[str, str]:
+def planned_systems(model, X, n_targets: int, pairs, n_tried: int) -> tuple[str, str]:
     """The systems by which penalties are compared, and by which the best one is fitted.
 
     Where an eigendecomposition would take too long and a factorization would not, landmarks
     choose the penalty, and the fit is exact.
     """
-    planned = _planned(model, X, n_targets, n_tried)
+    linear = all(kernel == "linear" for kernel, _ in pairs)
+    planned = _planned(model, X, n_targets, n_tried, linear)
     if n_tried == 1:
         return planned, planned
     if planned not in ONE_PASS:
         return "spectral", "spectral"
-    final = _planned(model, X, n_targets, 1) if model.system == "auto" else planned
+    final = _planned(model, X, n_targets, 1, linear) if model.system == "auto" else planned
     return planned, final
 
 
-def _planned(model, X, n_targets: int, n_tried: int) -> str:
+def _planned(model, X, n_targets: int, n_tried: int, linear: bool) -> str:
     """The system that a model asks for, or the one that suits the rows."""
     whole = model._precomputed or getattr(model, "label_kernel", None) is not None
     if model.system == "auto" and whole:
@@ -61,9 +70,10 @@ def _planned(model, X, n_targets: int, n_tried: int) -> str:
             f'A precomputed or a label kernel needs an exact system; system="{model.system}" came.'
         )
     n, p = X.shape
+    filled = X.nnz / max(1, n * p) if sparse.issparse(X) else 1.0
     chosen = plan(
         n, p, n_targets, system=model.system, precision=model.precision, n_alphas=n_tried,
-        device=model.device_,
+        device=model.device_, linear=linear, filled=filled,
     )  # fmt: skip
     if chosen.system not in ONE_PASS:
         check_fits(chosen)  # before penalties are compared by other means
@@ -72,16 +82,92 @@ def _planned(model, X, n_targets: int, n_tried: int) -> str:
     return chosen.system
 
 
-def landmark_ridge(model, kernel, alpha, system, shared):
-    """Ridge regression by landmarks with the parameters of a model."""
-    from skstruct.smoothing import NystroemRidge
+def one_pass_ridge(model, kernel, alpha, system, shared, n_features: int):
+    """Ridge regression from sums over rows, or in the primal, with the parameters of a model."""
+    from skstruct.smoothing import LinearRidge, NystroemRidge
 
+    if system == "primal":
+        if kernel != "linear":
+            raise ValueError(f'system="primal" is for kernel="linear"; got kernel={kernel!r}.')
+        held = model.device_ is None and not getattr(model, "streamed_", False)
+        if held and n_features > LINEAR_FEATURES:
+            return LinearRidge(alpha, fit_intercept=shared["fit_intercept"], n_jobs=model.n_jobs)
     return NystroemRidge(
-        kernel, alpha, features=system, n_landmarks=model.n_landmarks,
+        kernel, alpha, features="linear" if system == "primal" else system,
+        n_landmarks=model.n_landmarks,
         dtype="float32" if model.precision == "mixed" else "float64", device=model.device_,
         engine=model.engine, verbose=model.verbose,
         random_state=getattr(model, "seed_", seed_of(model)), **shared,
     )  # fmt: skip
+
+
+# ---------------------------------------------------------------------- more landmarks
+def grow_landmarks(model, smoother, refitted, n_rows: int, weight=None, groups=None):
+    """Twice as many landmarks, again and again, while the loss on left-out rows falls.
+
+    Until it falls by less than a hundredth, a thousandth of the kernel's trace is left, or the
+    next fit would take more than so many operations: by the data alone.
+
+    Parameters
+    ----------
+    model : learner with its ``search_`` and ``problem_``
+    smoother : NystroemRidge
+        The best of the search.
+    refitted : callable (n_landmarks) -> NystroemRidge, fitted
+    weight, groups : as in the search
+    """
+    search, problem = model.search_, model.problem_
+    numbers = smoother.left_out_rows_
+    weight = weight if weight is None or numbers is None else np.asarray(weight)[numbers]
+    while smoother.residual_ > EXPLAINED and _may_double(model, smoother, n_rows):
+        larger, before = refitted(2 * smoother.n_landmarks_), search.best
+        larger.left_out_rows_ = numbers  # the same rows judge
+        alphas = before["alpha"] * 10.0 ** (np.arange(1, -3, -1) / 3)
+        for alpha, left in zip(alphas.tolist(), larger.loo_path(alphas, groups)):
+            risk = problem.realized(left, model.memory, weight, numbers)
+            size = {"n_landmarks": larger.n_landmarks_}
+            search.add({**before, "alpha": alpha, "risk": risk, **size})
+        if model.verbose:
+            risk = search.best["risk"]
+            print(f"{larger.n_landmarks_:,} landmarks: left-out loss {risk:.4g}", file=sys.stderr)
+        if search.best is before:
+            return smoother
+        smoother = larger.with_alpha(search.best["alpha"])
+        if search.best["risk"] > (1.0 - WORTH) * before["risk"]:
+            return smoother
+    return smoother
+
+
+def _may_double(model, smoother, n_rows) -> bool:
+    if model.n_landmarks != "auto" or smoother.features != "nystroem":
+        return False
+    m, d = 2 * smoother.n_landmarks_, smoother.dual_coef_.shape[1]
+    return m <= n_rows and feature_costs(n_rows, 0, d, m, n_alphas=4)[1] <= GROWING
+
+
+def warn_of_loss(model, smoother, weight=None) -> None:
+    """Warn of landmarks that leave much of the kernel, and of a model no better than a constant."""
+    left = getattr(smoother, "residual_", 0.0)
+    if left > LEFT:
+        warnings.warn(
+            f"{smoother.n_landmarks_:,} landmarks leave {left:.0%} of the kernel's trace "
+            "unexplained: predictions may be far from those of the exact model. Give more "
+            '(n_landmarks=...), another kernel (kernel="linear" is solved without them), or '
+            'system="cholesky" where the rows fit.',
+            stacklevel=4,
+        )
+    if model.search_ is None or not model.problem_.rows_stand_alone:
+        return
+    risk = model.search_.best["risk"]
+    constant = model.problem_.constant_risk(weight)
+    if constant is not None and constant > 0 and risk >= constant * (1.0 - 1e-9):
+        warnings.warn(
+            f"On rows left out, the loss of the model is {risk:.4g}, and that of the best constant "
+            f"answer {constant:.4g}: nothing was learned from the inputs. Try other kernels "
+            '(kernel=["rbf", "laplacian", "linear"]), several widths (gamma="auto"), scaled '
+            "inputs, or another smoother.",
+            stacklevel=4,
+        )
 
 
 def seed_of(model):
@@ -145,8 +231,6 @@ def first_rows(model, source):
     Where whole parts are left out, it is the first rows of each part, and the part of each row
     comes with it; otherwise rows are drawn from all, and that is None.
     """
-    from skstruct.smoothing.onepass.landmarks import rows_to_choose_from
-
     wanted = rows_to_choose_from(model.n_landmarks, source.n_rows)
     folds = None
     if isinstance(model.leave_out, str):
@@ -159,6 +243,13 @@ def first_rows(model, source):
             "no outputs: give pairs (X, y), or name the columns of outputs."
         )
     return sample, folds
+
+
+def rows_of(source, n_sample: int, n_landmarks) -> int | None:
+    """How many rows a source has; None where nobody knows, and a sample was filled."""
+    if source.n_rows is not None:
+        return source.n_rows
+    return n_sample if n_sample < rows_to_choose_from(n_landmarks, None) else None
 
 
 def _beginnings(source, n_parts: int, wanted: int):

@@ -25,9 +25,10 @@ from skstruct.learners.leave_out import check_groups, choose, group_numbers, ker
 from skstruct.learners.one_pass import (
     ONE_PASS,
     check_settings,
-    landmark_ridge,
     number_tried,
+    one_pass_ridge,
     planned_systems,
+    warn_of_loss,
 )
 from skstruct.learners.output_forms import output_space
 from skstruct.learners.radius import choose_radius
@@ -254,7 +255,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
     def _ridge(self, kernel, gamma, alpha, system):
         shared = {"gamma": gamma, "fit_intercept": False, **self._shape}
         if system in ONE_PASS:
-            return landmark_ridge(self, kernel, alpha, system, shared)
+            return one_pass_ridge(self, kernel, alpha, system, shared, self.n_features_in_)
         shared |= {"precision": self.precision, "device": self.device_}
         return KernelRidge(kernel, alpha, system=system, **shared)
 
@@ -263,7 +264,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         n_tried = number_tried(pairs, self.C)
         search = n_tried != 1
         n_targets = self.problem_.n_targets(compared=search)
-        compared, self.system_ = planned_systems(self, X, n_targets, n_tried)
+        compared, self.system_ = planned_systems(self, X, n_targets, pairs, n_tried)
         if search and len(self.outputs_) > 1:
             groups = group_numbers(self.leave_out, self.outputs_, groups)
             self.search_, smoother = choose(
@@ -281,6 +282,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
             smoother = self._ridge(*tried, self.system_)
             smoother.fit(X, self.problem_.targets(), sample_weight)
         self.C_ = 1.0 / smoother.alpha
+        warn_of_loss(self, smoother, sample_weight)
         return smoother
 
     def _fit_compression(self, X, sample_weight, groups, level):

@@ -16,6 +16,8 @@ from skstruct._arrays.ties import snap
 from skstruct.losses import pair
 from skstruct.spaces.base import Decoded, KBest
 
+JUDGED = 10_000  # rows that a constant answer is judged by
+
 
 class RiskProblem:
     """Turns outputs into regression targets, and their conditional means into decisions.
@@ -177,6 +179,30 @@ class RiskProblem:
             here = rows if numbers is None else numbers[rows]
             losses[rows] = self.loss(self.decide(means[rows], here), self.outputs[here])
         return float(np.average(losses, weights=sample_weight))
+
+    def constant_risk(self, sample_weight=None) -> float | None:
+        """Mean loss on training rows of the best answer that is the same for all of them.
+
+        None where rows have constraints of their own. Of many rows, some ten thousand are judged.
+        """
+        limits = getattr(self.space, "limits", None), getattr(self.space, "limits_", None)
+        if any(getattr(limit, "n_rows", None) is not None for limit in limits):
+            return None
+        n = len(self.outputs)
+        weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight)
+        answer = self.decide(self._mean_targets(weight / weight.sum()))
+        rows = np.unique(np.linspace(0, n - 1, min(n, JUDGED)).astype(np.int64))
+        losses = self.loss(np.repeat(answer, len(rows), axis=0), self.outputs[rows])
+        return float(np.average(losses, weights=weight[rows])) if weight[rows].any() else None
+
+    def _mean_targets(self, weight) -> np.ndarray:
+        """What a smoother that gives every row the same weights (n,) would give; one row."""
+        if self.by_weights:
+            return weight[None, :]
+        psi = self.space.targets(self.outputs)
+        psi = psi if self.used is None else psi[:, self.used]
+        mean = np.asarray(weight @ psi).reshape(1, -1)
+        return np.hstack([mean, np.ones((1, mean.shape[1] if self.joint else 1))])
 
     def bytes_per_row(self) -> int:
         """Roughly what the decision of one row takes: its weights, costs and copies of them."""

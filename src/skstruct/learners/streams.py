@@ -17,7 +17,7 @@ from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.batches import widened
 from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.checkpoints.saving import resuming
-from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inputs
+from skstruct.learners.inputs import device_of, on_host, read_inputs
 from skstruct.learners.leave_out import alpha_grid, choose, kernel_grid
 from skstruct.learners.one_pass import (
     ONE_PASS,
@@ -26,7 +26,9 @@ from skstruct.learners.one_pass import (
     check_settings,
     checked_weight,
     first_rows,
+    grow_landmarks,
     placed_in,
+    rows_of,
     seed_of,
 )
 from skstruct.learners.problem import risk_problem
@@ -98,8 +100,10 @@ class StreamedRisk:
         return X
 
     def _fit_stream(self, X, weight, read, level, seed):
-        pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, weight)
-        search = level.below("search")
+        source, search = read["source"], level.below("search")
+        # What can be read only once is not tried with a second kernel.
+        n_rows = rows_of(source, X.shape[0], self.n_landmarks) if source.again else 0
+        pairs = kernel_grid(self._kernels(n_rows, X.shape[1]), self.gamma, X, weight)
 
         def made(kernel, gamma, alpha):  # a seed of the checkpoint's own has no part here
             return self._ridge(kernel, gamma, alpha, self.system_).set_params(random_state=seed)
@@ -109,16 +113,21 @@ class StreamedRisk:
             sums = None if level is NOWHERE else search.below(f"sums {number}")
             return smoother.fit_source(**read, level=sums)
 
-        if self._is_searched() or len(pairs) > 1:
-            if not read["source"].again and len(pairs) > 1:
-                raise ValueError("A stream can be read once: give one kernel and one gamma.")
-            self.search_, smoother = choose(
-                made, pairs, self.alpha, self.problem_, X, None, sample_weight=weight,
-                memory=self.memory, verbose=self.verbose, fit=fit, level=search,
-            )  # fmt: skip
-        else:
-            smoother = fit(made(*pairs[0], self.alpha))
-        return self._settled(smoother)
+        def refitted(n_landmarks):
+            larger = made(smoother.kernel, smoother.gamma, np.inf)
+            return larger.set_params(n_landmarks=n_landmarks).fit_source(**read)
+
+        if not (self._is_searched() or len(pairs) > 1):
+            return self._settled(fit(made(*pairs[0], self.alpha)), weight)
+        if not source.again and len(pairs) > 1:
+            raise ValueError("A stream can be read once: give one kernel and one gamma.")
+        self.search_, smoother = choose(
+            made, pairs, self.alpha, self.problem_, X, None, sample_weight=weight,
+            memory=self.memory, verbose=self.verbose, fit=fit, level=search,
+        )  # fmt: skip
+        if source.again and source.n_rows is not None:
+            smoother = grow_landmarks(self, smoother, refitted, source.n_rows, weight)
+        return self._settled(smoother, weight)
 
     def _is_searched(self) -> bool:
         return isinstance(self.alpha, str) or np.ndim(self.alpha) > 0
@@ -196,7 +205,7 @@ class StreamedRisk:
         return problem
 
     def _new_smoother(self, X, weight):
-        pairs = kernel_grid(plain_kernel(self, self.kernel), self.gamma, X, weight)
+        pairs = kernel_grid(self._kernels(0, X.shape[1]), self.gamma, X, weight)
         if len(pairs) > 1:
             raise ValueError("partial_fit takes one kernel and one gamma; several came.")
         return self._ridge(*pairs[0], 1.0 if self._is_searched() else self.alpha, self.system_)

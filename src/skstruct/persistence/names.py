@@ -54,7 +54,7 @@ HOMES = {
     "skstruct.smoothing.linear": "LinearRidge",
     "skstruct.smoothing.nadaraya_watson": "NadarayaWatson",
     "skstruct.smoothing.neighbors": "Neighbors",
-    "skstruct.smoothing.onepass.maps": "FourierMap NystroemMap",
+    "skstruct.smoothing.onepass.maps": "FourierMap LinearMap NystroemMap",
     "skstruct.smoothing.onepass.ridge": "NystroemRidge",
     "skstruct.smoothing.onepass.stats": "Stats",
     "skstruct.smoothing.sample_compression": "SampleCompression",

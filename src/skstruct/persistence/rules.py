@@ -37,6 +37,11 @@ DROPPED = {
     "Ordinal": ("_above",),
     "Poset": ("_above",),
 }
+# Training rows that are kept where they are few.
+ROWS_IF_FEW = {
+    "LinearRidge": ("X_fit_", "targets_", "sample_weight_", "left_out_rows_"),
+    "NystroemRidge": ("rows_", "left_out_rows_"),
+}
 
 
 # ---------------------------------------------------------------------- writing
@@ -47,8 +52,8 @@ def state_of(name: str, value) -> dict:
     state = value.__getstate__()
     state = {} if state is None else dict(state)
     dropped = {*_cached(type(value)), *DROPPED.get(name, ()), "_sklearn_version"}
-    if name == "NystroemRidge" and not value.has_few_rows():
-        dropped |= {"rows_", "left_out_rows_"}
+    if name in ROWS_IF_FEW and not value.has_few_rows():
+        dropped |= set(ROWS_IF_FEW[name])
     state = {key: _portable(key, part) for key, part in state.items() if key not in dropped}
     for key, part in state.items():
         _check_attribute(type(value), key, part)

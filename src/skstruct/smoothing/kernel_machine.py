@@ -48,9 +48,13 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ).fit(X, sample_weight)
         self.X_fit_ = None if self._precomputed else X
 
-    def trace_and_lowest(self) -> tuple[float, float]:
-        """Trace of the (centred) kernel, and a bound on its lowest eigenvalue."""
-        return float(self.system_.values_.clip(min=0).sum()), self.system_.lowest_
+    def penalty_range(self) -> tuple[float, float]:
+        """The largest penalty worth trying, near the mean, and what all of them are above.
+
+        An indefinite kernel allows only penalties that outweigh its lowest eigenvalue.
+        """
+        trace = float(self.system_.values_.clip(min=0).sum())
+        return trace, -2.0 * self.system_.lowest_
 
     def _checked(self, X):
         check_is_fitted(self)

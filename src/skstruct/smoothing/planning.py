@@ -15,9 +15,11 @@ from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.checks import is_count
 from skstruct.backends import backend_for
 
-SYSTEMS = ("auto", "cholesky", "packed", "spectral", "nystroem", "fourier")
+SYSTEMS = ("auto", "cholesky", "packed", "spectral", "nystroem", "fourier", "primal")
 PRECISIONS = ("double", "mixed")
 EXACT_ROWS = 20_000  # "auto" factors so many rows, for one alpha
+LINEAR_FEATURES = 4_000  # "primal" sums products of so many features; more, it iterates
+STEPS = 60  # of conjugate gradients, then
 SPECTRAL_ROWS = 5_000  # "auto" decomposes so many rows, for several: 10 to 13 factorizations' work
 FACTORIZATIONS = 12
 PASSES = 5  # over the kernel, to refine a factor in single precision
@@ -30,7 +32,7 @@ class Plan:
 
     Attributes
     ----------
-    system : "cholesky", "packed", "spectral", "nystroem" or "fourier"
+    system : "cholesky", "packed", "spectral", "nystroem", "fourier" or "primal"
     precision : "double" or "mixed"
     rows : int
     bytes : int
@@ -71,12 +73,16 @@ class Plan:
         return self.free is None or self.bytes <= self.free
 
 
-def plan(n, p, d, *, system="auto", precision="double", n_alphas=1, memory=None, device=None):
+def plan(
+    n, p, d, *, system="auto", precision="double", n_alphas=1, memory=None, device=None,
+    linear=False, filled=1.0,
+):  # fmt: skip
     """How to solve kernel ridge regression with so many rows, features and targets.
 
     ``"auto"`` is exact for up to 20,000 rows, and for up to 5,000 rows when several penalties or
     kernels are compared, as one eigendecomposition takes the time of some twelve factorizations.
-    Beyond, it takes landmarks, "nystroem". Rows and settings decide, never the memory that happens
+    Beyond, it takes landmarks, "nystroem"; a linear kernel is solved in the primal beyond 5,000
+    rows, exactly. Rows and settings decide, never the memory that happens
     to be free: the same data give the same model on every machine, or an error.
 
     Parameters
@@ -91,6 +97,10 @@ def plan(n, p, d, *, system="auto", precision="double", n_alphas=1, memory=None,
     memory : int or str, default=None
         Bytes that may be used; None asks the system.
     device : None, str or torch.device, default=None
+    linear : bool, default=False
+        Whether the kernel is the linear one.
+    filled : float, default=1.0
+        Share of the entries of X that are not zero.
 
     Returns
     -------
@@ -110,11 +120,13 @@ def plan(n, p, d, *, system="auto", precision="double", n_alphas=1, memory=None,
     free = free_memory(device) if memory is None else parse_memory(memory)
 
     def made(system, why):
-        size, flops = costs(system, n, p, d, precision=precision, n_alphas=n_alphas)
+        size, flops = costs(system, n, p, d, precision=precision, n_alphas=n_alphas, filled=filled)
         return Plan(system, precision, n, size, flops, free, device, why)
 
     if system != "auto":
         return made(system, f'system="{system}" was asked for')
+    if linear and n > SPECTRAL_ROWS:
+        return made("primal", "a linear kernel, and many rows")
     if n_alphas > 1:
         if n <= SPECTRAL_ROWS:
             return made("spectral", "one decomposition serves every penalty")
@@ -163,17 +175,19 @@ def _advice(plan) -> str:
 
 
 # ---------------------------------------------------------------------- costs
-def costs(system, n, p, d, *, precision="double", n_alphas=1) -> tuple[int, float]:
-    """Bytes and operations of one fit."""
+def costs(system, n, p, d, *, precision="double", n_alphas=1, filled=1.0) -> tuple[int, float]:
+    """Bytes and operations of one fit; parameters as of :func:`plan`."""
     if system in ("nystroem", "fourier"):
         from skstruct.smoothing.onepass.landmarks import most_landmarks
 
-        m = min(n, most_landmarks("auto", n))
-        size = 8 * (5 * m * m + 2 * m * d + min(n, 5_000) * (m + d))
-        return size, 2.0 * n * m * (m + d + p) + n_alphas * m * m * (m / 3 + 2.0 * d)
+        return feature_costs(n, p * filled, d, min(n, most_landmarks("auto", n)), n_alphas)
+    if system == "primal":
+        if p <= LINEAR_FEATURES:
+            return feature_costs(n, 0, d, p, n_alphas)
+        return 32 * p * d, (1 + n_alphas / 4) * STEPS * 4.0 * n * p * filled * d
     columns = 10 if precision == "mixed" and system != "spectral" else 3  # beside the targets
     rest = 8 * n * (p + 3 * min(n, 128, max(64, n // 24)) + columns * (d + 1))
-    kernel, solve = float(n) * n * p, 2.0 * n * n * d
+    kernel, solve = float(n) * n * p * filled, 2.0 * n * n * d
     if system == "spectral":
         return 16 * n * n + rest, FACTORIZATIONS * n**3 / 3 + kernel + 2 * n_alphas * solve
     width = 4 if precision == "mixed" else 8
@@ -181,6 +195,13 @@ def costs(system, n, p, d, *, precision="double", n_alphas=1) -> tuple[int, floa
     if precision == "double":
         return matrix + rest, n**3 / 3 + kernel + solve
     return matrix + rest, n**3 / 6 + PASSES * (kernel + 2 * solve)
+
+
+def feature_costs(n, p, d, m: int, n_alphas=1) -> tuple[int, float]:
+    """Bytes and operations of sums over n rows with m features, and of solving them."""
+    size = 8 * (5 * m * m + 2 * m * d + min(n, 5_000) * (m + d))
+    path = 9.0 * m**3 if n_alphas > 1 else m**3 / 3  # an eigendecomposition serves all
+    return size, 2.0 * n * m * (m + d + p) + path + 2.0 * n_alphas * m * m * d
 
 
 def free_memory(device=None) -> int | None:

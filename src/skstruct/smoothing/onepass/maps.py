@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError
 from sklearn.utils import check_random_state
 
-from skstruct.backends import NumpyBackend, backend_for
+from skstruct.backends import NumpyBackend, backend_for, is_tensor
 from skstruct.kernels.inputs import gaussian
 from skstruct.smoothing.onepass.landmarks import ROWS_PER_LANDMARK, choose_landmarks
 
@@ -193,6 +193,62 @@ class FourierMap:
         Z = np.cos(Z, out=Z) if isinstance(Z, np.ndarray) else Z.cos_()
         Z *= np.sqrt(2.0 / self.width)
         return backend.asarray(Z, dtype)
+
+    def features(self, X, dtype=None):
+        """The same, in the precision of the sums when None."""
+        return self.values(X, self.dtype if dtype is None else dtype)
+
+    def readout(self, coef):
+        """The coefficients themselves."""
+        return coef
+
+
+class LinearMap:
+    """The inputs themselves: ridge regression in the primal, without anything left out.
+
+    Parameters
+    ----------
+    kernel : fitted InputKernel
+        The linear one.
+    n_features : int
+    centre : array of shape (n_features,) or None
+        Taken off dense rows, whose common offset would eat digits; only with an intercept.
+    """
+
+    residual = 0.0
+
+    def __init__(self, kernel, n_features, centre=None, dtype="float64", device=None):
+        self.kernel, self.n_features, self.centre = kernel, n_features, centre
+        self.dtype, self.device = dtype, device
+
+    @classmethod
+    def of_sample(cls, kernel, X, centred, dtype, device):
+        """Centred by the means of a sample, where there is an intercept."""
+        if kernel.kernel != "linear":
+            raise ValueError(
+                f'features="linear" are those of kernel="linear"; got {kernel.kernel!r}. '
+                '"nystroem" serves every kernel.'
+            )
+        _checked_backend(device, X)
+        dense = centred and not sparse.issparse(X)
+        X = X.detach().cpu().numpy() if is_tensor(X) else X
+        return cls(kernel, X.shape[1], X.mean(axis=0) if dense else None, dtype, device)
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return self.n_features
+
+    @property
+    def backend(self):
+        return backend_for(self.device)
+
+    def values(self, X, dtype="float64"):
+        """The rows of X, centred; shape (n, p)."""
+        backend = self.backend
+        X = backend.asarray(X.toarray() if sparse.issparse(X) else X, "float64")
+        X = X * 1.0 if self.centre is None else X - backend.asarray(self.centre)  # a copy
+        return backend.asarray(X, dtype)
 
     def features(self, X, dtype=None):
         """The same, in the precision of the sums when None."""

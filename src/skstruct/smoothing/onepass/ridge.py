@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -24,7 +25,7 @@ from skstruct.smoothing.onepass.landmarks import (
     rows_to_choose_from,
 )
 from skstruct.smoothing.onepass.left_out import LeftOut
-from skstruct.smoothing.onepass.maps import FourierMap, NystroemMap
+from skstruct.smoothing.onepass.maps import FourierMap, LinearMap, NystroemMap
 from skstruct.smoothing.onepass.reading import as_given, checked, counted
 from skstruct.smoothing.onepass.saved import SavedEngine
 from skstruct.smoothing.onepass.stats import Stats, accumulate, merged
@@ -37,7 +38,7 @@ from skstruct.streaming.rows import join_rows
 
 PARTS, PART_ROWS = 16, 250_000  # partitions at least, and rows of one at most
 FAN_IN = 2  # sums that are merged at a time: of 16 partitions, five are held at most
-MAPS: dict[str, type] = {"nystroem": NystroemMap, "fourier": FourierMap}
+MAPS: dict[str, Any] = {"nystroem": NystroemMap, "fourier": FourierMap, "linear": LinearMap}
 
 
 class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
@@ -60,9 +61,9 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         Ridge penalty, on the scale of :class:`KernelRidge`.
     gamma, degree, coef0 : float
         Kernel parameters; ``gamma=None`` is 1 / (n_features * variance of X).
-    features : "nystroem" or "fourier", default="nystroem"
-        Landmarks, or random Fourier features (for ``"rbf"``), which need no sample of rows and
-        more features for the same error.
+    features : "nystroem", "fourier" or "linear", default="nystroem"
+        Landmarks; or random Fourier features (for ``"rbf"``), which need no sample of rows and
+        more features for the same error; or the inputs themselves (for ``"linear"``): exact.
     n_landmarks : int or "auto", default="auto"
         ``"auto"`` stops once a thousandth of the kernel's trace is left, at 2 sqrt(n) landmarks,
         which is at least 1,000 and at most 20,000.
@@ -229,7 +230,9 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
     def _check_parameters(self):
         parse_memory(self.memory)
         if self.features not in MAPS:
-            raise ValueError(f'features is "nystroem" or "fourier"; {self.features!r} came.')
+            raise ValueError(
+                f'features is "nystroem", "fourier" or "linear"; got {self.features!r}.'
+            )
         if self._precomputed:
             raise ValueError("A precomputed kernel has no landmarks: use KernelRidge.")
         check_n_landmarks(self.n_landmarks)
@@ -273,23 +276,30 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
     def _check_memory(self, m: int, n_sample: int, n_features: int):
         """Raise before anything of the size of landmarks is made, if that does not fit."""
         chosen = min(n_sample, max(1000, ROWS_PER_LANDMARK * m)) * m
-        if self.features == "fourier":
+        if self.features != "nystroem":
             chosen = n_features * m
         needed, free = 8 * (chosen + 5 * m * m), free_memory(self.device)
         if free is not None and needed > free:
+            what, instead = "landmarks", "Use fewer: n_landmarks."
+            if self.features == "linear":
+                what, instead = "features", "LinearRidge needs less, for arrays that are held."
             raise MemoryError(
-                f"{m:,} landmarks need {needed / 1e9:,.1f} GB; {free / 1e9:,.1f} GB are free. Use "
-                "fewer: n_landmarks."
+                f"{m:,} {what} need {needed / 1e9:,.1f} GB; {free / 1e9:,.1f} GB are free. "
+                f"{instead}"
             )
 
     def _new_map(self, kernel, sample, n_rows, X):
         device = X.device if self.device is None and is_tensor(X) else self.device
+        dtype = np.dtype(self.dtype).name
+        if self.features == "linear":
+            self._check_memory(X.shape[1], 0, 0)
+            return LinearMap.of_sample(kernel, sample, self.fit_intercept, dtype, device)
         # Landmarks are rows, of which there are so many; a number of random features is just that.
         given = self.features == "fourier" and self.n_landmarks != "auto"
         most = most_landmarks(self.n_landmarks, None if given else n_rows)
         self._check_memory(most, sample.shape[0], X.shape[1])
         return MAPS[self.features].of_sample(
-            kernel, sample, self.n_landmarks, most, self._seed(), np.dtype(self.dtype).name, device
+            kernel, sample, self.n_landmarks, most, self._seed(), dtype, device
         )
 
     def _summed(self, source, read, level=None, square=True) -> Stats:

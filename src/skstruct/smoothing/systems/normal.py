@@ -3,11 +3,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 
 COLUMNS_AT_ONCE = 48  # a row of coefficients is then a few cache lines
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What conjugate gradients came to."""
+
+    W: np.ndarray  # shape: (p, q)
+    residual: np.ndarray | None  # B - (X_c' S X_c + alpha I) W; None for alpha = inf
+    alpha: float
+    steps: int
+    ended: bool  # whether the goal was reached
 
 
 class NormalEquations:
@@ -54,39 +67,55 @@ class NormalEquations:
         image -= self.means @ V
         return image
 
-    def solve(self, B, alpha: float, tol: float, max_iter: int, start=None):
-        """W of shape (p, q), number of steps, and whether the goal was reached.
+    def largest(self, n_steps: int = 20) -> float:
+        """The largest eigenvalue of X_c' S X_c, a little from below, by power iteration."""
+        v = np.sqrt(self.spread)[:, None]
+        size = 0.0
+        for _ in range(n_steps):
+            norm = np.linalg.norm(v)
+            if not norm > 0:
+                break
+            v = self._product(v / norm, 0.0)
+            size = float(np.linalg.norm(v))
+        return size
+
+    def solve(self, B, alpha: float, tol: float, max_iter: int, start: Solution | None = None):
+        """W with (X_c' S X_c + alpha I) W = B.
 
         Parameters
         ----------
         B : array of shape (p, q)
         tol : float
             By which factor the norm of the scaled residual is below that of B in the end.
-        start : array of shape (p, q), default=None
-            Where to begin, such as the solution for another alpha; zero when None.
+        start : Solution, default=None
+            Of another alpha, where to begin; zero when None.
+
+        Returns
+        -------
+        Solution
         """
         if np.isinf(alpha):
-            return np.zeros_like(B), 0, True
-        columns = [slice(i, i + COLUMNS_AT_ONCE) for i in range(0, B.shape[1], COLUMNS_AT_ONCE)]
+            return Solution(np.zeros_like(B), None, alpha, 0, True)
+        if start is not None and start.residual is None:
+            start = None
+        parts = [slice(i, i + COLUMNS_AT_ONCE) for i in range(0, B.shape[1], COLUMNS_AT_ONCE)]
         solved = Parallel(self.n_jobs, prefer="threads")(
-            delayed(self._solve)(
-                B[:, part], alpha, tol, max_iter, None if start is None else start[:, part]
-            )
-            for part in columns
+            delayed(self._solve)(B[:, part], alpha, tol, max_iter, *_begun(start, part, alpha))
+            for part in parts
         )
-        W, steps, ended = zip(*solved)
-        return np.hstack(W), max(steps), all(ended)
+        W, R, steps, ended = zip(*solved)
+        return Solution(np.hstack(W), np.hstack(R), alpha, max(steps), all(ended))
 
     def _product(self, W, alpha):
         V = self.centred_product(self.X, W)
         V *= self.weight  # columns of V now sum to zero: X' need not be centred
         return self.XT @ V + alpha * W
 
-    def _solve(self, B, alpha, tol, max_iter, start):
-        B, diagonal = np.ascontiguousarray(B), (self.spread + self.spread.dtype.type(alpha))[:, None]
+    def _solve(self, B, alpha, tol, max_iter, W, R):
+        B = np.ascontiguousarray(B)
+        diagonal = (self.spread + self.spread.dtype.type(alpha))[:, None]
         goal = tol**2 * _dots(B, B / diagonal).sum()
-        W = np.zeros_like(B) if start is None else np.array(start, dtype=B.dtype, order="C")
-        R = B.copy() if start is None else B - self._product(W, alpha)
+        W, R = (np.zeros_like(B), B.copy()) if W is None else (W, R)
         scaled = R / diagonal
         direction, size = scaled.copy(), _dots(R, scaled)
         steps = 0
@@ -101,7 +130,15 @@ class NormalEquations:
             direction *= _ratio(size, before)
             direction += scaled
             steps += 1
-        return W, steps, size.sum() <= goal
+        return W, R, steps, size.sum() <= goal
+
+
+def _begun(start, part, alpha):
+    """Solution and residual to begin with: another alpha changes the residual by a multiple."""
+    if start is None:
+        return None, None
+    W = np.ascontiguousarray(start.W[:, part])
+    return W, start.residual[:, part] + (start.alpha - alpha) * W
 
 
 def _dots(A, B):
