@@ -39,8 +39,8 @@ def words(n, d, rng):
 def dense(n, d, rng):
     """200 inputs; labels are rare, and bent functions of ten directions."""
     X = rng.standard_normal((n, 200))
-    bent = np.tanh(X @ rng.standard_normal((200, 10)) / 5.0)
-    scores = bent @ rng.standard_normal((10, d)) + 0.5 * rng.standard_normal((n, d))
+    bent = np.tanh(2.0 * X @ rng.standard_normal((200, 10)) / np.sqrt(200))
+    scores = bent @ rng.standard_normal((10, d)) + 0.2 * rng.standard_normal((n, d))
     return X, _rarest(scores, 0.066)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -98,7 +99,10 @@ class LinearRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     kernel, kernel_ = "linear", None  # whose ridge regression it is
     path_is_costly = True  # small penalties take many steps
-    X_fit_ = targets_ = sample_weight_ = left_out_rows_ = None  # of a model loaded from a file
+    X_fit_: Any = None  # these, of a model loaded from a file
+    targets_: Any = None
+    sample_weight_: Any = None
+    left_out_rows_: Any = None
 
     def fit(self, X, y, sample_weight=None):
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
@@ -230,7 +234,7 @@ class LinearRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _folds(self, groups) -> list[tuple[np.ndarray, np.ndarray]]:
         """Rows to learn from, and positions among the judged rows to predict, of every fold."""
-        n = self.X_fit_.shape[0]
+        n = len(self.targets_)
         judged = np.arange(n) if self.left_out_rows_ is None else self.left_out_rows_
         group = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
         rest = np.flatnonzero(~np.isin(group, group[judged]))
