@@ -8,6 +8,7 @@ from scipy import sparse
 
 from skstruct._arrays.checks import is_count
 from skstruct.inspection.drawing import axes_of, literal_legend, written
+from skstruct.learners.token_problem import check_lengths
 
 STRATEGIES = ("uniform", "quantile")
 NORMAL_95 = 1.959963984540054  # 97.5 % quantile of the normal law
@@ -72,6 +73,7 @@ class MarginalCalibrationDisplay:
         space = estimator.space_
         outputs, marginals = space.validate(y), estimator.predict_marginals(X)
         if isinstance(marginals, list):  # sequences with features for every position
+            check_lengths(outputs, np.cumsum([0, *map(len, marginals)]))
             marginals = np.concatenate(marginals)
             psi = np.eye(marginals.shape[1])[outputs[outputs >= 0]]
         else:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import ZeroOne
 from skstruct.losses.base import same_width
 
@@ -39,22 +40,23 @@ def risks_and_losses(estimator, X, y, *, loss=None, restrict=None) -> tuple[Any,
             "ConditionalRiskMinimizer and ExponentialFamily do."
         )
     decoded = estimator.decode(X, loss=loss, restrict=restrict)
-    predicted, truth = canonical(estimator.space_, decoded.outputs, y)
+    predicted, truth = canonical(estimator.space_, decoded.outputs, y, estimator)
     return np.asarray(decoded.values), np.asarray(problem.loss(predicted, truth), float)
 
 
-def canonical(space, predicted, y) -> tuple[np.ndarray, np.ndarray]:
-    """Predictions and truths in canonical form, of one width."""
+def canonical(space, predicted, y, learner=None) -> tuple[np.ndarray, np.ndarray]:
+    """Predictions (of a learner) and truths in canonical form, of one width."""
     predicted, truth = space.validate(predicted), space.validate(y)
     if len(predicted) != len(truth):
         raise ValueError(f"X has {len(predicted)} rows and y has {len(truth)}.")
+    check_predicted_lengths(learner, predicted, truth)
     return same_width(predicted, truth)
 
 
 def _chances_to_be_wrong(estimator, X, y, restrict):
     outputs = estimator.predict(X, restrict=restrict)
     chances = np.exp(estimator.log_proba(X, outputs, restrict=restrict))
-    predicted, truth = canonical(estimator.space_, outputs, y)
+    predicted, truth = canonical(estimator.space_, outputs, y, estimator)
     return 1.0 - np.clip(chances, 0, 1), np.asarray(ZeroOne()(predicted, truth), float)
 
 

@@ -69,6 +69,8 @@ class SequenceDisplay:
             shares = problem.mean_embedding(means)[0].reshape(-1, q)
         chosen = space.validate(estimator.predict([x], loss=loss, restrict=restrict))[0]
         truth = None if y is None else one_output(space, y)
+        if isinstance(X, TokenBatch) and truth is not None and (truth >= 0).sum() != len(shares):
+            raise ValueError(f"x has {len(shares)} positions and y {(truth >= 0).sum()} symbols.")
         return cls(space.symbols_, shares, chosen, truth, max_symbols).plot(ax)
 
     def plot(self, ax=None):

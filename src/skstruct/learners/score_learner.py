@@ -16,6 +16,7 @@ from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.base import BlockPredictor
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.inputs import read_inputs
+from skstruct.learners.token_problem import check_positions
 from skstruct.losses import resolve_loss
 from skstruct.spaces import Decoded
 from skstruct.spaces.inference import infer_space
@@ -71,6 +72,7 @@ class ScoreLearner(BlockPredictor):
             self.space_ = self._new_space(y).fit(y)
             self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
         self.outputs_ = self.space_.validate(y)
+        check_positions(X, self.space_, self.outputs_)
         rows = np.empty((X.shape[0], 0))
         return X, _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
 

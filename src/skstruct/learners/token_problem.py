@@ -10,6 +10,7 @@ import numpy as np
 from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.ties import snap
 from skstruct.learners.problem import RiskProblem
+from skstruct.learners.tokens import TokenBatch
 from skstruct.losses.hamming import Hamming
 from skstruct.losses.sequences import SequenceHamming
 from skstruct.spaces.base import Decoded
@@ -172,6 +173,19 @@ def check_lengths(outputs, starts) -> np.ndarray:
             f"X[{i}] has {np.diff(starts)[i]} positions and y[{i}] {lengths[i]} symbols."
         )
     return lengths
+
+
+def check_positions(X, space, outputs) -> None:
+    """Raise where inputs with a row per position have another number of them than outputs."""
+    if isinstance(X, TokenBatch) and hasattr(space, "argmin_chains"):
+        check_lengths(outputs, X.starts)
+
+
+def check_predicted_lengths(learner, predicted, truth) -> None:
+    """The same for true outputs, by predictions: these are as long as their inputs."""
+    if getattr(learner, "tokens_", None) is not None:
+        lengths = (predicted >= 0).sum(axis=1)
+        check_lengths(truth, np.concatenate([[0], np.cumsum(lengths)]))
 
 
 def sums_of_sequences(values, starts) -> np.ndarray:

@@ -12,8 +12,11 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from skstruct._arrays.progress import ticker
+from skstruct.learners.token_problem import check_lengths
+from skstruct.learners.tokens import are_tokens, len_of
 from skstruct.model_selection.bootstrap import bootstrap_means, percentile_interval
 from skstruct.model_selection.evaluation import evaluate
+from skstruct.spaces import Sequences
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,7 @@ def compare(
     perceptron zero_one 0.0
     """
     check_consistent_length(X, y)
+    _check_positions(X, y)
     n = len(y) if hasattr(y, "__len__") else y.shape[0]
     if isinstance(cv, int):
         cv = KFold(cv, shuffle=True, random_state=random_state)
@@ -131,6 +135,17 @@ def compare(
         kept[loss] = np.column_stack([tables[name][loss] for name in names])
         rows += _ordered(names, loss, kept[loss], seconds, (n_bootstrap, level), rng)
     return Comparison(rows, kept, names, failed)
+
+
+def _check_positions(X, y):
+    """Raise where sequences and their outputs differ in length, before rows are numbered anew."""
+    if not are_tokens(X):
+        return
+    try:
+        outputs = Sequences().fit(y).validate(y)
+    except (ValueError, TypeError):
+        return  # no sequences: each learner says what it makes of that
+    check_lengths(outputs, np.cumsum([0, *map(len_of, X)]))
 
 
 def _left_out(learner, X, y, parts, losses, tick):

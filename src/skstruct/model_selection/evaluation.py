@@ -11,6 +11,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 
 from skstruct._arrays.checks import is_count
 from skstruct.exceptions import InfeasibleError
+from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import same_width
 from skstruct.model_selection.baselines import constant_outputs
@@ -89,6 +90,7 @@ def evaluate(
     named = usual_losses(learner) if losses is None else {loss_name(loss): loss for loss in losses}
     own = loss_name(learner.loss_) if hasattr(learner, "loss_") else None
     plain = learner.space_.validate(model.predict(X, **_limits(restrict)))
+    check_predicted_lengths(learner, plain, truth)
     columns, baselines, aims = [], [], []
     for name, loss in named.items():
         resolved = resolve_loss(loss)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import pair, resolve_loss
 
 
@@ -32,9 +33,11 @@ def loss_scorer(loss):
         inner = model[-1] if hasattr(model, "steps") else model  # a pipeline's last step
         if not hasattr(inner, "predict_risk"):  # predicts in one way only
             return model.score(X, y, loss=resolved)
-        predicted = model.predict(X, loss=resolved)
         space = inner.space_
+        predicted = space.validate(model.predict(X, loss=resolved))
+        truth = space.validate(y)
+        check_predicted_lengths(inner, predicted, truth)
         bound = pair(resolved, space, inner.outputs_)[1]
-        return 0.0 - float(np.mean(bound(space.validate(predicted), space.validate(y))))
+        return 0.0 - float(np.mean(bound(predicted, truth)))
 
     return score

@@ -82,7 +82,7 @@ def read_subject(model, X, y, **options) -> Subject:
     loss = own_loss(learner)
     if getattr(learner, "several_outputs", False):
         y = _nearest(space, loss, outputs, y)
-    predicted, truth = canonical(space, outputs, y)
+    predicted, truth = canonical(space, outputs, y, learner)
     losses = np.asarray(loss(predicted, truth), dtype=float)
     inner = inner.tocsr() if sparse.issparse(inner) else inner  # so that it has rows
     risks, risk_losses, why = _risks(learner, inner, y)
