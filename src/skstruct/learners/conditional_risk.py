@@ -91,9 +91,10 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     fit_intercept : bool, default=True
         With it the weights of every prediction sum to one.
     smoother : regressor, default=None
-        Replaces kernel ridge regression: a smoother of this library, or any multi-output
-        regressor of scikit-learn as it is. Kernel, alpha and what is left out then have no
-        part.
+        Replaces kernel ridge regression: a smoother of this library, any multi-output
+        regressor of scikit-learn as it is, or a classifier, whose ``predict_proba`` gives the
+        means of 0/1 targets (:class:`~skstruct.smoothing.ClassifierMeans`). Kernel, alpha and
+        what is left out then have no part.
     system : "auto", "cholesky", "packed", "spectral", "nystroem", "fourier" or "primal"
         How the ridge system is solved. ``"auto"`` is exact for up to 20,000 rows; beyond it
         takes landmarks, in one pass over the rows (:class:`~skstruct.smoothing.NystroemRidge`).
@@ -293,11 +294,14 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         return TokenProblem(self.space_, loss, self.outputs_, self.starts_, pairs=pairs)
 
     def _fit_given(self, X, sample_weight):
+        from skstruct.smoothing.classifiers import as_smoother
+
         smoother = clone(self.smoother)
         self._check_linear(self.problem_, smoother)
         parameters = smoother.get_params(deep=False)
         if self.random_state is not None and parameters.get("random_state", 0) is None:
             smoother.set_params(random_state=self.random_state)
+        smoother = as_smoother(smoother)
         if sample_weight is None:
             return smoother.fit(X, self.problem_.targets())
         if not has_fit_parameter(smoother, "sample_weight"):

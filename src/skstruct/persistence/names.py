@@ -49,6 +49,7 @@ HOMES = {
     "skstruct.learners.token_problem": "TokenProblem",
     "skstruct.learners.tokens": "NamedFeatures TokenBatch TokenReader",
     "skstruct.smoothing.additive": "AdditiveKernelRidge",
+    "skstruct.smoothing.classifiers": "ClassifierMeans",
     "skstruct.smoothing.forest": "Forest",
     "skstruct.smoothing.kernel_ridge": "KernelRidge",
     "skstruct.smoothing.linear": "LinearRidge",

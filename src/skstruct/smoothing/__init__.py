@@ -9,6 +9,7 @@ from skstruct.smoothing.kernel_ridge import KernelRidge
 
 if TYPE_CHECKING:
     from skstruct.smoothing.additive import AdditiveKernelRidge
+    from skstruct.smoothing.classifiers import ClassifierMeans
     from skstruct.smoothing.forest import Forest
     from skstruct.smoothing.linear import LinearRidge
     from skstruct.smoothing.nadaraya_watson import NadarayaWatson
@@ -20,6 +21,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "AdditiveKernelRidge": "additive",
+        "ClassifierMeans": "classifiers",
         "Forest": "forest",
         "LinearRidge": "linear",
         "NadarayaWatson": "nadaraya_watson",
@@ -31,6 +33,7 @@ __getattr__ = lazy_names(
 
 __all__ = [
     "AdditiveKernelRidge",
+    "ClassifierMeans",
     "Forest",
     "KernelRidge",
     "LinearRidge",
