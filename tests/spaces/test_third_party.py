@@ -2,9 +2,10 @@
 """A space written outside the library gets every loss that fits its embedding."""
 
 import numpy as np
+import pytest
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.losses import Hamming, ZeroOne
+from skstruct.losses import Hamming, Listed, ZeroOne
 from skstruct.spaces import BaseSpace, Decoded, check_costs
 from skstruct.testing import check_loss, check_space
 
@@ -55,3 +56,8 @@ def test_checks_and_learner():
     assert model.score(X, Y) > -0.2
     assert space.contains(model.predict(X, loss="zero_one")).all()
     assert space.contains(model.predict(X, loss=lambda z, y: float(abs(z.sum() - y.sum())))).all()
+    said = r"Thermometer needs a method kbest\(costs, k\).* loss=Listed\(Hamming\(\)\)"
+    with pytest.raises(ValueError, match=said):
+        model.kbest(X, 2)
+    values = model.kbest(X, 2, loss=Listed(Hamming())).values  # as the message says
+    assert (values[:, 0] <= values[:, 1]).all()

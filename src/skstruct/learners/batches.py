@@ -9,6 +9,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from skstruct._arrays.blocks import parse_memory, row_blocks
 from skstruct._arrays.progress import track
 from skstruct.exceptions import InfeasibleError
+from skstruct.learners.raw_inputs import rows_of
 from skstruct.spaces.base import Decoded
 
 
@@ -33,13 +34,13 @@ def decide_in_blocks(X, smooth, decide, bytes_per_row, *, memory, n_jobs, verbos
             raise error.shifted(rows.start) from None
 
     def one(rows):
-        return decided(rows, smooth(X[rows]))
+        return decided(rows, smooth(rows_of(X, rows)))
 
     shown = track(blocks, "predicting", verbose)
     if n_jobs == 1 and len(blocks) > 1:  # smooth one block while the one before is decided
         from skstruct.streaming.pipeline import overlapped
 
-        smoothed = overlapped(shown, lambda rows: (rows, smooth(X[rows])), depth=1)
+        smoothed = overlapped(shown, lambda rows: (rows, smooth(rows_of(X, rows))), depth=1)
         return _joined([decided(*pair) for pair in smoothed])
     if n_jobs == 1:
         return _joined([one(rows) for rows in shown])

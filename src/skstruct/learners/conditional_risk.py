@@ -30,6 +30,7 @@ from skstruct.learners.one_pass import (
     warn_of_loss,
 )
 from skstruct.learners.problem import risk_problem
+from skstruct.learners.raw_inputs import takes_raw_inputs
 from skstruct.learners.streams import StreamedRisk
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
@@ -54,6 +55,11 @@ def retargeted(smoother, problem):
         other = smoother.with_targets(problem.targets())
         _RETARGETED[smoother] = (problem.key, other)
     return other
+
+
+def _name_of(smoother) -> str:
+    """The class that the user gave."""
+    return type(getattr(smoother, "classifier", smoother)).__name__
 
 
 class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
@@ -94,7 +100,8 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         Replaces kernel ridge regression: a smoother of this library, any multi-output
         regressor of scikit-learn as it is, or a classifier, whose ``predict_proba`` gives the
         means of 0/1 targets (:class:`~skstruct.smoothing.ClassifierMeans`). Kernel, alpha and
-        what is left out then have no part.
+        what is left out then have no part. Where its tags, or those of a pipeline's first step,
+        say that it takes missing values, categories or texts, inputs reach it as they are.
     system : "auto", "cholesky", "packed", "spectral", "nystroem", "fourier" or "primal"
         How the ridge system is solved. ``"auto"`` is exact for up to 20,000 rows; beyond it
         takes landmarks, in one pass over the rows (:class:`~skstruct.smoothing.NystroemRidge`).
@@ -202,6 +209,11 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         self.verbose = verbose
         self.random_state = random_state
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = takes_raw_inputs(self.smoother)
+        return tags
+
     # ------------------------------------------------------------------ fitting
     @all_or_nothing
     def fit(self, X, y=None, sample_weight=None, groups=None, *, checkpoint=None):
@@ -301,12 +313,21 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         parameters = smoother.get_params(deep=False)
         if self.random_state is not None and parameters.get("random_state", 0) is None:
             smoother.set_params(random_state=self.random_state)
-        smoother = as_smoother(smoother)
-        if sample_weight is None:
-            return smoother.fit(X, self.problem_.targets())
-        if not has_fit_parameter(smoother, "sample_weight"):
-            raise ValueError(f"{type(smoother).__name__} takes no sample_weight.")
-        return smoother.fit(X, self.problem_.targets(), sample_weight=sample_weight)
+        smoother, weight = as_smoother(smoother), {}
+        if sample_weight is not None:
+            if not has_fit_parameter(smoother, "sample_weight"):
+                raise ValueError(f"{type(smoother).__name__} takes no sample_weight.")
+            weight = {"sample_weight": sample_weight}
+        try:
+            return smoother.fit(X, self.problem_.targets(), **weight)
+        except ValueError as error:
+            if "1d array" not in str(error):  # scikit-learn's words for a single target
+                raise
+            name = type(smoother).__name__
+            raise ValueError(
+                f"{name} predicts one target, and there are several: give "
+                f"smoother=MultiOutputRegressor({name}(...)) of sklearn.multioutput."
+            ) from error
 
     def _is_held(self, X, groups) -> bool:
         """Whether an array mapped from a file is held whole, for a system that needs all of it."""
@@ -432,9 +453,10 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         if problem.key != self.problem_.key and not problem.by_weights:
             if not isinstance(smoother, LinearSmoother) or self.label_kernel is not None:
                 raise ValueError(
-                    f"{type(smoother).__name__} was fitted to {self.problem_.key[0]}, and "
-                    f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, "
-                    "or use a linear smoother (KernelRidge, Neighbors, NadarayaWatson, Forest)."
+                    f"{_name_of(smoother)} was fitted to {self.problem_.key[0]}, and "
+                    f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, or "
+                    "with a smoother that keeps its training rows and weighs them anew for any "
+                    "loss (KernelRidge, Neighbors, NadarayaWatson, Forest)."
                 )
             smoother = retargeted(smoother, problem)
         return problem.restricted(restrict), smoother
@@ -444,7 +466,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         if problem.by_weights and not isinstance(smoother, LinearSmoother):
             loss = type(problem.loss).__name__
             raise ValueError(
-                f"{loss} needs the weights of the training rows, which {type(smoother).__name__} "
+                f"{loss} needs the weights of the training rows, which {_name_of(smoother)} "
                 "has not: use KernelRidge, Neighbors, NadarayaWatson or Forest, or "
                 f"loss=Listed({loss}()) to choose among outputs seen in training."
             )
@@ -486,7 +508,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
             raise ValueError("Weights are of positions, not of sequences: see smoother_.weights.")
         if not isinstance(self.smoother_, LinearSmoother):
             raise ValueError(
-                f"{type(self.smoother_).__name__} has no weights of training examples; use "
+                f"{_name_of(self.smoother_)} has no weights of training examples; use "
                 "KernelRidge, Neighbors, NadarayaWatson or Forest."
             )
         problem, smoother = self._prepared(loss, restrict)

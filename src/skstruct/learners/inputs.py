@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
 from skstruct.backends import backend_for, is_tensor
+from skstruct.learners.raw_inputs import checked_raw, takes_raw_inputs
 from skstruct.learners.tokens import TokenBatch, TokenReader, are_tokens
 
 
@@ -19,7 +20,8 @@ def read_inputs(model, X, *, kernel=None, reset):
     """
     X = on_host(X)
     if reset:
-        _check_kernel_of_strings(X, kernel)
+        if not _raw(model):
+            _check_kernel_of_strings(X, kernel)
         model.features_ = clone(kernel).fit(X) if has_features(kernel) else None
         model.tokens_ = None
         if model.features_ is None and are_tokens(X):
@@ -56,7 +58,8 @@ def _check_kernel_of_strings(X, kernel):
     """A text is no row of numbers, and a list of kernels is tried on numbers only."""
     if isinstance(kernel, (list, tuple)) and any(map(has_features, kernel)):
         raise ValueError("String kernels are tried one at a time: give a single one.")
-    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
+    rows = isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.ndim == 1)
+    first = X[0] if rows and len(X) else None
     if isinstance(first, str) and not has_features(kernel):
         raise ValueError(
             f"X[0] is the text {first[:30]!r}. Give a kernel between strings, such as "
@@ -65,8 +68,17 @@ def _check_kernel_of_strings(X, kernel):
 
 
 def checked(model, X, reset):
-    """An array or CSR of finite floats, with the features that the model knows."""
+    """An array or CSR of finite floats, with the features that the model knows.
+
+    As it is where the model has a smoother that says what it takes.
+    """
+    if _raw(model):
+        return checked_raw(model, X, reset)
     return validate_data(model, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+
+
+def _raw(model) -> bool:
+    return takes_raw_inputs(getattr(model, "smoother", None))
 
 
 def has_features(kernel) -> bool:

@@ -165,7 +165,10 @@ class KernelProblem(RiskProblem):
             return space.search(self._settled(means), k)
         g, total = self._means(means)
         if not isinstance(space, KBest):
-            raise ValueError(f"{type(space).__name__} lists only the best output.")
+            raise ValueError(
+                f"{type(space).__name__} lists only the best output: it needs a method "
+                "kbest(costs, k) (protocol KBest); space=None compares outputs of training."
+            )
         if not self.by_embedding:
             return space.kbest(self.space.squares_ - 2.0 * g, k)
         best = space.kbest(self.kernel.cost(g, total), k)

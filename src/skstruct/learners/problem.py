@@ -136,12 +136,22 @@ class RiskProblem:
         if not isinstance(space, KBest):
             raise ValueError(
                 f"The k best outputs are not known under {self.loss!r}: {type(space).__name__} "
-                "lists only the best. Give another loss, such as loss='hamming'."
+                f"lists only the best. {self._other_ways(space)}"
             )
         costs, offset = self.priced(means, rows)
         best = space.kbest(costs, k)
         offset = offset[:, None]
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)
+
+    def _other_ways(self, space) -> str:
+        """What lists the k best where a space does not."""
+        whole = getattr(space, "space", space)  # what a view is a view of
+        if whole is not space and isinstance(whole, KBest):
+            return f"{type(whole).__name__} lists more: give a loss such as loss='hamming'."
+        method = f"{type(whole).__name__} needs a method kbest(costs, k) (protocol KBest)"
+        if np.ndim(self.outputs) != 2:
+            return f"{method}."
+        return f"{method}; loss=Listed({self.loss!r}) lists those among outputs of training."
 
     def smooth(self, smoother, X) -> Any:
         """Means of the targets at the rows of X, or the weights of the training rows."""

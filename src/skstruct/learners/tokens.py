@@ -65,7 +65,7 @@ def are_tokens(X) -> bool:
 
 def len_of(x) -> int:
     """Number of positions of a sequence."""
-    return x.shape[0] if hasattr(x, "shape") else len(x)
+    return x.shape[0] if getattr(x, "shape", ()) else len(x)
 
 
 class TokenReader:
