@@ -22,3 +22,13 @@ def _no_figure_stays_open():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def shown_at_once(monkeypatch):
+    """Progress is shown from the first moment on, whatever the clock says."""
+    from skstruct._arrays import progress
+
+    monkeypatch.setattr(progress, "AFTER", 0.0)
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "BEAT", None)

@@ -357,7 +357,7 @@ def test_predicting_from_many_threads_changes_nothing():
     assert {name: id(value) for name, value in vars(model).items()} == before
 
 
-def test_progress_goes_to_stderr(capfd):
+def test_progress_goes_to_stderr(capfd, shown_at_once):
     ConditionalRiskMinimizer(verbose=1).fit(X, Y).predict(X_NEW)
     captured = capfd.readouterr()
     assert captured.out == ""

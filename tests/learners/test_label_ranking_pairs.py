@@ -85,7 +85,7 @@ def test_processes_give_the_same():
     assert_allclose(one.predict_pairs(X_NEW), two.predict_pairs(X_NEW))
 
 
-def test_a_progress_bar_on_request(capsys):
+def test_a_progress_bar_on_request(capsys, shown_at_once):
     PairwiseComparison(verbose=1).fit(X, Z)
     assert "pairs" in capsys.readouterr().err
 

@@ -142,6 +142,21 @@ def test_a_gap_is_reported_where_the_space_is_larger_than_the_candidates():
     assert (decoded.bounds <= decoded.values).all()
 
 
+def test_a_search_computes_no_bounds(monkeypatch):
+    """Nobody reads them there, and decisions do not depend on them."""
+    X, Y = inputs(len(WORDS)), WORDS
+    model = OutputKernelRegressor(output_kernel=SpectrumKernel(2), gamma=0.5, space=Sequences())
+    expected = model.fit(X, Y)
+    problem, weights = expected.problem_, np.random.default_rng(0).normal(size=(5, len(Y)))
+    assert_array_equal(problem.decide(weights), problem.decode(weights).outputs)
+
+    def bounds(*_):
+        raise AssertionError("bounds were asked for")
+
+    monkeypatch.setattr("skstruct.learners.kernel_problem.KernelProblem._bounds", bounds)
+    assert model.fit(X, Y).C_ == expected.C_
+
+
 def test_outputs_come_back_in_their_form():
     X = inputs(4)
     assert OutputKernelRegressor(C=1.0).fit(X, [3, 1, 3, 1]).predict(X).dtype.kind == "i"

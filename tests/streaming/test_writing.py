@@ -145,7 +145,7 @@ print(peak(1000) - first)
     assert int(done.stdout) < 20_000  # kB, of 80,000 that were written
 
 
-def test_verbose_shows_a_bar(tmp_path, capsys):
+def test_verbose_shows_a_bar(tmp_path, capsys, shown_at_once):
     write_batches(batches(2), tmp_path / "out.csv", verbose=1, total=20)
     assert "writing" in capsys.readouterr().err
     write_batches(batches(2), tmp_path / "out.csv")

@@ -1,30 +1,235 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A progress bar on stderr when asked for, nothing otherwise."""
+"""What long work will do and how far it has come: a bar on a terminal, lines elsewhere.
+
+Nothing is shown of what takes less than two seconds. All goes to stderr.
+
+* :func:`reported` makes a method one piece of work, which begins when it is called;
+* :func:`announce` says what will be done, once the work takes longer than that;
+* :func:`track`, :func:`ticker` and :func:`working` are stages of the work, one in another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+AFTER = 2.0  # seconds of work before anything is shown
+EVERY = 5.0  # seconds between two lines, where there is no terminal
+BEAT: float | None = 0.5  # seconds between two looks at the clock within a step; None for never
 
-def track(steps: Sequence[T], description: str, verbose: int) -> Iterable[T]:
-    """Iterate over ``steps``; with ``verbose`` a bar shows how far it has come."""
-    if not verbose:
+
+def clock() -> float:
+    """Seconds, as work is measured by; tests put another one here."""
+    return time.monotonic()
+
+
+class Work:
+    """One call of a user: since when it runs, what was announced, and which stages are open."""
+
+    def __init__(self, verbose: int):
+        self.verbose, self.began = verbose, clock()
+        self.latest = -float("inf")  # when a line was printed
+        self.plans: list[str] = []
+        self.stages: list[Stage] = []
+        self._bars: Any = None
+        self._lock = threading.RLock()  # stages may be moved by several threads
+        self._over = threading.Event()
+        if BEAT is not None:
+            threading.Thread(target=self._beat, args=(BEAT,), daemon=True).start()
+
+    def _beat(self, seconds: float) -> None:
+        while not self._over.wait(seconds):
+            self.look()
+
+    def look(self) -> None:
+        """Show what there is to show, if it is time."""
+        with self._lock, contextlib.suppress(OSError, ValueError):  # of a stderr that is closed
+            if self._over.is_set() or clock() - self.began < (AFTER if self.verbose == 1 else 0.0):
+                return
+            while self.plans:
+                self._print(self.plans.pop(0))
+            if sys.stderr is not None and sys.stderr.isatty():
+                self._draw()
+            elif self.stages and clock() - self.latest >= EVERY:
+                self.latest, self.stages[0].in_lines = clock(), True
+                self._print("; ".join(stage.text() for stage in self.stages))
+
+    def _print(self, text: str) -> None:
+        if self._bars is not None:
+            self._bars.console.print(text, markup=False, highlight=False)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def _draw(self) -> None:
+        if self._bars is None and self.stages:
+            from skstruct._arrays.progress_bars import Bars
+
+            self._bars = Bars()
+        for stage in self.stages:
+            self._bars.show(stage)
+
+    def closed(self, stage: Stage) -> None:
+        """A stage is over: its bar is filled, and the last of its lines says how long it took."""
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            self.stages.remove(stage)
+            if self._bars is not None:
+                self._bars.finish(stage)
+            elif stage.in_lines:
+                self._print(stage.summary())
+
+    def end(self) -> None:
+        """Nothing is shown any more."""
+        with self._lock:
+            self._over.set()
+            if self._bars is not None:
+                self._bars.stop()
+
+
+class Stage:
+    """Steps of one kind; ``total`` is None where nobody knows how many there will be."""
+
+    def __init__(self, work: Work, description: str, total: float | None = None, unit: str = ""):
+        self.work, self.description, self.total, self.unit = work, description, total, unit
+        self.began, self.done, self.in_lines = clock(), 0.0, False
+        work.stages.append(self)
+        work.look()
+
+    def advance(self, steps: float = 1) -> None:
+        """So many steps more."""
+        self.reach(self.done + steps)
+
+    def reach(self, done: float, total: float | None = None) -> None:
+        """So many steps in all; the total may become known on the way."""
+        self.done = done
+        self.total = self.total if total is None else total
+        self.work.look()
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return clock() - self.began
+
+    def text(self) -> str:
+        """How far it is."""
+        spent = duration(self.seconds)
+        if not self.total:
+            steps = f"{self.done:,.0f}{self.unit}, " if self.done else ""
+            return f"{self.description}: {steps}{spent} so far"
+        share = min(1.0, self.done / self.total)
+        steps = f"{self.done:,.0f} of {self.total:,.0f}{self.unit} ({share:.0%}), {spent} so far"
+        left = f", about {duration(self.seconds * (1 / share - 1))} left" if share > 0 else ""
+        return f"{self.description}: {steps}{left}"
+
+    def summary(self) -> str:
+        """What it was, when it is over."""
+        steps = f"{self.done:,.0f}{self.unit} in " if self.done else ""
+        return f"{self.description}: {steps}{duration(self.seconds)}"
+
+    def close(self) -> None:
+        """It is over, also where fewer steps were needed than were allowed."""
+        self.work.closed(self)
+
+
+_WORK: ContextVar[Work | None] = ContextVar("work", default=None)
+
+
+@contextlib.contextmanager
+def watching(verbose: int) -> Iterator[Work | None]:
+    """What is called within is one piece of work, all stages of which are shown if ``verbose``.
+
+    With 1 they are shown once the work takes longer than two seconds, with 2 at once. Within
+    other work that is shown, this is a part of it.
+    """
+    work = _WORK.get()
+    if work is not None or not verbose:
+        yield work
+        return
+    work = Work(int(verbose))
+    token = _WORK.set(work)
+    try:
+        yield work
+    finally:
+        _WORK.reset(token)
+        work.end()
+
+
+def reported(method):
+    """A method of an object with ``verbose``: each call of it is one piece of work."""
+
+    @wraps(method)
+    def shown(self, *args, **kwargs):
+        with watching(getattr(self, "verbose", 0)):
+            return method(self, *args, **kwargs)
+
+    return shown
+
+
+def announce(text: str) -> None:
+    """Say what will be done, if the work that this is a part of is shown."""
+    work = _WORK.get()
+    if work is not None:
+        work.plans.append(text)
+        work.look()
+
+
+@contextlib.contextmanager
+def working(
+    description: str, total: float | None = None, verbose: int = 0, unit: str = ""
+) -> Iterator[Stage | None]:
+    """A stage of the work that is shown, or work of its own; None where nothing is."""
+    with watching(verbose) as work:
+        if work is None:
+            yield None
+            return
+        stage = Stage(work, description, total, unit)
+        try:
+            yield stage
+        finally:
+            stage.close()
+
+
+def track(steps: Sequence[T], description: str, verbose: int = 0) -> Iterable[T]:
+    """Iterate over ``steps``, also in another thread, and show how far it has come."""
+    work = _WORK.get()
+    if work is None and not verbose:
         return steps
-    from rich.console import Console
-    from rich.progress import track as rich_track
-
-    return rich_track(steps, description=description, console=Console(stderr=True))
+    return _tracked(steps, description, work, verbose)
 
 
-def ticker(n_steps: int, description: str, verbose: int) -> Callable[..., None]:
-    """A function to call after each of so many steps; with ``verbose`` it moves a bar."""
-    steps = iter(track(range(n_steps), description, verbose))
-    next(steps, None)
+def _tracked(steps, description, work, verbose):
+    own = Work(int(verbose)) if work is None else None
+    stage = Stage(work or own, description, len(steps))
+    try:
+        for step in steps:
+            yield step
+            stage.advance()
+    finally:
+        stage.close()
+        if own is not None:
+            own.end()
 
-    def tick(*_) -> None:
-        next(steps, None)
 
-    return tick
+@contextlib.contextmanager
+def ticker(n_steps: int | None, description: str, verbose: int = 0) -> Iterator[Callable]:
+    """A function to call after each of so many steps, or of fewer."""
+    with working(description, n_steps, verbose) as stage:
+        yield (lambda *_: None) if stage is None else (lambda *_: stage.advance())
+
+
+def duration(seconds: float) -> str:
+    """A time in words.
+
+    >>> duration(0.4), duration(59), duration(200), duration(9000)
+    ('0 s', '59 s', '3 minutes', '2.5 hours')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 6000 else f"{seconds / 3600:.1f} hours"

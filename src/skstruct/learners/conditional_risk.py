@@ -12,6 +12,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
 from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.progress import reported
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.kernels.labels import label_kernel_matrix
 from skstruct.learners.base import BlockPredictor
@@ -215,6 +216,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         return tags
 
     # ------------------------------------------------------------------ fitting
+    @reported
     @all_or_nothing
     def fit(self, X, y=None, sample_weight=None, groups=None, *, checkpoint=None):
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.

@@ -148,6 +148,12 @@ class KernelProblem(RiskProblem):
             return self.kernel.nearest(space, g, total)
         return space.argmin(self.space.squares_ - 2.0 * g)
 
+    def decide(self, means, rows=slice(None)):
+        """Outputs alone, without bounds over a space that holds more than the candidates."""
+        if not self.streamed:
+            return super().decide(means, rows)
+        return self.space.rows(rows).search(self._settled(means)).outputs[:, 0]
+
     @staticmethod
     def _settled(weights):
         """Weights on a grid of their own, so that ties do not depend on rounding."""

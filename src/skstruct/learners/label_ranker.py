@@ -17,6 +17,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.progress import reported
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.decoding.linear_ordering import pair_blocks, pair_signs
 from skstruct.learners.reductions import PreferenceReduction, with_constant
@@ -46,6 +47,7 @@ class LabelRanker(BaseEstimator):
         return tags
 
     # ------------------------------------------------------------------ fitting
+    @reported
     @all_or_nothing
     def fit(self, X, y):
         """Learn from inputs ``X`` (n, p) and rankings ``y`` in any form the space reads."""

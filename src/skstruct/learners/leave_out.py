@@ -8,10 +8,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.distinct import distinct
-from skstruct._arrays.progress import track
+from skstruct._arrays.progress import announce, track
 from skstruct.kernels.inputs import default_gamma, has_gamma
 from skstruct.learners.checkpoints.levels import NOWHERE
 
@@ -23,10 +24,15 @@ TIE = 1e-12  # risks that are equal but for rounding
 
 @dataclass
 class LeaveOutSearch:
-    """What was tried: one entry per kernel, gamma and alpha, and the best of them."""
+    """What was tried: one entry per kernel, gamma and alpha, and the best of them.
+
+    ``loss`` is the loss of the risks where another than that of the model stood in for it, because
+    it is faster to decide; None where the risks are those of the model's own loss.
+    """
 
     trials: list[dict[str, Any]] = field(default_factory=list)
     best: dict[str, Any] | None = None
+    loss: Any = None
 
     def add(self, trial) -> bool:
         """Keep a trial; True when it is the best so far: by risk, then by squared error."""
@@ -174,15 +180,17 @@ def choose(
         Where ``X`` are not all rows that are learned from.
     """
     targets, tie_targets = None if fit else problem.search_targets(), problem.tie_targets()
+    judge = searched_by(problem)
 
     def fitted(number):
         smoother = make_smoother(*pairs[number], np.inf)
         return fit(smoother) if fit else smoother.fit(X, targets, sample_weight)
 
     search, of_pair, chosen = _stopped_search(level, pairs)  # chosen: the pair of the best trial
+    search.loss = stand_in(judge, problem)
     first, winner = level.found.get("n_done", 0), None  # the smoother of that pair
     for number, (kernel, gamma) in enumerate(
-        track(pairs, "kernels", verbose if len(pairs) > 1 else 0)
+        track(pairs, "kernels", verbose) if len(pairs) > 1 else pairs
     ):
         if number < first:
             continue
@@ -191,10 +199,10 @@ def choose(
         numbers, weight = _judged_by(smoother, problem, sample_weight)
         alphas = alpha_grid(alpha, smoother)[of_pair.count(number) :]
         paths = smoother.loo_path(alphas, groups)
-        for value in track(alphas.tolist(), "alphas", verbose if len(pairs) == 1 else 0):
+        for value in track(alphas.tolist(), "alphas", verbose):
             if getattr(smoother, "path_is_costly", False) and _rises(search, of_pair, number):
                 break
-            risk = problem.realized(next(paths), memory, weight, numbers)
+            risk = judge.realized(next(paths), memory, weight, numbers)
             trial = {"kernel": kernel, "gamma": gamma, "alpha": value, "risk": risk}
             if tie_targets is not None and search.ties(risk):
                 if winner is None:
@@ -215,6 +223,22 @@ def _rises(search, of_pair, number) -> bool:
     """Whether the last two penalties of a kernel were worse than its best, by a fiftieth."""
     risks = [trial["risk"] for trial, pair in zip(search.trials, of_pair) if pair == number]
     return len(risks) > 2 and min(risks[-2:]) > 1.02 * min(risks)
+
+
+def searched_by(problem):
+    """The problem that compares penalties; it is announced where it is another."""
+    judge = problem.for_search()
+    loss = stand_in(judge, problem)
+    if loss is not None:
+        announce(
+            f"Penalties are compared by {loss!r}, which is faster to decide than {problem.loss!r}."
+        )
+    return judge
+
+
+def stand_in(judge, problem):
+    """The loss that stands in for that of a problem, as it was before it met a space, or None."""
+    return None if judge is problem else clone(judge.loss)
 
 
 def _judged_by(smoother, problem, sample_weight):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct._arrays.progress import reported
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.conditional_risk import ConditionalRiskMinimizer
 from skstruct.learners.label_ranker import LabelRanker
@@ -105,6 +106,7 @@ class NeighborLabelRanker(LabelRanker):
     def _reduction(self, space):
         return RiskReduction(space, resolve_loss(self.loss), self.outputs_)
 
+    @reported
     @all_or_nothing
     def fit(self, X, y):
         """Learn from inputs ``X`` (n, p) and rankings ``y`` in any form the space reads."""

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
+from skstruct._arrays.progress import reported
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.label_ranker import LinearLabelRanker
 
@@ -116,6 +117,7 @@ class OnlineLabelRanker(LinearLabelRanker):
         for _ in range(self.n_epochs):
             self._visit(reduced, rng.permutation(n) if self.shuffle else np.arange(n))
 
+    @reported
     @all_or_nothing
     def partial_fit(self, X, y):
         """Visit the rows of ``X`` (n, p) and ``y`` once, in their order.

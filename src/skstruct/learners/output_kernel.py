@@ -10,6 +10,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.progress import reported
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.bounds import Certificate, compression_bound, pac_bayes_bound
 from skstruct.kernels.inputs import UNIT_KERNELS
@@ -174,6 +175,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
     _kernel_parameter = "input_kernel"
 
     # ------------------------------------------------------------------ fitting
+    @reported
     @all_or_nothing
     def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None):
         """Learn from inputs ``X`` and outputs ``y`` in any form that the kernel reads.

@@ -17,6 +17,7 @@ from skstruct.losses import pair
 from skstruct.spaces.base import Decoded, KBest
 
 JUDGED = 10_000  # rows that a constant answer is judged by
+THIN = 0.05  # share of nonzero numbers below which sparse products are faster than dense ones
 
 
 class RiskProblem:
@@ -54,7 +55,7 @@ class RiskProblem:
             self.used = np.flatnonzero(seen)
         n_columns = self.width if self.used is None else len(self.used)
         self.by_weights = by_weights and not joint and n_columns > len(outputs)
-        self._psi = psi if self.by_weights else None
+        self._psi = _thin(psi) if self.by_weights else None
         self._measure(psi)
         listed = getattr(self.space, "listed_", None)
         self.key: tuple = (
@@ -164,6 +165,11 @@ class RiskProblem:
         """What to smooth where rows are left out: left-out means of the identity are weights."""
         return np.eye(len(self.outputs)) if self.by_weights else self.targets()
 
+    def for_search(self) -> RiskProblem:
+        """The problem by which penalties are compared: this one, or that of a faster loss."""
+        loss = self.loss.search_loss(self.space)
+        return self if loss is self.loss else StandInProblem(self, loss)
+
     def groups_of_rows(self, groups):
         """The groups that are left out together, for every row that is smoothed."""
         return groups
@@ -237,6 +243,38 @@ class RiskProblem:
         return narrowed
 
 
+class StandInProblem(RiskProblem):
+    """Decisions of another loss from what is smoothed for a problem: to compare penalties.
+
+    Parameters
+    ----------
+    problem : RiskProblem
+        Whose targets are smoothed.
+    loss : loss
+        Whose embedding can be read off that of the problem.
+    """
+
+    def __init__(self, problem: RiskProblem, loss):
+        whole = getattr(problem.space, "space", problem.space)  # what a view is a view of
+        self.problem, self.outputs = problem, problem.outputs
+        self.space, self.loss = pair(loss, whole, problem.outputs)
+        self.joint, self.by_weights = problem.joint, problem.by_weights
+        self.rows_stand_alone, self.n_kept = problem.rows_stand_alone, problem.n_kept
+        psi = self._projected(problem.space.targets(problem.outputs))
+        self.width = psi.shape[1]
+        self._psi = _thin(psi) if self.by_weights else None
+        self._measure(psi)
+
+    def _projected(self, means):
+        return self.problem.space.project(means, self.space.embedding)
+
+    def mean_embedding(self, means):
+        if self.by_weights:
+            return super().mean_embedding(means)
+        g, total = self.problem.mean_embedding(means)
+        return self._projected(g), total
+
+
 class WeightProblem(RiskProblem):
     """One loss without a finite embedding on one space: decided from the weights themselves."""
 
@@ -255,6 +293,13 @@ class WeightProblem(RiskProblem):
     def decide(self, means, rows=slice(None)):
         search = getattr(self.loss, "search", self.loss.minimize)  # some bounds take long
         return search(means, self.outputs, self.space.rows(rows)).outputs
+
+
+def _thin(psi):
+    """Embeddings as they are, or sparse where hardly any number is other than zero."""
+    if sparse.issparse(psi) or np.count_nonzero(psi) > THIN * psi.size:
+        return psi
+    return sparse.csr_array(psi)
 
 
 def risk_problem(space, loss, outputs, *, joint=False, by_weights=False, some=False) -> RiskProblem:

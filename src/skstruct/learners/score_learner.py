@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.checks import is_count
+from skstruct._arrays.progress import reported
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.base import BlockPredictor
 from skstruct.learners.checkpoints.saving import resuming
@@ -32,6 +33,7 @@ class ScoreLearner(BlockPredictor):
     space = loss = None
 
     # ------------------------------------------------------------------ fitting
+    @reported
     @all_or_nothing
     def fit(self, X, y, sample_weight=None, *, checkpoint=None):
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.

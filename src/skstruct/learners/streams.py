@@ -13,12 +13,13 @@ from sklearn.utils.metaestimators import available_if
 
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.checks import is_count
+from skstruct._arrays.progress import reported
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.batches import widened
 from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.inputs import device_of, on_host, read_inputs
-from skstruct.learners.leave_out import alpha_grid, choose, kernel_grid
+from skstruct.learners.leave_out import alpha_grid, choose, kernel_grid, searched_by
 from skstruct.learners.one_pass import (
     ONE_PASS,
     BlockReader,
@@ -134,6 +135,7 @@ class StreamedRisk:
 
     # ------------------------------------------------------------------ further rows
     @available_if(_goes_on)
+    @reported
     @all_or_nothing
     def partial_fit(self, X, y, sample_weight=None):
         """Learn from further rows by landmarks, which are those of the first call.
@@ -212,9 +214,8 @@ class StreamedRisk:
 
     def _best_alpha(self, smoother):
         alphas, weight = alpha_grid(self.alpha, smoother), smoother.sample_[2]
-        risks = [
-            self.problem_.realized(left, self.memory, weight) for left in smoother.loo_path(alphas)
-        ]
+        judge = searched_by(self.problem_)
+        risks = [judge.realized(left, self.memory, weight) for left in smoother.loo_path(alphas)]
         return smoother.with_alpha(float(alphas[int(np.argmin(risks))]))
 
 

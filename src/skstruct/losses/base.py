@@ -20,6 +20,7 @@ class BilinearLoss(Protocol):
     def pairwise(self, Y_pred: Array, Y_true: Array) -> Array: ...  # shape: (n_pred, n_true)
     def embedding_on(self, space: Any) -> str: ...  # where it depends on the space
     def bind(self, space: Any) -> BilinearLoss: ...  # reads names and arcs off a space
+    def search_loss(self, space: Any) -> BilinearLoss: ...  # which compares penalties in its place
     def cost(self, g: Array, total: Array) -> Array: ...  # V g + total u, shape: (n, d)
     def offset(self, g: Array, total: Array) -> Array: ...  # <v, g> + constant total, shape: (n,)
 
@@ -41,6 +42,15 @@ class BaseLoss(BaseEstimator):
 
     def bind(self, space):
         """This loss for the outputs of one space; most losses need nothing of it."""
+        return self
+
+    def search_loss(self, space):
+        """The loss by which a search compares penalties: this one, unless deciding takes too long.
+
+        A search decides every training row once for each penalty. A loss whose decisions are
+        expensive over ``space`` may name one like it that is cheap to decide; its embedding is one
+        that ``space.project`` can read off the embedding of this loss.
+        """
         return self
 
     def pairwise(self, Y_pred, Y_true):

@@ -29,6 +29,10 @@ class HierarchicalLoss(BaseLoss):
       loss, never smaller than the hierarchical one, decoded exactly by one min-cut. Use
       it where exact rows take too long.
 
+    A learner that compares penalties decides every training row once for each of them. On graphs
+    that are not forests it does so by ``"average"`` in place of ``"exact"`` (:meth:`search_loss`);
+    predictions are those of the exact loss.
+
     Parameters
     ----------
     weights : "siblings", "uniform", sequence or mapping from label to weight
@@ -72,6 +76,12 @@ class HierarchicalLoss(BaseLoss):
         bound.form_ = _bilinear_form(bound.graph_, bound.weights_, average=average)
         return bound
 
+    def search_loss(self, space):
+        """Itself on forests, which are decided in O(d); else that of ``dag="average"``."""
+        if self.dag == "average" or _graph_of(space).is_forest:
+            return self
+        return HierarchicalLoss(self.weights, dag="average")
+
     def _resolve(self, space, graph):
         if isinstance(self.weights, str):
             if self.weights == "uniform":
@@ -96,16 +106,21 @@ class HierarchicalLoss(BaseLoss):
 
     def _averaged(self, Y_pred, Y_true):
         """Every arc by itself: a wrong label whose parent is in on both sides, on average."""
-        graph, weights = self.graph_, self.weights_
-        differ = (Y_pred != Y_true).astype(np.float64)
-        both = (Y_pred * Y_true)[:, graph.parents]
+        graph, weights, d = self.graph_, self.weights_, self.graph_.n_nodes
+        differ = sparse.csr_array(Y_pred != Y_true, dtype=np.float64)  # few labels of many
+        both = sparse.csr_array(Y_pred * Y_true, dtype=np.float64)
         share = weights[graph.children] / graph.n_parents[graph.children]
-        roots = differ[:, graph.roots] @ weights[graph.roots]
-        return roots + (differ[:, graph.children] * both) @ share
+        arcs = sparse.csr_array((share, (graph.children, graph.parents)), shape=(d, d))
+        root = np.zeros(d)
+        root[graph.roots] = weights[graph.roots]
+        return differ @ root + np.asarray((differ @ arcs).multiply(both).sum(axis=1)).ravel()
 
     def cost(self, g, total):
         V, u, _ = self.form_
-        return (V @ g.T).T + total * u
+        costs = np.ascontiguousarray((V @ g.T).T)
+        roots = np.flatnonzero(u)  # few: no other label costs what it does whatever is known
+        costs[:, roots] += (total if total.shape[1] == 1 else total[:, roots]) * u[roots]
+        return costs
 
     def offset(self, g, total):
         return g @ self.form_[2]

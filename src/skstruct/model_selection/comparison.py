@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing, check_consistent_length
 
-from skstruct._arrays.progress import ticker
+from skstruct._arrays.progress import announce, ticker
 from skstruct.learners.token_problem import check_lengths
 from skstruct.learners.tokens import are_tokens, len_of
 from skstruct.model_selection.bootstrap import bootstrap_means, percentile_interval
@@ -114,14 +114,15 @@ def compare(
     left_out = np.concatenate([test for _, test in parts])
     if not np.array_equal(np.sort(left_out), np.arange(n)):
         raise ValueError(f"cv should leave out every row once, as KFold does; {cv!r} does not.")
-    tick = ticker(len(learners) * len(parts), "Comparing", verbose)
     tables: dict[str, dict] = {}
     seconds, failed = {}, {}
-    for name, learner in learners.items():
-        try:
-            tables[name], seconds[name] = _left_out(learner, X, y, parts, losses, tick)
-        except ValueError as error:
-            failed[name] = str(error)
+    with ticker(len(learners) * len(parts), "comparing", verbose) as tick:
+        announce(f"Comparing {', '.join(learners)} on {n:,} rows in {len(parts)} folds.")
+        for name, learner in learners.items():
+            try:
+                tables[name], seconds[name] = _left_out(learner, X, y, parts, losses, tick)
+            except ValueError as error:
+                failed[name] = str(error)
     if not tables:
         first = next(iter(failed.items()), ("none", "no learner was given"))
         raise ValueError(f"No learner could be compared; {first[0]}: {first[1]}")

@@ -277,6 +277,29 @@ class BaseSpace(BaseEstimator):
             "came, which cannot be written in these."
         )
 
+    def project(self, means, embedding):
+        r"""Mean embeddings of another kind, read off those of this space.
+
+        The other way round from :meth:`lift`: a column of :math:`\psi'` that is also one of
+        :math:`\psi` has the same mean in both.
+
+        Parameters
+        ----------
+        means : array or sparse array of shape (n, d)
+        embedding : str
+            What is asked for; every space gives its own.
+
+        Returns
+        -------
+        means : array of shape (n, d')
+        """
+        if embedding == self.embedding:
+            return means
+        raise ValueError(
+            f"{type(self).__name__} embeds its outputs by {self.embedding}; means of {embedding} "
+            "cannot be read off these."
+        )
+
 
 def _same(a, b) -> bool:
     """Whether a parameter keeps its value."""

@@ -40,12 +40,20 @@ class ParentProducts(EmbeddingView):
         self._parents = [space.dag_.parents_of[j] for j in self.shared_]
 
     def _products(self, Z):
-        columns = [Z[:, parents].min(axis=1) for parents in self._parents]
-        return np.column_stack(columns) if columns else np.zeros((len(Z), 0))
+        """Whether all parents are in, for each product; (n, n_products)."""
+        if not len(self.shared_):
+            return np.zeros((len(Z), 0))
+        return np.minimum.reduceat(Z[:, self._arcs[1]], self._first_arc, axis=1)
 
     def embed(self, Z):
-        Z = np.asarray(Z, dtype=np.float64)
-        return np.hstack([Z, self._products(Z)])
+        Z = np.asarray(Z)
+        return np.hstack([Z, self._products(Z)]).astype(np.float64)
+
+    def project(self, means, embedding):
+        """Means of the labels alone: the first d columns."""
+        if embedding == "indicators":
+            return means[:, : len(self.labels_)]
+        return super().project(means, embedding)
 
     def lift(self, costs, embedding):
         """Costs of labels, (n, d): the products cost nothing."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import tempfile
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from skstruct._arrays.progress import track
+from skstruct._arrays.progress import ticker, working
 from skstruct._files.atomic import replacing
 from skstruct.streaming.blocks import Block, Partition, Source
 from skstruct.streaming.engines import itself, opened
@@ -53,10 +52,12 @@ def write_batches(batches: Iterable, path, *, verbose: int = 0, total: int | Non
     if suffix not in kinds:
         raise ValueError(f"{path}: files end in .parquet, .pq or .csv.")
     mode = "w" if suffix == ".csv" else "wb"
-    with _bar(total, verbose) as advance, replacing(path, mode) as file:
+    with working("writing", total, verbose, " rows") as stage, replacing(path, mode) as file:
         with kinds[suffix](file) as table:
             for number, batch in enumerate(batches):
-                advance(table.add(batch, number))
+                n_rows = table.add(batch, number)
+                if stage is not None:
+                    stage.advance(n_rows)
             if table.names is None:
                 raise ValueError(f"{path}: there was no batch to write.")
         return table.n_rows
@@ -107,13 +108,16 @@ def predict_partitions(
     try:
         parts = source.partitions(count)
         names = [f"part-{i:05d}.parquet" for i in range(len(parts))]
-        with opened(engine) as workers:
+        with opened(engine) as workers, ticker(len(parts), "predicting", verbose) as tick:
             shared = workers.submit(itself, predict)  # sent once, and made again if it is lost
             tasks = [
                 workers.submit(_predict_part, part, shared, os.path.join(unfinished, name), rows)
                 for part, name in zip(parts, names)
             ]
-            n_rows = sum(workers.result(task) for task in track(tasks, "predicting", verbose))
+            n_rows = 0
+            for task in tasks:
+                n_rows += workers.result(task)
+                tick()
         for name in names:
             os.replace(os.path.join(unfinished, name), folder / name)
     finally:
@@ -123,17 +127,3 @@ def predict_partitions(
 
 def _predict_part(part: Partition, predict, path: str, rows: int) -> int:
     return write_batches((predict(block) for block in part.blocks(rows)), path)
-
-
-@contextlib.contextmanager
-def _bar(total, verbose):
-    """A function to call with the number of rows that were written."""
-    if not verbose:
-        yield lambda n: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task("writing", total=total)
-        yield lambda n: progress.advance(task, n)

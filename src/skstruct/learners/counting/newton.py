@@ -37,28 +37,28 @@ def newton_cg(
     K_residual = gram.times(residual)
     direction, K_direction = residual.copy(), K_residual.copy()
     size = first = np.vdot(residual, K_residual)
-    tick = ticker(max_iter, "newton-cg", verbose)
     vectors, done = (A, residual, K_residual, direction, K_direction), 0
     if stopped := level.found:
         for mine, theirs in zip(vectors, stopped["vectors"]):
             np.copyto(mine, theirs)
         size, done = np.float64(stopped["size"]), stopped["done"]
-    for step in range(done + 1, max_iter + 1):
-        if size <= tol**2 * first:
-            return A, step - 1
-        bent = examples.curvature(K_direction)
-        bent += 2.0 * lam * direction
-        length = size / np.vdot(bent, K_direction)
-        A += length * direction
-        bent *= length
-        residual -= bent
-        K_residual -= gram.times(bent)
-        size, last = np.vdot(residual, K_residual), size
-        for gradient, way in ((residual, direction), (K_residual, K_direction)):
-            way *= size / last
-            way += gradient
-        tick()
-        level.reached(vectors=vectors, size=float(size), done=step)
+    with ticker(max_iter, "newton-cg", verbose) as tick:
+        for step in range(done + 1, max_iter + 1):
+            if size <= tol**2 * first:
+                return A, step - 1
+            bent = examples.curvature(K_direction)
+            bent += 2.0 * lam * direction
+            length = size / np.vdot(bent, K_direction)
+            A += length * direction
+            bent *= length
+            residual -= bent
+            K_residual -= gram.times(bent)
+            size, last = np.vdot(residual, K_residual), size
+            for gradient, way in ((residual, direction), (K_residual, K_direction)):
+                way *= size / last
+                way += gradient
+            tick()
+            level.reached(vectors=vectors, size=float(size), done=step)
     warnings.warn(
         f"newton-cg stopped after {max_iter} iterations with a gradient of "
         f"{np.sqrt(max(size, 0.0) / first):.1e} of the first one; raise max_iter or alpha.",

@@ -7,7 +7,7 @@ import copy
 
 import numpy as np
 
-from skstruct._arrays.progress import track
+from skstruct._arrays.progress import reported, track
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.counting.closed_form import ClosedForms
@@ -171,6 +171,7 @@ class CountingRidge(CountingReader):
         self.random_state = random_state
 
     # ------------------------------------------------------------------ fitting
+    @reported
     @all_or_nothing
     def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None):
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
@@ -248,6 +249,7 @@ class CountingRidge(CountingReader):
         return choose_alpha(grid, losses, solutions.examples.weight)
 
     # ------------------------------------------------------------------ online
+    @reported
     @all_or_nothing
     def partial_fit(self, X, y, sample_weight=None):
         """Steps of functional gradient descent on further rows.

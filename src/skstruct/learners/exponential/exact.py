@@ -36,17 +36,18 @@ def lbfgs(
     if not len(theta):  # a kernel of zeros has no features
         return Solution(theta, float(model.value_and_gradient(theta)[0]), 0.0, 0, True)
     evaluate = model.value_and_gradient
-    found = minimize(
-        evaluate if level is NOWHERE else Replayed(evaluate, level, room),
-        theta,
-        jac=True,
-        method="L-BFGS-B",
-        callback=ticker(max_iter, "L-BFGS", verbose),
-        options={
-            "maxiter": max_iter, "maxfun": 10 * max_iter, "gtol": tol, "maxls": 50,
-            "ftol": 64 * np.finfo(float).eps,
-        },
-    )  # fmt: skip
+    with ticker(max_iter, "L-BFGS", verbose) as tick:
+        found = minimize(
+            evaluate if level is NOWHERE else Replayed(evaluate, level, room),
+            theta,
+            jac=True,
+            method="L-BFGS-B",
+            callback=tick,
+            options={
+                "maxiter": max_iter, "maxfun": 10 * max_iter, "gtol": tol, "maxls": 50,
+                "ftol": 64 * np.finfo(float).eps,
+            },
+        )  # fmt: skip
     norm = float(np.abs(found.jac).max(initial=0.0))
     best, value = found.x, float(found.fun)
     # A search that ends because the objective moves by rounding alone has found what there is.

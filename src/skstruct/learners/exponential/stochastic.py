@@ -197,7 +197,21 @@ def averaged_descent(
     gradients, W, *, tol: float, max_iter: int, verbose: int = 0, level=NOWHERE
 ) -> Solution:
     """Descend until the averaged gradient promises less than ``tol`` of the objective."""
-    tick = ticker(max_iter, "stochastic gradients", verbose)
+    with ticker(max_iter, "stochastic gradients", verbose) as tick:
+        mean_W, mean_G, done, promise = _descended(gradients, W, tol, max_iter, level, tick)
+    if promise > tol:
+        warnings.warn(
+            f"Stochastic gradients stopped after {done} steps while the objective may still fall "
+            f"by {promise:.2g}, above tol = {tol:.2g}: raise max_iter or n_chains.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    norm = float(np.abs(mean_G).max(initial=0.0))
+    return Solution(mean_W.ravel(), float("nan"), norm, done, promise <= tol)
+
+
+def _descended(gradients, W, tol, max_iter, level, tick):
+    """Means of weights and gradients, steps, and by how much the objective may still fall."""
     done, window, first = 0, 16, 0
     stopped = level.found
     while True:
@@ -224,14 +238,5 @@ def averaged_descent(
         done += window
         promise = 0.5 * float(np.vdot(mean_G, gradients.step(mean_G)))
         if promise <= tol or done >= max_iter:
-            break
+            return mean_W, mean_G, done, promise
         W, window = mean_W, 2 * window
-    if promise > tol:
-        warnings.warn(
-            f"Stochastic gradients stopped after {done} steps while the objective may still fall "
-            f"by {promise:.2g}, above tol = {tol:.2g}: raise max_iter or n_chains.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    norm = float(np.abs(mean_G).max(initial=0.0))
-    return Solution(mean_W.ravel(), float("nan"), norm, done, promise <= tol)

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.checks import is_count
-from skstruct._arrays.progress import track
+from skstruct._arrays.progress import reported, track
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.margins.base import MarginLearner
@@ -55,6 +55,7 @@ class HingeLearner(MarginLearner):
         if not is_count(self.max_iter):
             raise ValueError(f"max_iter is a whole number from 1; {self.max_iter!r} came.")
 
+    @reported
     @all_or_nothing
     def partial_fit(self, X, y, sample_weight=None):
         """Add rows to those of earlier calls, and go on from the dual variables of these.

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skstruct._arrays.checks import is_count
-from skstruct._arrays.progress import track
+from skstruct._arrays.progress import reported, track
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.checkpoints.saving import resuming
@@ -135,6 +135,7 @@ class StructuredPerceptron(MarginLearner):
             if not is_count(getattr(self, name)):
                 raise ValueError(f"{name} is a whole number from 1; {getattr(self, name)!r} came.")
 
+    @reported
     @all_or_nothing
     def fit(self, X, y, *, checkpoint=None):
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
@@ -172,6 +173,7 @@ class StructuredPerceptron(MarginLearner):
         self._keep(rows)
         self.problem_ = self.problem_.trained()
 
+    @reported
     @all_or_nothing
     def partial_fit(self, X, y):
         """Visit the rows of ``X`` (n, p) and ``y`` once, in their order.

@@ -172,13 +172,13 @@ class MaxMarginTree(NetworkLearner):
             return mask, train_on(dual, oracle, mask, **settings)
         if self.method == "crank":
             beta = sufficient_price(Y, edges, dual.share) if self.beta is None else self.beta
-            return crank(
-                dual, oracle, edges, beta_max=beta, n_restarts=self.n_restarts,
-                n_jobs=self.n_jobs, progress=ticker(self.n_restarts, "starts", self.verbose),
-                **settings,
-            )  # fmt: skip
+            with ticker(self.n_restarts, "starts", self.verbose) as tick:
+                return crank(
+                    dual, oracle, edges, beta_max=beta, n_restarts=self.n_restarts,
+                    n_jobs=self.n_jobs, progress=tick, **settings,
+                )  # fmt: skip
         if self.method == "greedy":
-            n_labels = len(self.space_.labels_)
-            settings["progress"] = ticker(n_labels - 1, "edges", self.verbose)
-        method = {"greedy": greedy, "mst": mst, "project": project}[self.method]
+            with ticker(len(self.space_.labels_) - 1, "edges", self.verbose) as tick:
+                return greedy(dual, oracle, edges, progress=tick, **settings)
+        method = {"mst": mst, "project": project}[self.method]
         return method(dual, oracle, edges, **settings)

@@ -8,7 +8,6 @@ import re
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.progress import ticker
 from skstruct.backends import is_tensor
 
 
@@ -38,14 +37,13 @@ def checked(block):
     return X, y, weight
 
 
-def counted(read, n_rows: int | None, block_rows: int, verbose: int):
-    """The same reader, with a bar that moves with every block."""
-    n_blocks = 1 if n_rows is None else -(-n_rows // block_rows)
-    tick = ticker(n_blocks, "summing", verbose)
+def counted(read, stage):
+    """The same reader, which tells a stage how many rows it has read."""
 
     def read_and_count(block):
-        tick()
-        return read(block)
+        rows = read(block)
+        stage.advance(len(block))
+        return rows
 
     return read_and_count
 

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skstruct._arrays.blocks import parse_memory, row_blocks
+from skstruct._arrays.progress import reported, working
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.backends import is_tensor
 from skstruct.kernels.inputs import InputKernel
@@ -148,6 +149,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
     rows_ = sample_ = left_out_rows_ = folds_ = None  # of a model that was loaded from a file
 
     # ------------------------------------------------------------------ fitting
+    @reported
     @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
@@ -168,6 +170,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         self.left_out_rows_ = rows if drawn else None
         return self._solve()
 
+    @reported
     @all_or_nothing
     def fit_source(self, source, read=None, *, sample=None, folds=None, level=None):
         """Fit to the blocks of a source; nothing of the rows is kept but a sample.
@@ -204,6 +207,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         self.rows_, self.left_out_rows_, self.sample_ = None, None, (X, T, weight)
         return self._solve()
 
+    @reported
     @all_or_nothing
     def partial_fit(self, X, y, sample_weight=None):
         """Further rows. The first call settles the kernel and its landmarks."""
@@ -314,17 +318,24 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
             if level is not None:
                 engine = SavedEngine(level, self.map_.backend, workers, count)
                 count = engine.n_partitions
-            if self.verbose and isinstance(workers, SerialEngine):
-                read = counted(read, source.n_rows, self._block_rows(), self.verbose)
-            args = (workers.submit(itself, self.map_), read, self._block_rows(), square)
-            if self.folds_ is None:
-                return merge_tree(
-                    source.partitions(count), engine, accumulate, merged, FAN_IN, args=args
-                )
-            parts = source.partitions(int(self.folds_.max()) + 1)
-            tasks = [engine.submit(accumulate, part, *args) for part in parts]
-            self.fold_sums_ = [engine.result(task) for task in tasks]
-            return merged(self.fold_sums_)
+            here = isinstance(workers, SerialEngine)
+            with working(
+                "summing", source.n_rows if here else None, self.verbose, " rows"
+            ) as stage:
+                if here and stage is not None:
+                    read = counted(read, stage)
+                return self._sums_of(source, read, engine, workers, count, square)
+
+    def _sums_of(self, source, read, engine, workers, count, square) -> Stats:
+        args = (workers.submit(itself, self.map_), read, self._block_rows(), square)
+        if self.folds_ is None:
+            return merge_tree(
+                source.partitions(count), engine, accumulate, merged, FAN_IN, args=args
+            )
+        parts = source.partitions(int(self.folds_.max()) + 1)
+        tasks = [engine.submit(accumulate, part, *args) for part in parts]
+        self.fold_sums_ = [engine.result(task) for task in tasks]
+        return merged(self.fold_sums_)
 
     def _n_partitions(self, source) -> int:
         """Those asked for, or enough for checkpoints and workers: by the rows, not by who sums."""
