@@ -30,5 +30,6 @@ def shown_at_once(monkeypatch):
     from skstruct._arrays import progress
 
     monkeypatch.setattr(progress, "AFTER", 0.0)
+    monkeypatch.setattr(progress, "STAGE_AFTER", 0.0)
     monkeypatch.setattr(progress, "EVERY", 0.0)
     monkeypatch.setattr(progress, "BEAT", None)

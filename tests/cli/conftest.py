@@ -6,6 +6,15 @@ import warnings
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def _whatever_the_clock_says(monkeypatch):
+    """Progress of commands is not shown, however slow the machine is."""
+    from skstruct._arrays import progress
+
+    monkeypatch.setattr(progress, "AFTER", float("inf"))
+    monkeypatch.setattr(progress, "BEAT", None)
+
+
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
     """Runs a command in an empty folder; returns its code, stdout and stderr."""

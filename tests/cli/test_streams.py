@@ -330,22 +330,35 @@ def test_wrong_sizes_of_blocks(run, model):
 
 
 # ---------------------------------------------------------------------- progress
-def test_the_bar_tells_rows_and_is_hidden_otherwise(run, model):
-    from rich.console import Console
-
+def test_rows_are_told_and_hidden_otherwise(run, model, shown_at_once, capsys):
+    from skstruct._arrays.progress import watching
     from skstruct.cli.progress import rows_bar, watched
 
     for n_rows, share in ((20_000, None), (None, 0.5), (None, None)):
-        text = io.StringIO()
-        console = Console(file=text, force_terminal=True, width=100)
-        with rows_bar(n_rows, lambda share=share: share, True, console) as advance:
+        with watching(1), rows_bar(n_rows, lambda share=share: share, True) as advance:
             advance(10_000)
-        shown = text.getvalue()
-        assert "10,000 rows" in shown
+        shown = capsys.readouterr().err
+        assert "10,000" in shown
+        assert "rows" in shown
         assert ("50%" in shown) == (n_rows is not None or share is not None)
-    with rows_bar(5, lambda: None, False) as advance:
+    with watching(1), rows_bar(5, lambda: None, False) as advance:
         advance(5)
-    assert not watched("out.csv")  # nobody looks at the stderr of a test
+    assert capsys.readouterr().err == ""
+    assert watched("out.csv")
+    assert watched(None)  # nobody looks at the terminal of a test
+
+
+def test_predictions_and_progress_share_no_terminal(monkeypatch):
+    from skstruct.cli.progress import watched
+
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert watched(None)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert not watched(None)
+    assert watched("out.csv")
+
+
+def test_quick_commands_say_nothing(run, model):
     model("labels")
     assert run("predict", "m.model", "new.csv", "-o", "out.csv").err == ""
 
@@ -417,7 +430,7 @@ def test_a_file_that_may_not_grow(long_model):
 def test_whoever_reads_stdout_may_stop(long_model):
     long_file("long.csv", 20_000)  # more than a pipe holds
     process = subprocess.Popen(
-        [*COMMAND, "long.model", "long.csv", "--block-rows", "1000"],
+        [*COMMAND, "long.model", "long.csv", "--block-rows", "1000", "-q"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -433,7 +446,7 @@ def test_whoever_reads_stdout_may_stop(long_model):
 def test_stdout_on_a_full_disk(long_model):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*COMMAND, "long.model", "long_train.csv"],
+            [*COMMAND, "long.model", "long_train.csv", "-q"],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 AFTER = 2.0  # seconds of work before anything is shown
+STAGE_AFTER = 1.0  # seconds of a stage before it is shown, when the work is
 EVERY = 5.0  # seconds between two lines, where there is no terminal
 BEAT: float | None = 0.5  # seconds between two looks at the clock within a step; None for never
 
@@ -34,10 +35,10 @@ def clock() -> float:
 class Work:
     """One call of a user: since when it runs, what was announced, and which stages are open."""
 
-    def __init__(self, verbose: int):
-        self.verbose, self.began = verbose, clock()
+    def __init__(self, verbose: int, bars: bool = True):
+        self.verbose, self.began, self._bars_wanted = verbose, clock(), bars
         self.latest = -float("inf")  # when a line was printed
-        self.plans: list[str] = []
+        self.plans: list[str | Callable[[], str]] = []
         self.stages: list[Stage] = []
         self._bars: Any = None
         self._lock = threading.RLock()  # stages may be moved by several threads
@@ -52,13 +53,17 @@ class Work:
     def look(self) -> None:
         """Show what there is to show, if it is time."""
         with self._lock, contextlib.suppress(OSError, ValueError):  # of a stderr that is closed
-            if self._over.is_set() or clock() - self.began < (AFTER if self.verbose == 1 else 0.0):
+            patient = self.verbose == 1
+            if self._over.is_set() or (patient and clock() - self.began < AFTER):
                 return
             while self.plans:
-                self._print(self.plans.pop(0))
-            if sys.stderr is not None and sys.stderr.isatty():
+                plan = self.plans.pop(0)
+                self._print(plan if isinstance(plan, str) else plan())
+            if not self.stages or (patient and self.stages[0].seconds < STAGE_AFTER):
+                return
+            if self._bars_wanted and sys.stderr is not None and sys.stderr.isatty():
                 self._draw()
-            elif self.stages and clock() - self.latest >= EVERY:
+            elif clock() - self.latest >= EVERY:
                 self.latest, self.stages[0].in_lines = clock(), True
                 self._print("; ".join(stage.text() for stage in self.stages))
 
@@ -69,12 +74,18 @@ class Work:
             print(text, file=sys.stderr, flush=True)
 
     def _draw(self) -> None:
-        if self._bars is None and self.stages:
+        if self._bars is None:
             from skstruct._arrays.progress_bars import Bars
 
             self._bars = Bars()
         for stage in self.stages:
             self._bars.show(stage)
+
+    def opened(self, stage: Stage) -> None:
+        """A stage begins."""
+        with self._lock:
+            self.stages.append(stage)
+        self.look()
 
     def closed(self, stage: Stage) -> None:
         """A stage is over: its bar is filled, and the last of its lines says how long it took."""
@@ -82,6 +93,9 @@ class Work:
             self.stages.remove(stage)
             if self._bars is not None:
                 self._bars.finish(stage)
+                if not self.stages:  # what is printed next is not drawn over
+                    self._bars.stop()
+                    self._bars = None
             elif stage.in_lines:
                 self._print(stage.summary())
 
@@ -99,8 +113,7 @@ class Stage:
     def __init__(self, work: Work, description: str, total: float | None = None, unit: str = ""):
         self.work, self.description, self.total, self.unit = work, description, total, unit
         self.began, self.done, self.in_lines = clock(), 0.0, False
-        work.stages.append(self)
-        work.look()
+        work.opened(self)
 
     def advance(self, steps: float = 1) -> None:
         """So many steps more."""
@@ -142,17 +155,18 @@ _WORK: ContextVar[Work | None] = ContextVar("work", default=None)
 
 
 @contextlib.contextmanager
-def watching(verbose: int) -> Iterator[Work | None]:
+def watching(verbose: int, bars: bool = True) -> Iterator[Work | None]:
     """What is called within is one piece of work, all stages of which are shown if ``verbose``.
 
     With 1 they are shown once the work takes longer than two seconds, with 2 at once. Within
-    other work that is shown, this is a part of it.
+    other work that is shown, this is a part of it. Without ``bars`` there are lines also on a
+    terminal, for work during which others print there.
     """
     work = _WORK.get()
     if work is not None or not verbose:
         yield work
         return
-    work = Work(int(verbose))
+    work = Work(int(verbose), bars)
     token = _WORK.set(work)
     try:
         yield work
@@ -172,8 +186,11 @@ def reported(method):
     return shown
 
 
-def announce(text: str) -> None:
-    """Say what will be done, if the work that this is a part of is shown."""
+def announce(text: str | Callable[[], str]) -> None:
+    """Say what will be done, if this is a part of work that is shown.
+
+    What takes time to find is given as a function, which is called when it is said.
+    """
     work = _WORK.get()
     if work is not None:
         work.plans.append(text)

@@ -16,6 +16,7 @@ from skstruct.cli.options import (
     reading_options,
     verbose_option,
 )
+from skstruct.cli.progress import shows_progress
 
 COLUMNS = ("loss", "learner", "mean", "low", "high", "behind", "behind low", "behind high",
            "fit s", "predict s")  # fmt: skip
@@ -35,6 +36,7 @@ NAMES = (
 @verbose_option
 @quiet_option
 @json_option
+@shows_progress
 def compare(data, learners, loss, folds, picture, verbose, quiet, as_json, **reading):
     """Cross-validate several learners on the same folds of DATA.
 

@@ -13,6 +13,7 @@ from skstruct.cli.options import (
     reading_options,
     restrict_option,
 )
+from skstruct.cli.progress import shows_progress
 
 
 @click.command(short_help="Losses of a model on a data file, with intervals.")
@@ -27,6 +28,7 @@ from skstruct.cli.options import (
 @reading_options
 @quiet_option
 @json_option
+@shows_progress
 def evaluate(model, data, losses, restrict, bootstrap, level, quiet, as_json, **reading):
     """Mean losses of MODEL on DATA, each with a bootstrap interval and the best constant answer.
 

@@ -17,6 +17,7 @@ from skstruct.cli.options import (
     reading_options,
     verbose_option,
 )
+from skstruct.cli.progress import shows_progress
 
 
 @click.command(short_help="Learn from a data file, write a model file.")
@@ -35,6 +36,7 @@ from skstruct.cli.options import (
 @verbose_option
 @quiet_option
 @json_option
+@shows_progress
 def fit(
     data, model, loss, learner, settings, scale, checkpoint, verbose, quiet, as_json, **reading
 ):

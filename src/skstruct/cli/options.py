@@ -15,7 +15,9 @@ EXISTING = click.Path(exists=True, dir_okay=False, readable=True)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No remarks, no progress.")
-verbose_option = click.option("-v", "--verbose", is_flag=True, help="Progress bars on stderr.")
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, help="Progress from the start, not after two seconds."
+)
 loss_option = click.option("--loss", help="What a mistake costs; see `skstruct losses`.")
 restrict_option = click.option(
     "--restrict",
@@ -60,12 +62,13 @@ def read_file(path, options: dict, *, quiet: bool, no_outputs: bool = False):
     no_outputs : bool
         Whether all columns are inputs.
     """
+    from skstruct._arrays.progress import working
     from skstruct.cli.exits import bad_data
     from skstruct.datasets.reading import read_data
 
     check_format(options.get("format_"))
     targets = () if no_outputs else tuple(options.get("targets") or ()) or None
-    with bad_data():
+    with bad_data(), working(f"reading {path}"):
         data = read_data(
             path,
             format=options.get("format_"),

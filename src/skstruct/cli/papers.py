@@ -10,6 +10,8 @@ from pathlib import Path
 
 import click
 
+from skstruct.cli.options import quiet_option
+
 
 @click.group(short_help="Print the tables of the papers again.")
 def papers():
@@ -25,16 +27,24 @@ def list_papers():
     print_table("", ("name", "prints"), rows)
 
 
-@papers.command("run", context_settings={"ignore_unknown_options": True})
+@papers.command("run", context_settings={
+    "ignore_unknown_options": True, "allow_interspersed_args": False,
+})  # fmt: skip
+@quiet_option
 @click.argument("name")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
-def run_paper(ctx, name, arguments):
+def run_paper(ctx, quiet, name, arguments):
     """Run the script NAME with whatever ARGUMENTS it takes; data come from $SKSTRUCT_DATA."""
+    from skstruct._arrays.progress import watching, working
+
     known = {path.stem: path for path in _scripts()}
     if name not in known:
         raise click.UsageError(f"There is no script {name!r}; known are {', '.join(known)}.")
-    ctx.exit(subprocess.call([sys.executable, str(known[name]), *arguments]))
+    command = [sys.executable, str(known[name]), *arguments]
+    with watching(int(not quiet), bars=False), working(f"running {known[name].name}"):
+        code = subprocess.call(command)
+    ctx.exit(code)
 
 
 def _scripts():

@@ -15,6 +15,7 @@ from skstruct.cli.options import (
     restrict_option,
     strict_option,
 )
+from skstruct.cli.progress import shows_progress
 
 
 @click.command(short_help="Predict for a data file, write a CSV.")
@@ -40,6 +41,7 @@ from skstruct.cli.options import (
 @reading_options
 @quiet_option
 @json_option
+@shows_progress
 def predict(
     model, data, output, loss, restrict, kbest, risk, explain, block_rows, strict, quiet, as_json,
     **reading,

@@ -1,14 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many rows are done, on stderr, for whoever watches."""
+"""How far a command is, on stderr, for whoever waits."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
+from functools import wraps
+
+
+def shows_progress(command):
+    """A command that says what it does and how far it is, once it takes longer than two seconds.
+
+    On a terminal there are bars, elsewhere lines; nothing with ``--quiet``, and nothing while
+    predictions are printed to the same terminal.
+    """
+
+    @wraps(command)
+    def shown(*args, **options):
+        import skstruct.persistence
+        import skstruct.tasks  # noqa: F401
+        from skstruct._arrays.progress import watching
+
+        level = 2 if options.get("verbose") else 1
+        hidden = options.get("quiet") or ("output" in options and not watched(options["output"]))
+        with watching(0 if hidden else level):
+            return command(*args, **options)
+
+    return shown
 
 
 @contextlib.contextmanager
-def rows_bar(n_rows: int | None, share, shown: bool, console=None):
+def rows_bar(n_rows: int | None, share, shown: bool):
     """A function to be called with the number of rows that were done.
 
     Parameters
@@ -18,37 +40,23 @@ def rows_bar(n_rows: int | None, share, shown: bool, console=None):
     share : callable
         Else how much is done, from 0 to 1, or None where nobody knows.
     shown : bool
-        Nothing is drawn if not.
+        Nothing is shown if not.
     """
+    from skstruct._arrays.progress import working
+
     if not shown:
         yield lambda _: None
         return
-    from rich import progress
-    from rich.console import Console
-
-    drawn = progress.Progress(
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.TaskProgressColumn(),
-        progress.TextColumn("{task.fields[rows]:,} rows"),
-        progress.TimeRemainingColumn(),
-        console=console or Console(stderr=True),
-        transient=True,
-    )
-    known = n_rows is not None or share() is not None
-    with drawn:
-        task = drawn.add_task("predicting", total=1.0 if known else None, rows=0)
-        done = 0
+    with working("predicting", n_rows, unit=" rows") as stage:
 
         def advance(n):
-            nonlocal done
-            done += n
-            part = share() if n_rows is None else done / max(1, n_rows)
-            drawn.update(task, completed=part or 0.0, rows=done)
+            if stage is not None:
+                done, part = stage.done + n, share() if n_rows is None else None
+                stage.reach(done, done / part if part else None)
 
         yield advance
 
 
 def watched(output) -> bool:
-    """Whether somebody looks at stderr, and no predictions are printed to the same terminal."""
-    return sys.stderr.isatty() and (output is not None or not sys.stdout.isatty())
+    """Whether progress may be shown: no predictions are printed to the same terminal."""
+    return output is not None or not (sys.stderr.isatty() and sys.stdout.isatty())

@@ -6,6 +6,7 @@ from __future__ import annotations
 import click
 
 from skstruct.cli.options import EXISTING, quiet_option, reading_options, verbose_option
+from skstruct.cli.progress import shows_progress
 
 
 @click.command(short_help="Everything about a model and its errors in one HTML file.")
@@ -19,6 +20,7 @@ from skstruct.cli.options import EXISTING, quiet_option, reading_options, verbos
 @reading_options
 @verbose_option
 @quiet_option
+@shows_progress
 def report(model, data, output, title, train, examples, verbose, quiet, **reading):
     """Show what MODEL was trained on, its losses on DATA and where its errors are.
 

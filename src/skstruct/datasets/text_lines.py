@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from skstruct._arrays.progress import working
 from skstruct.datasets.home import open_binary
 from skstruct.exceptions import DataFormatError
 
@@ -93,7 +94,7 @@ def _byte_blocks(path, max_line, seen):
 def _unpacked(path, seen):
     """Pieces of the file, of the length that is sent; empty at the end."""
     size = BLOCK_BYTES
-    with open_binary(path) as file:
+    with open_binary(path) as file, working("text", _megabytes(path), unit=" MB") as stage:
         while True:
             try:
                 piece = file.read(size)
@@ -102,7 +103,15 @@ def _unpacked(path, seen):
                 raise DataFormatError(f"{kind} ({error or 'out of memory'})", path=path) from None
             if seen is not None:
                 seen(len(piece))
+            if stage is not None:
+                stage.advance(len(piece) / 1e6)
             size = yield piece
+
+
+def _megabytes(path) -> float | None:
+    """Size of what will be read; None of a packed file."""
+    path = Path(path)
+    return None if path.suffix in (".gz", ".xz") else path.stat().st_size / 1e6
 
 
 def _decoded(block, path, number) -> str:

@@ -11,6 +11,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.progress import watching
 from skstruct.backends import backend_for
 from skstruct.learners.batches import decide_in_blocks
 from skstruct.learners.inputs import read_inputs
@@ -60,7 +61,8 @@ class BlockPredictor(BaseEstimator):
         self._check_limits(problem, X.shape[0])
         budget = {"memory": self.memory, "n_jobs": self.n_jobs, "verbose": self.verbose}
         smooth = partial(problem.smooth, smoother)
-        return decide_in_blocks(X, smooth, decide, problem.bytes_per_row(), **budget)
+        with watching(self.verbose):
+            return decide_in_blocks(X, smooth, decide, problem.bytes_per_row(), **budget)
 
     def _decided(self, X, problem, smoother) -> Decoded:
         """Decisions on the device that smooths, where it can decode, and else on the host."""

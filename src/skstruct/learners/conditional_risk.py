@@ -12,7 +12,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
 from skstruct._arrays.blocks import parse_memory
-from skstruct._arrays.progress import reported
+from skstruct._arrays.progress import announce, reported, working
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.kernels.labels import label_kernel_matrix
 from skstruct.learners.base import BlockPredictor
@@ -315,17 +315,19 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         parameters = smoother.get_params(deep=False)
         if self.random_state is not None and parameters.get("random_state", 0) is None:
             smoother.set_params(random_state=self.random_state)
-        smoother, weight = as_smoother(smoother), {}
+        smoother = as_smoother(smoother)
+        name, targets, weight = type(smoother).__name__, self.problem_.targets(), {}
         if sample_weight is not None:
             if not has_fit_parameter(smoother, "sample_weight"):
-                raise ValueError(f"{type(smoother).__name__} takes no sample_weight.")
+                raise ValueError(f"{name} takes no sample_weight.")
             weight = {"sample_weight": sample_weight}
+        announce(f"{name} on {X.shape[0]:,} rows x {targets.shape[1]:,} targets")
         try:
-            return smoother.fit(X, self.problem_.targets(), **weight)
+            with working(f"fitting {name}"):
+                return smoother.fit(X, targets, **weight)
         except ValueError as error:
             if "1d array" not in str(error):  # scikit-learn's words for a single target
                 raise
-            name = type(smoother).__name__
             raise ValueError(
                 f"{name} predicts one target, and there are several: give "
                 f"smoother=MultiOutputRegressor({name}(...)) of sklearn.multioutput."

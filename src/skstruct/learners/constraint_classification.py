@@ -8,6 +8,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import clone
 
+from skstruct._arrays.progress import working
 from skstruct.learners.label_ranker import LinearLabelRanker
 from skstruct.learners.reductions import KeslerReduction
 
@@ -35,6 +36,8 @@ class ConstraintClassification(LinearLabelRanker):
     space : Rankings, default=None
     random_state : int or RandomState, default=None
         Draws the pairs.
+    verbose : int, default=0
+        Progress on stderr, of what takes longer than two seconds.
 
     Attributes
     ----------
@@ -62,14 +65,18 @@ class ConstraintClassification(LinearLabelRanker):
     24
     """
 
+    verbose = 0  # of models that were saved before there was a choice
+
     def __init__(
-        self, estimator=None, *, fit_intercept=True, max_pairs=None, space=None, random_state=None
-    ):
+        self, estimator=None, *, fit_intercept=True, max_pairs=None, space=None,
+        random_state=None, verbose=0,
+    ):  # fmt: skip
         self.estimator = estimator
         self.fit_intercept = fit_intercept
         self.max_pairs = max_pairs
         self.space = space
         self.random_state = random_state
+        self.verbose = verbose
 
     def _reduction(self, space):
         if self.max_pairs is not None and not (
@@ -83,7 +90,10 @@ class ConstraintClassification(LinearLabelRanker):
         self.n_expanded_, d = len(classes), self.outputs_.shape[1]
         self.estimator_, weights = None, np.zeros(examples.shape[1])
         if self.n_expanded_:
-            self.estimator_ = self._classifier().fit(examples, classes)
+            classifier = self._classifier()
+            name = type(classifier).__name__
+            with working(f"fitting {name} to {self.n_expanded_:,} rows"):
+                self.estimator_ = classifier.fit(examples, classes)
             if not hasattr(self.estimator_, "coef_"):
                 raise ValueError(
                     "ConstraintClassification needs a linear classifier with coef_; "

@@ -17,7 +17,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstruct._arrays.optional import is_pandas
-from skstruct._arrays.progress import reported
+from skstruct._arrays.progress import announce, reported
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.decoding.linear_ordering import pair_blocks, pair_signs
 from skstruct.learners.reductions import PreferenceReduction, with_constant
@@ -52,8 +52,14 @@ class LabelRanker(BaseEstimator):
     def fit(self, X, y):
         """Learn from inputs ``X`` (n, p) and rankings ``y`` in any form the space reads."""
         X = self._begin(X, y)
+        self._announce()
         self._learn(self.reduction_.apply(self._inputs(X), self.outputs_))
         return self
+
+    def _announce(self):
+        """What will be done, where work is shown."""
+        n, d = self.outputs_.shape
+        announce(f"{type(self).__name__} on {n:,} rankings of {d:,} items")
 
     def _inputs(self, X):
         """What is learned from in the place of X."""

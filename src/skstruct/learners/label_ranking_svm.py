@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
+from skstruct._arrays.progress import track
 from skstruct.kernels import InputKernel
 from skstruct.learners.label_ranker import LinearLabelRanker
 
@@ -48,6 +49,8 @@ class LabelRankingSVM(LinearLabelRanker):
     space : Rankings, default=None
     random_state : int or RandomState, default=None
         Order in which rows are visited.
+    verbose : int, default=0
+        Progress on stderr, of what takes longer than two seconds.
 
     Attributes
     ----------
@@ -73,6 +76,8 @@ class LabelRankingSVM(LinearLabelRanker):
            [3, 2, 1]])
     """
 
+    verbose = 0  # of models that were saved before there was a choice
+
     def __init__(
         self,
         C=1.0,
@@ -86,6 +91,7 @@ class LabelRankingSVM(LinearLabelRanker):
         max_iter=1000,
         space=None,
         random_state=None,
+        verbose=0,
     ):
         self.C = C
         self.kernel = kernel
@@ -97,6 +103,7 @@ class LabelRankingSVM(LinearLabelRanker):
         self.max_iter = max_iter
         self.space = space
         self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -130,7 +137,7 @@ class LabelRankingSVM(LinearLabelRanker):
     def _solve(self, dual, epoch, evaluate):
         """Passes over the rows, in random order, until the gap is small."""
         rng = check_random_state(self.random_state)
-        for n_iter in range(1, self.max_iter + 1):
+        for n_iter in track(range(1, self.max_iter + 1), "passes", self.verbose):
             self.n_iter_ = n_iter
             epoch(rng.permutation(dual.preferences.X.shape[0]))
             scores, square = evaluate()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct._arrays.progress import reported
+from skstruct._arrays.progress import reported, track
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.conditional_risk import ConditionalRiskMinimizer
 from skstruct.learners.label_ranker import LabelRanker
@@ -44,6 +44,8 @@ class NeighborLabelRanker(LabelRanker):
         As in :class:`sklearn.neighbors.NearestNeighbors`, also "precomputed".
     n_jobs : int, default=None
     space : Rankings, default=None
+    verbose : int, default=0
+        Progress on stderr, of what takes longer than two seconds.
 
     Attributes
     ----------
@@ -66,6 +68,8 @@ class NeighborLabelRanker(LabelRanker):
     ['tea', 'rum']
     """
 
+    verbose = 0  # of models that were saved before there was a choice
+
     def __init__(
         self,
         n_neighbors="auto",
@@ -75,6 +79,7 @@ class NeighborLabelRanker(LabelRanker):
         metric="minkowski",
         n_jobs=None,
         space=None,
+        verbose=0,
     ):
         self.n_neighbors = n_neighbors
         self.loss = loss
@@ -82,6 +87,7 @@ class NeighborLabelRanker(LabelRanker):
         self.metric = metric
         self.n_jobs = n_jobs
         self.space = space
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -111,6 +117,7 @@ class NeighborLabelRanker(LabelRanker):
     def fit(self, X, y):
         """Learn from inputs ``X`` (n, p) and rankings ``y`` in any form the space reads."""
         numbers = self._numbers(self._begin(X, y).shape[0])
+        self._announce()
         smoother = Neighbors(numbers[0], self.weights, self.metric, self.n_jobs)
         space = Rankings() if self.space is None else self.space
         self.model_ = ConditionalRiskMinimizer(space, self.loss, smoother=smoother).fit(X, y)
@@ -120,7 +127,7 @@ class NeighborLabelRanker(LabelRanker):
     def _search(self, numbers):
         """Left-out risks of several numbers of neighbors; the model takes the best."""
         model, search = self.model_, LeaveOutSearch()
-        for k in numbers:
+        for k in track(numbers, "numbers of neighbors", self.verbose):
             smoother = model.smoother_.set_params(n_neighbors=k)
             search.add({"n_neighbors": k, "risk": model.problem_.realized(smoother.loo(), "1GB")})
         assert search.best is not None

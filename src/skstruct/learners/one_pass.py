@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import copy
-import sys
 import warnings
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from skstruct._arrays.progress import announce
 from skstruct.learners.inputs import on_host, read_inputs
 from skstruct.learners.leave_out import N_ALPHAS
 from skstruct.smoothing.onepass.landmarks import EXPLAINED, rows_to_choose_from
@@ -77,14 +77,20 @@ def _planned(model, X, n_targets: int, n_tried: int, linear: bool) -> str:
     )  # fmt: skip
     if chosen.system not in ONE_PASS:
         check_fits(chosen)  # before penalties are compared by other means
-    if model.verbose and n_tried == 1:
-        print(chosen, file=sys.stderr)
+    announce(lambda: _plan_text(n, n_targets, n_tried, chosen))
     return chosen.system
+
+
+def _plan_text(n: int, n_targets: int, n_tried: int, chosen) -> str:
+    """What will be done, and about how long that takes, decisions apart."""
+    tried = "" if n_tried == 1 else f", decided for each of {n_tried:,} kernels and penalties"
+    return f"{n:,} rows x {n_targets:,} targets{tried}; {chosen}"
 
 
 def one_pass_ridge(model, kernel, alpha, system, shared, n_features: int):
     """Ridge regression from sums over rows, or in the primal, with the parameters of a model."""
     from skstruct.smoothing import LinearRidge, NystroemRidge
+
 
     if system == "primal":
         if kernel != "linear":
@@ -116,7 +122,7 @@ def grow_landmarks(model, smoother, refitted, n_rows: int, weight=None, groups=N
     refitted : callable (n_landmarks) -> NystroemRidge, fitted
     weight, groups : as in the search
     """
-    search, problem = model.search_, model.problem_
+    search, judge = model.search_, model.problem_.for_search()
     numbers = smoother.left_out_rows_
     weight = weight if weight is None or numbers is None else np.asarray(weight)[numbers]
     while smoother.residual_ > EXPLAINED and _may_double(model, smoother, n_rows):
@@ -124,12 +130,10 @@ def grow_landmarks(model, smoother, refitted, n_rows: int, weight=None, groups=N
         larger.left_out_rows_ = numbers  # the same rows judge
         alphas = before["alpha"] * 10.0 ** (np.arange(1, -3, -1) / 3)
         for alpha, left in zip(alphas.tolist(), larger.loo_path(alphas, groups)):
-            risk = problem.realized(left, model.memory, weight, numbers)
+            risk = judge.realized(left, model.memory, weight, numbers)
             size = {"n_landmarks": larger.n_landmarks_}
             search.add({**before, "alpha": alpha, "risk": risk, **size})
-        if model.verbose:
-            risk = search.best["risk"]
-            print(f"{larger.n_landmarks_:,} landmarks: left-out loss {risk:.4g}", file=sys.stderr)
+        announce(f"{larger.n_landmarks_:,} landmarks: left-out loss {search.best['risk']:.4g}")
         if search.best is before:
             return smoother
         smoother = larger.with_alpha(search.best["alpha"])
@@ -159,7 +163,7 @@ def warn_of_loss(model, smoother, weight=None) -> None:
     if model.search_ is None or not model.problem_.rows_stand_alone:
         return
     risk = model.search_.best["risk"]
-    constant = model.problem_.constant_risk(weight)
+    constant = model.problem_.for_search().constant_risk(weight)
     if constant is not None and constant > 0 and risk >= constant * (1.0 - 1e-9):
         warnings.warn(
             f"On rows left out, the loss of the model is {risk:.4g}, and that of the best constant "

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
-from skstruct._arrays.progress import reported
+from skstruct._arrays.progress import reported, track
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.label_ranker import LinearLabelRanker
 
@@ -46,6 +46,8 @@ class OnlineLabelRanker(LinearLabelRanker):
     space : Rankings, default=None
         For ``partial_fit`` it names the items, unless all are in the first ``y``.
     random_state : int or RandomState, default=None
+    verbose : int, default=0
+        Progress on stderr, of what takes longer than two seconds.
 
     Attributes
     ----------
@@ -73,6 +75,8 @@ class OnlineLabelRanker(LinearLabelRanker):
            [3, 2, 1]])
     """
 
+    verbose = 0  # of models that were saved before there was a choice
+
     def __init__(
         self,
         update="passive-aggressive",
@@ -84,6 +88,7 @@ class OnlineLabelRanker(LinearLabelRanker):
         shuffle=True,
         space=None,
         random_state=None,
+        verbose=0,
     ):
         self.update = update
         self.C = C
@@ -93,6 +98,7 @@ class OnlineLabelRanker(LinearLabelRanker):
         self.shuffle = shuffle
         self.space = space
         self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self):
         if self.update not in ("perceptron", "passive-aggressive"):
@@ -114,7 +120,7 @@ class OnlineLabelRanker(LinearLabelRanker):
 
     def _learn(self, reduced):
         n, rng = reduced.X.shape[0], check_random_state(self.random_state)
-        for _ in range(self.n_epochs):
+        for _ in track(range(self.n_epochs), "epochs", self.verbose):
             self._visit(reduced, rng.permutation(n) if self.shuffle else np.arange(n))
 
     @reported

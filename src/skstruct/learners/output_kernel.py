@@ -10,7 +10,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skstruct._arrays.blocks import parse_memory
-from skstruct._arrays.progress import reported
+from skstruct._arrays.progress import announce, reported
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.bounds import Certificate, compression_bound, pac_bayes_bound
 from skstruct.kernels.inputs import UNIT_KERNELS
@@ -289,6 +289,10 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
 
     def _fit_compression(self, X, sample_weight, groups, level):
         pairs = self._kernels(X)
+        announce(
+            f"{X.shape[0]:,} rows, sample compression, {len(pairs)} kernels, "
+            f"{self.cv} folds where a radius is chosen"
+        )
         makers = [SampleCompression(kernel, gamma=gamma, **self._shape) for kernel, gamma in pairs]
         self.search_, smoother = choose_radius(
             makers, self.radius, self.problem_, X,

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.checks import is_count
-from skstruct._arrays.progress import reported
+from skstruct._arrays.progress import announce, reported
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.base import BlockPredictor
 from skstruct.learners.checkpoints.saving import resuming
@@ -48,9 +48,18 @@ class ScoreLearner(BlockPredictor):
         X, weight = self._begin(X, y, sample_weight, reset=True)
         data = {"X": X, "y": y, "sample_weight": weight, "warm_start": self._goes_on_from()}
         with resuming(self, checkpoint, **data) as level:
+            self._announce()
             self.problem_ = self._problem(X)
             self._learn(X, weight, level)
         return self
+
+    def _announce(self):
+        """What will be done, where work is shown."""
+        steps = getattr(self, "max_iter", None) or self.n_epochs
+        announce(
+            f"{type(self).__name__} on {len(self.outputs_):,} rows, {type(self.space_).__name__}, "
+            f"{type(self.loss_).__name__}; at most {steps:,} iterations"
+        )
 
     @abstractmethod
     def _learn(self, X, weight, level):

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.checks import is_count
-from skstruct._arrays.progress import reported
+from skstruct._arrays.progress import announce, reported, working
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.batches import widened
 from skstruct.learners.checkpoints.levels import NOWHERE
@@ -28,6 +28,7 @@ from skstruct.learners.one_pass import (
     checked_weight,
     first_rows,
     grow_landmarks,
+    number_tried,
     placed_in,
     rows_of,
     seed_of,
@@ -54,7 +55,8 @@ class StreamedRisk:
     # ------------------------------------------------------------------ a source of blocks
     def _fit_source(self, source, groups, checkpoint):
         self._check_streamed(groups)
-        sample, folds = first_rows(self, source)
+        with working("drawing a sample of the rows"):
+            sample, folds = first_rows(self, source)
         try:
             X = self._open_stream(sample.X, sample.y)
         except (ValueError, TypeError) as error:
@@ -105,6 +107,7 @@ class StreamedRisk:
         # What can be read only once is not tried with a second kernel.
         n_rows = rows_of(source, X.shape[0], self.n_landmarks) if source.again else 0
         pairs = kernel_grid(self._kernels(n_rows, X.shape[1]), self.gamma, X, weight)
+        announce(self._stream_plan(source, pairs))
 
         def made(kernel, gamma, alpha):  # a seed of the checkpoint's own has no part here
             return self._ridge(kernel, gamma, alpha, self.system_).set_params(random_state=seed)
@@ -129,6 +132,16 @@ class StreamedRisk:
         if source.again and source.n_rows is not None:
             smoother = grow_landmarks(self, smoother, refitted, source.n_rows, weight)
         return self._settled(smoother, weight)
+
+    def _stream_plan(self, source, pairs) -> str:
+        """What will be done with the blocks of a source."""
+        rows = "Rows" if source.n_rows is None else f"{source.n_rows:,} rows"
+        passes = "one pass" if len(pairs) == 1 else f"{len(pairs)} passes, one for each kernel"
+        tried = number_tried(pairs, self.alpha) // len(pairs)
+        return (
+            f"{rows} in blocks x {self.problem_.width + 1:,} targets, {self.system_}, {passes}; "
+            f"{tried} penalties, judged by {len(self.outputs_):,} rows"
+        )
 
     def _is_searched(self) -> bool:
         return isinstance(self.alpha, str) or np.ndim(self.alpha) > 0

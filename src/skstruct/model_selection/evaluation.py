@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length, check_random_state
 
 from skstruct._arrays.checks import is_count
+from skstruct._arrays.progress import track
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import pair, resolve_loss
@@ -92,7 +93,8 @@ def evaluate(
     plain = learner.space_.validate(model.predict(X, **_limits(restrict)))
     check_predicted_lengths(learner, plain, truth)
     columns, baselines, aims = [], [], []
-    for name, loss in named.items():
+    for name in track(list(named), "losses"):
+        loss = named[name]
         resolved = resolve_loss(loss)
         aimed = plain if name == own else predicted_for(model, X, resolved, restrict)
         aims.append(aimed is not None)

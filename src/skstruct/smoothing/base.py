@@ -16,6 +16,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from skstruct._arrays.progress import reported
+
 Array = Any
 
 
@@ -75,6 +77,7 @@ class WeightedMean(MultiOutputMixin, RegressorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    @reported
     def fit(self, X, y, sample_weight=None):
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
         X, y = validate_data(

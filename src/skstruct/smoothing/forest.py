@@ -8,6 +8,7 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 
+from skstruct._arrays.progress import track
 from skstruct.smoothing.base import WeightedMean
 
 TREES = {"random": "DecisionTreeRegressor", "extra": "ExtraTreeRegressor"}
@@ -40,6 +41,8 @@ class Forest(WeightedMean):
     max_depth : int, default=None
     n_jobs : int, default=None
     random_state : int or RandomState, default=None
+    verbose : int, default=0
+        Progress on stderr, of what takes longer than two seconds.
 
     Attributes
     ----------
@@ -70,6 +73,8 @@ class Forest(WeightedMean):
     True
     """
 
+    verbose = 0  # of models that were saved before there was a choice
+
     def __init__(
         self,
         n_estimators=200,
@@ -80,6 +85,7 @@ class Forest(WeightedMean):
         max_depth=None,
         n_jobs=None,
         random_state=None,
+        verbose=0,
     ):
         self.n_estimators = n_estimators
         self.trees = trees
@@ -88,6 +94,7 @@ class Forest(WeightedMean):
         self.max_depth = max_depth
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     # ------------------------------------------------------------------ growing
     def _learn(self, X, targets, sample_weight):
@@ -99,7 +106,8 @@ class Forest(WeightedMean):
         columns = X.tocsc() if sparse.issparse(X) else X
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
         grow = delayed(_grow)
-        grown = self._parallel(grow(self._tree(seed), columns, targets, sample) for seed in seeds)
+        shown = track(seeds, "trees", self.verbose)
+        grown = self._parallel(grow(self._tree(seed), columns, targets, sample) for seed in shown)
         self.estimators_, counts = zip(*grown)
         self._number_leaves()
         self._keep(np.column_stack(counts), self._leaves(X))

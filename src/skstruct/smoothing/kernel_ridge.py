@@ -8,6 +8,7 @@ import copy
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from skstruct._arrays.progress import working
 from skstruct.smoothing.kernel_machine import KernelMachine
 from skstruct.smoothing.planning import check_fits, check_precision, check_system_name, plan
 from skstruct.smoothing.systems import CholeskySystem, SpectralSystem
@@ -112,7 +113,8 @@ class KernelRidge(KernelMachine):
     def _fit_system(self, X, n_targets):
         shift, system = check_alpha(self.alpha), self._new_system(X, n_targets)
         border = self.root_ if self.fit_intercept else None
-        self.system_ = system.fit_rows(self.kernel_, X, self.root_, shift, border)
+        with working(f"decomposing the kernel matrix of {X.shape[0]:,} rows"):
+            self.system_ = system.fit_rows(self.kernel_, X, self.root_, shift, border)
         self.column_mean_ = system.column_mean_
 
     def _new_system(self, X, n_targets):

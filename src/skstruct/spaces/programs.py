@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.progress import track
 from skstruct.decoding.binary_programs import BinaryProgram
 from skstruct.decoding.dag import Dag
 from skstruct.exceptions import InfeasibleError
@@ -42,7 +43,8 @@ def decode_rows(program: BinaryProgram, costs, low, high):
     outputs = np.zeros(costs.shape, np.int8)
     values, bounds = np.full(len(costs), np.inf), np.full(len(costs), np.inf)
     low, high = np.broadcast_to(low, costs.shape), np.broadcast_to(high, costs.shape)
-    for i, cost in enumerate(costs):
+    for i in track(range(len(costs)), "integer programs"):
+        cost = costs[i]
         if (low[i] & ~high[i]).any():
             continue
         try:

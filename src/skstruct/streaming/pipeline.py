@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
+from contextvars import copy_context
 from types import GeneratorType
 from typing import Any
 
@@ -74,7 +75,10 @@ def overlapped(items: Iterable, *stages: Callable[[Any], Any], depth: int = 2) -
     channels = [Channel(depth) for _ in range(len(stages) + 1)]
     work: list[tuple[Callable, tuple]] = [(_read, (items, channels[0]))]
     work += [(_apply, (f, channels[i], channels[i + 1])) for i, f in enumerate(stages)]
-    threads = [threading.Thread(target=f, args=args, daemon=True) for f, args in work]
+    threads = [  # what is set for the caller, such as who watches the work, is set for all
+        threading.Thread(target=copy_context().run, args=(f, *args), daemon=True)
+        for f, args in work
+    ]
     for thread in threads:
         thread.start()
     try:

@@ -7,7 +7,7 @@ import copy
 
 import numpy as np
 
-from skstruct._arrays.progress import reported, track
+from skstruct._arrays.progress import announce, reported, track
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.counting.closed_form import ClosedForms
@@ -215,6 +215,10 @@ class CountingRidge(CountingReader):
         )  # fmt: skip
 
     def _solve(self, X, examples, groups, level):
+        announce(
+            f"CountingRidge on {len(examples.counts):,} rows x {self.problem_.width:,} coordinates "
+            f"of {type(self.space_).__name__}, alpha={self.alpha!r}, {self.solver}"
+        )
         gram = self.function_.gram(X, examples.root)
         solutions = ClosedForms(examples, gram)
         self.alpha_, self.search_ = self._penalty(solutions, groups, level)

@@ -148,6 +148,7 @@ class StructuredPerceptron(MarginLearner):
         """
         X, _ = self._begin(X, y, None, reset=True)
         with resuming(self, checkpoint, X=X, y=y) as level:
+            self._announce()
             self.problem_ = self._problem(X)
             self._learn(X, None, level)
         return self

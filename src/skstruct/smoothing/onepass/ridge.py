@@ -302,9 +302,10 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         given = self.features == "fourier" and self.n_landmarks != "auto"
         most = most_landmarks(self.n_landmarks, None if given else n_rows)
         self._check_memory(most, sample.shape[0], X.shape[1])
-        return MAPS[self.features].of_sample(
-            kernel, sample, self.n_landmarks, most, self._seed(), dtype, device
-        )
+        with working("choosing landmarks"):
+            return MAPS[self.features].of_sample(
+                kernel, sample, self.n_landmarks, most, self._seed(), dtype, device
+            )
 
     def _summed(self, source, read, level=None, square=True) -> Stats:
         """Sums over all rows: partitions by the engine, and a tree of them together."""
@@ -319,9 +320,8 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
                 engine = SavedEngine(level, self.map_.backend, workers, count)
                 count = engine.n_partitions
             here = isinstance(workers, SerialEngine)
-            with working(
-                "summing", source.n_rows if here else None, self.verbose, " rows"
-            ) as stage:
+            what, n_rows = f"summing {self.map_.width:,} features", source.n_rows if here else None
+            with working(what, n_rows, self.verbose, " rows") as stage:
                 if here and stage is not None:
                     read = counted(read, stage)
                 return self._sums_of(source, read, engine, workers, count, square)
