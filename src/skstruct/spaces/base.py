@@ -196,6 +196,14 @@ class BaseSpace(BaseEstimator):
         """The space that is counted in place of this one: itself, or one that contains it."""
         return self
 
+    def relaxation(self):
+        """A larger space with the same embedding, whose moments are closed forms, or None.
+
+        What the truth may be contrasted with where the outputs of this space are too alike, or
+        too hard to count; limits are left behind.
+        """
+        return None
+
     def covariance(self):
         """Covariance of psi under the uniform law: a :class:`~.covariances.Covariance`."""
         from skstruct.spaces.covariances import DenseCovariance

@@ -215,6 +215,15 @@ class Hierarchy(IndicatorSpace):
         return super().with_embedding(name, outputs, candidates)
 
     # ------------------------------------------------------------- all outputs
+    @property
+    def counted(self):
+        """All label sets, or the single paths where only these may be predicted.
+
+        Nearly every closed set of a wide hierarchy holds nearly all inner labels: to be ahead of
+        the average of these says little of a set that holds few.
+        """
+        return self if self.limits_.one_path else self.relaxation()
+
     def enumerate(self, limit: int = LIMIT):
         """All outputs in canonical form; shape (size, d)."""
         if not self._one_row().one_path:

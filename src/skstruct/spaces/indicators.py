@@ -134,6 +134,12 @@ class IndicatorSpace(UniformSets):
     def _check_rows(self, n: int):
         check_n_rows(self.limits_, n, type(self).__name__)
 
+    def relaxation(self):
+        """All sets of the same labels."""
+        from skstruct.spaces.label_sets import LabelSets
+
+        return LabelSets(self.labels_) if self.embedding == "indicators" else None
+
     def with_embedding(self, name, outputs=None, candidates=None):
         from skstruct.spaces.sized import SizedSets
 

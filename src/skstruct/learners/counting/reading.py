@@ -16,6 +16,7 @@ from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.distinct import distinct
 from skstruct._arrays.memory import check_table_fits
 from skstruct.learners.counting.base import CountingPredictor, flattened
+from skstruct.learners.counting.contrast import contrasted_with
 from skstruct.learners.counting.examples import CountingExamples
 from skstruct.learners.counting.functions import FEATURES, ScoreFunction
 from skstruct.learners.counting.online import RATES
@@ -23,7 +24,6 @@ from skstruct.learners.counting.problem import CountingProblem
 from skstruct.learners.inputs import plain_kernel, read_inputs
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
-from skstruct.spaces.base import Countable
 from skstruct.spaces.inference import infer_space
 
 WORDS = {"solver": ("closed-form", "newton-cg"), "features": FEATURES, "learning_rate": RATES}
@@ -52,6 +52,7 @@ class CountingReader(CountingPredictor):
         try:
             if reset:
                 self._fit_space(flat)
+                self.contrast_ = contrasted_with(self.contrast, self.space_, flat)
             outputs = self.space_.validate(flat)
         except ValueError as error:
             raise self._in_its_row(error, row) from None
@@ -64,11 +65,6 @@ class CountingReader(CountingPredictor):
     def _fit_space(self, flat):
         self.space_ = (infer_space(flat) if self.space is None else clone(self.space)).fit(flat)
         name = type(self.space_).__name__
-        if not isinstance(self.space_.counted, Countable):
-            raise ValueError(
-                f"CountingRidge needs the moments of the space, which {name} has not: use "
-                "ConditionalRiskMinimizer or StructuredSVM."
-            )
         if getattr(self.space_.limits, "n_rows", None) is not None:
             raise ValueError(
                 f"CountingRidge counts one space, and the limits of {name} differ from row to row: "
@@ -92,7 +88,7 @@ class CountingReader(CountingPredictor):
         first = np.sort(np.unique(np.column_stack([row, number]), axis=0, return_index=True)[1])
         outputs, row = outputs[first], row[first]
         several = np.bincount(row)[row] > 1
-        outside = several & ~self.space_.counted.contains(outputs)
+        outside = several & ~self.contrast_.contains(outputs)
         if outside.any():
             at = row[np.flatnonzero(outside)[0]]
             raise ValueError(
@@ -132,9 +128,8 @@ class CountingReader(CountingPredictor):
 
     def _open(self, X, outputs, row, weight):
         """What is known of space and inputs before anything is learned."""
-        counted = self.space_.counted
-        self.size_ = counted.size()
-        self.moments_ = np.asarray(counted.mean_embedding()), counted.covariance()
+        self.size_ = self.contrast_.size()
+        self.moments_ = np.asarray(self.contrast_.mean_embedding()), self.contrast_.covariance()
         self.outputs_ = outputs
         self.problem_ = self._problem(outputs, row)
         self.function_ = ScoreFunction(

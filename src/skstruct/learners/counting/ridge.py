@@ -16,6 +16,7 @@ from skstruct.learners.counting.online import OnlineState
 from skstruct.learners.counting.reading import CountingReader
 from skstruct.learners.counting.search import (
     alpha_grid,
+    check_learned,
     checked_alphas,
     choose_alpha,
     left_out_losses,
@@ -40,7 +41,7 @@ class CountingRidge(CountingReader):
     ----------
     space : space, default=None
         What may be predicted, with ``mean_embedding`` and ``second_moment``; learned from ``y``
-        when None. A space that is hard to count says which larger one is counted in its place.
+        when None.
     loss : str, loss or callable, default=None
         What ``score`` measures and ``alpha`` is chosen by; the usual loss of the space when None.
     kernel, gamma, degree, coef0
@@ -59,6 +60,14 @@ class CountingRidge(CountingReader):
         Stand in for the kernel by so many features; None for the kernel itself.
     fit_intercept : bool, default=True
         A constant feature, penalised like all others.
+    contrast : "auto", "space", "relaxation" or space, default="auto"
+        The outputs z of the sum above; predictions are from ``space`` in any case. ``"space"``
+        are its own. ``"relaxation"`` are those of a larger space that it names, with moments in
+        closed form: all label sets for a hierarchy, all graphs for those with a property.
+        ``"auto"`` is the space's own choice: the larger one for hierarchies of several paths,
+        where nearly every output holds nearly all inner labels so that their mean is near no
+        truth, and for graphs with a property, which are hard to count. A space that is given
+        embeds the outputs as ``space`` does.
     several_outputs : bool, default=False
         Whether ``y[i]`` is a list of outputs that are all correct.
     leave_out : "one", "output", int or splitter, default="one"
@@ -93,6 +102,7 @@ class CountingRidge(CountingReader):
     Attributes
     ----------
     space_, loss_, outputs_ : the fitted parts
+    contrast_ : the space that the truth is contrasted with
     alpha_ : float
     objective_ : float, the objective at the solution, without the constant :math:`n / 2`
     search_ : LeaveOutSearch or None; all alphas with their left-out risks
@@ -127,6 +137,7 @@ class CountingRidge(CountingReader):
         features="nystroem",
         n_components=None,
         fit_intercept=True,
+        contrast="auto",
         several_outputs=False,
         leave_out="one",
         learning_rate="optimal",
@@ -154,6 +165,7 @@ class CountingRidge(CountingReader):
         self.features = features
         self.n_components = n_components
         self.fit_intercept = fit_intercept
+        self.contrast = contrast
         self.several_outputs = several_outputs
         self.leave_out = leave_out
         self.learning_rate = learning_rate
@@ -250,7 +262,9 @@ class CountingRidge(CountingReader):
                 memory=self.memory, verbose=self.verbose, level=level.below("search"),
             )  # fmt: skip
         level.keep(losses=losses)
-        return choose_alpha(grid, losses, solutions.examples.weight)
+        alpha, search = choose_alpha(grid, losses, solutions.examples.weight)
+        check_learned(search, self.problem_, self.loss_, solutions.examples.weight)
+        return alpha, search
 
     # ------------------------------------------------------------------ online
     @reported

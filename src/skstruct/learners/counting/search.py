@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from skstruct._arrays.blocks import row_blocks
@@ -15,6 +17,7 @@ from skstruct.learners.counting.left_out import (
     leave_one_out,
 )
 from skstruct.learners.leave_out import LeaveOutSearch, given_alphas, group_numbers
+from skstruct.losses import pair
 
 N_ALPHAS = 13
 N_FOLDS = 5  # where single rows would take too long
@@ -42,6 +45,30 @@ def choose_alpha(alphas, losses, weight):
         search.add({"alpha": value, "risk": float(np.average(row, weights=weight))})
     assert search.best is not None
     return search.best["alpha"], search
+
+
+def check_learned(search, problem, loss, weight) -> None:
+    """Warn where one output for all rows would have done as well."""
+    constant = _constant_risk(problem, loss, weight)
+    if search.best["risk"] >= constant:
+        warnings.warn(
+            f"CountingRidge: the loss on left-out rows, {search.best['risk']:.4g}, is no better "
+            f"than {constant:.4g}, that of one output for all rows. Try another kernel, scaled "
+            "inputs, or another contrast: 'relaxation', or a larger space.",
+            UserWarning,
+            stacklevel=6,  # whoever called fit
+        )
+
+
+def _constant_risk(problem, loss, weight) -> float:
+    """Mean loss of the output that is best for all examples together."""
+    space, loss = pair(loss, problem.scored, problem.outputs)
+    of_output = (weight / np.bincount(problem.row))[problem.row]
+    g = np.atleast_2d(of_output @ space.targets(problem.outputs)) / weight.sum()
+    decided = space.argmin(np.ascontiguousarray(loss.cost(g, np.ones((1, 1))))).outputs
+    m = len(weight)
+    losses = problem.losses_of(np.repeat(decided, m, axis=0), np.arange(m))
+    return float(np.average(losses, weights=weight))
 
 
 def left_out_losses(

@@ -143,8 +143,10 @@ class Graphs(EdgeSetSpace):
     @property
     def counted(self):
         """All graphs on the same nodes: what is counted in place of those with a property."""
-        if self.property is None:
-            return self
+        return self if self.property is None else self.relaxation()
+
+    def relaxation(self):
+        """All graphs on the same nodes."""
         relaxed = Graphs(self.nodes_, self.directed)
         relaxed.form_ = self._graph_form
         return relaxed
