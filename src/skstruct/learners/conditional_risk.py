@@ -124,11 +124,12 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     label_kernel : array (d, d), "adjacency", "laplacian" or "diffusion", default=None
         Lets the labels of a hierarchy borrow strength from each other.
     leave_out : "one", "output", int or splitter, default="one"
-        What is left out together when alpha is chosen: each row, all rows of the same
-        output, so many contiguous blocks, or the test sets of a scikit-learn splitter.
-        Rows that are alike beyond what the test rows will be (copies, blocks, sorted
-        files) must go together, or the choice will be too bold. ``groups`` in ``fit``
-        overrides it.
+        What is left out together when alpha is chosen: each row with its copies, all rows of
+        the same output, so many contiguous blocks, or the test sets of a scikit-learn splitter.
+        Rows that are alike beyond what the test rows will be (blocks, sorted files, copies
+        with small changes) must go together, or the choice will be too bold. Rows equal in
+        inputs and output are taken for copies, unless inputs are discrete: equal ones with
+        different outputs, or five of each row. ``groups`` in ``fit`` overrides it.
     memory : str or int, default="1GB"
         Budget for one block of rows at prediction.
     n_jobs : int, default=None
@@ -377,7 +378,8 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         if n_tried != 1:
             if len(self.outputs_) == 1:
                 return self._fit_ridge_single(X)
-            groups = group_numbers(self.leave_out, self.outputs_, groups)
+            inputs = X if self.starts_ is None else TokenBatch(X, self.starts_)
+            groups = group_numbers(self.leave_out, self.outputs_, groups, inputs)
             groups = self.problem_.groups_of_rows(groups)
             self.search_, smoother = choose(
                 lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, compared),

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.distinct import distinct
+from skstruct._arrays.equal_rows import copied_rows
 from skstruct._arrays.progress import announce, track
 from skstruct.kernels.inputs import default_gamma, has_gamma
 from skstruct.learners.checkpoints.levels import NOWHERE
@@ -58,17 +59,19 @@ def _is_better(trial, best) -> bool:
     return trial.get("squared error", 0.0) < best.get("squared error", 0.0)
 
 
-def group_numbers(leave_out, outputs, groups):
+def group_numbers(leave_out, outputs, groups, X=None):
     """One group per row that is left out together, or None for each row by itself.
 
     Parameters
     ----------
     leave_out : "one", "output", int or scikit-learn splitter
-        Each row; all rows with the same output; so many contiguous blocks; the test sets
-        of the splitter.
+        Each row, together with copies of it; all rows with the same output; so many
+        contiguous blocks; the test sets of the splitter.
     outputs : array
     groups : array or None
         Given by the user: overrides ``leave_out``, or goes to a splitter.
+    X : array, sparse array or TokenBatch, default=None
+        Inputs; None where they are not known, and every row is on its own.
     """
     n = len(outputs)
     check_groups(groups, n)
@@ -78,7 +81,7 @@ def group_numbers(leave_out, outputs, groups):
         return _several(np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1))
     if isinstance(leave_out, str):
         if leave_out == "one":
-            return None
+            return None if X is None else twins(X, outputs)
         if leave_out == "output":
             return _several(distinct(outputs)[1])
     elif isinstance(leave_out, (int, np.integer)) and not isinstance(leave_out, bool):
@@ -89,6 +92,16 @@ def group_numbers(leave_out, outputs, groups):
         'leave_out is "one", "output", a number of contiguous blocks or a splitter; '
         f"{leave_out!r} came."
     )
+
+
+def twins(X, outputs) -> np.ndarray | None:
+    """A number for each row, the same for copies of one row; see ``copied_rows``.
+
+    A row that is left out alone would be predicted by its copy: to follow every row would look
+    right.
+    """
+    batch = hasattr(X, "tokens")
+    return copied_rows(X.tokens if batch else X, outputs, starts=X.starts if batch else None)
 
 
 def check_groups(groups, n: int):

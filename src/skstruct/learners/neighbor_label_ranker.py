@@ -12,7 +12,7 @@ from skstruct._arrays.progress import reported, track
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.learners.conditional_risk import ConditionalRiskMinimizer
 from skstruct.learners.label_ranker import LabelRanker
-from skstruct.learners.leave_out import LeaveOutSearch
+from skstruct.learners.leave_out import LeaveOutSearch, twins
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.reductions import PreferenceReduction
 from skstruct.losses import resolve_loss
@@ -127,9 +127,10 @@ class NeighborLabelRanker(LabelRanker):
     def _search(self, numbers):
         """Left-out risks of several numbers of neighbors; the model takes the best."""
         model, search = self.model_, LeaveOutSearch()
+        groups = twins(model.smoother_.X_fit_, self.outputs_)
         for k in track(numbers, "numbers of neighbors", self.verbose):
-            smoother = model.smoother_.set_params(n_neighbors=k)
-            search.add({"n_neighbors": k, "risk": model.problem_.realized(smoother.loo(), "1GB")})
+            left = model.smoother_.set_params(n_neighbors=k).loo(groups)
+            search.add({"n_neighbors": k, "risk": model.problem_.realized(left, "1GB")})
         assert search.best is not None
         model.smoother_.set_params(n_neighbors=search.best["n_neighbors"])
         return search

@@ -22,7 +22,7 @@ from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.explanation import Explanation
 from skstruct.learners.inputs import device_of, on_host, plain_kernel, read_inputs
 from skstruct.learners.kernel_problem import KernelProblem
-from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
+from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid, twins
 from skstruct.learners.one_pass import (
     ONE_PASS,
     check_settings,
@@ -268,7 +268,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         n_targets = self.problem_.n_targets(compared=search)
         compared, self.system_ = planned_systems(self, X, n_targets, pairs, n_tried)
         if search and len(self.outputs_) > 1:
-            groups = group_numbers(self.leave_out, self.outputs_, groups)
+            groups = group_numbers(self.leave_out, self.outputs_, groups, X)
             self.search_, smoother = choose(
                 lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, compared),
                 pairs, _penalties(self.C), self.problem_, X, groups,
@@ -293,6 +293,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
             f"{X.shape[0]:,} rows, sample compression, {len(pairs)} kernels, "
             f"{self.cv} folds where a radius is chosen"
         )
+        groups = twins(X, self.outputs_) if groups is None else groups
         makers = [SampleCompression(kernel, gamma=gamma, **self._shape) for kernel, gamma in pairs]
         self.search_, smoother = choose_radius(
             makers, self.radius, self.problem_, X,

@@ -274,6 +274,9 @@ class StandInProblem(RiskProblem):
         g, total = self.problem.mean_embedding(means)
         return self._projected(g), total
 
+    def _mean_targets(self, weight):
+        return self.problem._mean_targets(weight)
+
 
 class WeightProblem(RiskProblem):
     """One loss without a finite embedding on one space: decided from the weights themselves."""

@@ -9,10 +9,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct.learners.leave_out import group_numbers
+from skstruct.learners.tokens import TokenBatch
 
 
 def left_out_risk(model, *, loss=None, groups=None, leave_out="one", alphas=None):
     r"""Mean loss on the training rows, each decided without itself or its group.
+
+    Rows that equal each other in inputs and output are left out together, unless ``groups`` or
+    ``leave_out`` say otherwise.
 
     Kernel ridge regression gives left-out conditional means in closed form; decoding
     them gives exactly the loss that refitting would have had, for any loss and any
@@ -56,7 +60,8 @@ def left_out_risk(model, *, loss=None, groups=None, leave_out="one", alphas=None
         raise ValueError("The model was fitted to one row: leaving it out leaves nothing.")
     if problem.by_weights:  # left-out means of the identity are the weights
         smoother = smoother.with_targets(problem.search_targets())
-    groups = problem.groups_of_rows(group_numbers(leave_out, model.outputs_, groups))
+    groups = group_numbers(leave_out, model.outputs_, groups, _inputs(model, smoother))
+    groups = problem.groups_of_rows(groups)
     weight = getattr(smoother, "sample_weight_", None)
     if alphas is None:
         return problem.realized(smoother.loo(groups), model.memory, weight)
@@ -67,3 +72,9 @@ def left_out_risk(model, *, loss=None, groups=None, leave_out="one", alphas=None
         smoother.left_out_rows_ = None
     paths = smoother.loo_path(np.atleast_1d(alphas), groups)
     return np.array([problem.realized(left, model.memory, weight) for left in paths])
+
+
+def _inputs(model, smoother):
+    """The training inputs, where they are kept; sequences as such."""
+    X, starts = getattr(smoother, "X_fit_", None), getattr(model, "starts_", None)
+    return X if X is None or starts is None else TokenBatch(X, starts)

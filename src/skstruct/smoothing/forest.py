@@ -3,13 +3,24 @@
 
 from __future__ import annotations
 
+import copy
+from functools import partial
+
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 
+from skstruct._arrays.checks import is_count
+from skstruct._arrays.equal_rows import copied_rows
 from skstruct._arrays.progress import track
 from skstruct.smoothing.base import WeightedMean
+from skstruct.smoothing.leaf_sizes import (
+    N_COMPARED,
+    chosen_leaf_size,
+    leaf_sizes,
+    out_of_bag_error,
+)
 
 TREES = {"random": "DecisionTreeRegressor", "extra": "ExtraTreeRegressor"}
 
@@ -36,8 +47,11 @@ class Forest(WeightedMean):
         Best thresholds, or random ones: :class:`sklearn.tree.ExtraTreeRegressor`.
     max_features : int, float, "sqrt", "log2" or None, default=1/3
         Features, or their share, tried at each split.
-    min_samples_leaf : int, default=1
-        Least number of drawn rows in a leaf, each counted once.
+    min_samples_leaf : int or "auto", default="auto"
+        Least number of draws in a leaf: rows of the tree's sample, as often as they were drawn.
+        ``"auto"`` compares 1, 2, 5, 10, ... up to a quarter of the sample, and trees without
+        any split, by their out-of-bag squared error, each target in units of its variance,
+        with 50 trees each; it stops at the third in a row that is worse than the best.
     max_depth : int, default=None
     n_jobs : int, default=None
     random_state : int or RandomState, default=None
@@ -46,6 +60,7 @@ class Forest(WeightedMean):
 
     Attributes
     ----------
+    min_samples_leaf_ : int, the one given or chosen
     estimators_ : tuple of fitted trees
     draws_ : array of shape (n_fitted, n_estimators)
         How often the sample of each tree holds each training row.
@@ -61,6 +76,9 @@ class Forest(WeightedMean):
 
     Every leaf keeps the means of all targets, here and in the trees: with hundreds of
     targets and many rows, a larger ``min_samples_leaf`` saves memory.
+
+    Leaves of single rows follow their noise. Averaging over trees takes only a part of it away,
+    so that noisy targets, such as rankings by taste, need larger leaves to beat a plain mean.
 
     Examples
     --------
@@ -81,7 +99,7 @@ class Forest(WeightedMean):
         *,
         trees="random",
         max_features=1 / 3,
-        min_samples_leaf=1,
+        min_samples_leaf="auto",
         max_depth=None,
         n_jobs=None,
         random_state=None,
@@ -104,26 +122,59 @@ class Forest(WeightedMean):
         sample = Bootstrap(X, targets, sample_weight)
         # Trees read columns, and would convert a sparse X one by one.
         columns = X.tocsc() if sparse.issparse(X) else X
-        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
-        grow = delayed(_grow)
-        shown = track(seeds, "trees", self.verbose)
-        grown = self._parallel(grow(self._tree(seed), columns, targets, sample) for seed in shown)
+        rng, grow = check_random_state(self.random_state), delayed(_grow)
+
+        def grown(seeds, least):
+            shown = track(seeds, "trees", self.verbose)
+            trees = (self._tree(seed, least, sample.size) for seed in shown)
+            return self._parallel(grow(tree, columns, targets, sample) for tree in trees)
+
+        automatic = isinstance(self.min_samples_leaf, str) and self.min_samples_leaf == "auto"
+        n_seeds = max(self.n_estimators, N_COMPARED) if automatic else self.n_estimators
+        seeds, trees = rng.randint(2**31 - 1, size=n_seeds), []
+        self.min_samples_leaf_ = self.min_samples_leaf
+        if automatic:
+            compare = partial(self._compared, X, targets, partial(grown, seeds[:N_COMPARED]))
+            self.min_samples_leaf_, trees = chosen_leaf_size(leaf_sizes(sample.size), compare)
+        trees = [*trees, *grown(seeds[len(trees) :], self.min_samples_leaf_)]
+        self._plant(trees[: self.n_estimators], X, targets)
+
+    def _plant(self, grown, X, targets):
+        """Keep trees with their samples, and the means of the targets in their leaves."""
         self.estimators_, counts = zip(*grown)
         self._number_leaves()
         self._keep(np.column_stack(counts), self._leaves(X))
         self.leaf_means_ = self.shares_ @ targets
 
+    def _compared(self, X, targets, grown, least):
+        """Out-of-bag error with leaves of so many draws, and the trees that have it."""
+        forest, trees = copy.copy(self), grown(least)
+        forest._plant(trees, X, targets)
+        groups = copied_rows(X, targets)
+        free = forest._free(np.arange(len(targets)) if groups is None else groups)
+        votes = partial(forest._votes, forest.leaves_)
+        error = out_of_bag_error(
+            votes, free, forest.leaf_means_, targets, self.sample_weight_, self.n_estimators
+        )
+        return error, trees
+
     def _parallel(self, tasks):
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(tasks)  # trees release the lock
 
-    def _tree(self, seed):
+    def _tree(self, seed, least, n_draws):
         if self.trees not in TREES:
             raise ValueError(f'trees is "random" or "extra"; {self.trees!r} came.')
+        if not is_count(least):
+            raise ValueError(
+                f'min_samples_leaf is a whole number from 1, or "auto"; got {least!r}.'
+            )
         from sklearn import tree  # slow to import
 
+        whole = 2 * least > n_draws  # no split leaves enough on both sides
         return getattr(tree, TREES[self.trees])(
             max_features=self.max_features,
-            min_samples_leaf=self.min_samples_leaf,
+            min_weight_fraction_leaf=0.0 if whole else (least - 0.5) / n_draws,
+            min_samples_split=n_draws + 1 if whole else 2,
             max_depth=self.max_depth,
             random_state=seed,
         )
@@ -185,6 +236,12 @@ class Forest(WeightedMean):
         votes, removed, chosen, others = self._out_of_bag(self._group_numbers(groups))
         return votes @ self.shares_ + removed + chosen @ others
 
+    def _free(self, groups) -> np.ndarray:
+        """Which trees have seen no row of the group of each row; shape (n, n_estimators)."""
+        order = np.argsort(groups, kind="stable")
+        starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+        return ~np.logical_or.reduceat(self.draws_[order] > 0, starts, axis=0)[groups]
+
     def _out_of_bag(self, groups):
         """Matrices of ``loo``; each row is nonzero in one of votes, removed and chosen.
 
@@ -192,9 +249,7 @@ class Forest(WeightedMean):
         the weights of all trees without the group, chosen (n, g) the row of others (g, n),
         the weights of a plain mean without the group.
         """
-        n, order = len(groups), np.argsort(groups, kind="stable")
-        starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-        free = ~np.logical_or.reduceat(self.draws_[order] > 0, starts, axis=0)[groups]
+        n, free = len(groups), self._free(groups)
         n_free = free.sum(axis=1)
         votes = self._votes(self.leaves_, free / np.maximum(n_free, 1)[:, None])
         votes.eliminate_zeros()

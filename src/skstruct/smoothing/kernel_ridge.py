@@ -245,9 +245,15 @@ class KernelRidge(KernelMachine):
             share = self.system_.residual_shares(*shift)
             residuals /= share if share.ndim == 2 else share[:, None]
         else:
+            alone = np.concatenate([rows for rows in members if len(rows) == 1] or [[]])
+            alone = alone.astype(np.int64)
+            if len(alone):
+                share = self.system_.residual_shares(*shift)
+                residuals[alone] /= share[alone] if share.ndim == 2 else share[alone, None]
             for rows in members:
-                block = self.system_.residual_block(rows, *shift)
-                residuals[rows] = np.linalg.solve(block, residuals[rows])
+                if len(rows) > 1:
+                    block = self.system_.residual_block(rows, *shift)
+                    residuals[rows] = np.linalg.solve(block, residuals[rows])
         left = self._matrix_targets() - residuals / self._divisor()
         absent = self.root_ == 0
         if absent.any():

@@ -7,6 +7,7 @@ import copy
 
 import numpy as np
 
+from skstruct._arrays.equal_rows import equal_rows
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair
 
@@ -55,6 +56,12 @@ class CountingProblem(RiskProblem):
     def first_outputs(self) -> np.ndarray:
         """One correct output of every example."""
         return self.outputs[np.flatnonzero(np.diff(self.row, prepend=-1))]
+
+    def number_of_outputs(self) -> np.ndarray:
+        """A number for each example, the same for those with the same correct outputs."""
+        starts = np.searchsorted(self.row, np.arange(self.row[-1] + 2))
+        number = equal_rows(self.outputs, starts=starts)
+        return np.arange(len(starts) - 1) if number is None else number
 
     def losses_of(self, decided, rows) -> np.ndarray:
         """Losses against the nearest correct outputs of some training rows."""

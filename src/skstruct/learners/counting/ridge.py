@@ -21,7 +21,7 @@ from skstruct.learners.counting.search import (
     choose_alpha,
     left_out_losses,
 )
-from skstruct.learners.leave_out import check_groups
+from skstruct.learners.leave_out import check_groups, twins
 
 EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
 
@@ -233,7 +233,7 @@ class CountingRidge(CountingReader):
         )
         gram = self.function_.gram(X, examples.root)
         solutions = ClosedForms(examples, gram)
-        self.alpha_, self.search_ = self._penalty(solutions, groups, level)
+        self.alpha_, self.search_ = self._penalty(X, solutions, groups, level)
         if self.solver == "newton-cg":
             A, self.n_iter_ = newton_cg(
                 examples, gram, self.alpha_, tol=self.tol, max_iter=self.max_iter,
@@ -248,23 +248,39 @@ class CountingRidge(CountingReader):
         self.function_.take(X, weights, total)
         self.online_ = None
 
-    def _penalty(self, solutions, groups, level):
+    def _penalty(self, X, solutions, groups, level):
         alpha = self._fixed_alpha()
         if alpha is not None:
             return alpha, None
+        solutions, problem = self._left_out_together(X, solutions, groups)
         grid = alpha_grid(self.alpha, solutions.examples, solutions.gram)
         if len(solutions.examples.counts) == 1:  # nothing can be left out
             return 1.0 if isinstance(self.alpha, str) else float(grid[0]), None
         losses = level.found.get("losses")
         if losses is None:
             losses = left_out_losses(
-                grid, solutions, self.problem_, self.leave_out, groups,
+                grid, solutions, problem, self.leave_out, groups,
                 memory=self.memory, verbose=self.verbose, level=level.below("search"),
             )  # fmt: skip
         level.keep(losses=losses)
         alpha, search = choose_alpha(grid, losses, solutions.examples.weight)
-        check_learned(search, self.problem_, self.loss_, solutions.examples.weight)
+        check_learned(search, problem, self.loss_, solutions.examples.weight)
         return alpha, search
+
+    def _left_out_together(self, X, solutions, groups):
+        """Solutions and problem that alpha is chosen by: equal rows are one of all their weight."""
+        single = isinstance(self.leave_out, str) and self.leave_out == "one"
+        number = None
+        if groups is None and single:
+            number = twins(X, self.problem_.number_of_outputs())
+        if number is None:
+            return solutions, self.problem_
+        first = np.unique(number, return_index=True)[1]
+        weight = np.bincount(number, solutions.examples.weight)
+        parts = self._only(first, X, self.outputs_, self.problem_.row, weight[number], None)
+        examples = self._examples(*parts[1:3], weight)
+        merged = ClosedForms(examples, self.function_.gram(parts[0], examples.root))
+        return merged, self._problem(*parts[1:3])
 
     # ------------------------------------------------------------------ online
     @reported

@@ -20,6 +20,8 @@ from skstruct.smoothing.onepass.groups import (
 from skstruct.smoothing.onepass.stats import Stats, merged
 from skstruct.smoothing.onepass.system import FeatureSystem
 
+FEW_MORE = 2  # times the rows that are judged: groups of these are left out without folds
+
 
 class LeftOut:
     """Predictions for training rows without these rows; landmarks stay as they are.
@@ -48,13 +50,28 @@ class LeftOut:
         Parameters
         ----------
         groups : array of shape (n,), default=None
-            Rows that are left out together. Of more than ten groups with more rows than the
-            sample, or with groups of more than 2,000 rows, ten sets of groups are left out.
+            Rows that are left out together. Of more than ten groups that have more than twice
+            as many rows as the sample, or more than 2,000 rows, ten sets of groups are left out.
         """
         check_is_fitted(self)
         return self._left_out_path(alphas, groups, self.left_out_rows_)
 
     def _left_out_path(self, alphas, groups, numbers):
+        if groups is not None and numbers is not None:
+            whole = self._whole_groups(groups, numbers)
+            if len(whole) <= FEW_MORE * len(numbers):  # else folds take less
+                path = self._left_out_path_of(alphas, groups, whole)
+                yield from (left[np.searchsorted(whole, numbers)] for left in path)
+                return
+        yield from self._left_out_path_of(alphas, groups, numbers)
+
+    @staticmethod
+    def _whole_groups(groups, numbers):
+        """Numbers of all rows of the groups that some rows are in, in order."""
+        _, group = np.unique(np.asarray(groups), return_inverse=True)
+        return np.flatnonzero(np.isin(group, group[numbers]))
+
+    def _left_out_path_of(self, alphas, groups, numbers):
         X, T, weight = self._rows_to_judge(numbers)
         alphas = [float(alpha) for alpha in alphas]
         for alpha, blocks in zip(alphas, self._rotated(X, groups, numbers, len(alphas))):
@@ -95,11 +112,17 @@ class LeftOut:
         _, _, weight = self._kept_rows()
         group = group_numbers(groups, len(self.rows_[1]), weight)
         sizes = np.bincount(group)
-        if len(sizes) > FOLDS and sizes.max() <= LARGEST_GROUP and numbers is None:
-            return [(here, self.system_, group[here]) for here in group_blocks(group, step)]
+        if len(sizes) > FOLDS and sizes.max() <= LARGEST_GROUP and self._are_whole(group, numbers):
+            judged = np.unique(group[numbers if numbers is not None else ...], return_inverse=True)
+            judged = judged[1].reshape(-1)
+            return [(here, self.system_, judged[here]) for here in group_blocks(judged, step)]
         fold = fold_numbers(group)
         judged = fold if numbers is None else fold[numbers]
         return self._by_folds(judged, self._without_folds(fold), step)
+
+    def _are_whole(self, group, numbers) -> bool:
+        """Whether every group has all of its rows among those numbered, or none."""
+        return numbers is None or len(self._whole_groups(group, numbers)) == len(numbers)
 
     @staticmethod
     def _by_folds(judged, systems, step):
