@@ -13,7 +13,9 @@ def k_best(best_within, n_rows: int, d: int, k: int):
 
     After the best output z of a part (coordinates held to low..high), the rest of the
     part splits into one piece per free coordinate j: equal to z before j, different
-    at j. All pieces of all rows are decoded in one batch per rank.
+    at j. All pieces of all rows are decoded in one batch per rank. Of outputs that cost the
+    same the one without the highest coordinate in which they differ comes first, as far as
+    ``best_within`` settles ties so too.
 
     Parameters
     ----------
@@ -32,12 +34,11 @@ def k_best(best_within, n_rows: int, d: int, k: int):
     heaps: list[list] = [[] for _ in range(n_rows)]
     rows = np.arange(n_rows)
     low, high = np.zeros((n_rows, d), bool), np.ones((n_rows, d), bool)
-    counter = 0
     for rank in range(k):
         found, costs = best_within(rows, low, high)
         for i in np.flatnonzero(np.isfinite(costs)):
-            counter += 1  # breaks ties in order of discovery: arrays do not compare
-            heapq.heappush(heaps[rows[i]], (costs[i], counter, found[i], low[i], high[i]))
+            key = found[i][::-1].astype(np.int8).tobytes()  # all different: arrays never compare
+            heapq.heappush(heaps[rows[i]], (costs[i], key, found[i], low[i], high[i]))
         pieces = []
         for row, heap in enumerate(heaps):
             if heap:

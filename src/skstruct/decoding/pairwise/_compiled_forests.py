@@ -33,18 +33,25 @@ def _spread(costs, columns, block):
 
 
 @nb.njit(cache=True, nogil=True)
-def _best_block(parent, weight, more, taken):
+def _best_block(parent, weight, more, taken, joined, tied):
     """`more` becomes the cost of having a label with all below it, `taken` the best labels.
 
     more(v) = cost(v) + sum over children c of min(0, more(c) + w_vc) - min(0, more(c)).
+    `tied` says for which rows some label with edges of some cost is as good in as out;
+    `joined` is where such edges are noted, from a label to those below it.
     """
     n = parent.shape[0]
     more[n] = 0.0
+    tied[:], joined[:] = False, False
     for v in range(n - 1, -1, -1):  # children come after their parents
         p = parent[v]
         for b in range(WIDTH):
+            together = more[v, b] + weight[v, b]
+            linked = weight[v, b] != 0.0
+            tied[b] |= ((more[v, b] == 0.0) | (together == 0.0)) & (linked | joined[v, b])
+            joined[p, b] |= linked
             without = min(more[v, b], 0.0)
-            more[p, b] += min(more[v, b] + weight[v, b], 0.0) - without
+            more[p, b] += min(together, 0.0) - without
             more[n, b] += without
     for v in range(n):
         p = parent[v]
@@ -55,7 +62,7 @@ def _best_block(parent, weight, more, taken):
 
 @nb.njit(cache=True, nogil=True)
 def best_labels(node_costs, edge_costs, order, parent, edge):
-    """Cheapest labels of every row, and their cost.
+    """Cheapest labels of every row, their cost, and which rows may have other labels as cheap.
 
     `order` lists the columns, parents first; `parent` and `edge` hold, by position in that
     order, the parent's position and the number of the edge to it. Roots have parent n, one
@@ -65,7 +72,9 @@ def best_labels(node_costs, edge_costs, order, parent, edge):
     shared = edge_costs.shape[0] == 1
     outputs, values = np.empty((rows, n), np.int8), np.empty(rows)
     weight, more = np.zeros((n, WIDTH)), np.zeros((n + 1, WIDTH))
-    taken = np.zeros((n + 1, WIDTH), np.int8)
+    taken, joined = np.zeros((n + 1, WIDTH), np.int8), np.zeros((n + 1, WIDTH), np.bool_)
+    tied = np.zeros(WIDTH, np.bool_)
+    tie = np.empty(rows, np.bool_)
     if shared:
         _spread(edge_costs, edge, weight)
     for first in range(0, rows, WIDTH):
@@ -73,9 +82,9 @@ def best_labels(node_costs, edge_costs, order, parent, edge):
         _turned(node_costs, first, last, order, more)
         if not shared:
             _turned(edge_costs, first, last, edge, weight)
-        _best_block(parent, weight, more, taken)
+        _best_block(parent, weight, more, taken, joined, tied)
         for row in range(first, last):
-            values[row] = more[n, row - first]
+            values[row], tie[row] = more[n, row - first], tied[row - first]
             for v in range(n):
                 outputs[row, order[v]] = taken[v, row - first]
-    return outputs, values
+    return outputs, values, tie

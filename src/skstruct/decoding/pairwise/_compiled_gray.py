@@ -25,7 +25,8 @@ def _walk(gain, square, value, best, code):
 
     `gain` holds, label by label, what each costs next to those that are in now; a step
     changes one label and so the gains of its neighbors. The last label needs no steps: it
-    is in where its gain is below zero.
+    is in where its gain is below zero. Of sets of the same value the one of the smallest
+    code wins, so that at the highest label in which two differ the one without it does.
     """
     n = square.shape[0]
     last = (n - 1) * WIDTH
@@ -46,7 +47,8 @@ def _walk(gain, square, value, best, code):
         for b in range(WIDTH):
             reached = value[b] + min(gain[last + b], 0.0)
             found = now | ((gain[last + b] < 0.0) << (n - 1))
-            code[b] = found if reached < best[b] else code[b]
+            first = (reached < best[b]) | ((reached == best[b]) & (found < code[b]))
+            code[b] = found if first else code[b]
             best[b] = min(reached, best[b])
 
 

@@ -7,7 +7,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from skstruct.decoding.pairwise.graphs import per_graph
+from skstruct.decoding.pairwise.graphs import neighbors, per_graph
+
+BITS = 62  # labels per word of a set, as in the compiled part
+MOST = 4096  # labels up to which ties go by index: sets are carried along, n / 62 words each
 
 
 def is_forest(n: int, edges: np.ndarray) -> bool:
@@ -68,6 +71,8 @@ def rooted(n: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 def best_on_forest(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
     """Cheapest labels where the edges are a forest, by max-product.
 
+    Of labels that cost the same those without the highest label in which they differ.
+
     Parameters
     ----------
     node_costs : array of shape (rows, n)
@@ -88,7 +93,41 @@ def best_on_forest(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarra
     from skstruct.decoding.pairwise._compiled_forests import best_labels
 
     forest = _hung(node_costs.shape[1], edges)
-    return best_labels(np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs), *forest)
+    costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
+    outputs, values, tied = best_labels(*costs, *forest)
+    if tied.any():
+        own = costs[1] if len(costs[1]) == 1 else costs[1][tied]
+        outputs[tied], values[tied], _ = best_on_own_forests(costs[0][tied], own, edges)
+    return outputs, values
+
+
+def best_on_own_forests(node_costs, edge_costs, edges):
+    """As ``best_on_forest``, for the rows whose edges of some cost close no circle.
+
+    Returns
+    -------
+    outputs : int8 array of shape (rows, n)
+    values : array of shape (rows,)
+    found : bool array of shape (rows,)
+        The rows that were solved; the others hold nothing of use.
+
+    Examples
+    --------
+    >>> triangle = np.array([[0, 1], [0, 2], [1, 2]])
+    >>> costs = np.array([[-1.0, -1.0, 0.0]] * 2), np.array([[2.0, 0.0, 0.0], [2.0, 1.0, 1.0]])
+    >>> outputs, values, found = best_on_own_forests(*costs, triangle)
+    >>> found, outputs[0]
+    (array([ True, False]), array([1, 0, 0], dtype=int8))
+    """
+    from skstruct.decoding.pairwise._compiled_own_forests import best_on_own_forests as compiled
+
+    costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
+    rows, n = costs[0].shape
+    start, other, edge, _ = neighbors(n, np.ascontiguousarray(edges, dtype=np.int64))
+    words = -(-n // BITS) if n <= MOST else 0
+    outputs, values = np.zeros((rows, n), np.int8), np.zeros(rows)
+    found = compiled(*costs, start, other, edge, words, outputs, values)
+    return outputs, values, found
 
 
 @per_graph

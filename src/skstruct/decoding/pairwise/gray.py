@@ -10,10 +10,14 @@ from skstruct.decoding.pairwise.roof import price_points
 
 MOST = 24  # labels: beyond, a row takes seconds
 LANES = 16  # rows that go side by side
+LARGE = 10  # labels: beyond, one row alone fills the lanes
+AT_ONCE = 256  # rows of so many labels that are worked on together
 
 
 def best_by_enumeration(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
     """Cheapest labels for any graph, in time 2^n: for up to a dozen labels.
+
+    Of labels that cost the same those without the highest label in which they differ.
 
     Parameters
     ----------
@@ -37,8 +41,7 @@ def best_by_enumeration(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.n
         raise ValueError(f"All sets of {n} labels are too many to try; {MOST} labels at most.")
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
     edges = np.ascontiguousarray(edges, dtype=np.int64)
-    few_rows = n > 10 and len(node_costs) < LANES
-    outputs = _by_last_labels(*costs, edges) if few_rows else _walk(*costs, edges)
+    outputs = _by_last_labels(*costs, edges) if n > LARGE else _walk(*costs, edges)
     # Prices anew: those on the way have gathered the rounding of all steps.
     return outputs, price_points(outputs, *costs, edges)
 
@@ -52,7 +55,20 @@ def _walk(node_costs, edge_costs, edges):
 
 
 def _by_last_labels(node_costs, edge_costs, edges):
-    """The same with the last labels held in all ways: rows enough to fill the lanes."""
+    """The same with the last labels held in all ways: one row is enough to fill the lanes.
+
+    It is done so for any number of rows: sums in another order could settle a tie in another
+    way.
+    """
+    outputs = np.empty(node_costs.shape, np.int8)
+    for first in range(0, len(outputs), AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        own = edge_costs if len(edge_costs) == 1 else edge_costs[part]
+        outputs[part] = _block_by_last_labels(node_costs[part], own, edges)
+    return outputs
+
+
+def _block_by_last_labels(node_costs, edge_costs, edges):
     rows, n = node_costs.shape
     held = LANES.bit_length() - 1
     ways = np.zeros((LANES, n), bool)

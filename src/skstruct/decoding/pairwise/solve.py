@@ -9,7 +9,7 @@ import numpy as np
 
 from skstruct.decoding.pairwise.branching import best_by_branching
 from skstruct.decoding.pairwise.cores import open_cores, try_cores
-from skstruct.decoding.pairwise.forests import best_on_forest, is_forest
+from skstruct.decoding.pairwise.forests import best_on_forest, best_on_own_forests, is_forest
 from skstruct.decoding.pairwise.gray import best_by_enumeration
 from skstruct.decoding.pairwise.improve import round_halves
 from skstruct.decoding.pairwise.programs import best_by_program
@@ -29,10 +29,14 @@ def is_exact(n: int, edges: np.ndarray) -> bool:
 def minimize(node_costs, edge_costs, edges, *, exact=False):
     r"""0/1 labels of least :math:`\sum_i a_i y_i + \sum_e w_e y_i y_j`, row by row.
 
-    Edges that cost nothing in any row are left out. A forest is solved by max-product, a
-    graph of few labels by trying all sets. Else roof duality gives a lower bound and
-    settles some labels, all of them where no edge costs more than zero; those left open
-    are tried in all ways when they are few, and improved step by step when not.
+    A forest is solved by max-product, a graph of few labels by trying all sets. Both settle
+    ties by index: of labels that cost the same those are taken that are without the highest
+    label in which they differ. Else rows whose edges of some cost are a forest are solved as
+    such. For the others roof duality gives a lower bound and settles some labels, all of them
+    where no edge costs more than zero; those left open are tried in all ways when they are few,
+    and improved step by step when not.
+
+    The solver of a row depends on the graph and on that row alone, and so do its ties.
 
     Parameters
     ----------
@@ -55,7 +59,6 @@ def minimize(node_costs, edge_costs, edges, *, exact=False):
     >>> minimize(np.array([[-1.0, -1.5, -1.0, 0.5]]), np.array([[2.0, -1.0, 2.0, -1.0]]), square)
     (array([[1, 0, 1, 1]], dtype=int8), array([-3.5]), array([-3.5]))
     """
-    edge_costs, edges = without_zeros(edge_costs, edges)
     n = node_costs.shape[1]
     if is_forest(n, edges):
         outputs, values = best_on_forest(node_costs, edge_costs, edges)
@@ -63,15 +66,24 @@ def minimize(node_costs, edge_costs, edges, *, exact=False):
     if n <= FEW:
         outputs, values = best_by_enumeration(node_costs, edge_costs, edges)
         return outputs, values, values
-    return _from_halves(node_costs, edge_costs, edges, exact)
+    outputs, values, found = best_on_own_forests(node_costs, edge_costs, edges)
+    bounds, rows = values.copy(), np.flatnonzero(~found)
+    if len(rows):
+        own = node_costs[rows], *without_zeros(_rows(edge_costs, rows), edges)
+        outputs[rows], values[rows], bounds[rows] = _from_halves(*own, exact)
+    return outputs, values, bounds
 
 
 def relax(node_costs, edge_costs, edges) -> np.ndarray:
     """Labels of least cost in the local polytope, (rows, n) of 0, 1/2 and 1."""
-    edge_costs, edges = without_zeros(edge_costs, edges)
     if is_forest(node_costs.shape[1], edges):
         return best_on_forest(node_costs, edge_costs, edges)[0]
-    return best_halves(node_costs, edge_costs, edges)
+    outputs, _, found = best_on_own_forests(node_costs, edge_costs, edges)
+    points, rows = outputs.astype(float), np.flatnonzero(~found)
+    if len(rows):
+        own = node_costs[rows], *without_zeros(_rows(edge_costs, rows), edges)
+        points[rows] = best_halves(*own)
+    return points
 
 
 def without_zeros(edge_costs, edges):

@@ -20,10 +20,9 @@ FAR = 1e300  # upper end of the slack of an inequality
 
 
 @nb.njit(cache=True, nogil=True)
-def optimum(columns, curve, bounds, basis, b, rest, scale, unit):
-    """Move the basis to the optimum of one row; False if that failed."""
-    n = len(basis.y)
-    for j in range(n):
+def enter(columns, curve, bounds, basis, b, rest, unit):
+    """Move the basis to a point within all bounds; False if there is none, or it was missed."""
+    for j in range(len(basis.y)):
         low, high = curve.points[j, 0], curve.points[j, curve.size[j] - 1]
         bounds.points[j, 0], bounds.points[j, 1] = low, high
         if basis.where[j] < 0:
@@ -34,8 +33,16 @@ def optimum(columns, curve, bounds, basis, b, rest, scale, unit):
         if not descend(columns, bounds, basis, b, 1e-9, TIE * unit, MAX_PIVOTS):
             return False
         settle(columns, basis, b, rest)
-        if locate(bounds, basis, tol):
-            return False
+        return not locate(bounds, basis, tol)
+    return True
+
+
+@nb.njit(cache=True, nogil=True)
+def optimum(columns, curve, bounds, basis, b, rest, scale, unit):
+    """Move the basis to the optimum of one row; False if that failed."""
+    if not enter(columns, curve, bounds, basis, b, rest, unit):
+        return False
+    n, tol = len(basis.y), FEASIBLE * unit
     locate(curve, basis, tol)
     done = descend(columns, curve, basis, b, EPS * scale, TIE * unit, MAX_PIVOTS)
     settle(columns, basis, b, rest)
@@ -84,8 +91,9 @@ def new_basis(n, m):
 
 @nb.njit(cache=True, nogil=True)
 def restart(basis):
-    """Forget the basis, not where its columns stand."""
+    """Forget the basis, and where its columns stand."""
     n, m = len(basis.y), len(basis.columns)
+    basis.y[:] = 0.0
     basis.where[:] = -1
     basis.inverse[:] = 0.0
     for r in range(m):
@@ -93,6 +101,41 @@ def restart(basis):
         basis.where[n - m + r] = r
         basis.inverse[r, r] = 1.0
     basis.age[0] = 0
+
+
+@nb.njit(cache=True, nogil=True)
+def copy_basis(source, target):
+    """Stand where another basis stands."""
+    target.y[:] = source.y
+    target.where[:] = source.where
+    target.columns[:] = source.columns
+    target.inverse[:] = source.inverse
+    target.age[:] = source.age
+
+
+@nb.njit(cache=True, nogil=True)
+def same_question(points, b, old_points, old_b):
+    """Whether two rows have the same bounds and the same right-hand side."""
+    for i in range(len(b)):
+        if b[i] != old_b[i]:
+            return False
+    for j in range(len(points)):
+        if points[j, 0] != old_points[j, 0] or points[j, -1] != old_points[j, -1]:
+            return False
+    return True
+
+
+@nb.njit(cache=True, nogil=True)
+def begin(columns, curve, bounds, basis, start, b, rest, unit, known):
+    """Stand at the point where every row of this question starts.
+
+    It depends on bounds and right-hand side alone, never on the rows before: of several best
+    points a row would else find another one in another batch. ``known`` says that ``start`` is it.
+    """
+    if not known:
+        restart(start)
+        enter(columns, curve, bounds, start, b, rest, unit)
+    copy_basis(start, basis)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -112,7 +155,7 @@ def minimize_rows(columns, equal, b, points, values, outputs, prices, bounds):
 
     The cost is piecewise linear through the samples: points (B, d, k) or (1, d, k), values
     (B, d, k). Right-hand sides b (B, m) or (1, m); the rows of ``equal`` are equations, the
-    others inequalities. Each row starts from the basis of the one before.
+    others inequalities. Rows of the same question start from the same basis.
     """
     rows, d, k = values.shape
     m = len(equal)
@@ -124,7 +167,7 @@ def minimize_rows(columns, equal, b, points, values, outputs, prices, bounds):
     for i in range(m):
         curve.points[d + i, 1] = 0.0 if equal[i] else FAR
         close(curve, d + i, 2)
-    basis = new_basis(n, m)
+    basis, start = new_basis(n, m), new_basis(n, m)
     rest, corners = np.empty(m), np.empty(k, np.int64)
     succeeded = np.zeros(rows, np.bool_)
     for r in range(rows):
@@ -132,12 +175,14 @@ def minimize_rows(columns, equal, b, points, values, outputs, prices, bounds):
         rhs = b[r if len(b) > 1 else 0]
         scale = hull_curve(t, v, curve, corners)
         unit = largest_size(t, rhs)
+        before, old = points[r - 1 if len(points) > 1 else 0], b[r - 1 if len(b) > 1 else 0]
+        known = r > 0 and same_question(t, rhs, before, old)
+        begin(columns, curve, box, basis, start, rhs, rest, unit, known)
         fine = optimum(columns, curve, box, basis, rhs, rest, scale, unit)
         if not fine:
             restart(basis)
             fine = optimum(columns, curve, box, basis, rhs, rest, scale, unit)
         if not fine:
-            restart(basis)
             continue
         succeeded[r] = True
         outputs[r] = basis.y[:d]
@@ -150,7 +195,6 @@ def minimize_rows(columns, equal, b, points, values, outputs, prices, bounds):
                 break
             local_curve(t, v, basis.y, curve)
             if not optimum(columns, curve, box, basis, rhs, rest, scale, unit):
-                restart(basis)
                 break
             cost = chord_cost(t, v, basis.y)
             if cost >= best - small:

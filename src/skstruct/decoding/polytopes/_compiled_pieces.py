@@ -23,6 +23,22 @@ def close(curve, j, n):
 
 
 @nb.njit(cache=True, nogil=True)
+def hull_of(points, values, j, first, last, curve, corners):
+    """The lower hull of the samples first..last of a coordinate; returns its steepest slope."""
+    steepest = 0.0
+    n = lower_hull(points[j], values[j], first, last, corners)
+    for i in range(n):
+        curve.points[j, i] = points[j, corners[i]]
+        if i > 0:
+            a, c = corners[i - 1], corners[i]
+            slope = (values[j, c] - values[j, a]) / (points[j, c] - points[j, a])
+            curve.slopes[j, i] = slope
+            steepest = max(steepest, abs(slope))
+    close(curve, j, n)
+    return steepest
+
+
+@nb.njit(cache=True, nogil=True)
 def hull_curve(points, values, curve, corners):
     """The lower hulls of the samples of every coordinate as a cost of the simplex.
 
@@ -30,15 +46,8 @@ def hull_curve(points, values, curve, corners):
     """
     steepest = 0.0
     for j in range(len(points)):
-        n = lower_hull(points[j], values[j], 0, points.shape[1] - 1, corners)
-        for i in range(n):
-            curve.points[j, i] = points[j, corners[i]]
-            if i > 0:
-                a, c = corners[i - 1], corners[i]
-                slope = (values[j, c] - values[j, a]) / (points[j, c] - points[j, a])
-                curve.slopes[j, i] = slope
-                steepest = max(steepest, abs(slope))
-        close(curve, j, n)
+        slope = hull_of(points, values, j, 0, points.shape[1] - 1, curve, corners)
+        steepest = max(steepest, slope)
     return steepest
 
 

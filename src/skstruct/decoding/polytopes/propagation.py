@@ -39,15 +39,18 @@ def implied_ranges(constraints, low, high):
     new_low, new_high = low.copy(), high.copy()
     total = sparse.csr_array((np.ones(len(row)), (row, np.arange(len(row)))))
     total.resize(matrix.shape[0], len(row))
+    above, below, on = entry > 0, entry < 0, np.arange(n)
     for _ in range(PASSES):
-        width = (new_high - new_low).sum()
-        least = np.where(entry > 0, new_low[:, column], new_high[:, column]) * entry
-        spare = (sides - (total @ least.T).T)[:, row] + least  # what is left for entry * z
-        limit = spare / entry + np.sign(entry) * margin * np.maximum(1.0, 1.0 / np.abs(entry))
-        above, below = entry > 0, entry < 0
-        np.minimum.at(new_high, (slice(None), column[above]), limit[:, above])
-        np.maximum.at(new_low, (slice(None), column[below]), limit[:, below])
-        if (new_high - new_low).sum() > 0.99 * width:
+        lower, upper = new_low[on], new_high[on]
+        width = (upper - lower).sum(axis=1)
+        least = np.where(above, lower[:, column], upper[:, column]) * entry
+        spare = (sides[on] - (total @ least.T).T)[:, row] + least  # what is left for entry * z
+        limit = spare / entry + np.sign(entry) * margin[on] * np.maximum(1.0, 1.0 / np.abs(entry))
+        np.minimum.at(upper, (slice(None), column[above]), limit[:, above])
+        np.maximum.at(lower, (slice(None), column[below]), limit[:, below])
+        new_low[on], new_high[on] = lower, upper
+        on = on[(upper - lower).sum(axis=1) <= 0.99 * width]  # a row goes on by itself alone
+        if not len(on):
             break
     fine = (new_low <= new_high).all(axis=1, keepdims=True)
     return np.where(fine, new_low, low), np.where(fine, new_high, high)

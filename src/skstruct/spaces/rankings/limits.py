@@ -67,6 +67,15 @@ class RankLimits:
         before = self.before if len(self.before) == 1 else self.before[index]
         return replace(self, fixed=fixed, before=before)
 
+    def kinds(self, n: int) -> list[np.ndarray]:
+        """Numbers of the n rows that have the same kinds of constraints: at most four lists.
+
+        Decoders differ by kind. A row must not be decoded otherwise for what others are under.
+        """
+        fixed, before = (self.fixed > 0).any(axis=1), self.before.any(axis=(1, 2))
+        kind = np.broadcast_to(fixed + 2 * before, n)
+        return [np.flatnonzero(kind == one) for one in np.unique(kind)]
+
     def allowed(self) -> np.ndarray:
         """Whether an item may be at a position; shape (1 or n, d items, d positions)."""
         d = self.fixed.shape[1]

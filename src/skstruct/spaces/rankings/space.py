@@ -261,20 +261,34 @@ class Rankings(RandomRankings):
     def argmin(self, costs):
         """For every row the ranking of least cost."""
         costs, d = self._checked(costs), len(self.items_)
-        decoded = self._scheme.decode(costs, d, self.limits_, prove=self.prove)
-        return decoded_or_infeasible(*decoded, self)
+        outputs, values, bounds = np.empty((len(costs), d)), *np.empty((2, len(costs)))
+        for rows in self.limits_.kinds(len(costs)):
+            limits = self.limits_.rows(rows)
+            decoded = self._scheme.decode(costs[rows], d, limits, prove=self.prove)
+            outputs[rows], values[rows], bounds[rows] = decoded
+        return decoded_or_infeasible(outputs, values, bounds, self)
 
     def kbest(self, costs, k):
         """The ``k`` cheapest rankings of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, "Rankings")
         costs, d = self._checked(costs), len(self.items_)
-        scheme, limits = self._scheme, self.limits_
+        outputs, values = np.zeros((len(costs), k, d)), np.full((len(costs), k), np.inf)
+        for rows in self.limits_.kinds(len(costs)):
+            found = self._k_best(costs[rows], self.limits_.rows(rows), k)
+            ranks = found[1].shape[1]
+            outputs[rows, :ranks], values[rows, :ranks] = found
+        check_feasible(np.isfinite(values).any(axis=1), self)
+        ranks = int(np.isfinite(values).any(axis=0).sum()) if len(values) else k
+        return Decoded(outputs[:, :ranks], values[:, :ranks], values[:, :ranks].copy())
+
+    def _k_best(self, costs, limits, k):
+        """Outputs and values of rows under the same kinds of constraints."""
+        scheme, d = self._scheme, len(self.items_)
         simple = not isinstance(scheme, Pairs) and not limits.has_before and limits.top is None
         if simple:
             best_within = scheme.best_assignments(costs, d, limits)
             columns, values = k_best_sequences(best_within, len(costs), d, d, k)
-            check_feasible(np.isfinite(values).any(axis=1), self)
-            return Decoded(columns + 1.0, values, values)
+            return columns + 1.0, values
         if d > MOST_ITEMS:
             raise ValueError(
                 f"The k best rankings are known under pairs, precedences or a top for up to "
@@ -283,9 +297,10 @@ class Rankings(RandomRankings):
         length = d if limits.top is None else limits.top
         best_within = scheme.best_orders(costs, d, limits)
         orders, values = k_best_sequences(best_within, len(costs), length, d, k)
-        check_feasible(np.isfinite(values).any(axis=1), self)
-        outputs = np.stack([tied_behind(_filled(z, d), limits.top) for z in orders.swapaxes(0, 1)])
-        return Decoded(outputs.swapaxes(0, 1), values, values)
+        outputs = np.empty((*values.shape, d))
+        for rank in range(values.shape[1]):
+            outputs[:, rank] = tied_behind(_filled(orders[:, rank], d), limits.top)
+        return outputs, values
 
 
 def _filled(starts, d):
