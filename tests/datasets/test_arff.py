@@ -214,7 +214,6 @@ X, XY = "@attribute x numeric\n", "@attribute x numeric\n@attribute y {a,b}\n"
         (X + "@attribute s\n@data", 2, None, "expected '@attribute name type'"),
         (X + "@attribute s {a,b\n@data", 2, None, "lack the closing brace"),
         (X + "@attribute s {a,b,a}\n@data", 2, None, "a nominal value is listed twice"),
-        (X + X + "@data", 2, None, "'x' is declared twice"),
         (X + "1,2", 2, None, "expected @attribute or @data, got '1,2'"),
         (X, 1, None, "ends without a @data line"),
         ("\n@data\n", 2, None, "@data comes before any @attribute"),

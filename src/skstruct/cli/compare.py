@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from skstruct.cli.options import (
@@ -14,6 +16,7 @@ from skstruct.cli.options import (
     quiet_option,
     read_file,
     reading_options,
+    skip_option,
     verbose_option,
 )
 from skstruct.cli.progress import shows_progress
@@ -33,6 +36,7 @@ NAMES = (
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True)
 @click.option("--plot", "picture", help="A picture to write, such as losses.png.")
 @reading_options
+@skip_option
 @verbose_option
 @quiet_option
 @json_option
@@ -108,7 +112,14 @@ def _draw(result, path):
     import matplotlib as mpl
 
     mpl.use("Agg")
+    from skstruct._files.atomic import replacing
+    from skstruct.cli.exits import writing
     from skstruct.inspection.comparison import ComparisonDisplay
 
     figure = ComparisonDisplay.from_comparison(result).figure_
-    figure.savefig(path, dpi=150)
+    kind = Path(path).suffix.lstrip(".").lower() or "png"
+    if kind not in figure.canvas.get_supported_filetypes():
+        known = ", ".join(sorted(figure.canvas.get_supported_filetypes()))
+        raise click.UsageError(f"{path}: a picture is one of {known}; {kind!r} is none of them.")
+    with writing(path), replacing(path, "wb") as file:
+        figure.savefig(file, dpi=150, format=kind)

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import click
 
-from skstruct.cli.options import EXISTING, json_option, quiet_option, read_file, reading_options
+from skstruct.cli.options import (
+    EXISTING,
+    json_option,
+    quiet_option,
+    raw_cells_option,
+    read_file,
+    reading_options,
+    skip_option,
+)
 
 
 @click.group(short_help="Check, convert and list data.")
@@ -42,6 +50,7 @@ def list_data(as_json):
 @data.command("check")
 @click.argument("path", type=EXISTING, metavar="FILE")
 @reading_options
+@skip_option
 @json_option
 def check_data(path, as_json, **reading):
     """Read FILE strictly and say what it holds; code 3 and one line if it cannot be read."""
@@ -68,20 +77,26 @@ def check_data(path, as_json, **reading):
 @click.argument("source", type=EXISTING)
 @click.argument("destination")
 @click.option("--to", "to_format", help="Format to write; by the ending of the name if left out.")
+@raw_cells_option
 @reading_options
+@skip_option
 @quiet_option
-def convert_data(source, destination, to_format, quiet, **reading):
+def convert_data(source, destination, to_format, raw_cells, quiet, **reading):
     """Write the data of SOURCE as another format; endings .gz and .xz compress."""
-    from skstruct.cli.exits import bad_data
+    from skstruct.cli.exits import bad_data, writing
     from skstruct.cli.options import check_format, check_writable
     from skstruct.cli.printing import say
-    from skstruct.datasets.writing import write_data
+    from skstruct.datasets.writing import format_to_write, write_data
 
     check_format(to_format)
     check_writable(destination)
     table = read_file(source, reading, quiet=quiet)
     with bad_data():
-        write_data(table, destination, format=to_format)
+        chosen = format_to_write(table, Path(destination), to_format).name
+    if raw_cells and chosen != "csv":
+        raise click.UsageError(f"--raw-cells is of CSV files; {chosen} files need no care.")
+    with writing(destination), bad_data():
+        write_data(table, destination, format=to_format, raw_cells=raw_cells)
     say(f"Wrote {destination}: {len(table):,} rows.", quiet)
 
 
@@ -92,13 +107,16 @@ def convert_data(source, destination, to_format, quiet, **reading):
 def sample_data(name, output, quiet):
     """Write one of the small files that come with skstruct."""
     from skstruct._files.atomic import replacing
+    from skstruct.cli.exits import writing
+    from skstruct.cli.options import check_writable
     from skstruct.cli.printing import say
 
     known = {path.name: path for path in _samples()}
     if name not in known:
         raise click.UsageError(f"There is no sample {name!r}; known are {', '.join(known)}.")
     destination = Path(output or name)
-    with replacing(destination, "wb") as file:
+    check_writable(destination)
+    with writing(destination), replacing(destination, "wb") as file:
         file.write(known[name].read_bytes())
     say(f"Wrote {destination}.", quiet)
 

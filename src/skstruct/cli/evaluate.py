@@ -12,6 +12,7 @@ from skstruct.cli.options import (
     quiet_option,
     reading_options,
     restrict_option,
+    skip_option,
 )
 from skstruct.cli.progress import shows_progress
 
@@ -26,6 +27,7 @@ from skstruct.cli.progress import shows_progress
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
               show_default=True, help="Of the intervals.")  # fmt: skip
 @reading_options
+@skip_option
 @quiet_option
 @json_option
 @shows_progress
@@ -34,7 +36,7 @@ def evaluate(model, data, losses, restrict, bootstrap, level, quiet, as_json, **
 
     A model that can, predicts anew for every loss ("aimed").
     """
-    from skstruct.cli.models import open_model, read_labelled
+    from skstruct.cli.models import open_model, read_labelled, training_remark
     from skstruct.cli.options import check_loss, check_restrict
     from skstruct.cli.printing import print_json, print_table
     from skstruct.model_selection import evaluate as evaluated
@@ -45,6 +47,7 @@ def evaluate(model, data, losses, restrict, bootstrap, level, quiet, as_json, **
     limits = parse_restrict(restrict)
     check_restrict(task_model.learner_.space_, limits)
     table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
+    seen = training_remark(task_model, table, quiet)
     estimates = evaluated(
         task_model.learner_, X, y, losses=list(losses) or None, restrict=limits,
         n_bootstrap=bootstrap, level=level,
@@ -53,7 +56,8 @@ def evaluate(model, data, losses, restrict, bootstrap, level, quiet, as_json, **
     rows = [[getattr(estimate, name) for name in columns] for estimate in estimates]
     if as_json:
         records = [dict(zip(columns, row)) for row in rows]
-        print_json({"rows": len(table), "level": level, "losses": records})
+        known = {} if seen is None else {"rows_of_training": seen.n_seen}
+        print_json({"rows": len(table), **known, "level": level, "losses": records})
     else:
         title = f"{table.name}, {len(table):,} rows; intervals of {100 * level:g} %"
         shown = [[*row[:-1], "yes" if row[-1] else "no"] for row in rows]

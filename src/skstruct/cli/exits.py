@@ -20,6 +20,7 @@ _OPTIONS = {  # what messages call an argument is an option here
     "edges_file": "--edges-file FILE",
     "labels_file": "--labels-file FILE",
     "id_column": "--id-column NAME",
+    "skip_unlabelled": "--skip-unlabelled",
 }
 _ROW = re.compile(r"\bY\[(\d+)\]|\brow (\d+)\b")
 
@@ -38,6 +39,27 @@ class Unproven(click.ClickException):
 
 class NobodyReads(Exception):
     """Whoever read our output has seen enough; click would make code 1 of a BrokenPipeError."""
+
+
+@contextlib.contextmanager
+def writing(path):
+    """Whatever is wrong within with the disk is told with the file that was to be written.
+
+    Parameters
+    ----------
+    path : str or None
+        None for stdout.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise NobodyReads from None
+    except OSError as error:  # a full disk, a quota, a folder that went away
+        where = "stdout" if path is None else path
+        untouched = "" if path is None else " What was there before is untouched."
+        raise click.ClickException(
+            f"{where} cannot be written: {error.strerror or error}.{untouched}"
+        ) from error
 
 
 @contextlib.contextmanager

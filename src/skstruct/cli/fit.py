@@ -15,6 +15,7 @@ from skstruct.cli.options import (
     quiet_option,
     read_file,
     reading_options,
+    skip_option,
     verbose_option,
 )
 from skstruct.cli.progress import shows_progress
@@ -24,6 +25,7 @@ from skstruct.cli.progress import shows_progress
 @click.argument("data", type=EXISTING)
 @click.option("-o", "--output", "model", required=True, help="The model file to write.")
 @reading_options
+@skip_option
 @loss_option
 @click.option("--learner", default="auto", help="auto, or one of those of `compare --help`.")
 @click.option(
@@ -49,6 +51,7 @@ def fit(
     skstruct fit flowers.csv --target species -o flowers.model --set alpha=0.1
     skstruct fit songs.csv --task labels --target moods --loss f1 -o songs.model
     """
+    from skstruct.cli.exits import writing
     from skstruct.cli.printing import print_facts, print_json, say
     from skstruct.persistence import save_model
     from skstruct.tasks import TaskModel
@@ -64,7 +67,8 @@ def fit(
     task_model.reading_ = {"targets": list(reading["targets"]), "id_column": reading["id_column"]}
     if learner == "auto":
         say(f"{table.name}: {task_model.about_['remarks'][-1]}", quiet)
-    save_model(task_model, model, X=table.take(slice(3)))
+    with writing(model):
+        save_model(task_model, model, X=table.take(slice(3)))
     summary = {"model": model, **task_model.about_}
     if as_json:
         print_json(summary)

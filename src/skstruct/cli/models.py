@@ -36,6 +36,17 @@ def read_labelled(model, path, options: dict, *, quiet: bool):
     return data, X, y
 
 
+def training_remark(model, data, quiet: bool):
+    """An Overlap where rows were rows of training, which is said on stderr; else None."""
+    from skstruct.cli.printing import say
+
+    found = model.overlap(data)
+    if found is None or not found.is_remarkable:
+        return None
+    say(f"{data.name}: {found}", quiet)
+    return found
+
+
 def read_inputs(model, path, options: dict):
     """A data file whose outputs may be missing, and its inputs as the learner reads them.
 
@@ -43,7 +54,7 @@ def read_inputs(model, path, options: dict):
     """
     known = _as_trained(model, options)
     ways = _with_and_without_ids([known, {**known, "no_outputs": True}], options)
-    return _first_that_works(path, ways, model.inputs, quiet=True)
+    return _first_that_works(path, ways, model.inputs, quiet=True, told=-1)
 
 
 def read_input_blocks(model, path, options: dict, rows: int):
@@ -69,7 +80,7 @@ def read_input_blocks(model, path, options: dict, rows: int):
                 return read_blocks(path, like, rows=rows, **asked, **names)
         except BadData as error:
             errors.append(error)
-    raise errors[0]
+    raise errors[-1]  # of the way that asks for the inputs alone
 
 
 def _as_trained(model, options):
@@ -95,12 +106,12 @@ def _with_and_without_ids(ways, options):
     return [{**way, "id_column": name} for name in (ways[0]["id_column"], None) for way in ways]
 
 
-def _first_that_works(path, ways, then, quiet):
-    """Data read in the first way that does, and what is made of them; else the first error."""
+def _first_that_works(path, ways, then, quiet, told=0):
+    """Data read in the first way that does, and what is made of them; else one of the errors."""
     from skstruct.cli.exits import BadData, bad_data
     from skstruct.cli.options import read_file, tell_remarks
 
-    first = None
+    errors: list[BadData] = []
     for way in ways:
         try:
             data = read_file(path, way, quiet=True, no_outputs=way.get("no_outputs", False))
@@ -109,5 +120,5 @@ def _first_that_works(path, ways, then, quiet):
             tell_remarks(data, quiet)
             return data, made
         except BadData as error:
-            first = first or error
-    raise first
+            errors.append(error)
+    raise errors[told]

@@ -30,6 +30,16 @@ strict_option = click.option(
 )
 
 
+raw_cells_option = click.option(
+    "--raw-cells", is_flag=True,
+    help="Names that begin by =, +, -, @ or a tab as they are in CSV files; else they have an "
+         "apostrophe before them, so that no spreadsheet runs them.",
+)  # fmt: skip
+skip_option = click.option(
+    "--skip-unlabelled", is_flag=True, help="Leave rows without an output out."
+)
+
+
 def reading_options(command):
     """How a data file is read; whatever is left out is guessed from the file."""
     for option in reversed(
@@ -78,6 +88,7 @@ def read_file(path, options: dict, *, quiet: bool, no_outputs: bool = False):
             edges_file=options.get("edges_file"),
             id_column=options.get("id_column"),
             nominal=options.get("nominal", ()),
+            skip_unlabelled=bool(options.get("skip_unlabelled")),
         )
     tell_remarks(data, quiet)
     first = options.get("first")

@@ -10,43 +10,82 @@ import lzma
 import shutil
 import sys
 import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from skstruct._files.atomic import replacing
-from skstruct.cli.exits import NobodyReads
+from skstruct.cli.exits import writing
 from skstruct.cli.predictions import NUMBERS, Predictions
 from skstruct.datasets.formats.parquet import need_pandas
+from skstruct.datasets.formats.text import bare_name
 
-PARQUET = (".parquet", ".pq")
+KINDS = {  # by the ending of a file name
+    "parquet": (".parquet", ".pq"),
+    "json": (".json", ".jsonl", ".ndjson"),
+    "conll": (".conll", ".iob", ".bio"),
+    "csv": (".csv", ".tsv"),
+}
+OTHERS = (  # formats of tables and texts that predictions are not written as
+    ".arff", ".svm", ".libsvm", ".svmlight", ".data", ".conllu", ".xml", ".html", ".xls", ".xlsx",
+    ".ods", ".feather", ".npy", ".npz", ".pkl", ".h5",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Style:
+    """How predictions are written: csv, json, parquet or conll; cells as they are if raw."""
+
+    kind: str
+    separator: str = ","
+    raw_cells: bool = False
+
+
+def style_for(path, as_json: bool, raw_cells: bool, of_words: bool) -> Style:
+    """By the ending of the file, .gz and .xz taken off; text of no known ending is CSV.
+
+    Parameters
+    ----------
+    path : str or None
+    of_words : bool
+        Whether tags of words are predicted: these may be written as CoNLL, and are if the name
+        ends by .txt, as ``data convert`` writes them.
+    """
+    ending = "" if path is None else Path(bare_name(path)).suffix.lower()
+    kind = next((kind for kind, endings in KINDS.items() if ending in endings), None)
+    if kind is None:
+        kind = "conll" if of_words and ending == ".txt" and not as_json else "csv"
+    if ending in OTHERS or (kind == "conll" and not of_words):
+        tags = " Tags of words are written as .conll, too." if of_words else ""
+        raise click.UsageError(
+            f"{path}: a file with the ending {ending} does not hold these predictions. They are "
+            f"written as CSV (.csv, .tsv), JSON lines (.jsonl) or Parquet (.parquet).{tags}"
+        )
+    if as_json and kind == "parquet":
+        raise click.UsageError("A Parquet file holds columns: leave --json out.")
+    if as_json and kind == "conll":
+        raise click.UsageError("A CoNLL file holds tokens and tags: leave --json out.")
+    kind = "json" if as_json else kind
+    if raw_cells and kind != "csv":
+        raise click.UsageError(f"--raw-cells is of CSV files: {kind} needs no care.")
+    return Style(kind, "\t" if ending == ".tsv" else ",", raw_cells)
 
 
 @contextlib.contextmanager
-def opened(path, *, as_json: bool, hold: bool = False):
+def opened(path, style: Style, hold: bool = False):
     """A function that writes Predictions, to be called with one block after the other.
 
     Parameters
     ----------
     path : str or None
-        Of a Parquet file by its ending, else of text, packed if it ends by .gz or .xz; None for
-        stdout.
-    as_json : bool
-        JSON lines instead of CSV.
+        Packed if it ends by .gz or .xz; None for stdout.
+    style : Style
     hold : bool, default=False
         Whether stdout gets nothing before all is known to be well.
     """
-    try:
-        with _destination(path, as_json, hold) as writer:
-            yield writer.write
-    except BrokenPipeError:
-        raise NobodyReads from None
-    except OSError as error:  # a full disk, a quota, a folder that went away
-        where = "stdout" if path is None else path
-        untouched = "" if path is None else " What was there before is untouched."
-        raise click.ClickException(
-            f"{where} cannot be written: {error.strerror or error}.{untouched}"
-        ) from error
+    with writing(path), _destination(path, style, hold) as writer:
+        yield writer.write
 
 
 @contextlib.contextmanager
@@ -59,31 +98,31 @@ def _held():
 
 
 @contextlib.contextmanager
-def _destination(path, as_json, hold):
+def _destination(path, style, hold):
     if path is None:
         with _held() if hold else contextlib.nullcontext(sys.stdout) as file:
-            yield _Text(file, as_json)
+            yield _Text(file, style)
         sys.stdout.flush()
     else:
-        with _file(Path(path), as_json) as writer:
+        with _file(Path(path), style) as writer:
             yield writer
 
 
 @contextlib.contextmanager
-def _file(path, as_json):
-    if path.suffix.lower() in PARQUET:
+def _file(path, style):
+    if style.kind == "parquet":
         with replacing(path, "wb") as file, contextlib.closing(_Parquet(file)) as writer:
             yield writer
     elif path.suffix in (".gz", ".xz"):
         with replacing(path, "wb") as raw, _packing(path, raw) as packed:
             text = io.TextIOWrapper(packed, encoding="utf-8", newline="")
             try:
-                yield _Text(text, as_json)
+                yield _Text(text, style)
             finally:
                 text.detach()  # what it wrote to is closed below
     else:
         with replacing(path) as file:
-            yield _Text(file, as_json)
+            yield _Text(file, style)
 
 
 def _packing(path, raw):
@@ -93,16 +132,19 @@ def _packing(path, raw):
 
 
 class _Text:
-    """CSV with one header line, or JSON lines."""
+    """A table with one header line, JSON lines, or tokens with their tags."""
 
-    def __init__(self, file, as_json):
-        self.file, self.as_json, self.begun = file, as_json, False
+    def __init__(self, file, style):
+        self.file, self.style, self.begun = file, style, False
 
     def write(self, found: Predictions):
-        if self.as_json:
+        if self.style.kind == "json":
             found.write_json(self.file)
+        elif self.style.kind == "conll":
+            found.write_tokens(self.file)
         else:
-            found.write_csv(self.file, header=not self.begun)
+            marks = {"separator": self.style.separator, "raw_cells": self.style.raw_cells}
+            replace(found, **marks).write_csv(self.file, header=not self.begun)
         self.begun = True
 
 

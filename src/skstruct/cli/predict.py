@@ -11,6 +11,7 @@ from skstruct.cli.options import (
     loss_option,
     parse_restrict,
     quiet_option,
+    raw_cells_option,
     reading_options,
     restrict_option,
     strict_option,
@@ -23,7 +24,8 @@ from skstruct.cli.progress import shows_progress
 @click.argument("data", type=EXISTING)
 @click.option(
     "-o", "--output",
-    help="CSV or .parquet file to write, whole or not at all; stdout if left out.",
+    help="File to write, whole or not at all: .csv, .tsv, .jsonl, .parquet, or .conll for tags "
+         "of words; CSV on stdout if left out.",
 )  # fmt: skip
 @loss_option
 @restrict_option
@@ -37,14 +39,15 @@ from skstruct.cli.progress import shows_progress
     "--block-rows", type=click.IntRange(1), metavar="N",
     help="Rows of CSV and Parquet files that are in memory at once; at most 10,000 if left out.",
 )  # fmt: skip
+@raw_cells_option
 @strict_option
 @reading_options
 @quiet_option
 @json_option
 @shows_progress
 def predict(
-    model, data, output, loss, restrict, kbest, risk, explain, block_rows, strict, quiet, as_json,
-    **reading,
+    model, data, output, loss, restrict, kbest, risk, explain, block_rows, raw_cells, strict, quiet,
+    as_json, **reading,
 ):  # fmt: skip
     """Predict for the rows of DATA; it need not have outputs.
 
@@ -56,7 +59,7 @@ def predict(
     """
     from skstruct.cli.models import open_model
     from skstruct.cli.options import check_loss, check_restrict, check_writable
-    from skstruct.cli.output import PARQUET
+    from skstruct.cli.output import style_for
     from skstruct.cli.streams import inputs_of, write_predictions
 
     if output is not None:
@@ -68,10 +71,12 @@ def predict(
     check_restrict(task_model.learner_.space_, limits)
     if kbest is not None and explain is not None:
         raise click.UsageError("--explain is of the best prediction: leave --kbest out.")
-    if as_json and output is not None and output.lower().endswith(PARQUET):
-        raise click.UsageError("A Parquet file holds columns: leave --json out.")
+    of_words = getattr(task_model.encoder_, "n_columns_", None) is not None
+    style = style_for(output, as_json, raw_cells, of_words)
+    beside = {"--kbest": kbest, "--risk": risk, "--explain": explain}
+    if style.kind == "conll" and any(beside.values()):
+        given = ", ".join(option for option, value in beside.items() if value)
+        raise click.UsageError(f"A CoNLL file holds one tag for every token: leave {given} out.")
     inputs = inputs_of(task_model, data, reading, limits, block_rows)
     asked = ({"loss": loss, "restrict": limits}, kbest, risk, explain)
-    write_predictions(
-        task_model, inputs, asked, output, as_json=as_json, strict=strict, quiet=quiet
-    )
+    write_predictions(task_model, inputs, asked, output, style, strict=strict, quiet=quiet)

@@ -13,7 +13,10 @@ import click
 import numpy as np
 
 from skstruct.cli.printing import plain
+from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats.cells import ranked_items, write_cell
+from skstruct.datasets.formats.conll import write_conll
+from skstruct.datasets.formats.formulas import harmless
 from skstruct.exceptions import InfeasibleError
 
 NUMBERS = ("regression", "histogram")
@@ -37,6 +40,9 @@ class Predictions:
         The largest distance to a bound, and what is no distance.
     widest_row : int
         Where the gap is, counted from 0 in the whole file.
+    inputs : list or None
+        Words of the sentences, for a file of tokens and tags.
+    separator, raw_cells : of a CSV file
     """
 
     task: str
@@ -47,13 +53,25 @@ class Predictions:
     widest_gap: float
     widest_row: int
     tolerance: float
+    inputs: list | None = None
+    separator: str = ","
+    raw_cells: bool = False
 
     def write_csv(self, file, header: bool = True):
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(file, lineterminator="\n", delimiter=self.separator)
+        guard = str if self.raw_cells else harmless
         if header:
-            writer.writerow(self.columns)
+            writer.writerow(map(guard, self.columns))
         columns = [self.cells(name, column) for name, column in self.by_column()]
+        for k, name in enumerate(self.columns):
+            if name == "prediction" or (name == "row" and self.named):  # others are numbers
+                columns[k] = [guard(cell) for cell in columns[k]]
         writer.writerows(zip(*columns))
+
+    def write_tokens(self, file):
+        """Words, each with its predicted tag, as CoNLL has them."""
+        tags = [row[self.columns.index("prediction")] for row in self.rows]
+        write_conll(Dataset("predictions", "conll", "sequence", self.inputs or [], tags), file)
 
     def by_column(self):
         """Names of the columns, each with its values."""

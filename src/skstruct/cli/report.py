@@ -5,7 +5,13 @@ from __future__ import annotations
 
 import click
 
-from skstruct.cli.options import EXISTING, quiet_option, reading_options, verbose_option
+from skstruct.cli.options import (
+    EXISTING,
+    quiet_option,
+    reading_options,
+    skip_option,
+    verbose_option,
+)
 from skstruct.cli.progress import shows_progress
 
 
@@ -18,6 +24,7 @@ from skstruct.cli.progress import shows_progress
 @click.option("--examples", type=click.IntRange(0), default=6, show_default=True,
               help="Predictions that are shown one by one.")  # fmt: skip
 @reading_options
+@skip_option
 @verbose_option
 @quiet_option
 @shows_progress
@@ -26,7 +33,8 @@ def report(model, data, output, title, train, examples, verbose, quiet, **readin
 
     The page opens without a network. DATA should not be the data of training.
     """
-    from skstruct.cli.models import open_model, read_labelled
+    from skstruct.cli.exits import writing
+    from skstruct.cli.models import open_model, read_labelled, training_remark
     from skstruct.cli.options import check_writable
     from skstruct.cli.printing import say
     from skstruct.reports import write_report
@@ -37,15 +45,18 @@ def report(model, data, output, title, train, examples, verbose, quiet, **readin
     about, X_train, y_train = task_model.about_, None, None
     if train is not None:
         _, X_train, y_train = read_labelled(task_model, train, reading, quiet=quiet)
-    write_report(
-        task_model.learner_, X, y, output,
-        title=title or f"{about['data']}: {task_model.task_}",
-        data_name=table.name,
-        feature_names=getattr(task_model.encoder_, "feature_names_", None),
-        timings=about["seconds"],
-        n_examples=examples,
-        verbose=int(verbose),
-        X_train=X_train,
-        y_train=y_train,
-    )  # fmt: skip
+    seen = training_remark(task_model, table, quiet)
+    with writing(output):
+        write_report(
+            task_model.learner_, X, y, output,
+            title=title or f"{about['data']}: {task_model.task_}",
+            data_name=table.name,
+            feature_names=getattr(task_model.encoder_, "feature_names_", None),
+            timings=about["seconds"],
+            n_examples=examples,
+            verbose=int(verbose),
+            X_train=X_train,
+            y_train=y_train,
+            remarks=() if seen is None else (str(seen),),
+        )  # fmt: skip
     say(f"Wrote {output}.", quiet)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -21,6 +21,7 @@ class Part:
     X: Any
     index: tuple | None
     start: int
+    inputs: list | None = None  # words as the file has them
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ def inputs_of(model, path, options: dict, limits, rows: int | None = None) -> In
         in_blocks = has_blocks(path, options.get("format_"))
     if not (in_blocks and isinstance(model.encoder_, TableEncoder)) or _by_row(model, limits):
         table, X = read_inputs(model, path, options)
-        return Inputs([Part(X, table.index, 0)], len(table), lambda: None)
+        words = table.inputs if isinstance(table.inputs, list) else None
+        return Inputs([Part(X, table.index, 0, words)], len(table), lambda: None)
     blocks = read_input_blocks(model, path, options, rows or _rows(model))
     return Inputs(_parts(model, path, blocks), blocks.n_rows, blocks.share)
 
@@ -91,7 +93,7 @@ def _by_row(model, limits) -> bool:
     return False
 
 
-def write_predictions(model, inputs: Inputs, asked, output, *, as_json, strict, quiet) -> None:
+def write_predictions(model, inputs: Inputs, asked, output, style, *, strict, quiet) -> None:
     """Predict for all parts; reading, predicting and writing go on at the same time.
 
     Parameters
@@ -100,6 +102,8 @@ def write_predictions(model, inputs: Inputs, asked, output, *, as_json, strict, 
         ``options, kbest, risk, explain`` of :func:`skstruct.cli.predictions.predictions`.
     output : str or None
         A file that appears when all is well, or stdout.
+    style : Style
+        Of :mod:`skstruct.cli.output`.
     strict : bool
         Leave with code 4, and nothing written, if an answer is not proven to be the best.
     """
@@ -112,11 +116,12 @@ def write_predictions(model, inputs: Inputs, asked, output, *, as_json, strict, 
         model.learner_.verbose = 0  # one bar is enough
 
     def decide(part):
-        return predictions(model, part.X, part.index, *asked, part.start)
+        found = predictions(model, part.X, part.index, *asked, part.start)
+        return replace(found, inputs=part.inputs) if style.kind == "conll" else found
 
     least_sure = None
     with (
-        opened(output, as_json=as_json, hold=strict) as write,
+        opened(output, style, hold=strict) as write,
         rows_bar(inputs.n_rows, inputs.share, watched(output) and not quiet) as advance,
         contextlib.closing(overlapped(inputs.parts, decide)) as blocks,
     ):

@@ -44,6 +44,8 @@ class ArffTable(Table):
         Name of the whole.
     comments : tuple of str
         Lines of the header that begin by ``%``.
+    remarks : tuple of str
+        What was changed on reading.
     """
 
     hierarchy: LabelGraph | None = None
@@ -52,6 +54,7 @@ class ArffTable(Table):
     strings: tuple[str, ...] = ()
     relation: str = ""
     comments: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def read_arff(source) -> ArffTable:
@@ -112,7 +115,8 @@ def check_same_declarations(tables, name: str) -> None:
 def _read(source) -> ArffTable:
     lines = enumerate(source, 1)
     comments: list[str] = []
-    relation, attributes = read_header(_without_mark(lines), comments)
+    remarks: list[str] = []
+    relation, attributes = read_header(_without_mark(lines), comments, remarks)
     data, columns = read_rows(lines, attributes)
     kinds = [attribute.kind for attribute in attributes]
     kept = [j for j, kind in enumerate(kinds) if kind in ("numeric", "nominal", "string")]
@@ -139,6 +143,7 @@ def _read(source) -> ArffTable:
         strings=tuple(attribute.name for attribute in attributes if attribute.kind == "string"),
         relation=relation,
         comments=tuple(comments),
+        remarks=tuple(remarks),
     )
 
 

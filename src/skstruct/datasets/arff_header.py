@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 
 from skstruct.exceptions import DataFormatError
 from skstruct.spaces.label_graph import LabelGraph
@@ -42,12 +43,15 @@ class Attribute:
     hierarchy: LabelGraph | None = None
 
 
-def read_header(lines, comments: list[str] | None = None) -> tuple[str, list[Attribute]]:
+def read_header(
+    lines, comments: list[str] | None = None, remarks: list[str] | None = None
+) -> tuple[str, list[Attribute]]:
     """Relation and attributes up to the @data line, from an iterator of (number, line).
 
-    Lines of comment are put behind ``comments``.
+    Lines of comment are put behind ``comments``. A name that is declared again, as some files of
+    the web do, gets a number, which ``remarks`` say.
     """
-    attributes: dict[str, Attribute] = {}
+    declared: list[tuple[Attribute, int]] = []
     relation, number = "", 1
     for number, line in lines:
         line = line.strip(SPACE)
@@ -61,11 +65,12 @@ def read_header(lines, comments: list[str] | None = None) -> tuple[str, list[Att
         if word == "@data":
             if rest and rest[0] != "%":
                 raise ArffError(f"nothing follows @data; got {rest[:40]!r}", line=number)
-            if not attributes:
+            if not declared:
                 raise ArffError("@data comes before any @attribute", line=number)
-            return relation, list(attributes.values())
+            return relation, _distinct(declared, [] if remarks is None else remarks)
         if word == "@attribute":
-            _append(attributes, _attribute(line, number), number)
+            declared.append((_attribute(line, number), number))
+            _check_last(declared, number)
         elif word == "@relation":
             relation = unquote(rest)
         else:
@@ -78,13 +83,27 @@ def _first_word(line):
     return line[:end].lower(), line[end:].strip(SPACE)
 
 
-def _append(attributes, attribute, number):
-    last = next(reversed(attributes.values()), None)
-    if last is not None and last.kind == "hierarchical":
-        raise ArffError(f"the hierarchical class {last.name!r} has to be the last", line=number)
-    if attribute.name in attributes:
-        raise ArffError(f"attribute {attribute.name!r} is declared twice", line=number)
-    attributes[attribute.name] = attribute
+def _check_last(declared, number):
+    before = declared[-2][0] if len(declared) > 1 else None
+    if before is not None and before.kind == "hierarchical":
+        raise ArffError(f"the hierarchical class {before.name!r} has to be the last", line=number)
+
+
+def _distinct(declared, remarks) -> list[Attribute]:
+    """The attributes, those of a name that was there before by another one."""
+    taken, seen, found = {attribute.name for attribute, _ in declared}, set(), []
+    for attribute, number in declared:
+        if attribute.name in seen:
+            name = next(name for k in count(2) if (name := f"{attribute.name}_{k}") not in taken)
+            remarks.append(
+                f"The attribute {attribute.name[:60]!r} is declared twice (line {number}): the "
+                f"second one is called {name[:60]!r}."
+            )
+            taken.add(name)
+            attribute = replace(attribute, name=name)
+        seen.add(attribute.name)
+        found.append(attribute)
+    return found
 
 
 def split_cells(text, number):

@@ -24,6 +24,7 @@ def read_data(
     edges_file=None,
     id_column: str | None = None,
     nominal=(),
+    skip_unlabelled: bool = False,
 ) -> Dataset:
     """Read a data file.
 
@@ -53,6 +54,9 @@ def read_data(
     nominal : str or sequence of str, default=()
         Names of columns of a table that hold names, such as codes "01" and "02", whatever they
         look like. ARFF files declare the types of their columns and do not ask.
+    skip_unlabelled : bool, default=False
+        Whether rows of tables without an output are left out, which a remark says; otherwise
+        they are errors. An empty cell of labels, a ranking or a sequence is the empty one.
 
     Returns
     -------
@@ -105,6 +109,7 @@ def read_data(
         edges_file=edges_file,
         id_column=id_column,
         nominal=nominal,
+        skip_unlabelled=skip_unlabelled,
     )
     data = chosen.read(path, options)
     remarks = (_remark(data.format),) if guessed else ()

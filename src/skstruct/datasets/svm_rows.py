@@ -14,10 +14,11 @@ from skstruct.exceptions import DataFormatError
 
 COMPILED_FROM = 1 << 18  # characters of a block; fewer are read before a compiler is loaded
 _PAIR = re.compile(r"([0-9]+):([0-9.+-][0-9.+eE-]*)")
+_QUERY = re.compile(r" *qid:([0-9]+)(?= |$)")
 _NUMBER_LIKE = re.compile(r"[0-9.+-][0-9.+eE-]*|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
-def read_svm(path, n_features: int | None = None):
+def read_svm(path, n_features: int | None = None, queries: list[str] | None = None):
     """Read a LIBSVM file, of several labels per line, of one, or of none.
 
     Parameters
@@ -25,6 +26,8 @@ def read_svm(path, n_features: int | None = None):
     path : str or path
     n_features : int, default=None
         Least number of columns; a larger index adds columns.
+    queries : list, default=None
+        Gets the ``qid:`` of every row that has one; otherwise they are left out.
 
     Returns
     -------
@@ -59,6 +62,7 @@ def read_svm(path, n_features: int | None = None):
     try:
         for start, lines in text_blocks(path):
             numbers, heads, tails = _split(start, lines)
+            tails = _without_queries(tails, [] if queries is None else queries)
             labels += [_labels(head, known, number) for head, number in zip(heads, numbers)]
             for part, found in zip(parts, _pairs(tails, numbers, heads)):
                 part.append(found)
@@ -94,6 +98,16 @@ def _split(start, lines):
         heads.append(head)
         tails.append(tail)
     return numbers, heads, tails
+
+
+def _without_queries(tails, queries):
+    """The pairs without ``qid:7`` before them, the query that a row of a ranking belongs to.
+
+    Where it is no number it stays, to be refused with its place.
+    """
+    found = [_QUERY.match(tail) if "qid:" in tail else None for tail in tails]
+    queries += [match[1] for match in found if match]
+    return [tail[match.end() :] if match else tail for tail, match in zip(tails, found)]
 
 
 def _labels(head, known, number):
@@ -162,7 +176,7 @@ def _read_pairs(tail, number, has_label):
 
 def _pair(field, before):
     if field.startswith("qid:"):
-        raise ValueError(f"{field[:40]!r}: queries (qid) are not read")
+        raise ValueError(f"expected 'qid:number' once, after the label, got {field[:40]!r}")
     found = _PAIR.fullmatch(field)
     if found is None:
         raise ValueError(f"expected 'index:value', got {field[:40]!r}")

@@ -18,7 +18,9 @@ from skstruct.datasets.reading import WITH_EDGES_BESIDE
 from skstruct.exceptions import DataFormatError
 
 
-def write_data(dataset: Dataset, path, format: str | None = None) -> None:
+def write_data(
+    dataset: Dataset, path, format: str | None = None, *, raw_cells: bool = False
+) -> None:
     """Write a data file, whole or not at all; it is packed if its name ends by .gz or .xz.
 
     Parameters
@@ -29,6 +31,10 @@ def write_data(dataset: Dataset, path, format: str | None = None) -> None:
         ``x.csv`` or ``x.svm``.
     format : str, default=None
         By the ending of the path when None.
+    raw_cells : bool, default=False
+        Whether a CSV file gets names as they are, also those that a spreadsheet would run:
+        otherwise one that begins by ``=``, ``+``, ``-``, ``@`` or a tab and is no number has an
+        apostrophe before it, which :func:`~skstruct.datasets.read_data` takes off.
 
     Raises
     ------
@@ -50,12 +56,15 @@ def write_data(dataset: Dataset, path, format: str | None = None) -> None:
     ,b>a
     """
     path = Path(path)
-    chosen = _format_to_write(dataset, path, format)
+    chosen = format_to_write(dataset, path, format)
+    if raw_cells and chosen.name != "csv":
+        raise ValueError(f"raw_cells is for CSV files; the format {chosen.name!r} needs no care.")
+    options = {"raw": True} if raw_cells else {}
     edges = io.StringIO()
     try:
         write_edges(_edges_to_write(dataset, chosen), edges)  # what is wrong with them, first
         with _packed(path) as file:
-            chosen.write(dataset, file)
+            chosen.write(dataset, file, **options)
         if edges.getvalue():
             with _packed(path.with_name(stem(path) + ".edges")) as file:
                 file.write(edges.getvalue())
@@ -66,7 +75,8 @@ def write_data(dataset: Dataset, path, format: str | None = None) -> None:
         raise error.at(path=path) from None
 
 
-def _format_to_write(dataset, path, name):
+def format_to_write(dataset, path, name=None) -> Format:
+    """The format of this name, or by the ending of a path, if it can hold the data."""
     from skstruct.datasets.formats import FORMATS
 
     able = {format.name: format for format in FORMATS if format.write is not None}

@@ -43,6 +43,7 @@ def write_report(
     n_examples=6,
     random_state=0,
     verbose=0,
+    remarks=(),
 ) -> Path:
     """Write one HTML file about a fitted model and its predictions on rows with known outputs.
 
@@ -78,6 +79,8 @@ def write_report(
         Of the bootstrap, and of examples of equal loss.
     verbose : int, default=0
         Progress bar on stderr.
+    remarks : sequence of str, default=()
+        What the reader must know of the data, said at the beginning.
 
     Returns
     -------
@@ -101,7 +104,7 @@ def write_report(
     subject = read_subject(
         model, X, y, losses=losses, X_train=X_train, y_train=y_train, feature_names=feature_names,
         data_name=data_name, timings=timings, coordinates=coordinates, n_examples=n_examples,
-        random_state=random_state,
+        random_state=random_state, remarks=remarks,
     )  # fmt: skip
     sections = [make(subject) for make in track(list(SECTIONS), "sections", verbose)]
     page = render(_title(title, subject), _subtitle(subject), sections)

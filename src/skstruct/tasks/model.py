@@ -13,6 +13,7 @@ from skstruct.exceptions import DataFormatError
 from skstruct.model_selection.evaluation import loss_name
 from skstruct.tasks.learners import default_learner, make_learner
 from skstruct.tasks.outputs import outputs_for_learning, space_for
+from skstruct.tasks.seen_rows import overlap, remembered, row_digests
 from skstruct.tasks.table_encoder import TableEncoder
 from skstruct.tasks.token_encoder import TokenEncoder
 
@@ -43,6 +44,8 @@ class TaskModel(BaseEstimator):
         Names of the columns that were predicted.
     about_ : dict
         Where the model comes from and what was chosen, in words and numbers.
+    seen_ : uint64 array of shape (k, 2), or None
+        By which rows of training are known again; see :mod:`skstruct.tasks.seen_rows`.
 
     Examples
     --------
@@ -53,6 +56,8 @@ class TaskModel(BaseEstimator):
     >>> TaskModel().fit(data).predict(data)
     array(['no', 'no', 'yes', 'yes'], dtype='<U3')
     """
+
+    seen_ = None  # of a model file of an earlier version
 
     def __init__(self, learner="auto", loss=None, parameters=None, scale="standard", verbose=0):
         self.learner = learner
@@ -78,6 +83,7 @@ class TaskModel(BaseEstimator):
         self.learner_ = self.new_learner(data, name)
         options = {} if checkpoint is None else {"checkpoint": checkpoint}
         self.learner_.fit(X, outputs, **options)
+        self.seen_ = remembered(row_digests(X if is_table else data.inputs))
         seconds = {"encode": encoded - start, "fit": perf_counter() - encoded}
         self.about_ = {
             "task": data.task,
@@ -133,6 +139,14 @@ class TaskModel(BaseEstimator):
         """Outputs of a Dataset as the learner reads them, columns in the order of training."""
         check_is_fitted(self, "learner_")
         return outputs_for_learning(data, self.targets_)
+
+    def overlap(self, data):
+        """How many rows of a Dataset were rows of training, or None where that is not known."""
+        check_is_fitted(self, "learner_")
+        if self.seen_ is None:
+            return None
+        is_table = isinstance(data.inputs, Table)
+        return overlap(self.seen_, row_digests(self.inputs(data) if is_table else data.inputs))
 
     def predict(self, data, **options):
         """Outputs in the names of the data of training; options as of the learner."""

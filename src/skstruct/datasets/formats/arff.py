@@ -17,6 +17,7 @@ from skstruct.datasets.formats.arff_outputs import edges_of, guess_task, outputs
 from skstruct.datasets.formats.arff_writer import told_task, write_arff_data
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.text import stem
+from skstruct.datasets.formats.unlabelled import left_out
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 
@@ -51,6 +52,8 @@ def _dataset(table: ArffTable, path, options) -> Dataset:
         return _of_hierarchy(table, path, options, index, remarks)
     format_name, targets, edges = _targets(table, path, options, remarks)
     chosen = [table.names.index(name) for name in targets]
+    if chosen and options.skip_unlabelled:
+        index, table = _labelled(table, chosen, index, remarks)
     inputs = _inputs(table, chosen, remarks)
     edges = edges_of(options) or edges
     if not chosen:
@@ -80,7 +83,7 @@ def _told(table, options, remarks):
 
 def _row_names(table, options):
     """Names of the rows, the table without their column, and remarks to be continued."""
-    remarks: list[str] = []
+    remarks = list(table.remarks)
     keys = table.keys or {}
     wanted = next(iter(keys), None) if options.id_column is None else options.id_column
     if wanted == "":
@@ -103,9 +106,25 @@ def _row_names(table, options):
     return tuple(shown), table.take(rest), remarks
 
 
+def _labelled(table, chosen, index, remarks):
+    """Names of the rows and the table without those that have no output."""
+    found = _plain(table.take(chosen)).data
+    found = found.toarray() if sparse.issparse(found) else found
+    missing = np.isnan(found).any(axis=1)
+    if not missing.any():
+        return index, table
+    if missing.all():
+        raise DataFormatError("no row has an output, and those without one are to be left out")
+    first, rows = int(missing.argmax()), np.flatnonzero(~missing)
+    remarks.append(left_out(int(missing.sum()), DataFormatError(""), first))
+    return None if index is None else tuple(index[i] for i in rows), table.rows(rows)
+
+
 def _of_hierarchy(table, path, options, index, remarks):
     if options.task not in (None, "hierarchy", "labels"):
         raise DataFormatError(f"the class is hierarchical; the task {options.task!r} is another")
+    if options.skip_unlabelled:
+        return _with_classes(table, path, options, index, remarks)
     n_bare = sum(not labels for labels in table.classes)
     if n_bare == len(table.classes) and n_bare:
         remarks.append("The file is read without outputs: all are '?'.")
@@ -122,6 +141,21 @@ def _of_hierarchy(table, path, options, index, remarks):
         index=index,
         remarks=tuple(remarks),
     )
+
+
+def _with_classes(table, path, options, index, remarks):
+    """The same without the rows whose class is '?'."""
+    rows = np.array([i for i, labels in enumerate(table.classes) if labels], dtype=np.int64)
+    n = len(table.classes) - len(rows)
+    if n and not len(rows):
+        raise DataFormatError("no row has an output, and those without one are to be left out")
+    if n:
+        first = next(i for i, labels in enumerate(table.classes) if not labels)
+        remarks.append(left_out(n, DataFormatError(""), first))
+        index = None if index is None else tuple(index[i] for i in rows)
+        table = replace(table.rows(rows), classes=[table.classes[i] for i in rows])
+    options = replace(options, skip_unlabelled=False)
+    return _of_hierarchy(table, path, options, index, remarks)
 
 
 def _targets(table, path, options, remarks):

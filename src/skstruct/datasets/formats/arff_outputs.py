@@ -39,7 +39,8 @@ def outputs_of(task: str, table: Table, edges) -> dict[str, Any]:
         row, j = np.argwhere(missing)[0]
         raise DataFormatError(
             f"{missing.any(axis=1).sum()} rows have no value of the output; the first is row "
-            f"{row + 1}, attribute {table.names[j][:60]!r}"
+            f"{row + 1}, attribute {table.names[j][:60]!r}: fill them, or leave the rows out "
+            "(skip_unlabelled)"
         )
     if task in ("classes", "ordinal"):
         return _classes(task, table, data)

@@ -28,6 +28,8 @@ class ReadOptions:
     nominal : tuple of str
         Names of columns of inputs that hold names, whatever they look like. ARFF declares its
         own types and does not ask.
+    skip_unlabelled : bool
+        Whether rows without an output are left out; else they are errors.
     """
 
     task: str | None = None
@@ -36,6 +38,7 @@ class ReadOptions:
     edges_file: Path | None = None
     id_column: str | None = None
     nominal: tuple[str, ...] = ()
+    skip_unlabelled: bool = False
 
 
 @dataclass(frozen=True)

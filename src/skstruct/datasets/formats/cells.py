@@ -11,10 +11,11 @@ sequence               ``a b c``          space and the backslash
 regression, histogram  ``1.5 -2.0``       numbers by repr
 =====================  =================  ==========================================
 
-Spaces around names of labels and items say nothing; a name that begins or ends by a space has
-that one escaped too. The empty text is the empty set, ranking or sequence. Another word for a
-missing value, such as ``NA`` or ``?``, is no output if it is the whole text; the name of one label,
-item or symbol that looks so has a backslash before it.
+A backslash before any of these marks is taken off in every cell of several names: ``\=`` is ``=``
+among labels too. Spaces around names of labels and items say nothing; a name that begins or ends
+by a space has that one escaped too. The empty text is the empty set, ranking or sequence. Another
+word for a missing value, such as ``NA`` or ``?``, is no output if it is the whole text; the name of
+one label, item or symbol that looks so has a backslash before it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from skstruct.exceptions import DataFormatError
 
 _ONE_NAME = ("classes", "ordinal")
 _NUMBERS = ("regression", "histogram")
+_ESCAPED = "\\;>= "  # what may follow a backslash, whatever the task
 
 
 def write_cell(task: str, output) -> str:
@@ -181,20 +183,20 @@ def _pieces(text, marks, outer=" "):
     pieces, before, name = [], "", []
     for token in tokens:
         if token in marks:
-            pieces.append((_unescaped(name, marks, outer, text), before))
+            pieces.append((_unescaped(name, outer, text), before))
             before, name = token, []
         else:
             name.append(token)
-    return [*pieces, (_unescaped(name, marks, outer, text), before)]
+    return [*pieces, (_unescaped(name, outer, text), before)]
 
 
-def _unescaped(tokens, marks, outer, text):
+def _unescaped(tokens, outer, text):
     while outer and tokens and tokens[0] == outer:
         tokens = tokens[1:]
     while outer and tokens and tokens[-1] == outer:
         tokens = tokens[:-1]
     for token in tokens:
-        if token[0] == "\\" and (len(token) == 1 or token[1] not in "\\" + marks + outer):
+        if token[0] == "\\" and (len(token) == 1 or token[1] not in _ESCAPED):
             raise DataFormatError(
                 f"a backslash in {text[:60]!r} stands before {token[1:]!r}; write \\\\ for the "
                 "backslash itself"

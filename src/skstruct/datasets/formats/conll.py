@@ -8,6 +8,7 @@ from pathlib import Path
 
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats.base import Format, ReadOptions
+from skstruct.datasets.formats.conllu import is_conllu, read_conllu
 from skstruct.datasets.formats.text import read_lines, stem
 from skstruct.exceptions import DataFormatError
 
@@ -22,7 +23,9 @@ def read_conll(path, options: ReadOptions) -> Dataset:
     Columns are separated by a tab if the first token line has one, else by spaces, and are
     called ``1``, ``2``, ... The last one is the tag, or the one that ``options.targets`` names;
     ``targets=()`` says that there is none, as in a file to predict. All lines have the same
-    number of columns. Lines that begin by ``-DOCSTART-`` are skipped.
+    number of columns. Lines that begin by ``-DOCSTART-`` are skipped. A file of CoNLL-U, ten
+    columns by tabs of which the first one counts, is read by
+    :func:`~skstruct.datasets.formats.conllu.read_conllu`.
 
     Raises
     ------
@@ -30,8 +33,11 @@ def read_conll(path, options: ReadOptions) -> Dataset:
         Tells the line.
     """
     path = Path(path)
+    lines = read_lines(path)
+    if is_conllu(lines):
+        return read_conllu(path, lines, options)
     try:
-        sentences, n_columns = _sentences(read_lines(path))
+        sentences, n_columns = _sentences(lines)
         tag = _tag_column(n_columns, options)
     except DataFormatError as error:
         raise error.at(path=path) from None
@@ -131,8 +137,10 @@ def _rows(dataset, i):
 def sniff(file_name: str, lines: list[str]) -> bool:
     """By the ending, or columns of one width with sentences apart or tags as of chunks."""
     ending = file_name.lower()
-    if ending.endswith((".conll", ".iob", ".bio", ".csv")):
+    if ending.endswith((".conll", ".conllu", ".iob", ".bio", ".csv")):
         return not ending.endswith(".csv")
+    if is_conllu(lines):
+        return True
     tokens = [line.split() for line in lines if line.strip() and not line.startswith(DOCUMENT)]
     if len({len(fields) for fields in tokens}) != 1 or len(tokens[0]) < 2:
         return False
@@ -145,7 +153,7 @@ FORMAT = Format(
     name="conll",
     suffixes=(".conll", ".iob", ".bio", ".txt"),
     tasks=("sequence",),
-    about="a token per line in columns, the tag last, an empty line after each sentence",
+    about="a token per line in columns, the tag last, an empty line after each sentence; CoNLL-U",
     sniff=sniff,
     read=read_conll,
     write=write_conll,

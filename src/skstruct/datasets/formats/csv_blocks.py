@@ -13,6 +13,7 @@ from skstruct.datasets.formats.csv_rows import (
     read_header,
     row_blocks,
 )
+from skstruct.datasets.formats.formulas import column_as_meant
 from skstruct.exceptions import DataFormatError
 
 
@@ -79,4 +80,6 @@ class CsvBlocks:
 
 def _column(name, cells, is_text):
     numbers = None if is_text else as_numbers(cells)
-    return TextColumn.of(name, cells) if numbers is None else NumberColumn(name, numbers)
+    if numbers is None:
+        return column_as_meant(TextColumn.of(name, cells))
+    return NumberColumn(name, numbers)

@@ -18,6 +18,7 @@ from skstruct.datasets.formats.csv_rows import (
     row_blocks,
 )
 from skstruct.datasets.formats.csv_writing import write_csv
+from skstruct.datasets.formats.formulas import column_as_meant
 from skstruct.datasets.formats.outputs import assemble
 from skstruct.datasets.formats.targets import choose_row_names, choose_targets
 from skstruct.datasets.formats.text import stem
@@ -30,10 +31,11 @@ def read_csv(path, options: ReadOptions) -> Dataset:
     """Read a table with a header line.
 
     The separator is the one of comma, semicolon and tab that the header has. Cells may be
-    quoted. A column is numeric if all its cells are numbers or missing (empty, ?, NA, N/A, NaN,
-    null or None), else nominal, as are those of ``options.nominal``. A first column called
-    ``id``, or ``row`` where no value comes twice, or without a name, names the rows. Rows with too
-    few or too many cells are errors.
+    quoted; an apostrophe before ``=``, ``+``, ``-`` or ``@``, by which :func:`write_csv` keeps
+    spreadsheets from running a cell, is taken off. A column is numeric if all its cells are
+    numbers or missing (empty, ?, NA, N/A, NaN, null or None), else nominal, as are those of
+    ``options.nominal``. A first column called ``id``, or ``row`` where no value comes twice, or
+    without a name, names the rows. Rows with too few or too many cells are errors.
 
     Raises
     ------
@@ -109,7 +111,7 @@ class _Builder:
     def column(self):
         if self.is_text:
             codes = np.concatenate([np.empty(0, np.int64), *self.parts])
-            return TextColumn(self.name, codes, tuple(self.known))
+            return column_as_meant(TextColumn(self.name, codes, tuple(self.known)))
         return NumberColumn(self.name, np.concatenate([np.empty(0), *self.parts]))
 
 

@@ -9,15 +9,27 @@ from itertools import islice
 
 from skstruct.datasets.formats.columns import Codes
 from skstruct.datasets.formats.csv_writing import free
+from skstruct.datasets.formats.formulas import as_meant
 from skstruct.datasets.text_lines import text_lines
 from skstruct.exceptions import DataFormatError
 
 SEPARATORS = ",;\t"
+MOST_CHARACTERS = 10_000_000  # of a cell
 
 
 def _records(path, separator, seen=None):
     lines = (line + "\n" for line in text_lines(path, seen=seen))
     return csv.reader(lines, delimiter=separator, strict=True)
+
+
+@contextlib.contextmanager
+def _long_cells():
+    """While rows are read: cells of more than the 131,072 characters that Python allows."""
+    before = csv.field_size_limit(MOST_CHARACTERS)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def find_separator(path) -> str:
@@ -38,7 +50,7 @@ def find_separator(path) -> str:
 def _widths(path, separator, n_rows=20):
     """Number of cells of the first rows, up to one that cannot be split."""
     widths = []
-    with contextlib.suppress(csv.Error):
+    with contextlib.suppress(csv.Error), _long_cells():
         widths.extend(len(row) for row in islice(_records(path, separator), n_rows) if row)
     return widths
 
@@ -47,14 +59,15 @@ def read_header(path, separator) -> list[str]:
     """Names of the columns; a first one without a name, which names the rows, is called id."""
     reader = _records(path, separator)
     try:
-        header = next(reader, None)
+        with _long_cells():
+            header = next(reader, None)
     except csv.Error as error:
         raise _unreadable(path, separator, error, reader.line_num) from None
     if header is None:
         raise DataFormatError("the file is empty")
     if not header:
         raise DataFormatError("the first line holds the names of the columns; it is empty", line=1)
-    first = Codes()
+    first, header = Codes(), [as_meant(name) for name in header]
     if len(header) > 1 and not header[0].strip():  # as pandas and R write names of rows
         header[0] = free("id", header)
     for j, name in enumerate(header):
@@ -75,10 +88,11 @@ def row_blocks(path, separator, width, n_rows, seen=None):
     Every list but the last has ``n_rows`` rows; ``seen`` as in :func:`text_lines`.
     """
     reader = _records(path, separator, seen)
-    next(reader)
+    with _long_cells():
+        next(reader)
     done, empty = 0, None  # rows before this block, and the first one that is empty
     try:
-        while rows := list(islice(reader, n_rows)):
+        while rows := _next_rows(reader, n_rows):
             n_read = len(rows)
             if empty is not None or set(map(len, rows)) != {width}:
                 while rows and not rows[-1]:
@@ -92,19 +106,30 @@ def row_blocks(path, separator, width, n_rows, seen=None):
         raise _unreadable(path, separator, error, reader.line_num) from None
 
 
+def _next_rows(reader, n_rows):
+    with _long_cells():
+        return list(islice(reader, n_rows))
+
+
 def _unreadable(path, separator, error, line):
     """The error of a row that cannot be split; of a quote without an end, where that begins."""
     problem = str(error)
-    if "unexpected end of data" in problem or "field limit" in problem:
+    if "unexpected end of data" in problem:
         line = _last_row_begins(path, separator)
         problem += "; a quoted cell that begins here has no end"
+    if "field limit" in problem:
+        line = _last_row_begins(path, separator)
+        problem = (
+            f"a cell has more than {MOST_CHARACTERS:,} characters, or a quote that begins here "
+            "has no end"
+        )
     return DataFormatError(problem, path=path, line=line)
 
 
 def _last_row_begins(path, separator) -> int:
     """Number of the line after the last row that can be split."""
     reader, line = _records(path, separator), 1
-    with contextlib.suppress(csv.Error):
+    with contextlib.suppress(csv.Error), _long_cells():
         for _ in reader:
             line = reader.line_num + 1
     return line
@@ -132,6 +157,7 @@ def _check_widths(path, separator, rows, width, done, empty):
 def line_of_row(path, separator, row) -> int:
     """Number of the line where a row begins; quoted cells may go over several lines."""
     reader = _records(path, separator)
-    for _ in islice(reader, row + 1):
-        pass
+    with _long_cells():
+        for _ in islice(reader, row + 1):
+            pass
     return reader.line_num + 1

@@ -11,6 +11,7 @@ from scipy import sparse
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats.cells import ranked_items, write_cell
 from skstruct.datasets.formats.columns import Codes, is_missing
+from skstruct.datasets.formats.formulas import harmless
 from skstruct.datasets.formats.targets import is_row_name
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
@@ -27,25 +28,29 @@ NAMES = {
 }
 
 
-def write_csv(dataset: Dataset, file) -> None:
+def write_csv(dataset: Dataset, file, *, raw: bool = False) -> None:
     """Write names of rows (``id``), inputs and outputs, separated by commas.
 
     Numbers are written by repr and read back the same; missing values are empty. Outputs are
     one column of text (see :mod:`skstruct.datasets.formats.cells`), numbers one column each.
     What a table cannot tell is lost: values and labels that no row has, parts, and the edges of
     a hierarchy whose labels are no paths (``write_data`` puts them into a file beside).
+
+    Names that a spreadsheet would run get an apostrophe (see
+    :mod:`skstruct.datasets.formats.formulas`), which reading takes off; none if ``raw``.
     """
+    cell_of = _quoted if raw else _harmless
     inputs = check_table(dataset, "CSV")
     index, outputs = index_column(dataset), output_columns(dataset)
     names = check_names([*index, *inputs.names, *outputs])
-    marks = [None if values is None else _nominal(name, values)
+    marks = [None if values is None else _nominal(name, values, cell_of)
              for name, values in zip(inputs.names, inputs.values)]  # fmt: skip
-    file.write(_header(names) + "\n")
+    file.write(_header(names if raw else [harmless(name) for name in names]) + "\n")
     for start in range(0, len(dataset), _BLOCK):
         rows = slice(start, start + _BLOCK)
-        cells = [[_quoted(cell) for cell in column[rows]] for column in index.values()]
+        cells = [[cell_of(cell) for cell in column[rows]] for column in index.values()]
         cells += _input_cells(inputs.data[rows], marks)
-        cells += [[_quoted(cell) for cell in column[rows]] for column in outputs.values()]
+        cells += [[cell_of(cell) for cell in column[rows]] for column in outputs.values()]
         lines = (",".join(row) or '""' for row in zip(*cells))  # an empty line is no row
         file.write("".join(f"{line}\n" for line in lines))
 
@@ -114,9 +119,9 @@ def free(name: str, taken) -> str:
     return name
 
 
-def _nominal(name, values):
+def _nominal(name, values, cell_of):
     _check_not_missing(name, values)
-    return [_quoted(value) for value in values]
+    return [cell_of(value) for value in values]
 
 
 def _check_not_missing(name, values):
@@ -144,6 +149,10 @@ def _input_cells(block, marks):
         else:
             columns.append(["" if cell != cell else values[int(cell)] for cell in column])
     return columns
+
+
+def _harmless(text):
+    return _quoted(harmless(text))
 
 
 def _quoted(text):

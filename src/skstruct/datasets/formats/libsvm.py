@@ -21,7 +21,9 @@ from skstruct.datasets.text_lines import text_lines
 from skstruct.exceptions import DataFormatError
 
 MOST_COLUMNS = 1 << 18
-_LINE = re.compile(r"[^\s:#]*(\s+[0-9]+:[^\s:]+)+\s*|[0-9]+:[^\s:]+(\s+[0-9]+:[^\s:]+)*\s*")
+_LINE = re.compile(
+    r"[^\s:#]*(\s+qid:[0-9]+)?(\s+[0-9]+:[^\s:]+)+\s*|[0-9]+:[^\s:]+(\s+[0-9]+:[^\s:]+)*\s*"
+)
 _WHOLE = re.compile(r"-?[0-9]+")
 
 
@@ -31,7 +33,8 @@ def read_libsvm(path, options: ReadOptions) -> Dataset:
     Lines of several labels, or of none, make label sets, or a hierarchy if a taxonomy is given;
     else whole numbers and names are classes, and other numbers are regression.
     ``options.labels_file`` names the labels: on each line a number and a name, or a name alone,
-    for the labels 0, 1, ... or, if no row has the label 0, for 1, 2, ...
+    for the labels 0, 1, ... or, if no row has the label 0, for 1, 2, ... Queries, ``qid:7`` behind
+    the label, are left out, which a remark says.
 
     Raises
     ------
@@ -39,19 +42,24 @@ def read_libsvm(path, options: ReadOptions) -> Dataset:
         Tells line and column.
     """
     path = Path(path)
-    X, given = read_svm(path)
+    queries: list[str] = []
+    X, given = read_svm(path, queries=queries)
+    remarks = []
+    if queries:
+        remarks.append(
+            f"The queries (qid) of {len(queries):,} rows are left out: every row counts by itself."
+        )
     try:
-        return _dataset(X, given, path, options)
+        return _dataset(X, given, path, options, remarks)
     except DataFormatError as error:
         raise error.at(path=path) from None
 
 
-def _dataset(X, given, path, options):
+def _dataset(X, given, path, options, remarks):
     if options.targets or options.id_column:
         raise DataFormatError("the columns of this format have no names; targets, id_column?")
     if not given:
         raise DataFormatError("the file has no rows")
-    remarks: list[str] = []
     inputs = _table(X, remarks)
     edges = edges_of(options)
     task, reason = (options.task, "") if options.task else _guess_task(given, edges)

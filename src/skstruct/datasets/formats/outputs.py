@@ -26,6 +26,7 @@ from skstruct.datasets.formats.targets import (
     choose_targets,
     guess_task,
 )
+from skstruct.datasets.formats.unlabelled import labelled_rows, taken
 from skstruct.exceptions import DataFormatError
 
 _SHARES_OFF = 1e-6
@@ -45,6 +46,9 @@ def assemble(columns, n_rows, options, *, name, format_name, fail, remarks=()) -
     by_name = {column.name: column for column in columns}
     targets, guessed = choose_targets(list(by_name), options)
     remarks = [*remarks, *guessed]
+    if targets:
+        given = [by_name[target] for target in targets]
+        by_name, n_rows, fail = _labelled(by_name, given, n_rows, options, fail, remarks)
     index = _row_names(by_name, n_rows, targets, options, remarks)
     given = [by_name[target] for target in targets]
     task = options.task
@@ -65,6 +69,19 @@ def assemble(columns, n_rows, options, *, name, format_name, fail, remarks=()) -
     inputs, noted = as_table(kept, n_rows, options.nominal, fail)
     remarks += noted
     return Dataset(name, format_name, task, inputs, remarks=tuple(remarks), **found)
+
+
+def _labelled(by_name, given, n_rows, options, fail, remarks):
+    """Columns without the rows that have no output, how many rows are left, and how to fail."""
+    task = options.task or (guess_task(given, options)[0] if len(given) == 1 else "")
+    rows = labelled_rows(given, task, options.skip_unlabelled, fail, remarks)
+    if rows is None:
+        return by_name, n_rows, fail
+
+    def fail_there(problem, row=None, column=None):
+        return fail(problem, None if row is None else int(rows[row]), column)
+
+    return {name: taken(column, rows) for name, column in by_name.items()}, len(rows), fail_there
 
 
 def _row_names(by_name, n_rows, targets, options, remarks):

@@ -33,6 +33,10 @@ def section(subject) -> Section:
     data = subject.options.get("data_name")
     if data is not None:
         facts.insert(0, ("data", written(data, 200)))
+    facts = [
+        *(("remark", written(said, 300)) for said in subject.options.get("remarks", ())),
+        *facts,
+    ]
     facts += [(name.rstrip("_"), f"{_value(chosen)} (chosen)") for name, chosen in _chosen(learner)]
     facts += [("decisions", _promise(subject.space))]
     facts += [("written on", datetime.datetime.now().strftime("%d %B %Y, %H:%M"))]
