@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from skstruct.cli.options import (
-    EXISTING,
+    DATA,
     check_loss,
     check_writable,
     json_option,
@@ -29,7 +29,7 @@ NAMES = (
 
 
 @click.command(short_help="Several learners on the same folds.")
-@click.argument("data", type=EXISTING)
+@click.argument("data", type=DATA)
 @click.option("--learners", default="kernel,forest,neighbors", show_default=True,
               help=f"Names with commas: {NAMES}.")  # fmt: skip
 @loss_option

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from skstruct.cli.options import (
-    EXISTING,
+    DATA,
     json_option,
     quiet_option,
     raw_cells_option,
@@ -48,7 +48,7 @@ def list_data(as_json):
 
 
 @data.command("check")
-@click.argument("path", type=EXISTING, metavar="FILE")
+@click.argument("path", type=DATA, metavar="FILE")
 @reading_options
 @skip_option
 @json_option
@@ -74,7 +74,7 @@ def check_data(path, as_json, **reading):
 
 
 @data.command("convert")
-@click.argument("source", type=EXISTING)
+@click.argument("source", type=DATA)
 @click.argument("destination")
 @click.option("--to", "to_format", help="Format to write; by the ending of the name if left out.")
 @raw_cells_option

@@ -6,6 +6,7 @@ from __future__ import annotations
 import click
 
 from skstruct.cli.options import (
+    DATA,
     EXISTING,
     json_option,
     parse_restrict,
@@ -19,7 +20,7 @@ from skstruct.cli.progress import shows_progress
 
 @click.command(short_help="Losses of a model on a data file, with intervals.")
 @click.argument("model", type=EXISTING)
-@click.argument("data", type=EXISTING)
+@click.argument("data", type=DATA)
 @click.option("--loss", "losses", multiple=True, help="May be repeated; all that fit if left out.")
 @restrict_option
 @click.option("--bootstrap", type=click.IntRange(1), default=1000, show_default=True,

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import click
 
 from skstruct.cli.options import (
-    EXISTING,
+    DATA,
     check_loss,
     check_writable,
     json_option,
@@ -22,7 +24,7 @@ from skstruct.cli.progress import shows_progress
 
 
 @click.command(short_help="Learn from a data file, write a model file.")
-@click.argument("data", type=EXISTING)
+@click.argument("data", type=DATA)
 @click.option("-o", "--output", "model", required=True, help="The model file to write.")
 @reading_options
 @skip_option
@@ -34,17 +36,25 @@ from skstruct.cli.progress import shows_progress
 )  # fmt: skip
 @click.option("--scale", type=click.Choice(["standard", "none"]), default="standard",
               help="Whether numeric columns are brought to unit variance.")  # fmt: skip
+@click.option(
+    "--block-rows", type=click.IntRange(1), metavar="N",
+    help="Read CSV and Parquet files in blocks of N rows; tables above 32 MB are read in blocks of "
+         "10,000 rows if left out.",
+)  # fmt: skip
 @click.option("--checkpoint", help="Where a long fit keeps its state, to go on after a crash.")
 @verbose_option
 @quiet_option
 @json_option
 @shows_progress
 def fit(
-    data, model, loss, learner, settings, scale, checkpoint, verbose, quiet, as_json, **reading
-):
+    data, model, loss, learner, settings, scale, block_rows, checkpoint, verbose, quiet, as_json,
+    **reading,
+):  # fmt: skip
     """Learn from DATA and write a model file, which holds data only and cannot run code.
 
-    Task and format are guessed from the file where they can be, and the guess is printed.
+    Task, format and learner are guessed from the file where they can be, and the guess is printed
+    before the work begins. DATA may be a folder of Parquet files. Tables of any length are learned
+    from in blocks of rows, by the learners kernel and linear.
 
     \b
     skstruct fit enron.arff -o enron.model
@@ -59,16 +69,15 @@ def fit(
     check_writable(model)
     if loss is not None:
         check_loss(loss)
-    table = read_file(data, reading, quiet=quiet)
-    parameters = parse_settings(settings)
-    task_model = TaskModel(learner, loss, parameters, scale, verbose=int(verbose))
-    _check(task_model, table)
-    task_model.fit(table, checkpoint=checkpoint)
+    task_model = TaskModel(learner, loss, parse_settings(settings), scale, verbose=int(verbose))
+    table = _read(task_model, data, reading, block_rows, quiet)
+    for sentence in _checked(task_model, table):
+        say(f"{table.name}: {sentence}", quiet)
+    with contextlib.nullcontext() if checkpoint is None else writing(checkpoint):
+        task_model.fit(table, checkpoint=checkpoint)
     task_model.reading_ = {"targets": list(reading["targets"]), "id_column": reading["id_column"]}
-    if learner == "auto":
-        say(f"{table.name}: {task_model.about_['remarks'][-1]}", quiet)
     with writing(model):
-        save_model(task_model, model, X=table.take(slice(3)))
+        save_model(task_model, model, X=_some_rows(table))
     summary = {"model": model, **task_model.about_}
     if as_json:
         print_json(summary)
@@ -77,18 +86,118 @@ def fit(
         print_facts((name, value) for name, value in shown.items() if name != "remarks")
 
 
-def _check(task_model, table):
-    """Say what is wrong with data or parameters before any work is done."""
+def _read(task_model, path, reading, block_rows, quiet):
+    """A Dataset; or TrainingBlocks if the file is large or blocks are asked for."""
     from skstruct.cli.exits import bad_data
-    from skstruct.tasks import outputs_for_learning, space_for
+    from skstruct.cli.large import is_large
+    from skstruct.cli.options import check_format, tell_remarks
+    from skstruct.cli.printing import say
+    from skstruct.datasets.blocks import has_blocks
+
+    check_format(reading["format_"])
+    with bad_data():
+        able = has_blocks(path, reading["format_"])
+        large = able and is_large(path, reading["format_"])
+    if block_rows is not None and not able:
+        raise click.UsageError("--block-rows is of CSV and Parquet files; others have no blocks.")
+    if not (large or block_rows is not None):
+        return read_file(path, reading, quiet=quiet)
+    why = _known_to_need_all(task_model)
+    if why is None:
+        say(f"{path} is read in blocks of {block_rows or 10_000:,} rows.", quiet)
+        table = _blocks(path, reading, block_rows, quiet)
+        why = _why_all(task_model, table)
+        if why is None:
+            tell_remarks(table, quiet)
+            return table
+    if block_rows is not None:
+        raise click.UsageError(f"{why} needs all rows at once: leave --block-rows out.")
+    say(f"{path} is read as a whole: {why} needs all rows at once.", quiet)
+    return read_file(path, reading, quiet=quiet)
+
+
+def _blocks(path, reading, block_rows, quiet):
+    from skstruct.cli.exits import bad_data
+    from skstruct.cli.progress import watched_passes
+    from skstruct.datasets.formats.base import ReadOptions
+    from skstruct.datasets.training_blocks import TrainingBlocks
+
+    if reading["labels_file"] is not None:
+        raise click.UsageError("--labels-file is of ARFF and LIBSVM files.")
+    options = ReadOptions(
+        task=reading["task"],
+        targets=tuple(reading["targets"]) or None,
+        edges_file=reading["edges_file"],
+        id_column=reading["id_column"],
+        skip_unlabelled=reading["skip_unlabelled"],
+    )
+    with bad_data():
+        return TrainingBlocks(
+            path, options, format=reading["format_"], rows=block_rows or 10_000,
+            first=reading["first"], watch=watched_passes(path, quiet),
+        )  # fmt: skip
+
+
+def _known_to_need_all(task_model) -> str | None:
+    """Whether no data are needed to know that a learner does not read blocks."""
+    from skstruct.tasks.learners import LEARNERS, reads_blocks
+
+    name = task_model.learner
+    return None if name not in LEARNERS or reads_blocks(name) else f"the learner {name}"
+
+
+def _why_all(task_model, table) -> str | None:
+    from skstruct.tasks import space_for
+    from skstruct.tasks.choice import loss_of
+    from skstruct.tasks.learners import needs_all_rows
 
     name, _ = task_model._chosen(table)
+    learner = _made(task_model, table, name)
+    return needs_all_rows(name, learner, loss_of(learner, space_for(table)))
+
+
+def _made(task_model, table, name):
+    own = {"loss": "--loss NAME", "space": "--task NAME", "verbose": "--verbose"}
+    for key in task_model.parameters:
+        if key in own:
+            raise click.UsageError(f"--set {key}: give {own[key]} instead.")
     try:
-        task_model.new_learner(table, name)
+        return task_model.new_learner(table, name)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+
+
+def _checked(task_model, table) -> list[str]:
+    """Say what is wrong with data or parameters before any work is done, and what will be done."""
+    from skstruct.cli.exits import bad_data
+    from skstruct.datasets.dataset import Dataset
+    from skstruct.tasks import outputs_for_learning, space_for
+    from skstruct.tasks.choice import choice_in_words
+
+    name, _ = task_model._chosen(table)
+    learner = _made(task_model, table, name)
     with bad_data(f"{table.name}: "):
-        outputs = outputs_for_learning(table)
-        if len(table) == 0:
-            raise ValueError("there are no rows to learn from.")
-        space_for(table).fit(outputs).validate(outputs)
+        if isinstance(table, Dataset):
+            outputs = outputs_for_learning(table)
+            if len(table) == 0:
+                raise ValueError("there are no rows to learn from.")
+            space_for(table).fit(outputs).validate(outputs)
+        space = space_for(table)
+    why = "as asked" if task_model.learner != "auto" else default_reason(table)
+    return choice_in_words(name, why, learner, space, table, task_model.scale)
+
+
+def default_reason(table) -> str:
+    """Why a learner is taken when none is asked for."""
+    from skstruct.tasks import default_learner
+
+    return default_learner(table)[1]
+
+
+def _some_rows(table):
+    """A few rows to try a saved model by."""
+    from skstruct.datasets.dataset import Dataset
+
+    if isinstance(table, Dataset):
+        return table.take(slice(3))
+    return next(data for data in table.datasets("", 1000) if len(data)).take(slice(3))

@@ -12,6 +12,7 @@ TASK_NAMES = (
 )  # fmt: skip
 NAMES = ("include", "exclude")  # constraints that are lists of names
 EXISTING = click.Path(exists=True, dir_okay=False, readable=True)
+DATA = click.Path(exists=True, readable=True)  # a file, or a folder of Parquet files
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No remarks, no progress.")
@@ -56,6 +57,8 @@ def reading_options(command):
             ),
             click.option("--id-column", metavar="NAME", help="The column that names the rows."),
             click.option("--first", type=click.IntRange(1), help="So many rows of the file only."),
+            click.option("--memory", metavar="SIZE", help="Most that a file which is read as a "
+                         "whole may take; 4GB if left out."),
         )
     ):  # fmt: skip
         command = option(command)
@@ -74,9 +77,11 @@ def read_file(path, options: dict, *, quiet: bool, no_outputs: bool = False):
     """
     from skstruct._arrays.progress import working
     from skstruct.cli.exits import bad_data
+    from skstruct.cli.large import check_memory
     from skstruct.datasets.reading import read_data
 
     check_format(options.get("format_"))
+    check_memory(path, options.get("format_"), options.get("memory"))
     targets = () if no_outputs else tuple(options.get("targets") or ()) or None
     with bad_data(), working(f"reading {path}"):
         data = read_data(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import click
 
 from skstruct.cli.options import (
+    DATA,
     EXISTING,
     json_option,
     loss_option,
@@ -21,7 +22,7 @@ from skstruct.cli.progress import shows_progress
 
 @click.command(short_help="Predict for a data file, write a CSV.")
 @click.argument("model", type=EXISTING)
-@click.argument("data", type=EXISTING)
+@click.argument("data", type=DATA)
 @click.option(
     "-o", "--output",
     help="File to write, whole or not at all: .csv, .tsv, .jsonl, .parquet, or .conll for tags "
@@ -77,6 +78,6 @@ def predict(
     if style.kind == "conll" and any(beside.values()):
         given = ", ".join(option for option, value in beside.items() if value)
         raise click.UsageError(f"A CoNLL file holds one tag for every token: leave {given} out.")
-    inputs = inputs_of(task_model, data, reading, limits, block_rows)
+    inputs = inputs_of(task_model, data, reading, limits, block_rows, explain)
     asked = ({"loss": loss, "restrict": limits}, kbest, risk, explain)
     write_predictions(task_model, inputs, asked, output, style, strict=strict, quiet=quiet)

@@ -30,7 +30,7 @@ def shows_progress(command):
 
 
 @contextlib.contextmanager
-def rows_bar(n_rows: int | None, share, shown: bool):
+def rows_bar(n_rows: int | None, share, shown: bool, *, task: str = "predicting"):
     """A function to be called with the number of rows that were done.
 
     Parameters
@@ -41,13 +41,15 @@ def rows_bar(n_rows: int | None, share, shown: bool):
         Else how much is done, from 0 to 1, or None where nobody knows.
     shown : bool
         Nothing is shown if not.
+    task : str
+        What is done with the rows.
     """
     from skstruct._arrays.progress import working
 
     if not shown:
         yield lambda _: None
         return
-    with working("predicting", n_rows, unit=" rows") as stage:
+    with working(task, n_rows, unit=" rows") as stage:
 
         def advance(n):
             if stage is not None:
@@ -60,3 +62,29 @@ def rows_bar(n_rows: int | None, share, shown: bool):
 def watched(output) -> bool:
     """Whether progress may be shown: no predictions are printed to the same terminal."""
     return output is not None or not (sys.stderr.isatty() and sys.stdout.isatty())
+
+
+def watched_passes(path, quiet: bool):
+    """For TrainingBlocks: progress of every pass over a file, and a line after it."""
+    from time import perf_counter
+
+    from skstruct.cli.printing import say
+
+    def watch(blocks, what, source):
+        if quiet or not what:
+            yield from blocks
+            return
+        start, n_rows = perf_counter(), 0
+
+        def share():
+            return min(1.0, source.bytes_read / source.n_bytes) if source.n_bytes else None
+
+        with rows_bar(source.n_rows, share, True, task=what) as advance:
+            for block in blocks:
+                yield block
+                n = len(block) if not isinstance(block, tuple) else block[0]
+                n_rows += n
+                advance(n)
+        say(f"{path}: {what}: {n_rows:,} rows in {perf_counter() - start:.1f} s.", quiet)
+
+    return watch

@@ -6,6 +6,7 @@ from __future__ import annotations
 import click
 
 from skstruct.cli.options import (
+    DATA,
     EXISTING,
     quiet_option,
     reading_options,
@@ -17,10 +18,10 @@ from skstruct.cli.progress import shows_progress
 
 @click.command(short_help="Everything about a model and its errors in one HTML file.")
 @click.argument("model", type=EXISTING)
-@click.argument("data", type=EXISTING)
+@click.argument("data", type=DATA)
 @click.option("-o", "--output", required=True, help="The HTML file to write.")
 @click.option("--title", help="Of the page.")
-@click.option("--train", type=EXISTING, help="The data of training, for losses on them beside.")
+@click.option("--train", type=DATA, help="The data of training, for losses on them beside.")
 @click.option("--examples", type=click.IntRange(0), default=6, show_default=True,
               help="Predictions that are shown one by one.")  # fmt: skip
 @reading_options

@@ -33,7 +33,7 @@ class Inputs:
     share: Callable[[], float | None]
 
 
-def inputs_of(model, path, options: dict, limits, rows: int | None = None) -> Inputs:
+def inputs_of(model, path, options: dict, limits, rows=None, explain=None) -> Inputs:
     """The inputs of a data file in parts; files of other formats than tables are one part.
 
     Parameters
@@ -44,7 +44,10 @@ def inputs_of(model, path, options: dict, limits, rows: int | None = None) -> In
     limits : dict or None
         Constraints; those that differ from row to row need all rows at once.
     rows : int, default=None
-        Of a part; at most ``MOST_ROWS``, and fewer for a model of many training rows, when None.
+        Of a part; at most ``MOST_ROWS``, and fewer where each is held against many rows of
+        training, when None.
+    explain : int, default=None
+        Whether weights of all training rows are asked for.
     """
     from skstruct.cli.exits import bad_data
     from skstruct.cli.models import read_input_blocks, read_inputs
@@ -59,7 +62,7 @@ def inputs_of(model, path, options: dict, limits, rows: int | None = None) -> In
         table, X = read_inputs(model, path, options)
         words = table.inputs if isinstance(table.inputs, list) else None
         return Inputs([Part(X, table.index, 0, words)], len(table), lambda: None)
-    blocks = read_input_blocks(model, path, options, rows or _rows(model))
+    blocks = read_input_blocks(model, path, options, rows or _rows(model, explain))
     return Inputs(_parts(model, path, blocks), blocks.n_rows, blocks.share)
 
 
@@ -76,10 +79,23 @@ def _parts(model, path, blocks):
         raise click.ClickException(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def _rows(model) -> int:
-    """Rows of a block for which the weights of all training rows are not too much."""
-    n_training = max(1, model.about_["rows"])
-    return max(1, min(MOST_ROWS, MOST_WEIGHTS // n_training))
+def _rows(model, explain) -> int:
+    """Rows of a block for which the numbers that each of them needs are not too much."""
+    return max(1, min(MOST_ROWS, MOST_WEIGHTS // max(1, _held_against(model, explain))))
+
+
+def _held_against(model, explain) -> int:
+    """How many rows of training a new row is compared with: all, landmarks, or none."""
+    n_training = model.about_["rows"]
+    learner = model.learner_
+    smoother = getattr(learner, "smoother_", None)
+    if explain is not None or getattr(getattr(learner, "problem_", None), "by_weights", False):
+        return n_training
+    if hasattr(smoother, "n_landmarks_"):
+        return smoother.n_landmarks_
+    if hasattr(smoother, "n_neighbors"):
+        return smoother.n_neighbors
+    return n_training if hasattr(smoother, "X_fit_") else 1  # trees keep the means of leaves
 
 
 def _by_row(model, limits) -> bool:

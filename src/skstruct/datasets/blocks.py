@@ -13,22 +13,28 @@ from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.formats.columns import NumberColumn, as_table, is_missing
 from skstruct.datasets.formats.csv_blocks import CsvBlocks
-from skstruct.datasets.formats.parquet_blocks import ParquetBlocks
+from skstruct.datasets.formats.parquet_blocks import parquet_blocks
 from skstruct.datasets.formats.row_names import find_row_names
 from skstruct.datasets.formats.targets import choose_targets
 from skstruct.datasets.formats.text import bare_name, stem
+from skstruct.datasets.formats.unlabelled import placed, taken
 from skstruct.datasets.reading import find_format
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 
 ROWS = 10_000
-_READERS: dict[str, Any] = {"csv": CsvBlocks, "parquet": ParquetBlocks}
+_READERS: dict[str, Any] = {"csv": CsvBlocks, "parquet": parquet_blocks}
 
 
 def has_blocks(path, format: str | None = None) -> bool:
     """Whether :func:`read_blocks` reads a file: CSV, packed or not, and Parquet as it is."""
     name = find_format(Path(path), format)[0].name
     return name == "csv" or (name == "parquet" and bare_name(path) == Path(path).name)
+
+
+def open_source(path, format: str | None = None):
+    """A CsvBlocks or its like of a file that has blocks; only its header is read."""
+    return _READERS[find_format(Path(path), format)[0].name](path)
 
 
 def read_blocks(
@@ -91,7 +97,7 @@ def read_blocks(
     """
     if not has_blocks(path, format):
         raise DataFormatError("only CSV and Parquet files are read in blocks", path=path)
-    source = _READERS[find_format(Path(path), format)[0].name](path)
+    source = open_source(path, format)
     nominal = tuple(name for name, values in zip(like.names, like.values) if values is not None)
     if id_column is None and source.index not in (None, *(targets or ())):
         id_column = source.index
@@ -117,10 +123,11 @@ class Blocks:
         That will come, where the file tells.
     """
 
-    def __init__(self, source, like, index, task, rows, first):
+    def __init__(self, source, like, index, task, rows, first, outputs=None):
         self.name = stem(source.path)
         self._source, self._like, self._index = source, like, index
         self._task, self._rows, self._first = task, rows, first
+        self._outputs = outputs  # an OutputSummary, where outputs are read as well
         known = [n for n in (source.n_rows, first) if n is not None]
         self.n_rows = None if source.n_rows is None else min(known)
 
@@ -132,13 +139,13 @@ class Blocks:
     def __iter__(self) -> Iterator[Dataset]:
         done, left = 0, self._first
         for n_rows, columns in self._columns():
-            data = self._dataset(columns, n_rows, done)
-            if left is not None and left <= n_rows:
-                yield data.take(slice(left))
-                return
-            yield data
+            if left is not None and left < n_rows:
+                columns, n_rows = [taken(column, np.arange(left)) for column in columns], left
+            yield self._dataset(columns, n_rows, done)
             done += n_rows
             left = None if left is None else left - n_rows
+            if left == 0:
+                return
         if not done:
             raise DataFormatError("there are no rows", path=self._source.path)
 
@@ -147,13 +154,21 @@ class Blocks:
         wanted = {name: values is not None for name, values in names}
         if self._index is not None:
             wanted[self._index] = True
+        if self._outputs is not None:
+            wanted |= dict.fromkeys(self._outputs.names, True)
         rows = self._rows if self._first is None else min(self._rows, self._first)
         return self._source.blocks(rows, wanted)
 
     def _dataset(self, columns, n_rows, done):
-        def fail(problem, row=None, column=None):
-            return self._source.fail(problem, None if row is None else done + row, column)
-
+        fail, found = placed(self._source.fail, None, done), {}
+        if self._outputs is not None:
+            n_outputs = len(self._outputs.names)
+            kept = self._outputs.labelled(columns[-n_outputs:])
+            if kept is not None:
+                columns, n_rows = [taken(column, kept) for column in columns], len(kept)
+                fail = placed(self._source.fail, kept, done)
+            columns, given = columns[:-n_outputs], columns[-n_outputs:]
+            found = self._outputs.read(given, fail)
         index = None if self._index is None else tuple(columns.pop().cells())
         read = [
             _as_numbers(column, fail) if values is None else column
@@ -161,7 +176,7 @@ class Blocks:
         ]
         inputs, _ = as_table(read, n_rows, self._like.names, fail)
         told = "csv" if isinstance(self._source, CsvBlocks) else "parquet"
-        return Dataset(self.name, told, self._task, inputs, index=index)
+        return Dataset(self.name, told, self._task, inputs, index=index, **found)
 
 
 def _as_numbers(column, fail) -> NumberColumn:
@@ -185,7 +200,13 @@ def _as_numbers(column, fail) -> NumberColumn:
 def _check_columns(wanted, there):
     missing = [name for name in wanted if name not in there]
     if missing:
-        raise DataFormatError(
-            f"the model reads {len(wanted)} columns, and {len(missing)} of them are not "
-            f"in these data: {', '.join(map(repr, missing[:3]))}"
-        )
+        raise missing_columns(wanted, missing)
+
+
+def missing_columns(wanted, missing) -> DataFormatError:
+    """The error of data that lack columns which a model reads."""
+    named = ", ".join(map(repr, missing[:10])) + (", ..." if len(missing) > 10 else "")
+    return DataFormatError(
+        f"the model reads {len(wanted)} columns, and {len(missing)} of them are not in these "
+        f"data: {named}"
+    )

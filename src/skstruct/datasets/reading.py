@@ -34,6 +34,7 @@ def read_data(
     Parameters
     ----------
     path : str or path
+        Of a file, or of a folder of Parquet files.
     format : str, default=None
         A name of ``skstruct.datasets.formats.FORMATS``.
     task : str, default=None
@@ -93,15 +94,13 @@ def read_data(
     nominal = (nominal,) if isinstance(nominal, str) else tuple(nominal)
     if not path.exists():
         raise FileNotFoundError(f"There is no file {str(path)!r}.")
-    if path.is_dir():
-        raise DataFormatError("it is a folder; a file is needed", path=path)
     chosen, guessed = find_format(path, format)
     if task is not None and task not in chosen.tasks:
         raise DataFormatError(
             f"files of the format {chosen.name!r} hold {', '.join(chosen.tasks)}, not {task!r}",
             path=path,
         )
-    edges_file, noted = _edges_beside(path, chosen, task, edges_file)
+    edges_file, noted = edges_beside(path, chosen, task, edges_file)
     options = ReadOptions(
         task=task,
         targets=None if targets is None else tuple(targets),
@@ -112,7 +111,7 @@ def read_data(
         skip_unlabelled=skip_unlabelled,
     )
     data = chosen.read(path, options)
-    remarks = (_remark(data.format),) if guessed else ()
+    remarks = (format_remark(data.format),) if guessed else ()
     return replace(data, remarks=(*remarks, *noted, *data.remarks))
 
 
@@ -124,7 +123,11 @@ def find_format(path, name) -> tuple[Format, bool]:
     if name is not None:
         if name not in by_name:
             raise ValueError(f"format is one of {', '.join(by_name)}; {name!r} came.")
+        if path.is_dir() and name != "parquet":
+            raise DataFormatError("it is a folder; a file is needed", path=path)
         return by_name[name], False
+    if path.is_dir():  # of Parquet files, or refused by its reader
+        return by_name["parquet"], True
     lines = first_lines(path)
     for format in FORMATS:
         if format.sniff(bare_name(path), lines):
@@ -137,7 +140,7 @@ def find_format(path, name) -> tuple[Format, bool]:
     )
 
 
-def _remark(name) -> str:
+def format_remark(name) -> str:
     """What was guessed; a reader may find that a file is of a more special format."""
     from skstruct.datasets.formats import FORMATS
 
@@ -145,7 +148,7 @@ def _remark(name) -> str:
     return f"The format is taken for {name!r} ({about})."
 
 
-def _edges_beside(path, chosen, task, edges_file):
+def edges_beside(path, chosen, task, edges_file):
     """The taxonomy given, or found beside a table whose task may be a hierarchy."""
     beside = path.with_name(stem(path) + ".edges")
     if edges_file is not None:

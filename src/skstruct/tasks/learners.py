@@ -8,7 +8,22 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-MANY_ROWS = 5000  # kernel ridge regression takes n^3 operations
+from skstruct.datasets.table import Table
+from skstruct.model_selection.evaluation import loss_name
+
+RIDGE = (  # parameters of ConditionalRiskMinimizer that serve kernel ridge regression alone
+    "kernel", "gamma", "degree", "coef0", "alpha", "fit_intercept", "system", "n_landmarks",
+    "precision", "device", "engine", "label_kernel", "leave_out",
+)  # fmt: skip
+EXACT = ("cholesky", "packed", "spectral")
+# By kernel, what it does not look at; of others nothing is known.
+UNUSED = {
+    "linear": ("gamma", "degree", "coef0"),
+    "rbf": ("degree", "coef0"),
+    "laplacian": ("degree", "coef0"),
+    "sigmoid": ("degree",),
+    "cosine": ("gamma", "degree", "coef0"),
+}
 
 
 @dataclass(frozen=True)
@@ -24,7 +39,7 @@ class NamedLearner:
 
 _CRM = "skstruct.learners.conditional_risk:ConditionalRiskMinimizer"
 _ALL = (
-    NamedLearner("kernel", _CRM, "conditional risk, kernel ridge regression (up to 5,000 rows)"),
+    NamedLearner("kernel", _CRM, "conditional risk, kernel ridge regression, any number of rows"),
     NamedLearner("linear", _CRM, "the same with a linear kernel", {"kernel": "linear"}),
     NamedLearner(
         "forest", _CRM, "conditional risk, randomized trees", {"random_state": 0},
@@ -63,13 +78,11 @@ def default_learner(data) -> tuple[str, str]:
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset or TrainingBlocks
     """
-    if data.task == "sequence":
+    if data.task == "sequence" and not isinstance(data.inputs, Table):
         return "exponential", "features for every position: a conditional random field"
-    if len(data) <= MANY_ROWS:
-        return "kernel", f"{len(data):,} rows: few enough for kernel ridge regression"
-    return "forest", f"{len(data):,} rows: too many for kernel ridge regression"
+    return "kernel", "kernel ridge regression, by landmarks where rows are many"
 
 
 def make_learner(name: str, space, loss=None, verbose=0, **parameters):
@@ -104,7 +117,72 @@ def make_learner(name: str, space, loss=None, verbose=0, **parameters):
     if "space" not in known and type(space).__name__ != "LabelSets":
         raise ValueError(f"The learner {name!r} is for plain label sets (--task labels).")
     learner.set_params(**{key: value for key, value in given.items() if key in known})
-    return learner.set_params(**parameters)
+    _check_nested(learner, parameters)
+    learner.set_params(**parameters)
+    if named.home == _CRM:
+        _check_parts(learner, parameters, f"The learner {name!r}")
+    return learner
+
+
+def _check_nested(learner, parameters):
+    """Parameters of a part, as in smoother__n_estimators, need such a part."""
+    for key in parameters:
+        outer, nested, inner = key.partition("__")
+        part = parameters.get(outer, learner.get_params(deep=False).get(outer))
+        if nested and not hasattr(part, "set_params"):
+            raise ValueError(
+                f"{key} sets {inner} of the {outer}, and this learner has none that takes "
+                f"parameters: {outer} is {part!r}."
+            )
+    if isinstance(parameters.get("smoother"), str):
+        raise ValueError(
+            f"smoother is a regressor, got the text {parameters['smoother']!r}; the learners "
+            "'forest' and 'neighbors' (--learner forest) have smoothers of these names."
+        )
+
+
+def _check_parts(learner, given, who):
+    """Refuse parameters that would have no part in the fit, and say why."""
+    why = {}
+    if learner.smoother is not None:
+        kind = type(learner.smoother).__name__
+        why |= dict.fromkeys(RIDGE, f"it smooths by {kind}, not by kernel ridge regression")
+    if learner.system in EXACT:
+        exact = f"system={learner.system} takes all rows, not landmarks"
+        why |= dict.fromkeys(("n_landmarks", "engine"), exact)
+    kernel = learner.kernel
+    unused = UNUSED.get(kernel, ()) if isinstance(kernel, str) else ()
+    why = {**dict.fromkeys(unused, f"the kernel {kernel!r} has no such parameter"), **why}
+    single = isinstance(learner.alpha, (int, float)) and isinstance(kernel, str)
+    if single and (learner.gamma is None or isinstance(learner.gamma, (int, float))):
+        why.setdefault("leave_out", f"alpha={learner.alpha} is given, so that nothing is chosen")
+    for key in given:
+        if key in why:
+            raise ValueError(f"{who} makes no use of {key}: {why[key]}.")
+
+
+def reads_blocks(name: str) -> bool:
+    """Whether a learner of this name may be fitted to blocks of rows, by its other parameters."""
+    return LEARNERS[name].home == _CRM and LEARNERS[name].smoother is None
+
+
+def needs_all_rows(name: str, learner, loss) -> str | None:
+    """What of a learner cannot be fitted to blocks of rows; None if all can.
+
+    Parameters
+    ----------
+    name : str
+        One of ``LEARNERS``.
+    learner : not yet fitted
+    loss : the loss that it will have
+    """
+    if not reads_blocks(name) or learner.smoother is not None:
+        return f"the learner {name}"
+    if learner.system not in ("auto", "nystroem", "fourier"):
+        return f"system={learner.system}"
+    if learner.label_kernel is not None or learner.kernel == "precomputed":
+        return "a label kernel" if learner.label_kernel is not None else "a precomputed kernel"
+    return f"the loss {loss_name(loss)}" if loss.embedding == "weights" else None
 
 
 def _found(home):

@@ -9,12 +9,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct.datasets.table import Table
+from skstruct.datasets.training_blocks import TrainingBlocks
 from skstruct.exceptions import DataFormatError
 from skstruct.model_selection.evaluation import loss_name
 from skstruct.tasks.learners import default_learner, make_learner
 from skstruct.tasks.outputs import outputs_for_learning, space_for
 from skstruct.tasks.seen_rows import overlap, remembered, row_digests
 from skstruct.tasks.table_encoder import TableEncoder
+from skstruct.tasks.table_source import TableSource
 from skstruct.tasks.token_encoder import TokenEncoder
 
 
@@ -67,8 +69,9 @@ class TaskModel(BaseEstimator):
         self.verbose = verbose
 
     def fit(self, data, checkpoint=None):
-        """Learn from a Dataset with outputs."""
-        outputs = outputs_for_learning(data)
+        """Learn from a Dataset with outputs, or from TrainingBlocks, which are not held."""
+        in_blocks = isinstance(data, TrainingBlocks)
+        outputs = None if in_blocks else outputs_for_learning(data)
         if len(data) == 0:
             raise DataFormatError(f"{data.name} has no rows")
         name, why = self._chosen(data)
@@ -77,13 +80,15 @@ class TaskModel(BaseEstimator):
         self.reading_ = {"targets": [], "id_column": None}
         start = perf_counter()
         is_table = isinstance(data.inputs, Table)
-        self.encoder_ = (TableEncoder(self.scale) if is_table else TokenEncoder()).fit(data.inputs)
-        X = self.encoder_.transform(data.inputs)
+        self.encoder_ = self.new_encoder(data)
+        X = TableSource(data, self.encoder_) if in_blocks else self.encoder_.transform(data.inputs)
         encoded = perf_counter()
         self.learner_ = self.new_learner(data, name)
         options = {} if checkpoint is None else {"checkpoint": checkpoint}
         self.learner_.fit(X, outputs, **options)
-        self.seen_ = remembered(row_digests(X if is_table else data.inputs))
+        self.seen_ = (
+            X.seen if in_blocks else remembered(row_digests(X if is_table else data.inputs))
+        )
         seconds = {"encode": encoded - start, "fit": perf_counter() - encoded}
         self.about_ = {
             "task": data.task,
@@ -110,6 +115,13 @@ class TaskModel(BaseEstimator):
             if isinstance(value, (int, float)):
                 told[name.rstrip("_")] = float(value)
         return told
+
+    def new_encoder(self, data):
+        """The encoder of such data, fitted to all of their rows."""
+        if isinstance(data, TrainingBlocks):
+            return TableEncoder(self.scale).fit_moments(data.inputs, data.moments)
+        is_table = isinstance(data.inputs, Table)
+        return (TableEncoder(self.scale) if is_table else TokenEncoder()).fit(data.inputs)
 
     def new_learner(self, data, name):
         """The learner of this name for such data, not yet fitted."""

@@ -32,7 +32,7 @@ def space_for(data):
         return spaces.Simplex(labels=data.labels)
     if data.task == "ordinal":
         return spaces.Ordinal(data.labels)
-    return spaces.Interval() if data.outputs.shape[1] == 1 else spaces.Box(labels=data.labels)
+    return spaces.Interval() if len(data.labels) == 1 else spaces.Box(labels=data.labels)
 
 
 def outputs_for_learning(data, labels=None):

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct.datasets.blocks import missing_columns
 from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 
@@ -48,15 +49,32 @@ class TableEncoder(BaseEstimator):
         self.scale = scale
 
     def fit(self, table: Table):
+        X, names = self._checked(table).one_hot()
+        _check_finite(X, names)
+        return self._settled(X, names, *_moments(X))
+
+    def fit_moments(self, table: Table, moments):
+        """From moments of rows that are not here; ``table`` has names and values of the columns.
+
+        Parameters
+        ----------
+        moments : list of (mean, variance, whether all are 0 or 1), one for every feature
+        """
+        X, names = self._checked(table).one_hot()
+        mean, variance, binary = (np.array(part) for part in zip(*moments))
+        return self._settled(X, names, mean, variance, binary)
+
+    def _checked(self, table):
         if self.scale not in SCALES:
             raise ValueError(f"scale is one of {', '.join(SCALES)}; {self.scale!r} came.")
         if not table.names:
             raise DataFormatError("the data have no columns left to predict from")
         self.names_, self.values_ = table.names, table.values
-        X, self.feature_names_ = table.one_hot()
-        _check_finite(X, self.feature_names_)
+        return table
+
+    def _settled(self, X, names, mean, variance, binary):
+        self.feature_names_, self.mean_ = names, mean
         self.is_sparse_ = sparse.issparse(X)
-        self.mean_, variance, binary = _moments(X)
         self.centre_, self.width_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
         if self.scale == "standard":
             spread = ~binary & (variance > 1e-20 * np.maximum(1.0, self.mean_**2))
@@ -91,10 +109,7 @@ class TableEncoder(BaseEstimator):
         place = {name: j for j, name in enumerate(table.names)}
         missing = [name for name in self.names_ if name not in place]
         if missing:
-            raise DataFormatError(
-                f"the model reads {len(self.names_)} columns, and {len(missing)} of them are not "
-                f"in these data: {', '.join(map(repr, missing[:3]))}"
-            )
+            raise missing_columns(self.names_, missing)
         columns = [place[name] for name in self.names_]
         taken = table if columns == list(range(len(table.names))) else table.take(columns)
         if taken.values == self.values_:

@@ -130,7 +130,7 @@ def as_table(columns, n_rows: int, nominal=(), fail=None) -> tuple[Table, tuple[
     values: list[tuple[str, ...] | None] = []
     for j, column in enumerate(columns):
         if isinstance(column, NumberColumn):
-            _check_finite(column, fail)
+            check_finite(column, fail)
             data[:, j] = column.numbers
             values.append(None)
             continue
@@ -150,7 +150,8 @@ def as_table(columns, n_rows: int, nominal=(), fail=None) -> tuple[Table, tuple[
     return Table(names, tuple(values), data), tuple(remarks)
 
 
-def _check_finite(column, fail):
+def check_finite(column: NumberColumn, fail) -> None:
+    """Refuse the first number of a column that is infinite."""
     infinite = np.isinf(column.numbers)
     if infinite.any():
         problem = "an infinite number; a missing one is left empty"

@@ -26,7 +26,7 @@ from skstruct.datasets.formats.targets import (
     choose_targets,
     guess_task,
 )
-from skstruct.datasets.formats.unlabelled import labelled_rows, taken
+from skstruct.datasets.formats.unlabelled import labelled_rows, placed, taken
 from skstruct.exceptions import DataFormatError
 
 _SHARES_OFF = 1e-6
@@ -61,7 +61,7 @@ def assemble(columns, n_rows, options, *, name, format_name, fail, remarks=()) -
             remarks.append(f"The task is taken for {task!r} ({TASKS[task]}): {reason}.")
             if task == "classes":
                 remarks += numbers_among_names(given[0], fail)
-        found = _outputs(task, given, options, fail, remarks)
+        found = outputs_of(task, given, options, fail, remarks)
     if index is not None:
         found["index"] = tuple(by_name[index].cells())
     outside = {*targets, index}
@@ -78,10 +78,8 @@ def _labelled(by_name, given, n_rows, options, fail, remarks):
     if rows is None:
         return by_name, n_rows, fail
 
-    def fail_there(problem, row=None, column=None):
-        return fail(problem, None if row is None else int(rows[row]), column)
-
-    return {name: taken(column, rows) for name, column in by_name.items()}, len(rows), fail_there
+    kept = {name: taken(column, rows) for name, column in by_name.items()}
+    return kept, len(rows), placed(fail, rows)
 
 
 def _row_names(by_name, n_rows, targets, options, remarks):
@@ -100,13 +98,14 @@ def _row_names(by_name, n_rows, targets, options, remarks):
     return name
 
 
-def _outputs(task, columns, options, fail, remarks) -> dict[str, Any]:
+def outputs_of(task, columns, options, fail, remarks) -> dict[str, Any]:
+    """Outputs, labels and edges of columns of texts, as keyword arguments of a Dataset."""
     if len(columns) > 1 and task in ("classes", "ordinal", "sequence"):
         raise fail(f"{task!r} has one column of outputs; {len(columns)} came")
     if task in ("classes", "ordinal"):
         return _classes(task, columns[0], fail, remarks)
     if task == "sequence":
-        read = _cells(task, columns[0], fail)
+        read = read_cells(task, columns[0], fail)
         return {"outputs": read, "labels": sorted_names({s for row in read for s in row})}
     if task == "ranking":
         return _rankings(columns, fail)
@@ -115,7 +114,9 @@ def _outputs(task, columns, options, fail, remarks) -> dict[str, Any]:
     return _numbers(task, columns, fail)
 
 
-def _cells(task, column, fail, check=None):
+def read_cells(task, column, fail, check=None) -> list:
+    """Outputs of all cells of a column; ``check`` looks at every name."""
+
     def read(text):
         output = read_cell(task, text)
         for name in output if check else ():
@@ -131,7 +132,7 @@ def _classes(task, column, fail, remarks):
             raise DataFormatError(f"the class is missing ({text[:60]!r} says so)")
         return text
 
-    shown = _whole(column.texts)
+    shown = whole_names(column.texts)
     names = column.parsed(read, lambda problem, row: fail(problem, row, column.name))
     names = [shown[name] for name in names]
     labels = sorted_names(set(shown.values()))
@@ -140,7 +141,7 @@ def _classes(task, column, fail, remarks):
     return {"outputs": np.array(names, dtype=str), "labels": labels}
 
 
-def _whole(texts):
+def whole_names(texts):
     """What every class is called: 1.0 is called 1 where all classes are whole numbers."""
     numbers = as_numbers(texts)
     if numbers is None or not np.isfinite(numbers).all() or (numbers != np.round(numbers)).any():
@@ -151,7 +152,7 @@ def _whole(texts):
 def _label_sets(task, columns, options, fail, remarks):
     if len(columns) == 1:
         of_paths = task == "hierarchy" and options.edges_file is None
-        sets = _cells(task, columns[0], fail, check_path if of_paths else None)
+        sets = read_cells(task, columns[0], fail, check_path if of_paths else None)
         labels = sorted_names({label for row in sets for label in row})
     else:
         labels = tuple(column.name for column in columns)
@@ -159,16 +160,21 @@ def _label_sets(task, columns, options, fail, remarks):
         sets = [tuple(labels[j] for j in np.flatnonzero(row)) for row in inside]
     if task == "labels":
         return {"outputs": sets, "labels": labels}
-    if options.edges_file is not None:
-        edges = read_edges(options.edges_file)
-        named = dict.fromkeys(name for pair in edges for name in pair)
-        loose = [label for label in labels if label not in named]
-        if loose:
-            remarks.append(
-                f"{len(loose)} labels are not in the taxonomy and stand alone: {loose[0]!r}, ..."
-            )
-        return {"outputs": sets, "labels": (*named, *loose), "edges": edges}
-    return {"outputs": sets, **_paths(labels, fail)}
+    return {"outputs": sets, **hierarchy_of(labels, options, fail, remarks)}
+
+
+def hierarchy_of(labels, options, fail, remarks) -> dict[str, Any]:
+    """Labels and edges of the taxonomy that was given, or of names such as 1/1/2."""
+    if options.edges_file is None:
+        return _paths(labels, fail)
+    edges = read_edges(options.edges_file)
+    named = dict.fromkeys(name for pair in edges for name in pair)
+    loose = [label for label in labels if label not in named]
+    if loose:
+        remarks.append(
+            f"{len(loose)} labels are not in the taxonomy and stand alone: {loose[0]!r}, ..."
+        )
+    return {"labels": (*named, *loose), "edges": edges}
 
 
 def _paths(labels, fail):
@@ -205,7 +211,7 @@ def _table(columns, read, fail):
 
 def _rankings(columns, fail):
     if len(columns) == 1:
-        groups = _cells("ranking", columns[0], fail)
+        groups = read_cells("ranking", columns[0], fail)
         items = sorted_names({name for row in groups for group in row for name in group})
         ranks = np.array([ranks_of(row, items) for row in groups], dtype=np.int64)
         return {"outputs": ranks.reshape(len(groups), len(items)), "labels": items}

@@ -79,21 +79,42 @@ def unreadable(fail, error) -> DataFormatError:
 
 def _frame(path, fail):
     """All columns, and the name of the one that was the index of a pandas table, or None."""
-    from pyarrow import parquet
-
-    with unpacking(path), open_binary(path) as file:
-        data = io.BytesIO(file.read())
     try:
-        # Arrow's own types: whole numbers with gaps stay whole, and text is known as text.
-        table = parquet.read_table(data)
+        table = _table(path)
         frame = as_frame(table)
         level = index_level(table.schema)
+    except DataFormatError:
+        raise
     except Exception as error:
         raise unreadable(fail, error) from None
     if level is None:
         return frame, None
     name = index_name(level, frame.columns)
     return frame.rename(columns={level: name}), name
+
+
+def _table(path):
+    """Arrow's own types: whole numbers with gaps stay whole, and text is known as text."""
+    import pyarrow
+    from pyarrow import parquet
+
+    if path.is_dir():
+        tables = [parquet.read_table(file) for file in parquet_files(path)]
+        return pyarrow.concat_tables(tables, promote_options="permissive")
+    with unpacking(path), open_binary(path) as file:
+        return parquet.read_table(io.BytesIO(file.read()))
+
+
+def parquet_files(folder) -> list[Path]:
+    """The Parquet files of a folder by their names; hidden ones and those of others are left."""
+    files = sorted(
+        path
+        for path in Path(folder).iterdir()
+        if path.suffix.lower() in (".parquet", ".pq") and path.name[0] not in "._"
+    )
+    if not files:
+        raise DataFormatError("it is a folder without Parquet files", path=folder)
+    return files
 
 
 def as_frame(table):

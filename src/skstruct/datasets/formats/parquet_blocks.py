@@ -13,10 +13,16 @@ from skstruct.datasets.formats.parquet import (
     index_level,
     index_name,
     need_pandas,
+    parquet_files,
     unreadable,
 )
 
 _BUFFER = 2**20  # bytes of every column
+
+
+def parquet_blocks(path):
+    """A ParquetBlocks of a file, or of all files of a folder."""
+    return FolderBlocks(path) if Path(path).is_dir() else ParquetBlocks(path)
 
 
 class ParquetBlocks:
@@ -100,3 +106,36 @@ class ParquetBlocks:
     def fail(self, problem, row=None, column=None):
         """An error of the file, with row and name of a column."""
         return self._fail(problem, row, column)
+
+
+class FolderBlocks:
+    """The Parquet files of a folder as one, in the order of their names; as :class:`ParquetBlocks`.
+
+    Columns are found by name, and all files have the same.
+    """
+
+    n_bytes = bytes_read = 0
+
+    def __init__(self, path):
+        self.path = Path(path)
+        self.parts = [ParquetBlocks(file) for file in parquet_files(path)]
+        first = self.parts[0]
+        self.names, self.index = first.names, first.index
+        self.n_rows = sum(part.n_rows for part in self.parts)
+        for part in self.parts[1:]:
+            odd = sorted({*part.names} ^ {*first.names})
+            if odd:
+                raise part.fail(f"it has not the columns of {first.path.name}: {odd[0]!r}")
+
+    def blocks(self, n_rows: int, wanted: Mapping[str, bool]) -> Iterator[tuple[int, list]]:
+        """Those of one file after the other."""
+        for part in self.parts:
+            yield from part.blocks(n_rows, wanted)
+
+    def fail(self, problem, row=None, column=None):
+        """An error of the file that a row is in."""
+        for part in self.parts:
+            if row is not None and row < part.n_rows:
+                return part.fail(problem, row, column)
+            row = None if row is None else row - part.n_rows
+        return failure_of(self.path)(problem, row, column)

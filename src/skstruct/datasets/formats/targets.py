@@ -108,18 +108,44 @@ def guess_task(columns: list[TextColumn], options) -> tuple[str, str]:
     return "classes", f"{column.name!r} holds names"
 
 
+_MANY = {  # in this order
+    "labels": "all outputs are 0 or 1",
+    "ranking": "every row of outputs is an order of 1, 2, ...",
+    "histogram": "every row of outputs adds up to one",
+    "regression": "the outputs are numbers",
+}
+
+
 def _task_of_many(columns):
-    if all(text in INDICATORS for column in columns for text in column.texts):
-        return "labels", "all outputs are 0 or 1"
+    return first_task(tasks_of_many(columns))
+
+
+def first_task(possible) -> tuple[str, str]:
+    """Of the tasks that several columns of outputs may be of, the most special; and why."""
+    task = next((task for task in _MANY if task in possible), None)
+    if task is None:
+        raise DataFormatError(
+            "several columns of outputs, truth values in some rows and other numbers in others: "
+            "name the task, or one column"
+        )
+    return task, _MANY[task]
+
+
+def tasks_of_many(columns: list[TextColumn]) -> set[str]:
+    """What several columns of outputs may be; of blocks of rows, what all of them may be."""
+    is_labels = all(text in INDICATORS for column in columns for text in column.texts)
     numbers = [as_numbers(column.texts) for column in columns]
     if any(found is None for found in numbers):
+        if is_labels:  # truth values
+            return {"labels"}
         wrong = next(c.name for c, found in zip(columns, numbers) if found is None)
         raise DataFormatError(
             f"several columns of outputs, and {wrong!r} holds text: name the task, or one column"
         )
     table = np.column_stack([found[c.codes] for c, found in zip(columns, numbers)])
-    if len(table) and (np.sort(table, axis=1) == np.arange(1, len(columns) + 1)).all():
-        return "ranking", "every row of outputs is an order of 1, 2, ..."
-    if len(table) and (table >= 0).all() and np.allclose(table.sum(axis=1), 1, atol=1e-6):
-        return "histogram", "every row of outputs adds up to one"
-    return "regression", "the outputs are numbers"
+    may_be = {
+        "labels": is_labels,
+        "ranking": (np.sort(table, axis=1) == np.arange(1, len(columns) + 1)).all(),
+        "histogram": (table >= 0).all() and np.allclose(table.sum(axis=1), 1, atol=1e-6),
+    }
+    return {"regression", *(t for t, may in may_be.items() if may and (len(table) or is_labels))}

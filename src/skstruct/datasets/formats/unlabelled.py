@@ -39,21 +39,29 @@ def labelled_rows(columns, task, skip: bool, fail, remarks: list[str]) -> np.nda
     missing = says_nothing(columns, task)
     if not missing.any():
         return None
-    n, first = int(missing.sum()), int(missing.argmax())
-    column = next(c for c in columns if says_nothing([c], task)[first] or len(columns) == 1)
+    n = int(missing.sum())
+    first, column, why = first_without(columns, task, missing)
     if not skip:
-        why = _problem(column.texts[column.codes[first]], task, len(columns))
-        raise fail(f"{why}; {told(n, 'this is the first')}", first, column.name)
+        raise fail(f"{why}; {told(n)}", first, column)
     if n == len(missing):
         raise fail("no row has an output, and those without one are to be left out")
-    remarks.append(left_out(n, fail("", first, column.name), first))
+    remarks.append(left_out(n, fail("", first, column), first))
     return np.flatnonzero(~missing)
 
 
-def told(n: int, first: str) -> str:
+def first_without(columns, task, missing) -> tuple[int, str, str]:
+    """The first row without an output, the column that says so, and what is wrong with it."""
+    first = int(missing.argmax())
+    column = next(
+        c for c in columns if len(columns) == 1 or is_missing(c.texts[int(c.codes[first])])
+    )
+    return first, column.name, _problem(column.texts[int(column.codes[first])], task, len(columns))
+
+
+def told(n: int) -> str:
     """How many rows have no output, and what can be done."""
-    some = "1 row has no output" if n == 1 else f"{n:,} rows have no output"
-    return f"{some}, {first}: fill the cells, or leave the rows out (skip_unlabelled)"
+    some = "1 row has no output" if n == 1 else f"{n:,} rows have no output, this is the first"
+    return f"{some}: fill the cells, or leave the rows out (skip_unlabelled)"
 
 
 def left_out(n: int, error: DataFormatError, row: int) -> str:
@@ -78,3 +86,13 @@ def taken(column, rows):
     if isinstance(column, NumberColumn):
         return NumberColumn(column.name, column.numbers[rows])
     return TextColumn.of(column.name, [column.texts[code] for code in column.codes[rows].tolist()])
+
+
+def placed(fail, rows, start: int = 0):
+    """What makes errors of a file, for rows that were taken of a block that begins at ``start``."""
+
+    def fail_there(problem, row=None, column=None):
+        inside = row if rows is None or row is None else int(rows[row])
+        return fail(problem, None if inside is None else start + inside, column)
+
+    return fail_there
