@@ -47,8 +47,9 @@ def table(task, seed=0):
     sky = rng.choice(["sunny", "wet, cold", "-fog", ""], N_ROWS).astype(object)
     code = rng.choice(["7", "8"], N_ROWS).astype(object)
     code[N_ROWS - 5] = "9b"  # numbers, but for one of the last cells
-    return {"id": [f"n{i}" for i in range(N_ROWS)], "x": numbers, "sky": sky,
-            "flag": rng.integers(0, 2, N_ROWS), "code": code, "out": outputs(rng, task, x)}  # fmt: skip
+    flags, names = rng.integers(0, 2, N_ROWS), [f"n{i}" for i in range(N_ROWS)]
+    return {"id": names, "x": numbers, "sky": sky, "flag": flags, "code": code,
+            "out": outputs(rng, task, x)}  # fmt: skip
 
 
 def write(path, columns):
@@ -307,6 +308,20 @@ def test_settings_that_have_no_part_are_wrong_usage(run, learner, settings, told
               code=2).err  # fmt: skip
     assert told in err
     assert not Path("m.model").exists()
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "system"),
+    [(12, (), "nystroem"), (10, (), "spectral"), (12, ("--set", "system=cholesky"), "cholesky")],
+)
+def test_landmarks_are_taken_above_a_number_of_rows(run, monkeypatch, rows, more, system):
+    from skstruct import load_model
+
+    monkeypatch.setattr("skstruct.tasks.learners.EXACT_ROWS", 10)
+    write("train.csv", {"x": range(rows), "y": ["p", "q"] * (rows // 2)})
+    alpha = () if system == "spectral" else ("--set", "alpha=1.0")
+    run("fit", "-q", "train.csv", "-o", "m.model", *more, *alpha)
+    assert load_model("m.model").learner_.system_ == system
 
 
 def test_settings_that_have_a_part_are_not(run):

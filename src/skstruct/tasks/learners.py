@@ -11,6 +11,9 @@ from typing import Any
 from skstruct.datasets.table import Table
 from skstruct.model_selection.evaluation import loss_name
 
+# Beyond, landmarks: an exact system has n^2 numbers, which are in the model file as well, and 3.2
+# GB for 20,000 rows.
+EXACT_ROWS = 5_000
 RIDGE = (  # parameters of ConditionalRiskMinimizer that serve kernel ridge regression alone
     "kernel", "gamma", "degree", "coef0", "alpha", "fit_intercept", "system", "n_landmarks",
     "precision", "device", "engine", "label_kernel", "leave_out",
@@ -82,7 +85,7 @@ def default_learner(data) -> tuple[str, str]:
     """
     if data.task == "sequence" and not isinstance(data.inputs, Table):
         return "exponential", "features for every position: a conditional random field"
-    return "kernel", "kernel ridge regression, by landmarks where rows are many"
+    return "kernel", f"kernel ridge regression, by landmarks above {EXACT_ROWS:,} rows"
 
 
 def make_learner(name: str, space, loss=None, verbose=0, **parameters):
@@ -159,6 +162,12 @@ def _check_parts(learner, given, who):
     for key in given:
         if key in why:
             raise ValueError(f"{who} makes no use of {key}: {why[key]}.")
+
+
+def takes_landmarks(name: str, learner, loss, n_rows: int) -> bool:
+    """Whether a learner that was not told how to solve its system takes landmarks for many rows."""
+    able = reads_blocks(name) and needs_all_rows(name, learner, loss) is None
+    return able and learner.system == "auto" and n_rows > EXACT_ROWS
 
 
 def reads_blocks(name: str) -> bool:

@@ -12,7 +12,8 @@ from skstruct.datasets.table import Table
 from skstruct.datasets.training_blocks import TrainingBlocks
 from skstruct.exceptions import DataFormatError
 from skstruct.model_selection.evaluation import loss_name
-from skstruct.tasks.learners import default_learner, make_learner
+from skstruct.tasks.choice import loss_of
+from skstruct.tasks.learners import default_learner, make_learner, takes_landmarks
 from skstruct.tasks.outputs import outputs_for_learning, space_for
 from skstruct.tasks.seen_rows import overlap, remembered, row_digests
 from skstruct.tasks.table_encoder import TableEncoder
@@ -125,9 +126,11 @@ class TaskModel(BaseEstimator):
 
     def new_learner(self, data, name):
         """The learner of this name for such data, not yet fitted."""
-        return make_learner(
-            name, space_for(data), self.loss, self.verbose, **(self.parameters or {})
-        )
+        space = space_for(data)
+        learner = make_learner(name, space, self.loss, self.verbose, **(self.parameters or {}))
+        if takes_landmarks(name, learner, loss_of(learner, space), len(data)):
+            learner.set_params(system="nystroem")
+        return learner
 
     def _chosen(self, data):
         if self.learner != "auto":
