@@ -106,7 +106,7 @@ def read_blocks(
     try:
         names, _ = choose_targets(source.names, options)
         index = find_row_names(source, names, options)
-        _check_columns(like.names, {*source.names} - {*names, index})
+        check_columns(like.names, {*source.names} - {*names, index})
     except DataFormatError as error:
         raise error.at(path=path) from None
     return Blocks(source, like, index, task, rows, first)
@@ -171,7 +171,7 @@ class Blocks:
             found = self._outputs.read(given, fail)
         index = None if self._index is None else tuple(columns.pop().cells())
         read = [
-            _as_numbers(column, fail) if values is None else column
+            as_number_column(column, fail) if values is None else column
             for column, values in zip(columns, self._like.values)
         ]
         inputs, _ = as_table(read, n_rows, self._like.names, fail)
@@ -179,7 +179,7 @@ class Blocks:
         return Dataset(self.name, told, self._task, inputs, index=index, **found)
 
 
-def _as_numbers(column, fail) -> NumberColumn:
+def as_number_column(column, fail) -> NumberColumn:
     """A column that held numbers in training; of texts those that Python takes for numbers."""
     if isinstance(column, NumberColumn):
         return column
@@ -197,7 +197,8 @@ def _as_numbers(column, fail) -> NumberColumn:
     return NumberColumn(column.name, np.array(numbers, dtype=np.float64))
 
 
-def _check_columns(wanted, there):
+def check_columns(wanted, there) -> None:
+    """Raise where columns that a model reads are not there."""
     missing = [name for name in wanted if name not in there]
     if missing:
         raise missing_columns(wanted, missing)

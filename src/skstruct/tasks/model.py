@@ -5,24 +5,39 @@ from __future__ import annotations
 
 from time import perf_counter
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.table import Table
 from skstruct.datasets.training_blocks import TrainingBlocks
 from skstruct.exceptions import DataFormatError
 from skstruct.model_selection.evaluation import loss_name
+from skstruct.spaces.base import Decoded
 from skstruct.tasks.choice import loss_of
 from skstruct.tasks.learners import default_learner, make_learner, takes_landmarks
 from skstruct.tasks.outputs import outputs_for_learning, space_for
+from skstruct.tasks.records import labelled, sequences_of, table_of, with_index
 from skstruct.tasks.seen_rows import overlap, remembered, row_digests
 from skstruct.tasks.table_encoder import TableEncoder
 from skstruct.tasks.table_source import TableSource
 from skstruct.tasks.token_encoder import TokenEncoder
 
 
+def _has(method):
+    return lambda model: hasattr(getattr(model, "learner_", None), method)
+
+
 class TaskModel(BaseEstimator):
     """Fitted to a whole data set, predicts from another in the names of the first.
+
+    Where a method takes ``X``, it may be a :class:`~skstruct.datasets.dataset.Dataset`, as
+    ``read_data`` gives it; a DataFrame of pandas or polars, or a list of dictionaries, with the
+    columns of training by name (further ones are ignored); for sequences a list of lists of words,
+    of tuples or dictionaries of words, or of arrays, as in the file of training. All are encoded
+    as the command line encodes a file. Outputs for a DataFrame of pandas have its index.
 
     Parameters
     ----------
@@ -56,8 +71,11 @@ class TaskModel(BaseEstimator):
     >>> from skstruct.datasets.dataset import Dataset
     >>> inputs = Table(("warmth",), (None,), np.array([[0.0], [0.1], [1.0], [1.1]]))
     >>> data = Dataset("toy", "csv", "classes", inputs, np.array(["no", "no", "yes", "yes"]))
-    >>> TaskModel().fit(data).predict(data)
+    >>> model = TaskModel().fit(data)
+    >>> model.predict(data)
     array(['no', 'no', 'yes', 'yes'], dtype='<U3')
+    >>> model.predict([{"warmth": 0.9, "wind": "north"}])
+    array(['yes'], dtype='<U3')
     """
 
     seen_ = None  # of a model file of an earlier version
@@ -138,22 +156,34 @@ class TaskModel(BaseEstimator):
         name, why = default_learner(data)
         return name, f"learner {name}: {why}"
 
-    def inputs(self, data):
-        """What the learner reads of a Dataset."""
+    def inputs(self, X):
+        """What the learner reads of ``X``."""
         check_is_fitted(self, "learner_")
-        if len(data) == 0:
+        is_table = isinstance(self.encoder_, TableEncoder)
+        found = X.inputs if isinstance(X, Dataset) else self._read(X, is_table)
+        if len(found) == 0:
             raise DataFormatError("there are no rows")
-        if isinstance(data.inputs, Table) != isinstance(self.encoder_, TableEncoder):
+        if isinstance(found, Table) != is_table:
             raise DataFormatError(
                 f"the model was fitted to {self.format_} data for {self.task_}; "
-                f"{data.format} data came"
+                f"{X.format} data came"
             )
-        return self.encoder_.transform(data.inputs)
+        return self.encoder_.transform(found)
 
-    def outputs(self, data):
-        """Outputs of a Dataset as the learner reads them, columns in the order of training."""
+    def _read(self, X, is_table):
+        """Inputs in memory as a file of them would be read."""
+        encoder = self.encoder_
+        if not is_table:
+            return sequences_of(X, encoder.n_columns_, self.reading_["targets"])
+        like = Table(encoder.names_, encoder.values_, np.empty((0, len(encoder.names_))))
+        return table_of(X, like, is_sparse=encoder.is_sparse_)
+
+    def outputs(self, X):
+        """Outputs that ``X`` has as the learner reads them, columns in the order of training."""
         check_is_fitted(self, "learner_")
-        return outputs_for_learning(data, self.targets_)
+        if not isinstance(X, Dataset):
+            X = labelled(X, self.task_, tuple(self.reading_["targets"]))
+        return outputs_for_learning(X, self.targets_)
 
     def overlap(self, data):
         """How many rows of a Dataset were rows of training, or None where that is not known."""
@@ -163,9 +193,48 @@ class TaskModel(BaseEstimator):
         is_table = isinstance(data.inputs, Table)
         return overlap(self.seen_, row_digests(self.inputs(data) if is_table else data.inputs))
 
-    def predict(self, data, **options):
+    def predict(self, X, **options):
         """Outputs in the names of the data of training; options as of the learner."""
-        return self.learner_.predict(self.inputs(data), **options)
+        return self._named(self.learner_.predict(self.inputs(X), **options), X)
+
+    def _named(self, outputs, X):
+        targets = self.reading_["targets"]
+        return with_index(outputs, X, self.targets_, targets[0] if len(targets) == 1 else None)
+
+    @available_if(_has("decode"))
+    def decode(self, X, **options) -> Decoded:
+        """Outputs with their values and bounds, as of the learner."""
+        found = self.learner_.decode(self.inputs(X), **options)
+        return Decoded(self._named(found.outputs, X), found.values, found.bounds)
+
+    @available_if(_has("kbest"))
+    def kbest(self, X, k=3, **options) -> Decoded:
+        """The ``k`` best outputs, as of the learner: ``outputs`` has an entry for each rank."""
+        found = self.learner_.kbest(self.inputs(X), k, **options)
+        return Decoded([self._named(rank, X) for rank in found.outputs], found.values, found.bounds)
+
+    @available_if(_has("predict_risk"))
+    def predict_risk(self, X, **options):
+        """Estimated risks of the predictions, shape (n,)."""
+        return self.learner_.predict_risk(self.inputs(X), **options)
+
+    @available_if(_has("explain"))
+    def explain(self, X, **options):
+        """Which rows of training speak for and against, as of the learner."""
+        return self.learner_.explain(self.inputs(X), **options)
+
+    @available_if(_has("score"))
+    def score(self, X, y=None, sample_weight=None, **options):
+        """Minus the mean loss, as of the learner.
+
+        Parameters
+        ----------
+        y : outputs in the form of ``predict``, default=None
+            Taken from ``X`` when None: a Dataset has them, and a frame or records in the columns
+            that the command line was told to predict.
+        """
+        y = self.outputs(X) if y is None else y
+        return self.learner_.score(self.inputs(X), y, sample_weight, **options)
 
     def predict_batches(self, blocks, **options):
         """Outputs of every block of rows, one after the other, as they are asked for.
