@@ -3,8 +3,8 @@ r"""Costs of any shape that add up over coordinates, over a polytope, with a low
 
 Each curve is replaced by its convex envelope. The optimum of that convex problem is a bound,
 and its solution a good place to start from: convex-concave steps lead to a local optimum of
-the curves themselves. The bound is never the solver's word: any prices p (at most 0 for
-inequalities) prove
+the curves themselves. What is left of the gap is closed by branch and bound. The bound is never
+the solver's word: any prices p (at most 0 for inequalities) prove
 
 .. math:: \sum_j F_j(z_j) \ge p'b + \sum_j \min_t [F_j(t) - (A'p)_j t].
 """
@@ -15,6 +15,7 @@ import numpy as np
 
 from skstruct._arrays.blocks import row_blocks
 from skstruct.decoding.curves.base import Curves, ends
+from skstruct.decoding.polytopes.branching import close_enough, close_gaps
 from skstruct.decoding.polytopes.constraints import LinearConstraints
 from skstruct.decoding.polytopes.propagation import implied_ranges
 from skstruct.decoding.polytopes.relaxations import HullProblem
@@ -30,9 +31,8 @@ def minimize_over_polytope(
     constraints: LinearConstraints,
     low,
     high,
-    prove: bool = False,
+    max_boxes: int | None = 0,
     n_cells: int = 64,
-    seconds: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""Minimize :math:`\sum_j F_{bj}(z_j)` over a polytope, for every row b.
 
@@ -44,13 +44,12 @@ def minimize_over_polytope(
         Right-hand sides for all rows or one per row.
     low, high : arrays that broadcast to (B, d)
         Finite.
-    prove : bool, default=False
-        Close the gap by branch and bound, which may take long. What is left of it, for
-        curves that are not piecewise linear, is reported as ever.
+    max_boxes : int or None, default=0
+        Boxes that branch and bound looks at in a row to close its gap, down to 1e-7 of the
+        value; None for no limit, and for 1e-9, which may take long. What is left is reported
+        as ever.
     n_cells : int, default=64
         Cells of the first sampling of curves that are not piecewise linear.
-    seconds : float, default=None
-        Time limit of a proof, per row; None for none.
 
     Returns
     -------
@@ -86,9 +85,7 @@ def minimize_over_polytope(
     for part in row_blocks(n, 40 * probe.values.size, MEMORY):
         block = curves.rows(part), HullProblem(constraints.rows(part)), low[part], high[part]
         try:
-            outputs[part], values[part], bounds[part] = _minimize_block(
-                *block, prove, n_cells, seconds
-            )
+            outputs[part], values[part], bounds[part] = _minimize_block(*block, max_boxes, n_cells)
         except InfeasibleError as error:
             raise error.shifted(part.start) from None
     return outputs, values, bounds
@@ -102,7 +99,7 @@ def _tighter(constraints, low, high):
     return implied_ranges(constraints, low, high)
 
 
-def _minimize_block(curves, polytope, low, high, prove, n_cells, seconds):
+def _minimize_block(curves, polytope, low, high, max_boxes, n_cells):
     from skstruct.decoding.polytopes.envelope_refinement import refine
 
     if not len(polytope.equal):
@@ -130,14 +127,18 @@ def _minimize_block(curves, polytope, low, high, prove, n_cells, seconds):
             tolerance[rough],
         )
         outputs[rough], values[rough], bounds[rough] = improved
-    if prove:
-        from skstruct.decoding.polytopes.envelope_proofs import prove_row
-
-        for i in np.flatnonzero(values - bounds > tolerance):
-            row = curves.rows(slice(i, i + 1)), polytope.rows(slice(i, i + 1))
-            start = outputs[i], values[i], bounds[i]
-            outputs[i], values[i], bounds[i] = prove_row(
-                *row, low[i], high[i], *start, tolerance[i], n_cells, seconds
-            )
+    aim = close_enough(values, samples, tolerance, max_boxes)
+    rows = np.flatnonzero((values - bounds > aim) & ~np.asarray(curves.convex))
+    if len(rows) and max_boxes != 0:
+        outputs[rows], values[rows], bounds[rows] = close_gaps(
+            curves.rows(rows),
+            polytope.rows(rows),
+            low[rows],
+            high[rows],
+            (outputs[rows], values[rows], bounds[rows]),
+            tolerance[rows],
+            n_cells,
+            max_boxes,
+        )
     bounds = np.where(values - bounds <= tolerance, values, bounds)
     return outputs, values, np.minimum(bounds, values)

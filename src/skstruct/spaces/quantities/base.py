@@ -138,3 +138,7 @@ class QuantitySpace(BaseSpace):
     @abstractmethod
     def minimize(self, curves) -> Decoded:
         """Minimize a sum over coordinates, given as curves (see ``decoding.curves``)."""
+
+    def search(self, curves) -> Decoded:
+        """As :meth:`minimize`, where nobody asks for proofs: outputs and bounds may be worse."""
+        return self.minimize(curves)

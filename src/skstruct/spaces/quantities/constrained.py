@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.boxes import Range
 
 LARGE = 400  # constraints from which on one linear program per row is faster
+SMALL = 40  # coordinates up to which gaps are closed without being asked to
+BOXES = 20_000  # that are looked at for that, in a row
 TOLERANCE = 1e-6  # relative violation up to which a given output counts as one of the space
 
 
@@ -51,11 +54,23 @@ def for_all(constraints: LinearConstraints) -> LinearConstraints:
     return constraints.row(0) if constraints.n_rows == 1 else constraints
 
 
+def boxes_for(d: int, max_boxes: int | None) -> int:
+    """Boxes that branch and bound may look at in a row of d coordinates, unless given."""
+    if max_boxes is None:
+        return BOXES if d <= SMALL else 0
+    if not isinstance(max_boxes, Integral) or isinstance(max_boxes, bool) or max_boxes < 0:
+        raise ValueError(
+            f"max_boxes is how many boxes are looked at in a row, 0 or more; got {max_boxes!r}."
+        )
+    return int(max_boxes)
+
+
 class ConstrainedSpace(QuantitySpace):
     """Rows of numbers that meet ``limits_``, a LinearSystem."""
 
     limits_: LinearSystem
     prove = False
+    max_boxes: int | None = None
 
     def contains(self, Z):
         Z = np.asarray(Z, dtype=np.float64)
@@ -131,20 +146,30 @@ class ConstrainedSpace(QuantitySpace):
 
     def _bent(self, system, a, b):
         """Curves that bend down in places: the minimum is at a vertex, or has a gap."""
-        return self._separable(system, QuadraticCurves(a, b))
+        return self._separable(system, QuadraticCurves(a, b), self._n_boxes())
 
-    def _separable(self, system, curves):
+    def _separable(self, system, curves, max_boxes):
         low, high = self._finite(system)
-        return minimize_over_polytope(curves, system.constraints, low, high, prove=self.prove)
+        return minimize_over_polytope(curves, system.constraints, low, high, max_boxes)
+
+    def _n_boxes(self) -> int | None:
+        """Boxes to look at for a row whose curves bend down; None for no limit."""
+        return None if self.prove else boxes_for(len(self.labels_), self.max_boxes)
 
     def _finite(self, system, why="this loss"):
         """Finite limits of every coordinate."""
         return system.range.finite(type(self).__name__, why)
 
     def minimize(self, curves):
+        return self._minimized(curves, self._n_boxes())
+
+    def search(self, curves):
+        return self._minimized(curves, 0)
+
+    def _minimized(self, curves, max_boxes):
         self._check_n_rows(curves.shape[0])
         try:
-            return Decoded(*self._separable(self.limits_, curves))
+            return Decoded(*self._separable(self.limits_, curves, max_boxes))
         except InfeasibleError as error:
             raise self._explained(error) from None
 

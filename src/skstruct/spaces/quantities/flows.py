@@ -22,7 +22,8 @@ class Flows(ConstrainedSpace):
     The squared loss is a projection, exact while the weights sum to more than zero; a linear
     cost is a min-cost flow; the absolute loss and its relatives are linear programs where no
     weight is negative. For weights of any sign every arc cost is replaced by its lower convex
-    hull: a bound, and the flow that it leads to is improved from there [1]_.
+    hull: a bound, and the flow that it leads to is improved from there [1]_. On networks of up to
+    40 arcs branch and bound then closes the gap to 1e-7 of the risk.
 
     Parameters
     ----------
@@ -39,7 +40,11 @@ class Flows(ConstrainedSpace):
         Edge attribute that holds capacities. An arc without one carries at most the whole
         supply, or what it carried in training if that was more.
     prove : bool, default=False
-        Whether gaps are closed by integer programs; may take long.
+        Whether gaps are closed, however long that takes.
+    max_boxes : int, default=None
+        Boxes that branch and bound looks at in each row that has a gap, before the gap that is
+        left is reported in ``bounds``; 0 for none. None means 20,000 for up to 40 arcs, where
+        it mostly takes milliseconds, and none for more.
 
     Attributes
     ----------
@@ -64,11 +69,12 @@ class Flows(ConstrainedSpace):
     {('s', 'a'): 0.6, ('a', 't'): 0.6, ('s', 'b'): 0.4, ('b', 't'): 0.4}
     """
 
-    def __init__(self, graph, supply=None, *, capacity="capacity", prove=False):
+    def __init__(self, graph, supply=None, *, capacity="capacity", prove=False, max_boxes=None):
         self.graph = graph
         self.supply = supply
         self.capacity = capacity
         self.prove = prove
+        self.max_boxes = max_boxes
 
     # ------------------------------------------------------------- learning
     def fit(self, Y):

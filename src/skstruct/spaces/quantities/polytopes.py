@@ -23,7 +23,8 @@ class Polytope(ConstrainedSpace):
     exact while the weights sum to more than zero. Losses made of straight lines are linear
     programs where no weight is negative. For weights of any sign every coordinate's cost is
     replaced by its lower convex hull: a bound, and the point that it leads to is improved
-    from there. Every answer is checked against the constraints, every bound is a dual value.
+    from there; for up to 40 coordinates branch and bound then closes the gap to 1e-7 of the risk.
+    Every answer is checked against the constraints, every bound is a dual value.
 
     Parameters
     ----------
@@ -36,7 +37,11 @@ class Polytope(ConstrainedSpace):
     labels : sequence, default=None
         Names of the coordinates; columns of a frame, or numbers, when None.
     prove : bool, default=False
-        Whether gaps are closed by integer programs; may take long.
+        Whether gaps are closed, however long that takes.
+    max_boxes : int, default=None
+        Boxes that branch and bound looks at in each row that has a gap, before the gap that is
+        left is reported in ``bounds``; 0 for none. None means 20,000 for up to 40 coordinates,
+        where it mostly takes milliseconds, and none for more.
 
     Examples
     --------
@@ -48,7 +53,16 @@ class Polytope(ConstrainedSpace):
     """
 
     def __init__(
-        self, A_eq=None, b_eq=None, A_ub=None, b_ub=None, bounds=None, *, labels=None, prove=False
+        self,
+        A_eq=None,
+        b_eq=None,
+        A_ub=None,
+        b_ub=None,
+        bounds=None,
+        *,
+        labels=None,
+        prove=False,
+        max_boxes=None,
     ):
         self.A_eq = A_eq
         self.b_eq = b_eq
@@ -57,6 +71,7 @@ class Polytope(ConstrainedSpace):
         self.bounds = bounds
         self.labels = labels
         self.prove = prove
+        self.max_boxes = max_boxes
 
     def _learn(self, Z):
         d = columns_of(self.A_eq, self.A_ub, used_by="Polytope")

@@ -9,8 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.checks import check_costs
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
+from skstruct.spaces.quantities.constrained import boxes_for
 
 TOLERANCE = 1e-6  # of the total, by which the sum of a row may be off
+CLOSED = 1e-9  # relative gap that is called rounding
+CELLS = 64  # of the first samples of curves that are not piecewise linear
 ROUNDING = 1e-9  # of the total, by which an entry may be below zero
 
 
@@ -19,7 +22,8 @@ class Simplex(QuantitySpace):
 
     Shares, mixtures, probabilities, or percentages with ``total=100``. Linear, quadratic
     and root costs are minimized exactly, for signs of any kind; any other sum over entries
-    with a certificate, which is zero up to rounding where the sum is convex.
+    with a certificate, which is zero up to rounding where the sum is convex. For up to 40 entries
+    branch and bound closes what is left of the gap, mostly to 1e-7 of the risk.
 
     Parameters
     ----------
@@ -27,6 +31,10 @@ class Simplex(QuantitySpace):
         What every row adds up to.
     labels : sequence, default=None
         Names of the entries; columns of a frame, or numbers, when None.
+    max_boxes : int, default=None
+        Boxes that branch and bound looks at in each row that has a gap, before the gap that is
+        left is reported in ``bounds``; 0 for none. None means 20,000 for up to 40 entries, and
+        none for more.
 
     Examples
     --------
@@ -42,9 +50,10 @@ class Simplex(QuantitySpace):
 
     usual_losses = ("absolute", "squared_hellinger")
 
-    def __init__(self, total=1.0, *, labels=None):
+    def __init__(self, total=1.0, *, labels=None, max_boxes=None):
         self.total = total
         self.labels = labels
+        self.max_boxes = max_boxes
 
     def _learn(self, Z):
         if not (np.isscalar(self.total) and 0 < self.total < np.inf):
@@ -113,6 +122,34 @@ class Simplex(QuantitySpace):
         return Decoded(outputs, values, values)
 
     def minimize(self, curves):
+        found = self.search(curves)
+        max_boxes = boxes_for(len(self.labels_), self.max_boxes)
+        gap = found.values - found.bounds
+        rows = np.flatnonzero((gap > CLOSED * np.abs(found.values)) & ~np.asarray(curves.convex))
+        if not len(rows) or not max_boxes:
+            return found
+        from skstruct.decoding.polytopes.branching import close_gaps
+        from skstruct.decoding.polytopes.constraints import read_constraints
+        from skstruct.decoding.polytopes.relaxations import HullProblem
+
+        d = len(self.labels_)
+        polytope = HullProblem(read_constraints(np.ones((1, d)), [float(self.total)]))
+        parts = found.outputs, found.values, found.bounds
+        ends = np.zeros((len(rows), d)), np.full((len(rows), d), float(self.total))
+        closed = close_gaps(
+            curves.rows(rows),
+            polytope,
+            *ends,
+            tuple(part[rows] for part in parts),
+            CLOSED * np.abs(found.values[rows]),
+            CELLS,
+            max_boxes,
+        )
+        for part, better in zip(parts, closed):
+            part[rows] = better
+        return found
+
+    def search(self, curves):
         from skstruct.decoding.curves.base import QuadraticCurves
         from skstruct.decoding.histograms.shares import separable_on_simplex
 
