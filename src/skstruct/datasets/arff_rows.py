@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.sparse_rows import narrow_indices
 from skstruct.datasets.arff_cells import Column, lookup_tables
 from skstruct.datasets.arff_header import SPACE, ArffError, Attribute, split_cells
 
@@ -46,7 +47,7 @@ def read_rows(lines, attributes: list[Attribute]):
         parts.append(read(numbers, rows, columns, tables))
     if not is_sparse:
         return np.vstack([np.empty((0, len(columns))), *parts]), columns
-    return sparse.vstack(parts, format="csr"), columns
+    return narrow_indices(sparse.vstack(parts, format="csr")), columns
 
 
 def _blocks(lines) -> Iterator[tuple[list[int], list[str]]]:

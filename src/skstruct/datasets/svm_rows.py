@@ -9,6 +9,7 @@ import re
 import numpy as np
 from scipy import sparse
 
+from skstruct._arrays.sparse_rows import narrow_indices
 from skstruct.datasets.text_lines import text_blocks
 from skstruct.exceptions import DataFormatError
 
@@ -72,10 +73,8 @@ def read_svm(path, n_features: int | None = None, queries: list[str] | None = No
     columns = np.concatenate([np.empty(0, dtype=np.int64), *indices]) - 1
     ends = np.cumsum(np.concatenate([[0], *counts]))
     shape = (len(labels), max(n_features or 0, int(columns.max(initial=-1)) + 1))
-    # 64-bit indices are refused by several learners of scikit-learn.
-    kind = np.int32 if max(len(columns), *shape) < 2**31 else np.int64
-    data = (np.concatenate([np.empty(0), *values]), columns.astype(kind), ends.astype(kind))
-    X = sparse.csr_array(data, shape=shape)
+    data = (np.concatenate([np.empty(0), *values]), columns, ends)
+    X = narrow_indices(sparse.csr_array(data, shape=shape))
     X.eliminate_zeros()
     return X, labels
 

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
+from skstruct._arrays.sparse_rows import narrow_indices
 from skstruct.kernels.grams import GramBlocks, check_symmetric, mirror
 
 SCALED = ("rbf", "laplacian", "poly", "polynomial", "sigmoid")  # gamma=None: by the data's scale
@@ -96,15 +97,11 @@ class InputKernel(BaseEstimator):
             return gaussian(A, B, self.gamma_)
         if callable(self.kernel):
             return np.asarray(self.kernel(A, B), dtype=np.float64)
-        return pairwise_kernels(
-            A,
-            B,
-            metric=self.kernel,
-            filter_params=True,
-            gamma=self.gamma_,
-            degree=self.degree,
-            coef0=self.coef0,
-        )
+        settings = {"degree": self.degree, "coef0": self.coef0}
+        if self.gamma_ is not None:  # else the kernel's own
+            settings["gamma"] = self.gamma_
+        A, B = narrow_indices(A), narrow_indices(B)
+        return pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **settings)
 
 
 def is_sum(kernel) -> bool:

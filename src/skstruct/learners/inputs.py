@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
+from skstruct._arrays.sparse_rows import narrow_indices
 from skstruct.backends import backend_for, is_tensor
 from skstruct.learners.raw_inputs import checked_raw, takes_raw_inputs
 from skstruct.learners.tokens import TokenBatch, TokenReader, are_tokens
@@ -73,8 +74,9 @@ def checked(model, X, reset):
     As it is where the model has a smoother that says what it takes.
     """
     if _raw(model):
-        return checked_raw(model, X, reset)
-    return validate_data(model, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        return narrow_indices(checked_raw(model, X, reset))
+    X = validate_data(model, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+    return narrow_indices(X)
 
 
 def _raw(model) -> bool:

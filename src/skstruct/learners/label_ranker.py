@@ -10,7 +10,6 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.extmath import safe_sparse_dot
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstruct._arrays.optional import is_pandas
 from skstruct._arrays.progress import announce, reported
+from skstruct._arrays.sparse_rows import narrow_indices
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.decoding.linear_ordering import pair_blocks, pair_signs
 from skstruct.learners.reductions import PreferenceReduction, with_constant
@@ -85,7 +85,7 @@ class LabelRanker(BaseEstimator):
         y = y if hasattr(y, "__len__") else np.asarray(y)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_consistent_length(X, y)
-        return _short_indices(X), y
+        return narrow_indices(X), y
 
     def _check_accepted(self, outputs):
         if not self.reduction_.accepts(outputs):
@@ -106,7 +106,7 @@ class LabelRanker(BaseEstimator):
         check_is_fitted(self)
         index = X.index if is_pandas(X, "DataFrame") else None
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return _short_indices(X), index
+        return narrow_indices(X), index
 
     @abstractmethod
     def _scores(self, X):
@@ -174,14 +174,6 @@ class LinearLabelRanker(LabelRanker):
 
     def _scores(self, X):
         return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
-
-
-def _short_indices(X):
-    """Sparse inputs with 32-bit indices where these are enough: trees read no others."""
-    if sparse.issparse(X) and X.indices.dtype != np.int32 and max(X.nnz, *X.shape) < 2**31:
-        indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        return type(X)((X.data, indices, indptr), shape=X.shape)
-    return X
 
 
 def mean_tau(Z_pred: np.ndarray, Z_true: np.ndarray, sample_weight=None) -> float:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from skstruct._arrays.progress import reported
+from skstruct._arrays.sparse_rows import narrow_indices
 
 Array = Any
 
@@ -83,6 +84,7 @@ class WeightedMean(MultiOutputMixin, RegressorMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
         )
+        X = narrow_indices(X)
         self.sample_weight_ = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if not self.sample_weight_.any():
             raise ValueError("All sample weights are zero.")
@@ -126,7 +128,8 @@ class WeightedMean(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _checked(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return narrow_indices(X)
 
     def _group_numbers(self, groups):
         """A number for the group of each training row; None makes each row a group."""

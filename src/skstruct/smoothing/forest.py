@@ -14,6 +14,7 @@ from sklearn.utils import check_array, check_random_state
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.equal_rows import copied_rows
 from skstruct._arrays.progress import track
+from skstruct._arrays.sparse_rows import narrow_indices
 from skstruct.smoothing.base import WeightedMean
 from skstruct.smoothing.leaf_sizes import (
     N_COMPARED,
@@ -295,10 +296,7 @@ def _grow(tree, X, targets, sample):
 
 def _tree_input(X):
     """X as trees read it: float32, and 32-bit indices when sparse."""
-    X = check_array(X, accept_sparse="csr", dtype=np.float32)
-    if sparse.issparse(X):
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return X
+    return narrow_indices(check_array(X, accept_sparse="csr", dtype=np.float32))
 
 
 def _ones_at(rows, columns, shape):

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstruct._arrays.blocks import row_blocks
+from skstruct._arrays.sparse_rows import narrow_indices
 from skstruct.kernels.inputs import InputKernel
 
 
@@ -37,9 +38,10 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _read(self, X, y):
         """Inputs and targets as arrays."""
-        return validate_data(
+        X, y = validate_data(
             self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
         )
+        return narrow_indices(X), y
 
     def _settle_kernel(self, X, sample_weight=None):
         """The kernel with its parameters settled on the training rows."""
@@ -58,7 +60,8 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _checked(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return narrow_indices(X)
 
     def predict(self, X):
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""

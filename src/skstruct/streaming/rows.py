@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.sparse_rows import narrow_indices
 from skstruct.backends import is_tensor
 
 
@@ -52,7 +53,7 @@ def join_rows(values: list) -> Any:
 
         return pandas.concat(values)
     if sparse.issparse(first):
-        return sparse.vstack(values, format="csr")
+        return narrow_indices(sparse.vstack(values, format="csr"))
     if is_tensor(first):
         import torch
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from skstruct._arrays.blocks import parse_memory, row_blocks
 from skstruct._arrays.progress import reported, working
+from skstruct._arrays.sparse_rows import narrow_indices
 from skstruct._arrays.whole import all_or_nothing
 from skstruct.backends import is_tensor
 from skstruct.kernels.inputs import InputKernel
@@ -253,6 +254,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
                 self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True,
                 dtype=np.float64, reset=reset,
             )  # fmt: skip
+            X = narrow_indices(X)
         if sample_weight is None:
             return X, targets, None
         rows = np.empty((X.shape[0], 0))
