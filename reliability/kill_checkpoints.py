@@ -38,7 +38,7 @@ from skstruct._files import container
 from skstruct.learners import Checkpoint
 from skstruct.learners.margins import dual
 
-PATIENCE = 60.0  # seconds after which a fit hangs
+PATIENCE = 600.0  # seconds after which a fit hangs, however busy the machine is
 
 
 def in_child(work):

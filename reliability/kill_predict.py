@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from summary import finish
 
-import skstruct.cli.predict as predict_command
+import skstruct.cli.output as output_of_predict
 from skstruct.cli.main import main
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.table import Table
@@ -90,12 +90,12 @@ def kill_often(folder, n_kills, seed):
 @contextlib.contextmanager
 def planted_bug():
     """Writes in place."""
-    kept = predict_command._destination
-    predict_command._destination = lambda path: open(path, "w")  # noqa: SIM115
+    kept = output_of_predict.replacing
+    output_of_predict.replacing = lambda path: open(path, "w")  # noqa: SIM115
     try:
         yield
     finally:
-        predict_command._destination = kept
+        output_of_predict.replacing = kept
 
 
 if __name__ == "__main__":

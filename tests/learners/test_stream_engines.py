@@ -84,7 +84,7 @@ def client():
 def _one_thread(client):
     """Sums of products depend on the number of threads that share them, and of workers."""
     threadpoolctl = pytest.importorskip("threadpoolctl")
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2)
     with threadpoolctl.threadpool_limits(1):
         yield
 

@@ -114,12 +114,12 @@ LARGE = {
 def test_large_spaces_are_counted_in_seconds(name):
     make, size = LARGE[name]
     space = make()
-    started = time.perf_counter()
+    started = time.process_time()
     assert space.size() == size
     assert_allclose(space.log_size(), math.log(size))
     mean, moment = space.mean_embedding(), space.second_moment()
     drawn = space.sample(200, 0)
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
     assert space.contains(drawn).all()
     assert np.isfinite(mean).all()
     assert np.isfinite(moment).all()

@@ -85,10 +85,10 @@ def test_a_thousand_labels_in_seconds(kind):
         "sized forest": tree.restrict(max_size=20), "one path": tree.restrict(one_path=True),
         "exclusive siblings": tree.restrict(exclusive="siblings"),
     }[kind]  # fmt: skip
-    started = time.perf_counter()
+    started = time.process_time()
     size, mean, moment = space.size(), space.mean_embedding(), space.second_moment()
     drawn = space.sample(500, rng)
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
     assert space.contains(drawn).all()
     assert_allclose(space.log_size(), math.log(size))
     assert_allclose(np.diag(moment), mean, rtol=1e-10)

@@ -113,10 +113,10 @@ def test_thousands_of_classes_take_no_time():
     scores = np.random.default_rng(0).normal(size=(1000, 3000))
     spaces = Classes().fit(range(3000)), Ordinal(range(3000))
     for space in spaces:
-        start = time.perf_counter()
+        start = time.process_time()
         law = space.law(scores)
         assert law.marginals().shape == (1000, 3000)
-        assert time.perf_counter() - start < 5.0
+        assert time.process_time() - start < 5.0
 
 
 def test_rows_must_fit():

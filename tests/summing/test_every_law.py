@@ -145,9 +145,9 @@ def long_hierarchy(n):
 )
 def test_no_law_is_no_work(space, d, n):
     """What is too much is found out within five seconds; mostly it takes less than one."""
-    start = time.perf_counter()
+    start = time.process_time()
     assert space.law(np.zeros((n, d))) is None
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
 
 
 @pytest.mark.parametrize("n", [2, 4])

@@ -136,9 +136,9 @@ def test_too_many_sets_of_another_graph_have_no_law():
     rng = np.random.default_rng(0)
     arcs = [(int(p), j) for j in range(1, 200) for p in rng.integers(0, j, size=2)]
     space = Hierarchy(arcs, labels=range(200))
-    start = time.perf_counter()
+    start = time.process_time()
     assert space.law(np.zeros((1, 200))) is None
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
     assert isinstance(Hierarchy([(0, 2), (1, 2)]).law(np.zeros((1, 3))), ListedLaw)
 
 
@@ -165,6 +165,6 @@ def test_a_hundred_times_a_loop():
 
 
 def _seconds(work):
-    start = time.perf_counter()
+    start = time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.process_time() - start

@@ -127,6 +127,6 @@ def test_thousands_of_rows_take_no_time():
     space = LabelSets(range(100), max_size=10)
     scores = np.random.default_rng(0).normal(size=(2000, 100))
     space.law(scores[:1]).marginals()
-    start = time.perf_counter()
+    start = time.process_time()
     space.law(scores).marginals()
-    assert time.perf_counter() - start < 3.0
+    assert time.process_time() - start < 3.0
