@@ -2,6 +2,7 @@
 """Damaged, foreign and hostile files: one error, one line, in time."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -69,7 +70,7 @@ def test_hostile_files(reliability):
     models = hostile.warm_models()
     assert all(hostile.planted(models).values())
     with pytest.warns(UserWarning, match="Duplicate name"):  # zipfile, when these are made
-        found, failed = hostile.run(models, 60, seed=2)
+        found, failed = hostile.run(partial(hostile.attacks, models, 60, 2))
     assert failed == []
     assert sum(found.values()) >= 150
 

@@ -117,3 +117,11 @@ def test_candidates_that_hold_arrays():
     assert space.validate([output(3), output(1, 2)]).tolist() == [1, 0]
     with pytest.raises(ValueError, match="neither a candidate"):
         space.validate([output(1)])
+
+
+def test_a_few_among_very_many_classes():
+    """A table of all classes by all would take 300 GB."""
+    for space in (Classes(range(200_000)), Candidates(range(200_000))):
+        psi = space.fit([0, 7]).embed(np.array([7, 199_999]))
+        assert psi.shape == (2, 200_000)
+        assert psi.sum() == psi[0, 7] + psi[1, 199_999] == 2.0

@@ -191,7 +191,8 @@ def _array(path, packed, info):
         text = member.read(min(int.from_bytes(member.read(width), "little"), _BLOCK))
         dtype, by_columns, shape = _header(path, info, text)
         left = info.file_size - len(start) - width - len(text)
-        if math.prod(shape) * dtype.itemsize != left:
+        # An empty text takes no place in a file, and a letter's in an array.
+        if math.prod(shape) * max(1, dtype.itemsize) != left:
             raise _refused(path, f"the shape of {info.filename!r} does not fit its size")
         flat = np.empty(math.prod(shape), dtype)
         view = memoryview(flat.view(np.uint8)).cast("B") if left else memoryview(b"")

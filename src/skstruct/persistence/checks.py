@@ -135,7 +135,13 @@ def _check_vocabulary(vocabulary):
     _check_columns(vocabulary.columns_)
 
 
+def _check_numbers_come(encoder):
+    """Encoders that fill arrays of a dtype: a wide text would be as wide in every cell."""
+    require(np.dtype(encoder.dtype).kind in "biuf", "an encoder to something else than numbers")
+
+
 def _check_dict_vectorizer(vectorizer):
+    _check_numbers_come(vectorizer)
     if hasattr(vectorizer, "vocabulary_"):
         _check_columns(vectorizer.vocabulary_)
         require(len(vectorizer.feature_names_) == len(vectorizer.vocabulary_), "features unnamed")
@@ -175,5 +181,6 @@ CHECKS: dict[str, Callable] = {
     "sklearn.DictVectorizer": _check_dict_vectorizer,
     "sklearn.ExtraTreeRegressor": _check_tree,
     "sklearn.ExtraTreesRegressor": _check_sklearn_forest,
+    "sklearn.OneHotEncoder": _check_numbers_come,
     "sklearn.RandomForestRegressor": _check_sklearn_forest,
 }

@@ -7,12 +7,23 @@ import base64
 import datetime
 import math
 import re
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from skstruct.exceptions import ModelFileError
+from skstruct.persistence.budget import (
+    CALL,
+    HASHED,
+    ITEM,
+    NUMBER,
+    OBJECT,
+    TEXT,
+    TOUCH,
+    Budget,
+)
 from skstruct.persistence.checks import check_object
 from skstruct.persistence.foreign import (
     decode_graph,
@@ -20,25 +31,65 @@ from skstruct.persistence.foreign import (
     decode_pandas_dtype,
     decode_sparse,
 )
+from skstruct.persistence.growth import charge_object
 from skstruct.persistence.names import MODULE_OF, TYPES, function_named
 from skstruct.persistence.rules import build
 
-DEEPEST = 200  # lists within lists
+DEEPEST = 200  # lists within lists, also through references
 LONGEST = 10**6  # items of a range: each becomes a name
 MOST_DIGITS = 10**6  # of a whole number, hexadecimal
-_DTYPE = re.compile(r"[<>|=]?[biufcUSO][0-9]{0,6}|[<>=]?[mM]8(\[[a-zA-Z0-9]{1,8}\])?")
+_DTYPE = re.compile(r"[<>|=]?[biufcUSO][0-9]{0,4}|[<>=]?[mM]8(\[[a-zA-Z0-9]{1,8}\])?")
+
+
+@dataclass(frozen=True)
+class _Size:
+    """How large an entry of the table is when everything that it shares is written out."""
+
+    items: int = 0  # that are hashed or compared with it
+    objects: int = 0  # that may be asked something when it is
+    depth: int = 0
+
+    def __add__(self, other):
+        depth = max(self.depth, other.depth)
+        return _Size(self.items + other.items, self.objects + other.objects, depth)
 
 
 class Decoder:
-    """Reads the table of objects, in its order; ``value(node)`` is what a node stands for."""
+    """Reads the table of objects, in its order; ``value(node)`` is what a node stands for.
 
-    def __init__(self, objects: list, arrays: dict[str, np.ndarray]):
-        self.arrays = arrays
+    Objects are shared, so a few references to references may stand for more than any memory holds.
+    Every node is charged to a budget before it is made, references by what they stand for.
+
+    Parameters
+    ----------
+    objects : list of entries
+    arrays : dict of arrays
+    budget : Budget
+    """
+
+    def __init__(self, objects: list, arrays: dict[str, np.ndarray], budget: Budget):
+        self.arrays, self.budget = arrays, budget
         self.made: list[Any] = []
+        self._sizes: list[_Size] = []
+        self._size = _Size()  # of the entry that is being read
+        budget.take(sum(array.nbytes for array in arrays.values()))
         if not isinstance(objects, list):
             raise ModelFileError("a table of objects that is none")
         for entry in objects:
-            self.made.append(self._entry(entry))
+            self._size = _Size()
+            made = self._entry(entry)
+            self.made.append(made)
+            self._sizes.append(self._closed(made, "class" in entry))
+
+    def _closed(self, made, is_object):
+        """The size of an entry; what compares by identity is never looked into."""
+        size, deeper = self._size, self._size.depth + 1
+        if deeper > DEEPEST:
+            raise ModelFileError("objects that are nested too deeply")
+        if not is_object:
+            return _Size(size.items, size.objects, deeper)
+        compares = type(made).__eq__ is not object.__eq__
+        return _Size(size.items * compares, size.objects + 1, deeper)
 
     def _entry(self, entry):
         if set(entry) == {"value"}:
@@ -50,7 +101,10 @@ class Decoder:
             raise ModelFileError(
                 f"the class {name!r:.80}, which this version of skstruct does not know"
             )
-        made = build(name, {key: self.value(part) for key, part in entry["state"].items()})
+        state = {key: self.value(part) for key, part in entry["state"].items()}
+        self.budget.take(OBJECT + HASHED * len(state))
+        charge_object(name, state, self.budget)
+        made = build(name, state)
         check_object(name, made)
         return made
 
@@ -73,15 +127,35 @@ class Decoder:
     def items(self, body, depth) -> list:
         """The items of a list."""
         if isinstance(body, list):
+            self._charge(len(body), ITEM)
             return [self.value(item, depth + 1) for item in body]
         ((kind, parts),) = body.items()
         if kind == "numbers":
-            return self._array(parts, 0).tolist()
+            return self._numbers(parts)
         if kind != "texts":
             raise ModelFileError("items of an unknown form")
-        joined, lengths = (self._array(name, 0) for name in parts)
+        return self._texts(*(self._array(name, 0) for name in parts))
+
+    def _charge(self, n, each):
+        """Charge a container of n items of so many bytes each."""
+        self.budget.take_items(n, each)
+        self.budget.work(TOUCH * n)
+        self._size += _Size(n)
+
+    def _numbers(self, name):
+        array = self._array(name, 0)
+        if array.dtype.kind not in "if" or array.ndim != 1:
+            raise ModelFileError("a list of numbers that is none")
+        self._charge(len(array), ITEM + NUMBER)
+        return array.tolist()
+
+    def _texts(self, joined, lengths):
         if joined.dtype != np.uint8 or lengths.dtype != np.int64 or (lengths < 0).any():
             raise ModelFileError("texts that are none")
+        # One letter beyond the first 65,536 makes all letters of its text four bytes wide.
+        wide = 4 if joined.max(initial=0) > 127 else 1
+        self._charge(len(lengths), ITEM + TEXT)
+        self.budget.take((1 + wide) * joined.size + 3 * lengths.nbytes)
         text, ends = joined.tobytes(), np.concatenate([[0], np.cumsum(lengths)])
         if ends[-1] != len(text) or (np.diff(ends) < 0).any():
             raise ModelFileError("texts that do not add up")
@@ -90,19 +164,25 @@ class Decoder:
     def _array(self, name, depth):
         if not isinstance(name, str) or name not in self.arrays:
             raise ModelFileError(f"an array {name!r:.40} that is not there")
+        self.budget.work(self.arrays[name].nbytes)  # whoever gets it will look at it
         return self.arrays[name]
 
     def _ref(self, number, depth):
         if type(number) is not int or not 0 <= number < len(self.made):
             raise ModelFileError("a reference to an object that has not come yet")
+        size = self._sizes[number]
+        self.budget.work(TOUCH * (1 + size.items) + CALL * size.objects)
+        self._size += size
         return self.made[number]
 
     def _dict(self, body, depth):
         keys, values = (self.items(part, depth) for part in body)
+        self.budget.take_items(len(keys), HASHED)
         return dict(zip(keys, values, strict=True))
 
     def _objects(self, body, depth):
         items = self.items(body["items"], depth)
+        self.budget.take_items(len(items))
         array = np.empty(len(items), dtype=object)
         for i, item in enumerate(items):
             array[i] = item
@@ -117,6 +197,7 @@ class Decoder:
         made = range(*body)
         if (made.stop - made.start) // made.step > LONGEST:
             raise ModelFileError("a range that is too long")
+        self._charge(len(made), ITEM + NUMBER)  # whoever gets it will list it
         return made
 
     def _scalar(self, body, depth):
@@ -144,6 +225,7 @@ def numpy_dtype(text) -> np.dtype:
 def _int(decoder, body, depth):
     if not isinstance(body, str) or len(body) > MOST_DIGITS:
         raise ModelFileError("a whole number that is none")
+    decoder.budget.take(NUMBER + len(body) // 2)
     return int(body, 16)
 
 
@@ -165,34 +247,46 @@ def _slice(decoder, body, depth):
     return slice(start, stop, step)
 
 
-def _of_kind(kind):
-    return lambda decoder, body, depth: kind(decoder.items(body, depth))
+def _of_kind(kind, each):
+    """A reader of containers that take so many bytes for each item, beside a list of them."""
+
+    def read(decoder, body, depth):
+        items = decoder.items(body, depth)
+        decoder.budget.take_items(len(items), each)
+        return kind(items)
+
+    return read
+
+
+def _bytes(decoder, body, depth):
+    decoder.budget.take(len(body))
+    return base64.b64decode(body, validate=True)
 
 
 READERS = {
     "array": Decoder._array,
-    "bytes": lambda decoder, body, depth: base64.b64decode(body, validate=True),
+    "bytes": _bytes,
     "complex": _complex,
     "date": lambda decoder, body, depth: datetime.date.fromisoformat(body),
     "datetime": lambda decoder, body, depth: datetime.datetime.fromisoformat(body),
     "dict": Decoder._dict,
     "dtype": lambda decoder, body, depth: numpy_dtype(body),
     "float": _float,
-    "frozenset": _of_kind(frozenset),
+    "frozenset": _of_kind(frozenset, HASHED),
     "function": lambda decoder, body, depth: function_named(body),
-    "graph": lambda decoder, body, depth: decode_graph(body, decoder.value),
+    "graph": lambda decoder, body, depth: decode_graph(body, decoder.value, decoder.budget),
     "int": _int,
-    "list": _of_kind(list),
+    "list": _of_kind(list, 0),
     "objects": Decoder._objects,
-    "pandas": lambda decoder, body, depth: decode_pandas(dict(body), decoder.value),
+    "pandas": lambda decoder, body, depth: decode_pandas(dict(body), decoder.value, decoder.budget),
     "pandas dtype": lambda decoder, body, depth: decode_pandas_dtype(body),
     "range": Decoder._range,
     "ref": Decoder._ref,
     "scalar": Decoder._scalar,
-    "set": _of_kind(set),
+    "set": _of_kind(set, HASHED),
     "slice": _slice,
-    "sparse": lambda decoder, body, depth: decode_sparse(body, decoder.value),
+    "sparse": lambda decoder, body, depth: decode_sparse(body, decoder.value, decoder.budget),
     "times": Decoder._times,
-    "tuple": _of_kind(tuple),
+    "tuple": _of_kind(tuple, ITEM),
     "type": lambda decoder, body, depth: TYPES[body],
 }

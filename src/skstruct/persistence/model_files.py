@@ -15,10 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.blocks import parse_memory
 from skstruct._files.container import read_container, read_manifest, write_container
 from skstruct.exceptions import ModelFileError
+from skstruct.persistence.budget import Budget
 from skstruct.persistence.decoding import Decoder
 from skstruct.persistence.encoding import Encoder
 from skstruct.persistence.names import name_of
-from skstruct.persistence.rehearsal import check_rehearsal, own_rows, readable, rehearse, some_rows
+from skstruct.persistence.rehearsal import (
+    check_few,
+    check_rehearsal,
+    own_rows,
+    readable,
+    rehearse,
+    some_rows,
+)
 
 FORMAT_VERSION = 1
 KIND = "model"
@@ -122,7 +130,11 @@ def load_model(path, *, max_bytes: str | int = "4GB") -> Any:
     ----------
     path : str or path
     max_bytes : str or int, default="4GB"
-        Larger files are refused before they are read.
+        Larger files are refused before they are read, and so are files that would take more once
+        they are read: everything that a file stands for is counted before it is made. Beside
+        these bytes reading takes up to 25 times the text that describes the model, which has at
+        most 1/32 of ``max_bytes``, or a megabyte. Whatever the cap, a small file makes nothing
+        large: 64 MB, and 100 times the bytes of the file.
 
     Raises
     ------
@@ -130,12 +142,14 @@ def load_model(path, *, max_bytes: str | int = "4GB") -> Any:
         For every file that is not exactly as it was written, is made by hand, is of a newer
         version, or predicts something else than it did.
     """
+    most = parse_memory(max_bytes)
     try:
-        manifest, arrays = read_container(path, KIND, max_bytes=parse_memory(max_bytes))
+        manifest, arrays = read_container(path, KIND, max_bytes=most)
+        budget = Budget(os.path.getsize(path), most)
     except IsADirectoryError:
         raise ModelFileError(f"{path} is not read: it is a folder.") from None
     try:
-        return _model(manifest, arrays)
+        return _model(manifest, arrays, budget)
     except ModelFileError as error:
         raise _with_path(error, path) from None
     except ImportError as error:
@@ -149,17 +163,18 @@ def load_model(path, *, max_bytes: str | int = "4GB") -> Any:
         ) from None
 
 
-def _model(manifest, arrays):
+def _model(manifest, arrays, budget):
     """The model of a manifest, after its test."""
     _check_version(manifest)
     if set(manifest) != PARTS:
         raise ModelFileError("its manifest is not that of a model")
-    decoder = Decoder(manifest["objects"], arrays)
+    decoder = Decoder(manifest["objects"], arrays, budget)
     model = decoder.value(manifest["model"])
     if name_of(type(model)) != manifest["class"] or not hasattr(model, "predict"):
         raise ModelFileError("it holds no model")
     if manifest["rehearsal"] is not None:
         X, found = (decoder.value(manifest["rehearsal"][part]) for part in ("X", "found"))
+        check_few(X)
         check_rehearsal(model, X, found)
     return model
 

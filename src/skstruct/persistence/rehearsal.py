@@ -26,6 +26,13 @@ def some_rows(X):
     return X[:N_ROWS]
 
 
+def check_few(X) -> None:
+    """Raise for more rows than are ever written: each takes its time and memory."""
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n_rows > N_ROWS:
+        raise ModelFileError(f"its predictions are for {n_rows:,} rows; {N_ROWS} are written")
+
+
 def readable(model, X):
     """What the deciding part of a model reads: a TaskModel takes data sets, its learner rows."""
     return model.inputs(X) if hasattr(model, "encoder_") else X

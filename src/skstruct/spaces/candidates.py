@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.units import unit_vectors
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes import Classes
 
@@ -103,7 +104,7 @@ class Candidates(Classes):
         return pandas.Series(outputs, index=index, name=self.series_[0])
 
     def embed(self, Z):
-        return np.eye(self.n_known_)[np.asarray(Z)]
+        return unit_vectors(Z, self.n_known_)
 
     def contains(self, Z):
         return (np.asarray(Z) >= 0) & (np.asarray(Z) < self.n_candidates_)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.units import unit_vectors
 from skstruct.decoding.lists import cheapest, k_cheapest
 from skstruct.spaces.base import BaseSpace, Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.covariances import Exchangeable
@@ -108,7 +109,7 @@ class Classes(BaseSpace):
         return np.arange(len(self.labels_))
 
     def embed(self, Z):
-        return np.eye(len(self.labels_))[np.asarray(Z)]
+        return unit_vectors(Z, len(self.labels_))
 
     def contains(self, Z):
         return np.isin(Z, self.listed_)
