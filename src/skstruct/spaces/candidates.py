@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.optional import is_pandas
 from skstruct._arrays.units import unit_vectors
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes import Classes
+from skstruct.spaces.forms import is_missing_name
 
 
 class Candidates(Classes):
@@ -47,17 +49,32 @@ class Candidates(Classes):
     def default_loss(self):
         return "zero_one" if self.loss is None else self.loss
 
+    _learned: ClassVar = ("known_", "n_candidates_", "series_")
+
     def fit(self, Y):
-        if len(self.outputs) == 0:
-            raise ValueError("Candidates: the list of outputs is empty.")
+        self.__dict__.pop("_opened", None)
+        self._open()
         self.series_ = (Y.name,) if is_pandas(Y, "Series") else None
-        self.known_ = _Catalogue()
-        for output in self.outputs:
-            self.known_.add(output)
-        self.n_candidates_ = len(self.known_.objects)
-        for output in Y:
+        for i, output in enumerate(Y):
+            if is_missing_name(output):
+                raise ValueError(f"Candidates: Y[{i}] is {output!r}, a missing value.")
             self.known_.add(output)
         return self
+
+    def _is_given(self):
+        return True
+
+    def _open(self):
+        if not hasattr(self.outputs, "__len__"):
+            raise ValueError(f"Candidates: outputs are a list; got {self.outputs!r}.")
+        if len(self.outputs) == 0:
+            raise ValueError("Candidates: the list of outputs is empty.")
+        self.known_, self.series_ = _Catalogue(), None
+        for i, output in enumerate(self.outputs):
+            if is_missing_name(output):
+                raise ValueError(f"Candidates: outputs[{i}] is {output!r}, a missing value.")
+            self.known_.add(output)
+        self.n_candidates_ = len(self.known_.objects)
 
     @property
     def n_known_(self) -> int:
@@ -83,7 +100,7 @@ class Candidates(Classes):
 
     def validate(self, Y):
         """Numbers of the outputs in ``Y``; outputs never seen before are an error."""
-        check_is_fitted(self)
+        self._ready()
         Y = list(Y)
         numbers = [self.known_.find(output) for output in Y]
         if not numbers:
@@ -96,6 +113,7 @@ class Candidates(Classes):
         return np.array(numbers, dtype=np.int64)
 
     def restore(self, Z, index=None):
+        self._ready()
         outputs = self.known_.array()[np.asarray(Z)]
         if self.series_ is None:
             return outputs
@@ -110,7 +128,7 @@ class Candidates(Classes):
         return (np.asarray(Z) >= 0) & (np.asarray(Z) < self.n_candidates_)
 
     def _allowed_costs(self, costs):
-        check_is_fitted(self)
+        self._ready()
         costs = check_costs(costs, self.n_known_, used_by="Candidates")
         return super()._allowed_costs(costs[:, : self.n_candidates_])
 

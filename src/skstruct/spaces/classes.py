@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import copy
 import math
+from typing import ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
@@ -16,10 +16,17 @@ from skstruct._arrays.units import unit_vectors
 from skstruct.decoding.lists import cheapest, k_cheapest
 from skstruct.spaces.base import BaseSpace, Decoded, check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.covariances import Exchangeable
-from skstruct.spaces.forms import check_distinct, in_order, sorted_names, unknown_label
+from skstruct.spaces.forms import (
+    check_distinct,
+    in_order,
+    is_missing_name,
+    sorted_names,
+    unknown_label,
+)
+from skstruct.spaces.given import GivenWhole
 
 
-class Classes(BaseSpace):
+class Classes(GivenWhole, BaseSpace):
     r"""One of k classes, :math:`\psi(z) = e_z`: ordinary multi-class classification.
 
     Any loss matrix is bilinear here. Canonical outputs are class numbers.
@@ -41,20 +48,32 @@ class Classes(BaseSpace):
 
     embedding = "outputs"
     default_loss = "zero_one"
+    _learned: ClassVar = ("labels_", "number_", "series_")
 
     def __init__(self, labels=None):
         self.labels = labels
 
     def fit(self, Y):
         values = self._column(Y)
-        if self.labels is None:
-            self.labels_ = _distinct(values)
-        else:
-            self.labels_ = self._column(in_order(self.labels))
-            check_distinct(self.labels_.tolist(), "Classes")
+        self._take(_distinct(values) if self.labels is None else self._given_names())
         self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
-        self.number_ = {name: j for j, name in enumerate(self.labels_.tolist())}
         return self
+
+    def _take(self, names: np.ndarray):
+        self.__dict__.pop("_opened", None)
+        self.labels_ = names
+        self.number_ = {name: j for j, name in enumerate(names.tolist())}
+
+    def _given_names(self) -> np.ndarray:
+        check_distinct(self.labels, "Classes")
+        return self._column(in_order(self.labels))
+
+    def _is_given(self):
+        return self.labels is not None
+
+    def _open(self):
+        self._take(self._given_names())
+        self.series_ = None
 
     def _column(self, Y):
         values = np.asarray(Y)
@@ -73,13 +92,13 @@ class Classes(BaseSpace):
         if missing.any():
             row = np.flatnonzero(missing)[0]
             raise ValueError(
-                f"Classes: Y[{row}] is {values[row]}; NaN and infinity are not labels."
+                f"Classes: Y[{row}] is {values[row]}; None, NaN and infinity are not labels."
             )
         return values
 
     def validate(self, Y):
         """Class numbers of the labels in ``Y``; shape (n,)."""
-        check_is_fitted(self)
+        self._ready()
         names = self._column(Y).tolist()
         for i, name in enumerate(names):
             if name not in self.number_:
@@ -87,6 +106,7 @@ class Classes(BaseSpace):
         return np.array([self.number_[name] for name in names], dtype=np.int64)
 
     def restore(self, Z, index=None):
+        self._ready()
         labels = self.labels_[np.asarray(Z)]
         if self.series_ is None:
             return labels
@@ -115,7 +135,7 @@ class Classes(BaseSpace):
         return np.isin(Z, self.listed_)
 
     def _allowed_costs(self, costs):
-        check_is_fitted(self)
+        self._ready()
         costs = check_costs(costs, len(self.labels_), used_by=type(self).__name__)
         allowed = getattr(self, "allowed_", None)
         return costs if allowed is None else np.where(allowed, costs, np.inf)
@@ -135,7 +155,7 @@ class Classes(BaseSpace):
         """Laws of the classes: a softmax of the scores themselves, (n, k)."""
         from skstruct.summing.choices import ChoiceLaw
 
-        check_is_fitted(self)
+        self._ready()
         scores, predicted = self._checked_scores(scores, len(self.listed_)), self._predicted()
         values = np.full(scores.shape, -np.inf)
         values[:, predicted] = scores[:, predicted]
@@ -147,7 +167,7 @@ class Classes(BaseSpace):
         """Any class follows any other."""
         from skstruct.walking.choices import ChoiceMoves
 
-        check_is_fitted(self)
+        self._ready()
         return ChoiceMoves(self._predicted(), np.asarray)
 
     def _predicted(self) -> np.ndarray:
@@ -156,7 +176,7 @@ class Classes(BaseSpace):
         return listed if allowed is None else listed[allowed]
 
     def size(self):
-        check_is_fitted(self)
+        self._ready()
         return len(self.labels_)
 
     def log_size(self):
@@ -223,7 +243,6 @@ def is_missing(values) -> np.ndarray:
     """Where a column has NaN, infinity, None or NA instead of a label; shape (n,)."""
     if values.dtype.kind == "f":
         return ~np.isfinite(values)
-    if values.dtype == object:  # NaN is the one thing not equal to itself; NA says neither
-        return np.array([value is None or not isinstance(value == value, bool) or value != value
-                         for value in values], dtype=bool)  # fmt: skip
+    if values.dtype == object:
+        return np.fromiter(map(is_missing_name, values), bool, len(values))
     return np.zeros(len(values), bool)

@@ -122,6 +122,8 @@ def match_columns(frame, labels, used_by):
 
 def check_distinct(labels, used_by: str) -> tuple:
     """Labels as a tuple, if no two are the same."""
+    if not isinstance(labels, Iterable):
+        raise ValueError(f"{used_by}: labels are a sequence of names; got {labels!r}.")
     labels = tuple(in_order(labels))
     try:
         repeated = len(set(labels)) < len(labels)
@@ -129,6 +131,8 @@ def check_distinct(labels, used_by: str) -> tuple:
         raise ValueError(f"{used_by}: a label must be hashable ({error}).") from None
     if any(isinstance(name, float) and name != name for name in labels):
         raise ValueError(f"{used_by}: NaN equals nothing, and cannot be a label.")
+    for name in filter(is_missing_name, labels):
+        raise ValueError(f"{used_by}: {name!r} is a missing value, and cannot be a label.")
     if repeated:
         twice = next(name for i, name in enumerate(labels) if name in labels[:i])
         raise ValueError(f"{used_by}: the label {twice!r} is listed twice.")
@@ -145,7 +149,10 @@ def _check_indicator(Y, labels, used_by) -> np.ndarray:
             f"{used_by} expects Y of shape (n_samples, {len(labels)}), one column per label; "
             f"got shape {Y.shape}."
         )
-    good = (Y == 0) | (Y == 1)
+    if Y.dtype == object:  # where NA is neither equal nor not
+        good = np.frompyfunc(lambda v: not is_missing_name(v) and v in (0, 1), 1, 1)(Y)
+    else:
+        good = (Y == 0) | (Y == 1)
     if not np.all(good):
         row, column = np.argwhere(~np.asarray(good, dtype=bool))[0]
         raise ValueError(
@@ -168,6 +175,7 @@ def _read_names(rows: list, labels, kind, used_by):
         names = {name for row in rows for name in row}
     except TypeError as error:
         raise ValueError(f"{used_by}: a label must be hashable ({error}).") from None
+    refuse_missing(rows, names, used_by, "a label")
     if labels is None:
         labels = sorted_names(names)
     number = {name: j for j, name in enumerate(labels)}
@@ -186,6 +194,31 @@ def _read_names(rows: list, labels, kind, used_by):
 def in_order(names):
     """Names in the order given; those of a set sorted, as it has another in every process."""
     return sorted_names(names) if isinstance(names, (set, frozenset)) else names
+
+
+def is_missing_name(name) -> bool:
+    """Whether this is None, NaN or pandas' NA, which stand for a name that is not known.
+
+    >>> is_missing_name(None), is_missing_name(float("nan")), is_missing_name("nan")
+    (True, True, False)
+    """
+    if name is None or isinstance(name, (str, int)):
+        return name is None
+    try:
+        same = name == name  # NaN is the one thing not equal to itself; NA says neither
+    except Exception:  # an object that is not compared in this way is there
+        return False
+    return type(same).__name__ == "NAType" or (isinstance(same, (bool, np.bool_)) and not same)
+
+
+def refuse_missing(rows, names, used_by: str, what: str) -> None:
+    """Raise, with its row, for a missing value among the names that rows hold."""
+    if any(map(is_missing_name, names)):
+        at, name = next((i, n) for i, row in enumerate(rows) for n in row if is_missing_name(n))
+        raise ValueError(
+            f"{used_by}: Y[{at}] holds {name!r}, a missing value, which cannot be {what}: leave "
+            "it out."
+        )
 
 
 def plain_name(name):

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.optional import is_networkx, is_pandas
 from skstruct.spaces.classes import Classes
@@ -72,18 +73,26 @@ class GraphNodes(Classes):
         """
         return cls(cotangent_weights(points, faces), labels=labels)
 
-    def fit(self, Y):
-        names, adjacency = _read_graph(self.graph, self.labels)
-        self.adjacency_ = adjacency
-        self.labels_ = name_array(names)
+    _learned: ClassVar = ("labels_", "number_", "series_", "adjacency_")
+
+    def _is_given(self):
+        return True
+
+    def _open(self):
+        names, self.adjacency_ = _read_graph(self.graph, self.labels)
+        self._take(name_array(names))
         self.number_ = {name: j for j, name in enumerate(names)}
+        self.series_ = None
+
+    def fit(self, Y):
+        self._open()
         self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
         self.validate(Y)
         return self
 
     def validate(self, Y):
         """Numbers of the nodes in ``Y``; shape (n,)."""
-        check_is_fitted(self)
+        self._ready()
         names = _names_of(Y)
         for i, name in enumerate(names):
             try:
@@ -155,7 +164,13 @@ def _read_networkx(graph):
 
 def _check_weights(matrix, names) -> sparse.csr_array:
     if not sparse.issparse(matrix):
-        matrix = np.asarray(matrix, dtype=np.float64)
+        try:
+            matrix = np.asarray(matrix, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                "GraphNodes: a graph is a networkx graph or a square adjacency matrix of numbers; "
+                f"got {matrix!r:.60}. Of edges, give networkx.Graph(edges)."
+            ) from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise ValueError(
             "GraphNodes: a graph is a networkx graph or a square adjacency matrix; "

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy import sparse
 
 from skstruct._arrays.optional import is_networkx
 from skstruct.decoding.dag import Dag
-from skstruct.spaces.forms import check_distinct, in_order, unknown_label
+from skstruct.spaces.forms import check_distinct, in_order, is_missing_name, unknown_label
 
 
 class LabelGraph:
@@ -90,6 +90,8 @@ def _all_names(edges, labels, used_by: str) -> tuple[tuple, list]:
         names = labels
     if not names:
         raise ValueError(f"{used_by}: no label at all; give edges or labels.")
+    for name in filter(is_missing_name, names):
+        raise ValueError(f"{used_by}: edges hold {name!r}; a missing value cannot be a label.")
     return tuple(names), pairs
 
 
@@ -111,6 +113,11 @@ def _named_pairs(edges, used_by):
             names += [parent for parent in above if parent not in edges]
             names.append(child)
         return _in_order(names, used_by), pairs
+    if not (edges is None or isinstance(edges, Iterable)):
+        raise ValueError(
+            f"{used_by}: edges are (parent, child) pairs, a child -> parent mapping, a "
+            f"networkx.DiGraph or path strings; got {edges!r}."
+        )
     items = [] if edges is None else list(in_order(edges))
     if items and all(isinstance(item, str) for item in items):
         return _path_pairs(items, used_by)

@@ -11,7 +11,7 @@ from skstruct.decoding.dag import Dag
 from skstruct.decoding.polytopes.constraints import columns_of, read_constraints
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.base import BaseSpace
-from skstruct.spaces.forms import in_order
+from skstruct.spaces.forms import check_distinct
 from skstruct.spaces.indicators import IndicatorSpace
 from skstruct.spaces.limits import check_n_rows
 from skstruct.spaces.programs import decode_rows, limit_constraints
@@ -57,12 +57,13 @@ class BinaryPolytope(IndicatorSpace):
             return d
         if self.labels is None:
             raise ValueError("BinaryPolytope: give A_ub, A_eq or labels.")
-        return len(self.labels)
+        return len(self.labels_)
 
     @property
     def labels_(self) -> tuple:
-        names = range(self._dimension()) if self.labels is None else in_order(self.labels)
-        return tuple(names)
+        if self.labels is not None:
+            return check_distinct(self.labels, "BinaryPolytope")
+        return tuple(range(self._dimension()))
 
     @property
     def dag_(self) -> Dag:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.optional import is_networkx, is_pandas
-from skstruct.spaces.forms import plain_name, sorted_names, unknown_label
+from skstruct.spaces.forms import plain_name, refuse_missing, sorted_names, unknown_label
 from skstruct.spaces.graphs.cycle_counts import SHORTEST
 from skstruct.spaces.graphs.cycle_tours import rows_to_tours
 from skstruct.spaces.graphs.edge_table import EdgeTable
@@ -96,9 +96,11 @@ def _are_indicators(rows, nodes) -> bool:
 def learn_places(rows: list, used_by: str) -> tuple:
     """Names of the places that occur, in order."""
     try:
-        return sorted_names({plain_name(name) for row in rows for name in row})
+        names = {plain_name(name) for row in rows for name in row}
     except TypeError as error:
         raise ValueError(f"{used_by}: a place must be hashable ({error}).") from None
+    refuse_missing(rows, names, used_by, "a place")
+    return sorted_names(names)
 
 
 def read_tours(rows: list, nodes: tuple, used_by: str) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.optional import is_networkx, is_pandas
-from skstruct.spaces.forms import plain_name, sorted_names, unknown_label
+from skstruct.spaces.forms import is_missing_name, plain_name, sorted_names, unknown_label
 from skstruct.spaces.graphs.edge_table import CONTAINERS, EdgeTable, edges_of, read_nodes
 
 
@@ -160,6 +160,10 @@ def learn_nodes(rows, form: GraphForm, directed: bool, used_by: str) -> tuple:
                 ) from None
             if form.kind == "pairs" and isinstance(item, (str, bytes)):
                 raise ValueError(f"{used_by}: Y[{i}] holds {item!r}, which is not a pair of nodes.")
+            if any(map(is_missing_name, item)):
+                raise ValueError(
+                    f"{used_by}: Y[{i}] holds {item!r}, where a missing value cannot be a node."
+                )
     return read_nodes(sorted_names(names), used_by)
 
 

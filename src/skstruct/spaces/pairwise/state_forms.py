@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.optional import is_pandas
-from skstruct.spaces.forms import in_order, match_columns, sorted_names, unknown_label
+from skstruct.spaces.forms import (
+    in_order,
+    is_missing_name,
+    match_columns,
+    sorted_names,
+    unknown_label,
+)
 
 
 @dataclass(frozen=True)
@@ -128,6 +134,9 @@ def _distinct(rows, used_by) -> tuple:
         found = {state for row in rows for state in row}
     except TypeError as error:
         raise ValueError(f"{used_by}: a state must be hashable ({error}).") from None
+    if any(map(is_missing_name, found)):
+        i, state = next((i, s) for i, row in enumerate(rows) for s in row if is_missing_name(s))
+        raise ValueError(f"{used_by}: Y[{i}] holds {state!r}; {state!r} cannot be a state.")
     return check_states(sorted_names(found), used_by)
 
 
@@ -138,7 +147,7 @@ def check_states(states, used_by: str) -> tuple:
         raise ValueError(f"{used_by}: states is a list of states; {states!r} came.")
     states = tuple(in_order(states))
     for i, state in enumerate(states):
-        if state is None or (isinstance(state, float) and state != state):
+        if is_missing_name(state):
             raise ValueError(f"{used_by}: {state!r} cannot be a state.")
         if state in states[:i]:
             raise ValueError(f"{used_by}: the state {state!r} is listed twice.")

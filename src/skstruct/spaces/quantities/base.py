@@ -8,16 +8,16 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import check_costs
 from skstruct.spaces.base import BaseSpace, Decoded, one_or_more
-from skstruct.spaces.forms import check_distinct, in_order
+from skstruct.spaces.forms import check_distinct
+from skstruct.spaces.given import GivenWhole
 from skstruct.spaces.limits import check_n_rows
-from skstruct.spaces.quantities.forms import read_quantities
+from skstruct.spaces.quantities.forms import QuantityForm, read_quantities
 
 
-class QuantitySpace(BaseSpace):
+class QuantitySpace(GivenWhole, BaseSpace):
     """Rows of numbers (n, d) within some set.
 
     Embeddings, with m the mean of the outputs seen in ``fit`` (so that large outputs of
@@ -39,11 +39,13 @@ class QuantitySpace(BaseSpace):
     discrete = False  # nothing to break ties between: costs are taken as they are
     separable = True  # whether ``minimize`` is known
     labels = None
+    _learned: ClassVar = ("labels_", "form_", "mean_")
     limits_: Any = None  # limits that may differ from row to row, with ``n_rows`` and ``rows``
 
     # ------------------------------------------------------------- the user's form
     def fit(self, Y):
         """Learn names, form and scale of the outputs."""
+        self.__dict__.pop("_opened", None)
         Z, self.labels_, self.form_ = self._read(Y, self._given_labels())
         check_distinct(self.labels_, type(self).__name__)
         self.mean_, self.variance_ = Z.mean(axis=0), Z.var(axis=0)
@@ -56,14 +58,28 @@ class QuantitySpace(BaseSpace):
 
     def _given_labels(self):
         """Names of the coordinates, or None where the outputs of ``fit`` give them."""
-        return None if self.labels is None else tuple(in_order(self.labels))
+        return None if self.labels is None else check_distinct(self.labels, type(self).__name__)
 
     def _learn(self, Z):
-        """What else is left open in the constructor."""
+        """What else is left open in the constructor; no rows where nothing is."""
+
+    def _names_alone(self):
+        """Names of the coordinates where no outputs are needed to tell; else None."""
+        return self._given_labels()
+
+    def _is_given(self):
+        return self._names_alone() is not None
+
+    def _open(self):
+        self.labels_ = check_distinct(self._names_alone(), type(self).__name__)
+        self.form_, self.mean_ = self._plain_form, np.zeros(len(self.labels_))
+        self._learn(np.zeros((0, len(self.labels_))))
+
+    _plain_form: Any = QuantityForm()  # of outputs, where none were seen
 
     def validate(self, Y):
         """Outputs in canonical form: a float array of shape (n, d)."""
-        check_is_fitted(self)
+        self._ready()
         Z, _, _ = self._read(Y, self.labels_)
         self._check_outputs(Z)
         return Z
@@ -73,10 +89,12 @@ class QuantitySpace(BaseSpace):
 
     def restore(self, Z, index=None):
         """Canonical outputs in the form that was seen in ``fit``."""
+        self._ready()
         return self.form_.write(Z, self.labels_, index)
 
     # ------------------------------------------------------------- limits row by row
     def rows(self, index):
+        self._ready()
         if self.limits_ is None or self.limits_.n_rows is None:
             return self
         return self._within(self.limits_.rows(one_or_more(index)))
@@ -115,7 +133,7 @@ class QuantitySpace(BaseSpace):
 
     # ------------------------------------------------------------- decoding
     def argmin(self, costs) -> Decoded:
-        check_is_fitted(self)
+        self._ready()
         name, d = type(self).__name__, len(self.labels_)
         if self.embedding == "coordinates":
             return self._linear(check_costs(costs, d, used_by=name))

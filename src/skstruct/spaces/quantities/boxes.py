@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.optional import is_pandas
 from skstruct.spaces.base import Decoded, check_feasible
 from skstruct.spaces.forms import match_columns
 from skstruct.spaces.quantities.base import QuantitySpace
+from skstruct.spaces.quantities.forms import QuantityForm
 
 TOLERANCE = 1e-9  # of the size of a limit, by which outputs may be beyond it
 
@@ -78,9 +79,23 @@ class Box(QuantitySpace):
         self.high = high
         self.labels = labels
 
+    _learned: ClassVar = (*QuantitySpace._learned, "low_", "high_")
+
+    def _names_alone(self):
+        if self.low is None or self.high is None:
+            return None
+        if self.labels is not None:
+            return self._given_labels()
+        for side in (self.low, self.high):
+            if hasattr(side, "keys"):
+                return tuple(side.keys())
+            if np.ndim(side) == 1 and len(side) > 1:
+                return tuple(range(len(side)))
+        return None  # single numbers hold for any number of coordinates
+
     def _learn(self, Z):
-        self.low_ = self._limit(self.low, Z.min(axis=0), "low")
-        self.high_ = self._limit(self.high, Z.max(axis=0), "high")
+        self.low_ = self._limit(self.low, Z.min(axis=0, initial=np.inf), "low")
+        self.high_ = self._limit(self.high, Z.max(axis=0, initial=-np.inf), "high")
         crossed = np.flatnonzero(self.low_ > self.high_)
         if len(crossed):
             j = crossed[0]
@@ -151,7 +166,7 @@ class Box(QuantitySpace):
         low, high : number, (d,), mapping by column, or a row of limits per sample (n, d)
             For one coordinate also (n,); columns of a frame go by their names.
         """
-        check_is_fitted(self)
+        self._ready()
         lows = np.maximum(self.limits_.low, self._given(low, -np.inf, "low"))
         highs = np.minimum(self.limits_.high, self._given(high, np.inf, "high"))
         if 1 < len(lows) != len(highs) > 1:
@@ -177,6 +192,7 @@ class Box(QuantitySpace):
         return limit
 
     def contains(self, Z):
+        self._ready()
         Z = np.asarray(Z, dtype=np.float64)
         self._check_n_rows(len(Z))
         slack = TOLERANCE * np.maximum(np.abs(Z), self.limits_.size())
@@ -184,7 +200,7 @@ class Box(QuantitySpace):
 
     def sample(self, n, rng=None):
         """Uniform points between the limits, which must be finite; shape (n, d)."""
-        check_is_fitted(self)
+        self._ready()
         limits = self._one_row()
         for side, word in ((limits.low[0], "low"), (limits.high[0], "high")):
             endless = np.flatnonzero(~np.isfinite(side))
@@ -224,6 +240,7 @@ class Box(QuantitySpace):
         return Decoded(points, values, values)
 
     def minimize(self, curves):
+        self._ready()
         name = type(self).__name__
         self._check_n_rows(curves.shape[0])
         low, high = self.limits_.finite(name, "this loss")
@@ -258,6 +275,11 @@ class Interval(Box):
     def __init__(self, low=None, high=None):
         self.low = low
         self.high = high
+
+    _plain_form = QuantityForm("vector")
+
+    def _names_alone(self):
+        return None if self.low is None or self.high is None else (0,)
 
     def _learn(self, Z):
         if Z.shape[1] != 1:

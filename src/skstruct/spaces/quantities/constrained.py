@@ -73,6 +73,7 @@ class ConstrainedSpace(QuantitySpace):
     max_boxes: int | None = None
 
     def contains(self, Z):
+        self._ready()
         Z = np.asarray(Z, dtype=np.float64)
         self._check_n_rows(len(Z))
         return self.limits_.violation(Z) <= TOLERANCE
@@ -161,12 +162,14 @@ class ConstrainedSpace(QuantitySpace):
         return system.range.finite(type(self).__name__, why)
 
     def minimize(self, curves):
+        self._ready()
         return self._minimized(curves, self._n_boxes())
 
     def search(self, curves):
         return self._minimized(curves, 0)
 
     def _minimized(self, curves, max_boxes):
+        self._ready()
         self._check_n_rows(curves.shape[0])
         try:
             return Decoded(*self._separable(self.limits_, curves, max_boxes))
@@ -174,6 +177,7 @@ class ConstrainedSpace(QuantitySpace):
             raise self._explained(error) from None
 
     def argmin(self, costs):
+        self._ready()
         try:
             return super().argmin(costs)
         except InfeasibleError as error:

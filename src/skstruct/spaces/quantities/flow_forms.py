@@ -50,7 +50,7 @@ def read_flows(Y, arcs: tuple, graph, *, used_by: str):
         form = FlowForm("nested" if nested else "arcs")
     else:
         return read_quantities(Y, arcs, used_by=used_by)
-    return read_quantities(np.array(values, dtype=float), arcs, used_by=used_by)[0], arcs, form
+    return read_quantities(np.array(values, dtype=object), arcs, used_by=used_by)[0], arcs, form
 
 
 def _from_arcs(row, arcs, known, i, used_by):

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skstruct.decoding.polytopes.constraints import read_constraints
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.quantities.boxes import Range
 from skstruct.spaces.quantities.constrained import ConstrainedSpace, LinearSystem, for_all
-from skstruct.spaces.quantities.flow_forms import read_flows
+from skstruct.spaces.quantities.flow_forms import FlowForm, read_flows
 from skstruct.spaces.quantities.networks import read_network, read_supply, tight_cut
 
 
@@ -62,8 +63,7 @@ class Flows(ConstrainedSpace):
     Two ways from s to t, of which one carries at most 0.6:
 
     >>> arcs = [("s", "a"), ("a", "t", 0.6), ("s", "b"), ("b", "t")]
-    >>> Y = [{("s", "a"): 0.5, ("a", "t"): 0.5, ("s", "b"): 0.5, ("b", "t"): 0.5}]
-    >>> space = Flows(arcs, {"s": 1, "t": -1}).fit(Y)
+    >>> space = Flows(arcs, {"s": 1, "t": -1})  # all is given: there is nothing to fit
     >>> cheapest = space.argmin(np.array([[1.0, 1.0, 2.0, 2.0]]))
     >>> space.restore(cheapest.outputs.round(9))[0]
     {('s', 'a'): 0.6, ('a', 't'): 0.6, ('s', 'b'): 0.4, ('b', 't'): 0.4}
@@ -77,6 +77,19 @@ class Flows(ConstrainedSpace):
         self.max_boxes = max_boxes
 
     # ------------------------------------------------------------- learning
+    _learned: ClassVar = (*ConstrainedSpace._learned, "network_", "supply_", "incidence_")
+    _plain_form = FlowForm("arcs")
+
+    def _names_alone(self):
+        network = read_network(self.graph, self.capacity)
+        if self.supply is None:
+            return None if network.demand is None else network.arcs
+        return network.arcs if read_supply(self.supply, network).ndim == 1 else None
+
+    def _open(self):
+        self.network_ = read_network(self.graph, self.capacity)
+        super()._open()
+
     def fit(self, Y):
         """Learn the form of the flows, and supplies that were left open."""
         self.network_ = read_network(self.graph, self.capacity)
@@ -89,7 +102,7 @@ class Flows(ConstrainedSpace):
         return read_flows(Y, labels, self.graph, used_by="Flows")
 
     def _learn(self, Z):
-        self.most_seen_ = Z.max(axis=0)
+        self.most_seen_ = Z.max(axis=0, initial=0.0)
         self.incidence_ = self.network_.incidence
         self.supply_ = self._learned_supply(Z)
         if self.supply_.ndim == 2 and len(self.supply_) != len(Z):
@@ -141,7 +154,7 @@ class Flows(ConstrainedSpace):
         ----------
         supply : as in the constructor; one row per sample where supplies differ
         """
-        check_is_fitted(self)
+        self._ready()
         return self._within(self._system(read_supply(supply, self.network_)))
 
     def _named(self, constraints, z):

@@ -83,9 +83,9 @@ def _numbers(Y, used_by):
         try:
             values = values.astype(np.float64)
         except (TypeError, ValueError):
-            raise ValueError(
-                f"{used_by} expects numbers; Y holds {np.ravel(values)[0]!r}."
-            ) from None
+            at, value = next((i, v) for i, v in np.ndenumerate(values) if not _is_number(v))
+            place = ", ".join(map(str, at))
+            raise ValueError(f"{used_by} expects numbers; Y[{place}] is {value!r}.") from None
     if values.dtype.kind in "mM":
         raise ValueError(f"{used_by} expects numbers; Y holds {values.dtype}: say in which unit.")
     if values.dtype.kind == "c":
@@ -93,6 +93,14 @@ def _numbers(Y, used_by):
     if len(np.atleast_1d(values)) == 0:
         raise ValueError(f"{used_by}: Y has no rows.")
     return np.atleast_1d(values)
+
+
+def _is_number(value) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return value is None  # becomes NaN
+    return True
 
 
 def _floating(dtype):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from skstruct._arrays.optional import is_pandas
+from skstruct.spaces.forms import is_missing_name
 
 BALANCED = 1e-9  # how far supplies may be from adding up to zero, relative to their size
 
@@ -82,11 +84,15 @@ def _from_networkx(graph, capacity):
 def _from_list(arcs):
     nodes, listed, capacities = {}, [], []
     arcs = arcs.tolist() if isinstance(arcs, np.ndarray) else arcs
+    if not isinstance(arcs, Iterable):
+        raise ValueError(f"Flows: the graph is a networkx.DiGraph or a list of arcs; got {arcs!r}.")
     for i, arc in enumerate(arcs):
         if isinstance(arc, str) or not hasattr(arc, "__len__") or len(arc) not in (2, 3):
             raise ValueError(
                 f"Flows: an arc is (tail, head) or (tail, head, capacity); arc {i} is {arc!r}."
             )
+        if any(map(is_missing_name, arc[:2])):
+            raise ValueError(f"Flows: arc {i} is {arc!r}; a missing value cannot be a node.")
         nodes.update(dict.fromkeys(arc[:2]))
         listed.append(tuple(arc[:2]))
         capacities.append(arc[2] if len(arc) == 3 else np.inf)

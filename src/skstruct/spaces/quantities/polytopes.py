@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.optional import is_pandas
 from skstruct.decoding.polytopes.constraints import columns_of, read_constraints
@@ -73,6 +72,15 @@ class Polytope(ConstrainedSpace):
         self.prove = prove
         self.max_boxes = max_boxes
 
+    def _names_alone(self):
+        if self.labels is not None:
+            return self._given_labels()
+        for matrix in (self.A_eq, self.A_ub):
+            if is_pandas(matrix, "DataFrame"):
+                return tuple(matrix.columns)
+        d = columns_of(self.A_eq, self.A_ub, used_by="Polytope")
+        return None if d is None else tuple(range(d))
+
     def _learn(self, Z):
         d = columns_of(self.A_eq, self.A_ub, used_by="Polytope")
         if d is not None and d != len(self.labels_):
@@ -122,7 +130,7 @@ class Polytope(ConstrainedSpace):
         ----------
         b_eq, b_ub, bounds : as in the constructor; those of it when None
         """
-        check_is_fitted(self)
+        self._ready()
         sides = [self.b_eq if b_eq is None else b_eq, self.b_ub if b_ub is None else b_ub]
         return self._within(self._system(*sides, self.bounds if bounds is None else bounds))
 

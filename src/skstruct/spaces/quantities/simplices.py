@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import check_costs
 from skstruct.spaces.base import Decoded
@@ -90,7 +89,7 @@ class Simplex(QuantitySpace):
 
     def sample(self, n, rng=None):
         """Uniform histograms, Dirichlet(1, ..., 1) times the total; shape (n, d)."""
-        check_is_fitted(self)
+        self._ready()
         shares = np.random.default_rng(rng).standard_exponential((n, len(self.labels_)))
         return shares * (self.total / shares.sum(axis=1, keepdims=True))
 

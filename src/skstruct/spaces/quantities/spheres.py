@@ -51,6 +51,11 @@ class Sphere(QuantitySpace):
         self.dimension = dimension
         self.labels = labels
 
+    def _names_alone(self):
+        if self.labels is not None or self.dimension is None:
+            return self._given_labels()
+        return tuple(range(int(self.dimension)))
+
     def _learn(self, Z):
         d = Z.shape[1]
         if self.dimension is not None and self.dimension != d:

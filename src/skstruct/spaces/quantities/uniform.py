@@ -11,7 +11,6 @@ is meant in the flat; no unit or choice of free coordinates has a part in it.
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from skstruct.exceptions import InfeasibleError, UndecidableError
 
@@ -29,7 +28,7 @@ def uniform_points(space, n, rng) -> np.ndarray:
     >>> shares.contains(drawn).all(), drawn.mean(axis=0).round(1)
     (np.True_, array([0.3, 0.3, 0.3]))
     """
-    check_is_fitted(space)
+    space._ready()
     return _triangulation(space).sample(n, np.random.default_rng(rng))
 
 

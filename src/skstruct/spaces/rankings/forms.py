@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.optional import is_pandas
-from skstruct.spaces.forms import check_distinct, sorted_names, unknown_label
+from skstruct.spaces.forms import check_distinct, refuse_missing, sorted_names, unknown_label
 from skstruct.spaces.rankings.limits import NUMBERS
 from skstruct.spaces.rankings.partial import average_ranks
 
@@ -211,8 +211,11 @@ def read_orders(rows: list, items: tuple | None, kind: str, unlisted: str, used_
     if unlisted not in ("last", "unknown"):
         raise ValueError(f'{used_by}: unlisted is "last" or "unknown"; {unlisted!r} came.')
     orders = [_groups(row, i, items, used_by) for i, row in enumerate(rows)]
+    names = {name for order in orders for group in order for name in group}
+    listed = [[name for group in order for name in group] for order in orders]
+    refuse_missing(listed, names, used_by, "an item")
     if items is None:
-        items = sorted_names({name for order in orders for group in order for name in group})
+        items = sorted_names(names)
     if not items:
         raise ValueError(f"{used_by}: there are no items.")
     number = {name: j for j, name in enumerate(items)}

@@ -56,8 +56,8 @@ class Rankings(RandomRankings):
 
     Parameters
     ----------
-    items : sequence, default=None
-        Names of the items; from ``Y`` when None: column names or numbers, or the sorted
+    items : sequence or int, default=None
+        Names of the items, or how many there are: 0, 1, 2, ...; from ``Y`` when None: column names or numbers, or the sorted
         names that occur.
     embedding : "positions", "pairs" or "ranks", default="positions"
         :math:`\psi(z)`: an indicator for every item and position (d² numbers, decoded by
@@ -117,7 +117,10 @@ class Rankings(RandomRankings):
     def _given_items(self):
         if self.items is None:
             return None
-        items = check_distinct(self.items, "Rankings")
+        items = self.items
+        if isinstance(items, (int, np.integer)) and not isinstance(items, bool):
+            items = range(int(items))
+        items = check_distinct(items, "Rankings")
         if not items:
             raise ValueError("Rankings: there are no items.")
         return items

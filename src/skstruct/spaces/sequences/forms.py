@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.optional import is_pandas
-from skstruct.spaces.forms import check_distinct, sorted_names, unknown_label
+from skstruct.spaces.forms import (
+    check_distinct,
+    in_order,
+    is_missing_name,
+    refuse_missing,
+    sorted_names,
+    unknown_label,
+)
 
 PAD = -1  # behind the end of a sequence
 
@@ -83,19 +90,17 @@ def read_alphabet(alphabet, used_by: str) -> tuple:
     """Symbols as a tuple; a text is a list of characters."""
     if not hasattr(alphabet, "__iter__"):
         raise ValueError(f"{used_by}: the alphabet is a list of symbols; {alphabet!r} came.")
-    symbols = check_distinct(
-        alphabet.tolist() if isinstance(alphabet, np.ndarray) else alphabet, used_by
-    )
+    symbols = tuple(in_order(alphabet.tolist() if isinstance(alphabet, np.ndarray) else alphabet))
     if not symbols:
         raise ValueError(f"{used_by}: the alphabet has no symbols.")
     for symbol in symbols:
         check_symbol(symbol, "the alphabet holds", used_by)
-    return symbols
+    return check_distinct(symbols, used_by)
 
 
 def check_symbol(symbol, where: str, used_by: str) -> None:
     """None stands for a free place or an end, and NaN equals nothing."""
-    if symbol is None or (isinstance(symbol, float) and symbol != symbol):
+    if is_missing_name(symbol):
         raise ValueError(f"{used_by}: {where} {symbol!r}, which cannot be a symbol.")
 
 
@@ -112,7 +117,7 @@ def read_sequences(Y, symbols: tuple | None, *, used_by: str):
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     flat = list(chain.from_iterable(rows))
     if symbols is None:
-        symbols = _distinct_symbols(flat, lengths, used_by)
+        symbols = _distinct_symbols(rows, flat, used_by)
     number = {symbol: j for j, symbol in enumerate(symbols)}
     try:
         found = np.fromiter(map(number.__getitem__, flat), np.int64, len(flat))
@@ -166,15 +171,14 @@ def _row_form(rows, used_by) -> SequenceForm:
     return SequenceForm("text" if text else "tuple" if isinstance(first, tuple) else "list")
 
 
-def _distinct_symbols(flat, lengths, used_by):
+def _distinct_symbols(rows, flat, used_by):
     try:
         symbols = sorted_names(set(flat))
     except TypeError as error:
         raise ValueError(f"{used_by}: a symbol must be hashable ({error}).") from None
     if not symbols:
-        raise ValueError(f"{used_by}: all {len(lengths)} sequences are empty; give the alphabet.")
-    for symbol in symbols:
-        check_symbol(symbol, "Y holds", used_by)
+        raise ValueError(f"{used_by}: all {len(rows)} sequences are empty; give the alphabet.")
+    refuse_missing(rows, symbols, used_by, "a symbol")
     return symbols
 
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Spaces that work without ``fit`` where their constructor says everything."""
+
+from __future__ import annotations
+
+import copy
+from typing import ClassVar
+
+from sklearn.exceptions import NotFittedError
+
+
+class GivenWhole:
+    """What ``fit`` would learn is taken from the parameters, once it is asked for.
+
+    A child names in ``_learned`` what is there after ``fit``, the first of it always; says by
+    ``_is_given`` whether the parameters are enough; and sets all of it in ``_open``. Methods
+    begin with ``_ready()``. Setting parameters takes back what was taken from them.
+    """
+
+    _learned: ClassVar[tuple[str, ...]] = ()
+
+    def _is_given(self) -> bool:
+        """Whether nothing is left to be learned."""
+        return False
+
+    def _open(self) -> None:
+        """Set what ``fit`` sets, from the parameters alone."""
+
+    def _ready(self) -> None:
+        """Raise unless fitted, or given everything."""
+        known = vars(self)
+        if self._learned[0] in known:
+            return
+        if "_opening" in known or not self._is_given():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using it, or give everything to its constructor."
+            )
+        whole = copy.copy(self)
+        whole._opening = True
+        whole._open()
+        taken = {name: part for name, part in vars(whole).items() if name not in known}
+        taken.pop("_opening")
+        known.update(taken, _opened=tuple(taken))
+
+    def __getattr__(self, name):
+        if name not in type(self)._learned:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self._ready()
+        return vars(self)[name]
+
+    def set_params(self, **params):
+        for name in vars(self).pop("_opened", ()):
+            vars(self).pop(name, None)
+        return super().set_params(**params)
