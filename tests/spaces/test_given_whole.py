@@ -141,7 +141,7 @@ def test_names_are_known_and_fit_is_still_free(name):
 @pytest.mark.parametrize(
     "space",
     [Classes(), Interval(0), Box(0, 1), Simplex(), Sphere(), Polytope(bounds=(0, 1)),
-     Flows(ARCS), Flows(ARCS, [SUPPLY, SUPPLY])],
+     Polytope([[1, 1]], [1, 2]), Flows(ARCS), Flows(ARCS, [SUPPLY, SUPPLY])],
 )  # fmt: skip
 def test_what_was_not_given_is_still_learned(space):
     for use in (lambda: space.argmin(np.zeros((1, 1))), lambda: space.validate([[0.0]])):

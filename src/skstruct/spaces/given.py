@@ -46,7 +46,10 @@ class GivenWhole:
     def __getattr__(self, name):
         if name not in type(self)._learned:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self._ready()
+        try:
+            self._ready()
+        except ValueError as error:  # who asks whether it is there gets no for an answer
+            raise NotFittedError(str(error)) from error
         return vars(self)[name]
 
     def set_params(self, **params):

@@ -73,6 +73,8 @@ class Polytope(ConstrainedSpace):
         self.max_boxes = max_boxes
 
     def _names_alone(self):
+        if any(map(_differ_by_row, (self.A_eq, self.A_ub), (self.b_eq, self.b_ub))):
+            return None  # right-hand sides are those of the rows of training
         if self.labels is not None:
             return self._given_labels()
         for matrix in (self.A_eq, self.A_ub):
@@ -111,9 +113,7 @@ class Polytope(ConstrainedSpace):
         if is_pandas(A, "DataFrame"):
             A = match_columns(A, self.labels_, "Polytope")[1].to_numpy(dtype=float)
         b = b if b is None else np.asarray(b, dtype=np.float64)
-        if A is not None and np.shape(A)[0] == 1 and np.ndim(b) == 1 and len(b) > 1:
-            b = b[:, None]
-        return A, b
+        return A, b[:, None] if np.ndim(b) == 1 and _differ_by_row(A, b) else b
 
     def _check_feasible(self, system):
         """Raise where some row has no point, and say which constraints conflict."""
@@ -149,6 +149,11 @@ class Polytope(ConstrainedSpace):
         if key not in plans:
             plans[key] = _implied(system, self.labels_, why)
         return plans[key]
+
+
+def _differ_by_row(A, b) -> bool:
+    """Whether there are right-hand sides for several rows of outputs."""
+    return np.ndim(b) > 1 or (A is not None and np.shape(A)[0] == 1 and np.size(b) > 1)
 
 
 def _implied(system, labels, why):

@@ -57,8 +57,8 @@ class Rankings(RandomRankings):
     Parameters
     ----------
     items : sequence or int, default=None
-        Names of the items, or how many there are: 0, 1, 2, ...; from ``Y`` when None: column names or numbers, or the sorted
-        names that occur.
+        Names of the items, or how many there are: 0, 1, 2, ...; from ``Y`` when None: column
+        names or numbers, or the sorted names that occur.
     embedding : "positions", "pairs" or "ranks", default="positions"
         :math:`\psi(z)`: an indicator for every item and position (d² numbers, decoded by
         an assignment), a sign for every pair (d(d-1)/2, linear ordering), or the ranks
