@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import matplotlib
+import matplotlib.pyplot
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,6 +40,46 @@ def test_every_label_is_drawn_with_its_share(names):
     assert display.predicted[0] == 1
     means = model.smoother_.weights(X[:1]) @ Z
     np.testing.assert_allclose(display.shares, means[0], atol=1e-9)
+
+
+def test_drawn_shares_are_possible_and_raw_ones_stay():
+    """From 0 to 1, and no label more than any label above it: a DAG, so that there are several."""
+    space = Hierarchy([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "e")])
+    Z = space.enumerate()[RNG.integers(space.size(), size=30)]
+    model = ConditionalRiskMinimizer(space, "hamming", alpha=1e-4, gamma=2.0).fit(X, Z)
+    outside = broken = 0
+    for x in RNG.standard_normal((20, 2)):
+        display = HierarchyDisplay.from_estimator(model, x)
+        shares, drawn = display.shares, display.drawn_shares_
+        outside += (shares < -0.005).any() + (shares > 1.005).any()
+        broken += (shares[space.dag_.children] > shares[space.dag_.parents] + 0.005).any()
+        above = space.dag_.ancestors.toarray() != 0
+        expected = [np.clip(shares, 0, 1)[above[j] | (np.arange(5) == j)].min() for j in range(5)]
+        np.testing.assert_allclose(drawn, expected)
+        for text in display.ax_.texts:
+            name, share = text.get_text().split("\n")
+            assert share == f"{drawn[space.labels_.index(name.rstrip(' *'))]:.2f}"
+            assert 0 <= float(share) <= 1
+            assert "-" not in share
+        matplotlib.pyplot.close(display.figure_)
+    assert outside  # otherwise nothing was tried
+    assert broken
+
+
+def test_drawn_chances_of_pairs_and_symbols_are_possible():
+    Y = Rankings("abc").sample(30, 0)
+    model = ConditionalRiskMinimizer(Rankings("abc"), alpha=1e-4, gamma=2.0).fit(X, Y)
+    drawn = [RankingDisplay.from_estimator(model, x) for x in RNG.standard_normal((10, 2))]
+    assert min(display.chances.min() for display in drawn) < -0.01
+    for display in drawn:
+        assert all(0 <= float(text.get_text()) <= 1 for text in display.ax_.texts)
+    words = ["".join("ab"[int(v > 0)] for v in x) for x in X]
+    model = ConditionalRiskMinimizer(Sequences(), alpha=1e-4, gamma=2.0).fit(X, words)
+    for x in RNG.standard_normal((10, 2)):
+        shown = SequenceDisplay.from_estimator(model, x).ax_.images[0].get_array()
+        assert shown.min() >= 0
+        assert shown.max() <= 1
+    matplotlib.pyplot.close("all")
 
 
 def test_large_hierarchies_show_the_likely_part():

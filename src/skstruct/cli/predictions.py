@@ -139,6 +139,8 @@ def predictions(task_model, X, index, options, kbest, risk, explain, start=0) ->
     columns += ["for", "against"] if explain is not None else []
     rows = []
     finite = np.isfinite(values).tolist()
+    if hasattr(learner, "possible_risks"):  # for people: no risk below what the loss can be
+        values = learner.possible_risks(values, loss=options.get("loss"))
     listed, distances = values.tolist(), gaps.tolist()
     for i in range(len(values)):
         name = start + i + 1 if index is None else index[i]

@@ -20,7 +20,8 @@ class HierarchyDisplay:
     dag : Dag
     labels : sequence of names
     shares : array of shape (d,)
-        Estimates of E[y_j | x]; they may lie outside 0..1.
+        Estimates of E[y_j | x]; they may lie outside 0..1. Drawn is what is possible: from 0 to
+        1, and no label more than those above it (``drawn_shares_``).
     predicted : array of shape (d,)
     truth : array of shape (d,), default=None
         Marked by a star when given.
@@ -53,7 +54,7 @@ class HierarchyDisplay:
         """
         X, space = one_input(estimator, x), estimator.space_
         problem, smoother = estimator._prepared("hamming", None)
-        shares = problem.mean_embedding(problem.smooth(smoother, np.asarray(X)))[0][0]
+        shares = problem.mean_embedding(problem.smooth(smoother, estimator._checked(X)[0]))[0][0]
         predicted = estimator.predict(X, loss=loss, restrict=restrict)
         predicted = space.validate(predicted)[0]
         truth = None if y is None else one_output(space, y)
@@ -63,6 +64,7 @@ class HierarchyDisplay:
     def plot(self, ax=None):
         """Draw on ``ax``, or on a new figure; returns the display."""
         pyplot = require("matplotlib.pyplot", used_by="HierarchyDisplay", extra="plot")
+        self.drawn_shares_ = possible_shares(self.dag, self.shares)
         names = [len(written(self.labels[j], NAME)) for j in range(self.dag.n_nodes)]
         place = _layout(self.dag, self.shown, np.maximum(0.65, 0.2 + 0.085 * np.array(names)))
         if ax is None:
@@ -82,11 +84,11 @@ class HierarchyDisplay:
                 )
         colours = pyplot.get_cmap("Blues")
         for j, (x, y) in place.items():
-            share = float(np.clip(self.shares[j], 0, 1))
+            share = float(self.drawn_shares_[j])
             frame = {"edgecolor": "black" if self.predicted[j] else "0.8",
                      "linewidth": 2.5 if self.predicted[j] else 0.8}  # fmt: skip
             star = " *" if self.truth is not None and self.truth[j] else ""
-            name = f"{written(self.labels[j], NAME)}{star}\n{self.shares[j]:.2f}"
+            name = f"{written(self.labels[j], NAME)}{star}\n{share:.2f}"
             ax.text(
                 x, y, name, ha="center", va="center",
                 fontsize=9, zorder=2, color="white" if share > 0.6 else "black",
@@ -98,6 +100,21 @@ class HierarchyDisplay:
         ax.set_axis_off()
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def possible_shares(dag, shares) -> np.ndarray:
+    """Shares between 0 and 1 of which none is larger than one above it; shape (d,).
+
+    >>> from skstruct.spaces import Hierarchy
+    >>> dag = Hierarchy([("animal", "cat"), ("animal", "dog")]).dag_
+    >>> possible_shares(dag, [0.67, 0.68, -0.1])
+    array([0.67, 0.67, 0.  ])
+    """
+    shares = np.clip(np.asarray(shares, dtype=np.float64), 0.0, 1.0) + 0.0  # no minus zero
+    order = np.argsort(dag.depth[dag.parents], kind="stable")  # from the roots down
+    for parent, child in zip(dag.parents[order], dag.children[order]):
+        shares[child] = min(shares[child], shares[parent])
+    return shares
 
 
 def _most_likely(dag, shares, max_labels):

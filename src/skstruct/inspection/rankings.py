@@ -21,7 +21,7 @@ class RankingDisplay:
     ----------
     items : sequence of names
     chances : array of shape (d, d)
-        Estimates of P(p before q | x); they may lie outside 0..1.
+        Estimates of P(p before q | x); they may lie outside 0..1, and are drawn within it.
     ranks : array of shape (d,)
         The predicted ranking.
     truth : array of shape (d,), default=None
@@ -49,7 +49,7 @@ class RankingDisplay:
         if not hasattr(space, "items_"):
             raise ValueError(f"RankingDisplay draws rankings, not {type(space).__name__}.")
         problem, smoother = estimator._prepared("kendall", None)
-        costs, _ = problem.costs(problem.smooth(smoother, np.asarray(X)))
+        costs, _ = problem.costs(problem.smooth(smoother, estimator._checked(X)[0]))
         d = len(space.items_)
         chances = 0.5 - pair_matrix(costs, d)[0]  # costs are minus half the mean signs
         ranks = space.validate(estimator.predict(X, loss=loss, restrict=restrict))[0]
@@ -64,7 +64,7 @@ class RankingDisplay:
         if ax is None:
             size = min(2.5 + 0.55 * d, 14)
             _, ax = pyplot.subplots(figsize=(size + 0.8, size), layout="constrained")
-        shown = self.chances[np.ix_(order, order)].astype(float)
+        shown = np.clip(self.chances[np.ix_(order, order)].astype(float), 0.0, 1.0)
         np.fill_diagonal(shown, np.nan)
         image = ax.imshow(shown, cmap="RdBu", vmin=0, vmax=1)
         if d <= 20:

@@ -41,7 +41,8 @@ def risks_and_losses(estimator, X, y, *, loss=None, restrict=None) -> tuple[Any,
         )
     decoded = estimator.decode(X, loss=loss, restrict=restrict)
     predicted, truth = canonical(estimator.space_, decoded.outputs, y, estimator)
-    return np.asarray(decoded.values), np.asarray(problem.loss(predicted, truth), float)
+    risks = problem.possible(decoded.values)
+    return risks, np.asarray(problem.loss(predicted, truth), float)
 
 
 def canonical(space, predicted, y, learner=None) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,7 @@ class SequenceDisplay:
     ----------
     symbols : sequence of names
     shares : array of shape (n_positions, n_symbols)
-        Estimates of P(symbol at t | x); they may lie outside 0..1.
+        Estimates of P(symbol at t | x); they may lie outside 0..1, and are drawn within it.
     chosen : int array of shape (n_positions,)
         Numbers of the predicted symbols; -1 where there is none.
     truth : int array, default=None
@@ -81,7 +81,7 @@ class SequenceDisplay:
         if ax is None:
             size = (min(2.5 + 0.5 * T, 18), min(1.5 + 0.3 * len(rows), 12))
             _, ax = pyplot.subplots(figsize=size, layout="constrained")
-        shown = self.shares[:, rows].T
+        shown = np.clip(self.shares[:, rows].T, 0.0, 1.0)
         top = min(1.0, max(float(shown.max(initial=0.0)), 0.1))
         image = ax.imshow(shown, cmap="Blues", vmin=0, vmax=top, aspect="auto")
         place = {number: i for i, number in enumerate(rows)}

@@ -113,7 +113,8 @@ class BlockPredictor(BaseEstimator):
 
         Each partition of the source becomes one file, written whole by the process that predicts
         it: here, or on the workers of a cluster. Columns are ``row``, the output (one column a
-        label, or ``prediction``), ``risk`` and its lower ``bound``.
+        label, or ``prediction``), ``risk`` and its lower ``bound``, both as of ``decode``: their
+        difference is the certificate.
 
         Parameters
         ----------

@@ -495,8 +495,23 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         return decoded.outputs
 
     def predict_risk(self, X, *, loss=None, restrict=None):
-        """Estimated conditional risk of each prediction; shape (n,)."""
-        return self.decode(X, loss=loss, restrict=restrict).values
+        """Estimated conditional risk of each prediction; shape (n,).
+
+        Within what the loss can be: weights of either sign give estimates below zero, too. The
+        estimates as they are, which bounds belong to, are ``decode(X).values``.
+        """
+        problem, smoother = self._prepared(loss, restrict)
+        return problem.possible(self._decode(X, problem, smoother).values)
+
+    def possible_risks(self, values, *, loss=None) -> np.ndarray:
+        """Values of ``decode`` or ``kbest``, moved into the range of the loss; infinite ones stay.
+
+        Parameters
+        ----------
+        values : array of estimated risks
+        loss : as they were estimated for
+        """
+        return self._prepared(loss)[0].possible(values)
 
     def kbest(self, X, k=3, *, loss=None, restrict=None) -> Decoded:
         """The ``k`` outputs of least estimated risk for each row.

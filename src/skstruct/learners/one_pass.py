@@ -91,7 +91,6 @@ def one_pass_ridge(model, kernel, alpha, system, shared, n_features: int):
     """Ridge regression from sums over rows, or in the primal, with the parameters of a model."""
     from skstruct.smoothing import LinearRidge, NystroemRidge
 
-
     if system == "primal":
         if kernel != "linear":
             raise ValueError(f'system="primal" is for kernel="linear"; got kernel={kernel!r}.')

@@ -161,6 +161,11 @@ class RiskProblem:
         weights = smoother.weights(X)
         return weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
 
+    def possible(self, values) -> np.ndarray:
+        """Estimated risks, moved to the nearest numbers that the loss can have on average."""
+        values = np.asarray(values, dtype=np.float64)
+        return np.where(np.isfinite(values), np.clip(values, *self.loss.range()), values)
+
     def search_targets(self) -> np.ndarray:
         """What to smooth where rows are left out: left-out means of the identity are weights."""
         return np.eye(len(self.outputs)) if self.by_weights else self.targets()

@@ -21,6 +21,7 @@ class BilinearLoss(Protocol):
     def embedding_on(self, space: Any) -> str: ...  # where it depends on the space
     def bind(self, space: Any) -> BilinearLoss: ...  # reads names and arcs off a space
     def search_loss(self, space: Any) -> BilinearLoss: ...  # which compares penalties in its place
+    def range(self) -> tuple[float, float]: ...  # the least and the largest loss there may be
     def cost(self, g: Array, total: Array) -> Array: ...  # V g + total u, shape: (n, d)
     def offset(self, g: Array, total: Array) -> Array: ...  # <v, g> + constant total, shape: (n,)
 
@@ -52,6 +53,13 @@ class BaseLoss(BaseEstimator):
         that ``space.project`` can read off the embedding of this loss.
         """
         return self
+
+    def range(self) -> tuple[float, float]:
+        """Numbers between which every loss lies, as close as is known: estimates may not.
+
+        A loss that can be negative says so here: estimated risks are shown within it.
+        """
+        return 0.0, np.inf
 
     def pairwise(self, Y_pred, Y_true):
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""

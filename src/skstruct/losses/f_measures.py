@@ -50,6 +50,9 @@ class FBeta(BaseLoss):
         measure = (1 + square) * common / np.where(size > 0, size, 1)
         return 1.0 - np.where(size > 0, measure, 1.0)
 
+    def range(self):
+        return 0.0, 1.0
+
     def cost(self, g, total):
         square, d = self._square(), math.isqrt(g.shape[1] - 1)
         size = np.arange(1, d + 1)

@@ -72,6 +72,11 @@ class Hamming(BaseLoss):
         differ = np.asarray(Y_pred) != np.asarray(Y_true)
         return differ @ self._weights(differ.shape[1])
 
+    def range(self):
+        if self.normalize:
+            return 0.0, 1.0
+        return 0.0, float(self.weights_.sum()) if hasattr(self, "weights_") else np.inf
+
     def cost(self, g, total):
         return (total - 2.0 * g) * self._weights(g.shape[1])
 

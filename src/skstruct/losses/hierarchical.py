@@ -115,6 +115,9 @@ class HierarchicalLoss(BaseLoss):
         root[graph.roots] = weights[graph.roots]
         return differ @ root + np.asarray((differ @ arcs).multiply(both).sum(axis=1)).ravel()
 
+    def range(self):
+        return 0.0, float(self.weights_.sum()) if hasattr(self, "weights_") else np.inf
+
     def cost(self, g, total):
         V, u, _ = self.form_
         costs = np.ascontiguousarray((V @ g.T).T)

@@ -61,6 +61,9 @@ class Kendall(BaseLoss):
                 losses[rows] = (true.shape[1] - agreement) / 2
         return losses
 
+    def range(self):
+        return 0.0, 1.0 if self.normalize else np.inf
+
     def cost(self, g, total):
         cost = -g / 2
         if self.normalize:
@@ -125,6 +128,9 @@ class RankLoss(BaseLoss):
             wrong = (size - (worth * pair_signs(Y_pred[rows])).sum(axis=1)) / 2
             losses[rows] = wrong / np.where(size > 0, size, 1.0) if self.normalize else wrong
         return losses
+
+    def range(self):
+        return 0.0, 1.0 if self.normalize else np.inf
 
     # Complete ratings: sum over pairs of (y_q - y_p) psi_pq(z) = sum_q y_q (2 z_q - d - 1).
     def cost(self, g, total):

@@ -82,6 +82,13 @@ class PositionLoss(BaseLoss):
         predicted, true = position_shares(Y_pred), position_shares(Y_true)
         return ((predicted @ matrix) * true).sum(axis=2) @ weights
 
+    def range(self):
+        """Of rankings under which every item could be at its dearest, or its cheapest, position."""
+        if not hasattr(self, "weights_"):
+            return -np.inf, np.inf
+        matrix, weight = self._matrix(len(self.weights_)), self.weights_.sum()
+        return float(weight * matrix.min()), float(weight * matrix.max())
+
     def cost(self, g, total):
         d = math.isqrt(g.shape[1])
         by_item = g.reshape(len(g), d, d) @ self._matrix(d).T  # [row, item, predicted position]

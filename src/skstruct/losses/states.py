@@ -41,6 +41,9 @@ class StateHamming(BaseLoss):
     def __call__(self, Y_pred, Y_true):
         return (np.asarray(Y_pred) != np.asarray(Y_true)) @ self.weights
 
+    def range(self):
+        return 0.0, float(np.sum(self.weights))
+
     def cost(self, g, total):
         return (total - g) * np.repeat(self.weights, self.n_states_)
 

@@ -39,6 +39,9 @@ class ZeroOne(BaseLoss):
         differ = Y_pred != Y_true
         return differ.reshape(len(differ), -1).any(axis=1).astype(np.float64)
 
+    def range(self):
+        return 0.0, 1.0
+
     def cost(self, g, total):
         return -g
 
@@ -104,6 +107,11 @@ class Listed(BaseLoss):
             raise ValueError("Listed: call bind(space) first; a callable needs the user's outputs.")
         predicted, true = (_each(self.space_.restore(Y)) for Y in (Y_pred, Y_true))
         return np.array([self._number(z, y) for z, y in zip(predicted, true)])
+
+    def range(self):
+        if hasattr(self, "matrix_"):
+            return float(self.matrix_.min()), float(self.matrix_.max())
+        return self.loss.range() if isinstance(self.loss, BaseLoss) else (-np.inf, np.inf)
 
     def cost(self, g, total):
         return g @ self.matrix_.T

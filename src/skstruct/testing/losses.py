@@ -42,6 +42,9 @@ def check_loss(loss, space, outputs, *, observed=None, n_weights=30, seed=0):
     one = np.ones((len(observed), 1))
     by_cost = psi @ loss.cost(targets, one).T + loss.offset(targets, one)
     assert_allclose(by_cost, by_definition, atol=1e-9 * scale)
+    low, high = loss.range()
+    assert (by_definition >= low - 1e-9 * scale).all(), "losses are below their range()"
+    assert (by_definition <= high + 1e-9 * scale).all(), "losses are above their range()"
     both = range(min(len(outputs), len(observed)))
     one_by_one = [loss(outputs[i : i + 1], observed[i : i + 1])[0] for i in both]
     assert_allclose(one_by_one, np.diagonal(by_definition), atol=1e-12 * scale)
