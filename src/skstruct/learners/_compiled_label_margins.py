@@ -99,8 +99,8 @@ def kernel_epoch(K, starts, better, worse, upper, order, alpha, V, n_sweeps, tol
 
 @nb.njit(cache=True, nogil=True)
 def online_pass(
-    data, indices, indptr, squares, starts, better, worse, order, aggressive, C, W, U, n_seen,
-    n_sweeps, tol,
+    data, indices, indptr, squares, starts, better, worse, order, weight, aggressive, C, W, U,
+    n_seen, n_sweeps, tol,
 ):  # fmt: skip
     """Predict, count, update, row after row; returns the number of rows with a mistake.
 
@@ -119,11 +119,11 @@ def online_pass(
             if scores[better[e]] <= scores[worse[e]]:
                 wrong += 1
                 if not aggressive:
-                    change[better[e]] += 1.0
-                    change[worse[e]] -= 1.0
+                    change[better[e]] += weight[i]
+                    change[worse[e]] -= weight[i]
         n_mistakes += wrong > 0
         if aggressive and squares[i] > 0.0 and last > first:
-            upper, alpha = C / (last - first), np.zeros(last - first)
+            upper, alpha = C * weight[i] / (last - first), np.zeros(last - first)
             fit_row(
                 scores, squares[i], better[first:last], worse[first:last], upper, alpha, change,
                 n_sweeps, tol,

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skstruct._arrays.progress import working
-from skstruct.learners.label_ranker import LinearLabelRanker
+from skstruct.learners.label_ranker import LinearLabelRanker, weight_argument
 from skstruct.learners.reductions import KeslerReduction
 
 
@@ -85,15 +85,18 @@ class ConstraintClassification(LinearLabelRanker):
             raise ValueError(f"max_pairs is a whole number from 1; {self.max_pairs!r} came.")
         return KeslerReduction(space, self.max_pairs, self.random_state)
 
-    def _learn(self, reduced):
-        examples, classes = reduced
+    def _reduced(self, X, outputs):
+        return self.reduction_.apply_with_rows(X, outputs)
+
+    def _learn(self, reduced, weight):
+        examples, classes, rows = reduced
         self.n_expanded_, d = len(classes), self.outputs_.shape[1]
         self.estimator_, weights = None, np.zeros(examples.shape[1])
         if self.n_expanded_:
             classifier = self._classifier()
-            name = type(classifier).__name__
+            given, name = weight_argument(classifier, weight[rows]), type(classifier).__name__
             with working(f"fitting {name} to {self.n_expanded_:,} rows"):
-                self.estimator_ = classifier.fit(examples, classes)
+                self.estimator_ = classifier.fit(examples, classes, **given)
             if not hasattr(self.estimator_, "coef_"):
                 raise ValueError(
                     "ConstraintClassification needs a linear classifier with coef_; "

@@ -13,7 +13,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
 from skstruct._arrays.optional import is_pandas
 from skstruct._arrays.progress import announce, reported
@@ -27,9 +32,10 @@ from skstruct.spaces import Rankings
 class LabelRanker(BaseEstimator):
     """Rank the items for every input, by way of a simpler problem.
 
-    A child has a parameter ``space`` and brings ``_learn(reduced)``, which learns from what
-    its reduction made, and ``_scores(X)``, one number per item, larger is better. Where it
-    knows more than scores, ``_answers(X)`` is what its reduction turns into ranks.
+    A child has a parameter ``space`` and brings ``_learn(reduced, weight)``, which learns from
+    what its reduction made of the rows that have weight, and ``_scores(X)``, one number per
+    item, larger is better. Where it knows more than scores, ``_answers(X)`` is what its
+    reduction turns into ranks.
 
     Attributes
     ----------
@@ -49,17 +55,38 @@ class LabelRanker(BaseEstimator):
     # ------------------------------------------------------------------ fitting
     @reported
     @all_or_nothing
-    def fit(self, X, y):
-        """Learn from inputs ``X`` (n, p) and rankings ``y`` in any form the space reads."""
+    def fit(self, X, y, sample_weight=None):
+        """Learn from inputs ``X`` (n, p) and rankings ``y`` in any form the space reads.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (n,), default=None
+            How much each row counts; rows of weight zero do not.
+        """
         X = self._begin(X, y)
+        rows, weight = self._weighed(sample_weight, X.shape[0])
+        X, outputs = self._inputs(X), self.outputs_
+        if len(rows) < len(outputs):
+            X, outputs = X[rows], outputs[rows]
+        self._check_accepted(outputs)
         self._announce()
-        self._learn(self.reduction_.apply(self._inputs(X), self.outputs_))
+        self._learn(self._reduced(X, outputs), weight)
         return self
 
     def _announce(self):
         """What will be done, where work is shown."""
         n, d = self.outputs_.shape
         announce(f"{type(self).__name__} on {n:,} rankings of {d:,} items")
+
+    def _reduced(self, X, outputs):
+        return self.reduction_.apply(X, outputs)
+
+    def _weighed(self, sample_weight, n) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the rows that are learned from, and their weights."""
+        rows = np.empty((n, 0))
+        weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        kept = np.flatnonzero(weight)
+        return kept, weight[kept]
 
     def _inputs(self, X):
         """What is learned from in the place of X."""
@@ -74,7 +101,6 @@ class LabelRanker(BaseEstimator):
         self.space_ = clone(space).fit(y)
         self.outputs_ = self.space_.validate(y)
         self.reduction_ = self._reduction(self.space_)
-        self._check_accepted(self.outputs_)
         return X
 
     def _read(self, X, y, *, reset):
@@ -98,8 +124,8 @@ class LabelRanker(BaseEstimator):
         return PreferenceReduction(space)
 
     @abstractmethod
-    def _learn(self, reduced):
-        """Learn from what the reduction made of the training rows."""
+    def _learn(self, reduced, weight):
+        """Learn from what the reduction made of the training rows, of weights (n,)."""
 
     # ------------------------------------------------------------------ predicting
     def _checked(self, X):
@@ -174,6 +200,15 @@ class LinearLabelRanker(LabelRanker):
 
     def _scores(self, X):
         return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+
+
+def weight_argument(estimator, weight) -> dict:
+    """``sample_weight`` for the fit of an estimator, where rows do not all weigh one."""
+    if (weight == 1.0).all():
+        return {}
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(f"{type(estimator).__name__} takes no sample_weight.")
+    return {"sample_weight": weight}
 
 
 def mean_tau(Z_pred: np.ndarray, Z_true: np.ndarray, sample_weight=None) -> float:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from skstruct._arrays.progress import track
-from skstruct.learners.label_ranker import LabelRanker
+from skstruct.learners.label_ranker import LabelRanker, weight_argument
 from skstruct.learners.subgraphs import SubgraphReduction
 
 MOST_HALVINGS = 30  # of a step that does not lower the loss
@@ -97,16 +98,19 @@ class LabelRankingBoosting(LabelRanker):
         return SubgraphReduction(space, self.decomposition)
 
     # ------------------------------------------------------------------ fitting
-    def _learn(self, reduced):
+    def _learn(self, reduced, weight):
+        reduced = replace(reduced, row_weight=weight)
         scores = np.zeros((reduced.X.shape[0], reduced.n_items))
         loss, shares = reduced.evaluate(scores)
         self.estimators_, self.steps_, losses = [], [], [loss]
         base, rng = self._base(), check_random_state(self.random_state)
+        given = weight_argument(base, weight)
         takes_seed = base.get_params(deep=False).get("random_state", 0) is None
         for _ in track(range(self.n_estimators), "boosting", self.verbose):
             seed = {"random_state": rng.randint(2**31 - 1)} if takes_seed else {}
-            gradient = len(scores) * reduced.gradient(shares)  # as large for any number of rows
-            estimator = clone(base).set_params(**seed).fit(reduced.X, -gradient)
+            # As large for any number of rows; a row of weight two is fitted twice.
+            gradient = weight.sum() / weight[:, None] * reduced.gradient(shares)
+            estimator = clone(base).set_params(**seed).fit(reduced.X, -gradient, **given)
             direction = _outputs(estimator, reduced.X, reduced.n_items)
             step, loss, shares = self._step(reduced, scores, direction, loss, shares)
             if step == 0.0:

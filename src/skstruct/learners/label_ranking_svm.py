@@ -116,19 +116,26 @@ class LabelRankingSVM(LinearLabelRanker):
     def _inputs(self, X):
         return super()._inputs(X) if self._kernel_is("linear") else X
 
-    def _learn(self, reduced):
+    def _weighed(self, sample_weight, n):
+        """All rows: kernel values of those without weight come at prediction, too."""
+        kept, weight = super()._weighed(sample_weight, n)
+        whole = np.zeros(n)
+        whole[kept] = weight
+        return np.arange(n), whole
+
+    def _learn(self, reduced, weight):
         if not (np.isfinite(self.C) and self.C > 0):
             raise ValueError(f"C must be positive; {self.C!r} came.")
         if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
             raise ValueError(f"max_iter is a whole number from 1; {self.max_iter!r} came.")
-        dual = DualProblem(reduced, self.C)
+        dual = DualProblem(reduced, self.C * weight)
         if self._kernel_is("linear"):
             self._solve(dual, *_linear_steps(dual))
             self._keep(np.ascontiguousarray(dual.weights.T))
             return
         self.kernel_ = InputKernel(
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
-        ).fit(reduced.X)
+        ).fit(reduced.X, weight)
         K = self.kernel_.gram(reduced.X)
         K += float(self.fit_intercept)
         self._solve(dual, *_kernel_steps(dual, K))
@@ -136,10 +143,10 @@ class LabelRankingSVM(LinearLabelRanker):
 
     def _solve(self, dual, epoch, evaluate):
         """Passes over the rows, in random order, until the gap is small."""
-        rng = check_random_state(self.random_state)
+        rng, visited = check_random_state(self.random_state), np.flatnonzero(dual.upper)
         for n_iter in track(range(1, self.max_iter + 1), "passes", self.verbose):
             self.n_iter_ = n_iter
-            epoch(rng.permutation(dual.preferences.X.shape[0]))
+            epoch(rng.permutation(visited))
             scores, square = evaluate()
             self.objective_, value = dual.values(scores, square)
             self.duality_gap_ = max(0.0, self.objective_ - value)  # below zero by rounding only
@@ -162,7 +169,7 @@ class LabelRankingSVM(LinearLabelRanker):
 class DualProblem:
     """The variables of the dual, one per preference, and the value of both problems."""
 
-    def __init__(self, preferences, C):
+    def __init__(self, preferences, C):  # C has shape (n,)
         self.preferences = preferences
         self.starts = preferences.starts
         self.upper = C / np.maximum(np.diff(self.starts), 1)  # shape: (n,)

@@ -114,23 +114,33 @@ class NeighborLabelRanker(LabelRanker):
 
     @reported
     @all_or_nothing
-    def fit(self, X, y):
-        """Learn from inputs ``X`` (n, p) and rankings ``y`` in any form the space reads."""
-        numbers = self._numbers(self._begin(X, y).shape[0])
+    def fit(self, X, y, sample_weight=None):
+        """Learn from inputs ``X`` (n, p) and rankings ``y`` in any form the space reads.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (n,), default=None
+            A row of weight s counts as s rows among the neighbors.
+        """
+        n = self._begin(X, y).shape[0]
+        rows, weight = self._weighed(sample_weight, n)
+        self._check_accepted(self.outputs_[rows])
+        numbers = self._numbers(weight.sum())
         self._announce()
         smoother = Neighbors(numbers[0], self.weights, self.metric, self.n_jobs)
         space = Rankings() if self.space is None else self.space
-        self.model_ = ConditionalRiskMinimizer(space, self.loss, smoother=smoother).fit(X, y)
+        self.model_ = ConditionalRiskMinimizer(space, self.loss, smoother=smoother)
+        self.model_.fit(X, y, sample_weight)
         self.search_ = self._search(numbers) if len(numbers) > 1 else None
         return self
 
     def _search(self, numbers):
         """Left-out risks of several numbers of neighbors; the model takes the best."""
-        model, search = self.model_, LeaveOutSearch()
+        model, search, weight = self.model_, LeaveOutSearch(), self.model_.smoother_.sample_weight_
         groups = twins(model.smoother_.X_fit_, self.outputs_)
         for k in track(numbers, "numbers of neighbors", self.verbose):
             left = model.smoother_.set_params(n_neighbors=k).loo(groups)
-            search.add({"n_neighbors": k, "risk": model.problem_.realized(left, "1GB")})
+            search.add({"n_neighbors": k, "risk": model.problem_.realized(left, "1GB", weight)})
         assert search.best is not None
         model.smoother_.set_params(n_neighbors=search.best["n_neighbors"])
         return search

@@ -30,6 +30,10 @@ class OnlineLabelRanker(LinearLabelRanker):
     over all pairs E that the row orders at once (PA-I [2]_), found by coordinate ascent in
     the d scores of the row. With :math:`C = \infty` every margin of the row then holds.
 
+    A row of weight s makes steps s times as long, or moves as far as s times C allows, and is one
+    visit: rows of weight zero are not visited. Between two items a passive-aggressive row of
+    weight two is that row twice in a row.
+
     Parameters
     ----------
     update : "perceptron" or "passive-aggressive", default="passive-aggressive"
@@ -118,36 +122,38 @@ class OnlineLabelRanker(LinearLabelRanker):
         self.n_seen_ = self.n_mistakes_ = 0
         return X
 
-    def _learn(self, reduced):
+    def _learn(self, reduced, weight):
         n, rng = reduced.X.shape[0], check_random_state(self.random_state)
         for _ in track(range(self.n_epochs), "epochs", self.verbose):
-            self._visit(reduced, rng.permutation(n) if self.shuffle else np.arange(n))
+            self._visit(reduced, rng.permutation(n) if self.shuffle else np.arange(n), weight)
 
     @reported
     @all_or_nothing
-    def partial_fit(self, X, y):
+    def partial_fit(self, X, y, sample_weight=None):
         """Visit the rows of ``X`` (n, p) and ``y`` once, in their order.
 
-        The first call learns the items, from ``space`` or from ``y``.
+        The first call learns the items, from ``space`` or from ``y``. Weights are those of ``fit``.
         """
         if not hasattr(self, "n_seen_"):
             X = self._begin(X, y)
+            self._check_accepted(self.outputs_)
         else:
             self._check_parameters()
             X, y = self._read(X, y, reset=False)
             self.outputs_ = self.space_.validate(y)
-        reduced = self.reduction_.apply(self._inputs(X), self.outputs_)
-        self._visit(reduced, np.arange(X.shape[0]))
+        rows, weight = self._weighed(sample_weight, X.shape[0])
+        reduced = self.reduction_.apply(self._inputs(X)[rows], self.outputs_[rows])
+        self._visit(reduced, np.arange(len(rows)), weight)
         return self
 
-    def _visit(self, preferences, order):
+    def _visit(self, preferences, order, weight):
         from skstruct.learners._compiled_label_margins import online_pass
 
         X = sparse.csr_array(preferences.X)
         rows = X.data, X.indices, X.indptr, row_norms(X, squared=True)
         pairs = preferences.starts, preferences.better, preferences.worse
         self.n_mistakes_ += online_pass(
-            *rows, *pairs, order, self.update == "passive-aggressive", float(self.C),
+            *rows, *pairs, order, weight, self.update == "passive-aggressive", float(self.C),
             self.weights_, self.moments_, float(self.n_seen_), MOST_SWEEPS, ACCURACY,
         )  # fmt: skip
         self.n_seen_ += len(order)

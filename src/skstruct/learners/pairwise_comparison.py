@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from skstruct._arrays.progress import track
 from skstruct.decoding.linear_ordering import pair_numbers
-from skstruct.learners.label_ranker import LabelRanker
+from skstruct.learners.label_ranker import LabelRanker, weight_argument
 from skstruct.learners.reductions import PairwiseReduction, votes
 
 
@@ -41,7 +41,8 @@ class PairwiseComparison(LabelRanker):
     ----------
     estimators_ : list of d (d - 1) / 2 classifiers, pairs (0, 1), (0, 2), ... in order
         A pair that m rows order, all the same way, has a number instead: the chance
-        (k + 1) / (m + 2) of Laplace's rule with k = 0 or m, and 1/2 when m = 0.
+        (k + 1) / (m + 2) of Laplace's rule with k = 0 or m, and 1/2 when m = 0; m is the
+        sum of their weights.
     space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranker.LabelRanker`
 
     References
@@ -75,14 +76,14 @@ class PairwiseComparison(LabelRanker):
             raise ValueError(f'aggregate is "votes" or "kendall"; {self.aggregate!r} came.')
         return PairwiseReduction(space, self.aggregate)
 
-    def _learn(self, reduced):
+    def _learn(self, reduced, weight):
         estimator = self.estimator
         if estimator is None:
             from sklearn.linear_model import LogisticRegression  # slow to import
 
             estimator = LogisticRegression(max_iter=1000)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fitted)(estimator, examples)
+            delayed(_fitted)(estimator, examples, weight[examples.rows])
             for examples in track(reduced, "pairs", self.verbose)
         )
 
@@ -103,12 +104,13 @@ class PairwiseComparison(LabelRanker):
         return self._answers(X)
 
 
-def _fitted(estimator, examples):
-    """A fitted classifier, or the chance of a pair that is always ordered the same way."""
-    m, k = len(examples.before), int(examples.before.sum())
-    if k in (0, m):
+def _fitted(estimator, examples, weight):
+    """A fitted classifier, or the probability of a pair that is always ordered the same way."""
+    if examples.before.min(initial=1) == examples.before.max(initial=0) or not len(weight):
+        m, k = float(weight.sum()), float(weight @ examples.before)
         return (k + 1) / (m + 2)
-    return clone(estimator).fit(examples.inputs, examples.before)
+    given = weight_argument(estimator, weight)
+    return clone(estimator).fit(examples.inputs, examples.before, **given)
 
 
 def _chances(estimator, X):

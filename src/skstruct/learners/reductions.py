@@ -116,6 +116,10 @@ class KeslerReduction(PreferenceReduction):
 
     def apply(self, X, Z):
         """Examples, CSR (2 m, d p) with 2 p numbers in a row at most, and classes (2 m,)."""
+        return self.apply_with_rows(X, Z)[:2]
+
+    def apply_with_rows(self, X, Z):
+        """The same, and the row that each example is from; shape (2 m,)."""
         rows, better, worse = ordered_pairs(Z)
         if self.max_pairs is not None and len(rows) > self.max_pairs:
             rng = check_random_state(self.random_state)
@@ -130,7 +134,8 @@ class KeslerReduction(PreferenceReduction):
         fits = max(2 * len(values), *shape) < 2**31
         places = np.stack([np.concatenate([e, e]), columns]).astype(np.int32 if fits else np.int64)
         examples = sparse.csr_array((values, tuple(places)), shape=shape)
-        return sparse.vstack([examples, -examples], format="csr"), np.repeat([1, -1], m)
+        both = sparse.vstack([examples, -examples], format="csr")
+        return both, np.repeat([1, -1], m), np.concatenate([rows, rows])
 
 
 @dataclass(frozen=True)

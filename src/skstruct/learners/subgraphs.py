@@ -35,13 +35,16 @@ class Subgraphs(Preferences):
 
     begins: np.ndarray  # first preference of every subgraph
     owner: np.ndarray  # subgraph of every preference
+    row_weight: np.ndarray | None = None  # shape (n,), ones when None
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """1 / (n S_i ln 2) for every subgraph: the logarithm is to base two."""
+        """w_i / (W S_i ln 2) for every subgraph, W = sum of w_i: the logarithm is to base two."""
         of_row = self.rows[self.begins]
         n_subgraphs = np.bincount(of_row, minlength=self.X.shape[0])
-        return 1.0 / (max(1, np.count_nonzero(n_subgraphs)) * n_subgraphs[of_row] * np.log(2.0))
+        w = np.ones(len(n_subgraphs)) if self.row_weight is None else self.row_weight
+        total = w[n_subgraphs > 0].sum()
+        return w[of_row] / (max(total, np.finfo(float).tiny) * n_subgraphs[of_row] * np.log(2.0))
 
     def _sum(self, values, join=np.add):
         """Sums over the preferences of every subgraph."""

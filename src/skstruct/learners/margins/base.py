@@ -42,7 +42,7 @@ class MarginLearner(ScoreLearner):
             stacklevel=6,
         )
 
-    def _rows(self, X):
+    def _rows(self, X, weight=None):
         """New scores, and the training rows as the optimiser reads them."""
         scores = Scores(
             plain_kernel(self, self.kernel), gamma=self.gamma, degree=self.degree,
@@ -52,6 +52,7 @@ class MarginLearner(ScoreLearner):
         tokens, starts = X, np.arange(X.shape[0] + 1)
         if isinstance(X, TokenBatch):
             tokens, starts = X.tokens, X.starts
-        rows = scores.fit_rows(tokens, starts)
+            weight = None if weight is None else weight[X.sequence]
+        rows = scores.fit_rows(tokens, starts, weight)
         self.problem_.n_features = 0 if scores.is_linear else rows.X.shape[1]
         return scores, rows

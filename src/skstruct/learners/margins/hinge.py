@@ -97,7 +97,7 @@ class HingeLearner(MarginLearner):
     def _learned(self, X, weight, past, keep, level=NOWHERE) -> Past:
         """Solve the dual, begun where one of the same objective stopped; what to go on from."""
         self._warn_if_approximate()
-        self.scores_, rows = self._rows(X)
+        self.scores_, rows = self._rows(X, weight)
         dual = self._new_dual(rows, weight / weight.sum())
         key = self._objective_key() if keep else None
         if key is not None and past is not None and past.key == key:

@@ -137,26 +137,29 @@ class StructuredPerceptron(MarginLearner):
 
     @reported
     @all_or_nothing
-    def fit(self, X, y, *, checkpoint=None):
+    def fit(self, X, y, sample_weight=None, *, checkpoint=None):
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
 
         Parameters
         ----------
+        sample_weight : array of shape (n,), default=None
+            An update is so many times as long; rows of weight zero are not visited.
         checkpoint : str, path or Checkpoint, default=None
             File that training is saved to on the way, and goes on from when it was stopped; it is
             removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
-        X, _ = self._begin(X, y, None, reset=True)
-        with resuming(self, checkpoint, X=X, y=y) as level:
+        X, weight = self._begin(X, y, sample_weight, reset=True)
+        data = {} if sample_weight is None else {"sample_weight": weight}
+        with resuming(self, checkpoint, X=X, y=y, **data) as level:
             self._announce()
             self.problem_ = self._problem(X)
-            self._learn(X, None, level)
+            self._learn(X, weight, level)
         return self
 
     def _learn(self, X, weight, level):
-        self.scores_, rows = self._rows(X)
+        self.scores_, rows = self._rows(X, weight)
         self._start(rows)
-        n, rng = rows.n_examples, check_random_state(self.random_state)
+        visited, rng = np.flatnonzero(weight), check_random_state(self.random_state)
         if stopped := level.found:
             set_stream(rng, stopped["rng"])
         for epoch in track(range(self.n_epochs), "training", self.verbose):
@@ -165,34 +168,35 @@ class StructuredPerceptron(MarginLearner):
             if epoch == stopped.get("epoch"):
                 order = stopped["order"]
             else:
-                order = rng.permutation(n) if self.shuffle else np.arange(n)
+                order = rng.permutation(visited) if self.shuffle else visited
             level.keep(epoch=epoch, order=order, rng=rng)
-            if not self._visit(rows, order, level.below("visits")):
+            if not self._visit(rows, order, weight, level.below("visits")):
                 # No update: the weights stay as they are, however often the rows come again.
-                self.n_seen_ += n * (self.n_epochs - 1 - epoch)
+                self.n_seen_ += len(visited) * (self.n_epochs - 1 - epoch)
                 break
         self._keep(rows)
         self.problem_ = self.problem_.trained()
 
     @reported
     @all_or_nothing
-    def partial_fit(self, X, y):
+    def partial_fit(self, X, y, sample_weight=None):
         """Visit the rows of ``X`` (n, p) and ``y`` once, in their order.
 
-        The first call learns the space from ``y`` where the constructor leaves it open.
+        The first call learns the space from ``y`` where the constructor leaves it open. Weights are
+        those of ``fit``.
         """
         self._check_linear()
         first = not hasattr(self, "n_seen_")
         if not first and not self.scores_.is_linear:
             raise ValueError("partial_fit goes on from linear weights: call fit with all rows.")
-        X, _ = self._begin(X, y, None, reset=first)
+        X, weight = self._begin(X, y, sample_weight, reset=first)
         before, self.problem_ = getattr(self, "problem_", None), self._problem(X)
         self.scores_, rows = self._rows(X)
         if first:
             self._start(rows)
         else:
             self._go_on(before, rows)
-        self._visit(rows, np.arange(rows.n_examples))
+        self._visit(rows, np.flatnonzero(weight), weight)
         self._keep(rows)
         self.problem_ = self.problem_.trained()
         return self
@@ -242,7 +246,7 @@ class StructuredPerceptron(MarginLearner):
         for name in COUNTED:
             setattr(self, name, state[name])
 
-    def _visit(self, rows, order, level=NOWHERE) -> int:
+    def _visit(self, rows, order, weight, level=NOWHERE) -> int:
         """One pass in the given order; returns the number of updates."""
         from skstruct.learners.margins._compiled_perceptron import fix_violations
 
@@ -256,8 +260,11 @@ class StructuredPerceptron(MarginLearner):
             found, found_constants = self.problem_.predicted(scores, self.constants_, examples)
             seeing, constants = self.problem_.truth(examples)
             offset = np.concatenate([[0], np.cumsum(rows.lengths[examples])])
+            times = weight[examples, None]
             n_updates += fix_violations(
-                examples, rows.starts, offset, seeing - found, constants - found_constants,
+                examples, rows.starts, offset,
+                np.repeat(times, rows.lengths[examples], axis=0) * (seeing - found),
+                times * (constants - found_constants),
                 rows.arrays, rows.turned(self.weights_), self.row_scores_, self.coefficients_,
                 self.constants_, rows.turned(self.moments_), self.constant_moments_,
                 float(self.n_seen_),

@@ -55,13 +55,13 @@ class Scores(BaseEstimator):
         """Whether weights are of the features as they came."""
         return isinstance(self.kernel, str) and self.kernel == "linear" and not self.n_components
 
-    def fit_rows(self, X, starts) -> LinearRows:
-        """What the optimiser needs to know of the training rows."""
+    def fit_rows(self, X, starts, weight=None) -> LinearRows:
+        """What the optimiser needs to know of the training rows, of weights (N,)."""
         self.features_ = self.X_ = None
         if self.is_linear:
             return LinearRows(self._with_one(X), starts)
         shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        self.kernel_ = InputKernel(self.kernel, **shared).fit(X)
+        self.kernel_ = InputKernel(self.kernel, **shared).fit(X, weight)
         if self.n_components:
             self.features_ = NystroemFeatures.of_rows(
                 self.kernel_, X, self.n_components, self.random_state
