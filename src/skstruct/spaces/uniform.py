@@ -47,10 +47,10 @@ class UniformSets(BaseSpace):
 
     def contains(self, Z):
         """Whether each row is an output of this space, limits included; shape (n,)."""
-        Z = np.asarray(Z)
-        if Z.ndim != 2 or Z.shape[1] != len(self.labels_):
+        Z, width = np.asarray(Z), self.dag_.n_nodes
+        if Z.ndim != 2 or Z.shape[1] != width:
             raise ValueError(
-                f"contains() takes outputs in canonical form, (n, {len(self.labels_)}) of 0 and 1; "
+                f"contains() takes outputs in canonical form, (n, {width}) of 0 and 1; "
                 f"shape {Z.shape} came. validate() makes them."
             )
         check_n_rows(self.limits_, len(Z), type(self).__name__)

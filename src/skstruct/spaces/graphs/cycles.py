@@ -23,7 +23,7 @@ from skstruct.spaces.graphs.cycle_forms import learn_places, read_tours, tour_ro
 from skstruct.spaces.graphs.cycle_laws import LawfulCycles
 from skstruct.spaces.graphs.cycle_limits import CycleLimits, read_sizes
 from skstruct.spaces.graphs.cycle_tours import rows_to_tours, tours_to_rows
-from skstruct.spaces.graphs.edge_table import EdgeTable
+from skstruct.spaces.graphs.edge_table import EdgeTable, complete_edges
 from skstruct.spaces.limits import check_n_rows, label_mask
 
 EMBEDDINGS = ("signed pairs", "indicators")
@@ -124,6 +124,14 @@ class Cycles(LawfulCycles):
         if signed and not self.directed:
             raise ValueError("Cycles: signed pairs are of directed cycles; use 'indicators'.")
         return signed
+
+    @property
+    def labels_(self) -> tuple:
+        """Names of the coordinates of psi: pairs, +1 from the first to the second; or edges."""
+        table = self._table
+        if self._signed:
+            table = EdgeTable(self.nodes_, complete_edges(len(self.nodes_), False), False)
+        return table.labels
 
     def embed(self, Z):
         """psi, float64 of shape (n, d)."""
