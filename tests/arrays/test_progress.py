@@ -181,6 +181,18 @@ def test_a_step_that_does_not_end_is_shown(monkeypatch, capsys):
         assert printed.wait(60)
 
 
+def test_what_will_take_long_is_shown_before_it(clock, capsys):
+    """A call that holds the interpreter lets nobody look at the clock."""
+    with watching(1):
+        announce(lambda: "100 rows.")
+        with working("quick", expected=lambda: 1.9):
+            assert lines(capsys) == []
+        with working("decomposing", expected=lambda: 2.1):
+            assert lines(capsys) == ["100 rows.", "decomposing: 0 s so far"]
+    with watching(0), working("decomposing", expected=None) as stage:
+        assert stage is None
+
+
 def test_errors_pass_and_end_the_work(clock, capsys):
     def divide():
         with watching(1), working("dividing"):

@@ -13,7 +13,7 @@ COMMANDS = {
     ),
     "predict": (
         ["predict", "a.model", "a.arff", "-o", "out.csv"],
-        ["reading", "predicting: "],
+        ["reading", "file: ", "predicting"],
     ),
     "evaluate": (
         ["evaluate", "a.model", "a.arff", "--bootstrap", 5],

@@ -50,16 +50,16 @@ class Work:
         while not self._over.wait(seconds):
             self.look()
 
-    def look(self) -> None:
-        """Show what there is to show, if it is time."""
+    def look(self, ahead: float = 0.0) -> None:
+        """Show what there is to show, if it is time, or will be so many seconds ahead."""
         with self._lock, contextlib.suppress(OSError, ValueError):  # of a stderr that is closed
             patient = self.verbose == 1
-            if self._over.is_set() or (patient and clock() - self.began < AFTER):
+            if self._over.is_set() or (patient and clock() + ahead - self.began < AFTER):
                 return
             while self.plans:
                 plan = self.plans.pop(0)
                 self._print(plan if isinstance(plan, str) else plan())
-            if not self.stages or (patient and self.stages[0].seconds < STAGE_AFTER):
+            if not self.stages or (patient and self.stages[0].seconds + ahead < STAGE_AFTER):
                 return
             if self._bars_wanted and sys.stderr is not None and sys.stderr.isatty():
                 self._draw()
@@ -199,14 +199,21 @@ def announce(text: str | Callable[[], str]) -> None:
 
 @contextlib.contextmanager
 def working(
-    description: str, total: float | None = None, verbose: int = 0, unit: str = ""
-) -> Iterator[Stage | None]:
-    """A stage of the work that is shown, or work of its own; None where nothing is."""
+    description: str, total: float | None = None, verbose: int = 0, unit: str = "",
+    expected: Callable[[], float] | None = None,
+) -> Iterator[Stage | None]:  # fmt: skip
+    """A stage of the work that is shown, or work of its own; None where nothing is.
+
+    ``expected`` tells how many seconds a single call will about take during which nothing can be
+    printed, since it holds the interpreter: where these are too many, it is shown before it.
+    """
     with watching(verbose) as work:
         if work is None:
             yield None
             return
         stage = Stage(work, description, total, unit)
+        if expected is not None:
+            work.look(ahead=expected())
         try:
             yield stage
         finally:

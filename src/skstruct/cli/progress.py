@@ -30,7 +30,7 @@ def shows_progress(command):
 
 
 @contextlib.contextmanager
-def rows_bar(n_rows: int | None, share, shown: bool, *, task: str = "predicting"):
+def rows_bar(n_rows: int | None, share, shown: bool, *, task: str = "file"):
     """A function to be called with the number of rows that were done.
 
     Parameters

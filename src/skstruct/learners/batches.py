@@ -36,7 +36,7 @@ def decide_in_blocks(X, smooth, decide, bytes_per_row, *, memory, n_jobs, verbos
     def one(rows):
         return decided(rows, smooth(rows_of(X, rows)))
 
-    shown = track(blocks, "predicting", verbose)
+    shown = track(blocks, "predicting, blocks of rows", verbose)
     if n_jobs == 1 and len(blocks) > 1:  # smooth one block while the one before is decided
         from skstruct.streaming.pipeline import overlapped
 

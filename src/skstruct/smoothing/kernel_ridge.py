@@ -113,7 +113,10 @@ class KernelRidge(KernelMachine):
     def _fit_system(self, X, n_targets):
         shift, system = check_alpha(self.alpha), self._new_system(X, n_targets)
         border = self.root_ if self.fit_intercept else None
-        with working(f"decomposing the kernel matrix of {X.shape[0]:,} rows"):
+        name = "spectral" if isinstance(system, SpectralSystem) else "cholesky"
+        sizes = X.shape[0], 0 if self._precomputed else X.shape[1], n_targets
+        what = f"decomposing the kernel matrix of {X.shape[0]:,} rows"
+        with working(what, expected=lambda: plan(*sizes, system=name).seconds):
             self.system_ = system.fit_rows(self.kernel_, X, self.root_, shift, border)
         self.column_mean_ = system.column_mean_
 

@@ -37,15 +37,21 @@ def checked(block):
     return X, y, weight
 
 
-def counted(read, stage):
-    """The same reader, which tells a stage how many rows it has read."""
+class Counted:
+    """The same reader, which tells a stage how many rows were done before those in hand."""
 
-    def read_and_count(block):
-        rows = read(block)
-        stage.advance(len(block))
-        return rows
+    def __init__(self, read, stage):
+        self.read, self.stage, self.in_hand = read, stage, 0
 
-    return read_and_count
+    def __call__(self, block):
+        self.finish()
+        self.in_hand = len(block)
+        return self.read(block)
+
+    def finish(self):
+        """The rows in hand are done too."""
+        self.stage.advance(self.in_hand)
+        self.in_hand = 0
 
 
 def first_not_finite(X) -> int | None:

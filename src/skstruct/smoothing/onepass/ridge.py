@@ -28,7 +28,7 @@ from skstruct.smoothing.onepass.landmarks import (
 )
 from skstruct.smoothing.onepass.left_out import LeftOut
 from skstruct.smoothing.onepass.maps import FourierMap, LinearMap, NystroemMap
-from skstruct.smoothing.onepass.reading import as_given, checked, counted
+from skstruct.smoothing.onepass.reading import Counted, as_given, checked
 from skstruct.smoothing.onepass.saved import SavedEngine
 from skstruct.smoothing.onepass.stats import Stats, accumulate, merged
 from skstruct.smoothing.onepass.system import FeatureSystem
@@ -324,9 +324,12 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
             here = isinstance(workers, SerialEngine)
             what, n_rows = f"summing {self.map_.width:,} features", source.n_rows if here else None
             with working(what, n_rows, self.verbose, " rows") as stage:
-                if here and stage is not None:
-                    read = counted(read, stage)
-                return self._sums_of(source, read, engine, workers, count, square)
+                if not here or stage is None:
+                    return self._sums_of(source, read, engine, workers, count, square)
+                read = Counted(read, stage)
+                sums = self._sums_of(source, read, engine, workers, count, square)
+                read.finish()
+                return sums
 
     def _sums_of(self, source, read, engine, workers, count, square) -> Stats:
         args = (workers.submit(itself, self.map_), read, self._block_rows(), square)
