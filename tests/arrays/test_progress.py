@@ -225,18 +225,19 @@ def test_bars_are_drawn_and_filled(clock, monkeypatch, capsys):
     monkeypatch.setattr("skstruct._arrays.progress_bars.Console", lambda **_: console)
     with watching(1):
         announce("100 rows.")
-        with ticker(1000, "L-BFGS") as tick, working("blocks", 10, unit=" rows") as rows:
+        with working("summing", 1000, unit=" rows") as rows, ticker(10, "L-BFGS") as tick:
             clock.tick(1)
             tick()
             assert text.getvalue() == ""
             clock.tick(2)
             tick()
             rows.advance(5)
-    drawn = text.getvalue()
     assert capsys.readouterr().err == "100 rows.\n"  # before there was a bar
-    last = drawn[drawn.rindex("L-BFGS") :]
+    last = text.getvalue()
+    last = last[last.rindex("summing") :]
     assert "100%" in last
-    assert "5 rows" in drawn
+    assert "5 rows" in last
+    assert "L-BFGS" not in last  # a part of it, which is over
 
 
 def test_bars_leave_stdout_alone(capsys):

@@ -92,7 +92,7 @@ class Work:
         with self._lock, contextlib.suppress(OSError, ValueError):
             self.stages.remove(stage)
             if self._bars is not None:
-                self._bars.finish(stage)
+                self._bars.finish(stage, kept=not self.stages)
                 if not self.stages:  # what is printed next is not drawn over
                     self._bars.stop()
                     self._bars = None

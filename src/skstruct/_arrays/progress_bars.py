@@ -35,11 +35,15 @@ class Bars:
         total = stage.total or None
         self._display.update(self._tasks[stage], total=total, completed=stage.done, steps=steps)
 
-    def finish(self, stage) -> None:
-        """Fill the bar of a stage that is over; one that was not shown stays so."""
-        if stage in self._tasks:
-            done = stage.done or 1
-            self._display.update(self._tasks.pop(stage), total=done, completed=done)
+    def finish(self, stage, kept: bool) -> None:
+        """Fill the bar of a stage that is over, or take it away where it was a part of another."""
+        if stage not in self._tasks:
+            return
+        task, done = self._tasks.pop(stage), stage.done or 1
+        if kept:
+            self._display.update(task, total=done, completed=done)
+        else:
+            self._display.remove_task(task)
 
     def stop(self) -> None:
         """Leave the bars as they are."""

@@ -135,7 +135,8 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     n_jobs : int, default=None
         Threads that predict blocks of rows.
     verbose : int, default=0
-        Progress bars on stderr.
+        1 shows plan and progress of what takes longer than two seconds, on stderr: bars on a
+        terminal, lines elsewhere; 2 shows them at once.
     random_state : int or RandomState, default=None
         Passed to a smoother that takes one and has none.
 

@@ -46,7 +46,7 @@ class LabelRankingBoosting(LabelRanker):
     random_state : int or RandomState, default=None
         Passed to a base that takes one and has none.
     verbose : int, default=0
-        A progress bar on stderr.
+        Progress on stderr, of what takes longer than two seconds.
 
     Attributes
     ----------

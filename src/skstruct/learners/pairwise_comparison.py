@@ -35,7 +35,7 @@ class PairwiseComparison(LabelRanker):
         Processes that fit the classifiers.
     space : Rankings, default=None
     verbose : int, default=0
-        A progress bar on stderr.
+        Progress on stderr, of what takes longer than two seconds.
 
     Attributes
     ----------

@@ -88,7 +88,7 @@ def compare(
     level, n_bootstrap, random_state
         As in :func:`evaluate`.
     verbose : int, default=0
-        A progress bar on stderr.
+        Progress on stderr, of what takes longer than two seconds.
 
     Returns
     -------

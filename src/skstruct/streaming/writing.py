@@ -31,7 +31,7 @@ def write_batches(batches: Iterable, path, *, verbose: int = 0, total: int | Non
     path : str or path
         Ends in .parquet, .pq or .csv. CSV needs no pyarrow, unless batches are its tables.
     verbose : int, default=0
-        A progress bar on stderr.
+        Progress on stderr, of what takes longer than two seconds.
     total : int, default=None
         Number of rows that will come, for the bar.
 
@@ -87,7 +87,7 @@ def predict_partitions(
         Made if it is not there; it must be empty. All workers see it under this name.
     engine : None, "serial", "dask", distributed.Client or an engine, default=None
     verbose : int, default=0
-        A progress bar on stderr.
+        Progress on stderr, of what takes longer than two seconds.
     count : int, default=None
         Number of partitions; the natural ones of the source when None.
     rows : int, default=4096
