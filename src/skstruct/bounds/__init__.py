@@ -3,6 +3,7 @@
 
 from skstruct.bounds.certificate import Certificate
 from skstruct.bounds.compression import compression_bound, compression_slack
+from skstruct.bounds.held_out import held_out_bound
 from skstruct.bounds.largest import largest_loss
 from skstruct.bounds.pac_bayes import pac_bayes_bound, pac_bayes_value
 from skstruct.bounds.stability import stability_bound, stability_slack
@@ -11,6 +12,7 @@ __all__ = [
     "Certificate",
     "compression_bound",
     "compression_slack",
+    "held_out_bound",
     "largest_loss",
     "pac_bayes_bound",
     "pac_bayes_value",

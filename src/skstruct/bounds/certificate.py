@@ -18,9 +18,9 @@ WIDTH = (  # an assumption that several theorems share
 class Certificate:
     """An upper bound on the expected loss of one fitted model.
 
-    Over training sets drawn like the one at hand, the bound fails with probability at most
-    ``delta``. It is not clipped: a value beyond the largest loss says nothing, and
-    ``vacuous`` says so.
+    Over sets of rows drawn like the one at hand, those of training or others that were held out,
+    the bound fails with probability at most ``delta``. It is not clipped: a value beyond the
+    largest loss says nothing, and ``vacuous`` says so.
 
     Attributes
     ----------
@@ -34,6 +34,9 @@ class Certificate:
         Probability that the promise is broken.
     assumptions : tuple of str
         What must hold and cannot be seen from the data.
+    kind : str
+        Where the bound is from: ``"stability"``, ``"pac_bayes"`` or ``"compression"`` speak of
+        the draw of the training rows, ``"held_out"`` of the draw of other ones.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class Certificate:
     vacuous: bool
     delta: float
     assumptions: tuple[str, ...] = field(default=())
+    kind: str = "training"
 
     def __float__(self):
         return float(self.value)
@@ -69,9 +73,10 @@ class Certificate:
     __repr__ = __str__
 
     def _promise(self) -> str:
+        rows = "held-out" if self.kind == "held_out" else "training"
         promise = (
             f"With probability at least {100 * (1 - self.delta):.6g} % over the draw of the "
-            f"training rows, the expected loss of this model on new rows is at most "
+            f"{rows} rows, the expected loss of this model on new rows is at most "
             f"{self.value:.4g}."
         )
         largest = self.terms.get(LARGEST)

@@ -135,4 +135,5 @@ def compression_bound(model, X, y, *, delta=0.05, input_bound=None, output_bound
         "kernels tried": float(n_trials),
         LARGEST: largest,
     }
-    return Certificate(value, terms, value >= largest, delta, output_assumptions(model))
+    assumptions = output_assumptions(model)
+    return Certificate(value, terms, value >= largest, delta, assumptions, "compression")

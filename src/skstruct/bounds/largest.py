@@ -6,6 +6,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from skstruct._arrays.distinct import distinct
+from skstruct.bounds.certificate import check_positive
+
+SEEN = 200  # training outputs that a largest loss is compared with
+
 
 def largest_loss(loss, space) -> float | None:
     """An upper bound on ``loss(z, y)`` over all outputs of ``space``; None where none is known.
@@ -33,6 +38,28 @@ def largest_loss(loss, space) -> float | None:
             value = _KNOWN[kind.__name__](loss, space)
             return None if value is None else float(value)
     return None
+
+
+def largest_of_problem(problem, loss_bound, used_by: str) -> float:
+    """The largest loss: given, if it holds for the training outputs, or known."""
+    if loss_bound is not None:
+        loss_bound = check_positive(loss_bound, "loss_bound", used_by)
+        first, _ = distinct(problem.outputs)  # files may be sorted by output
+        some = problem.outputs[first[:SEEN]]
+        seen = float(problem.loss.pairwise(some, some).max())
+        if seen > loss_bound * (1 + 1e-9):
+            raise ValueError(
+                f"{used_by}: loss_bound is {loss_bound:g}, but a training output costs "
+                f"{seen:g} against another."
+            )
+        return loss_bound
+    known = largest_loss(problem.loss, problem.space)
+    if known is None or not known > 0:
+        raise ValueError(
+            f"{used_by}: the largest value of {type(problem.loss).__name__} on "
+            f"{type(problem.space).__name__} is not known; give loss_bound."
+        )
+    return known
 
 
 def _hierarchical(loss, space) -> float:

@@ -137,7 +137,7 @@ def pac_bayes_bound(
     if sigma2 is not None:
         lines.append("sigma2 was chosen before seeing the rows")
     assumptions = output_assumptions(model, *lines)
-    return Certificate(value, terms, value >= largest, delta, assumptions)
+    return Certificate(value, terms, value >= largest, delta, assumptions, "pac_bayes")
 
 
 def _check_unit(K_X):

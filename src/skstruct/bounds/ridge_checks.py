@@ -11,6 +11,8 @@ from skstruct.bounds.surrogate import decided_from_weights
 from skstruct.kernels.inputs import SCALED, UNIT_KERNELS, is_sum
 from skstruct.smoothing import KernelRidge
 
+OTHER_ROWS = "Rows that no model was fitted to bound the risk of any: certify(X_new, y_new)."
+
 
 def checked_ridge(model, X, y) -> KernelRidge:
     """The kernel ridge regression of a fitted model, if the theorem covers it."""
@@ -21,17 +23,19 @@ def checked_ridge(model, X, y) -> KernelRidge:
     if type(smoother) is not KernelRidge or np.ndim(smoother.alpha) > 0:
         raise ValueError(
             "stability_bound covers kernel ridge regression with one alpha for all labels; "
-            f"{type(smoother).__name__} came. Leave smoother and label_kernel at None."
+            f"{type(smoother).__name__} came. Leave smoother and label_kernel at None. {OTHER_ROWS}"
         )
     if smoother.fit_intercept:
         raise ValueError(
             "stability_bound covers kernel ridge regression without intercept; fit the model "
-            "with fit_intercept=False."
+            f"with fit_intercept=False. {OTHER_ROWS}"
         )
     if not np.isfinite(smoother.alpha):
         raise ValueError("stability_bound needs a finite alpha.")
     if (smoother.sample_weight_ != 1.0).any():
-        raise ValueError("stability_bound is about rows of weight one; fit without sample_weight.")
+        raise ValueError(
+            f"stability_bound is about rows of weight one; fit without sample_weight. {OTHER_ROWS}"
+        )
     _check_training_rows(model, X, y)
     _check_fixed_outputs(model.problem_)
     return smoother

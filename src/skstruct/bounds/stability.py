@@ -7,14 +7,12 @@ import math
 
 import numpy as np
 
-from skstruct._arrays.distinct import distinct
 from skstruct.bounds.certificate import LARGEST, Certificate, check_delta, check_positive
-from skstruct.bounds.largest import largest_loss
+from skstruct.bounds.largest import largest_of_problem
 from skstruct.bounds.ridge_checks import checked_ridge, largest_kernel_value, ridge_assumptions
 from skstruct.bounds.surrogate import mean_surrogates, rounding_of_risk
 
 RATIO = math.sqrt(2.0)  # between neighbours of the grid of rho
-SEEN = 200  # training outputs that a largest loss is compared with
 
 
 def stability_constant(m: int, alpha: float, kappa: float) -> float:
@@ -134,7 +132,7 @@ def stability_bound(model, X, y, *, delta=0.05, rho=None, loss_bound=None, kappa
     smoother, problem = checked_ridge(model, X, y), model.problem_
     m, alpha = len(problem.outputs), float(smoother.alpha)
     kappa = largest_kernel_value(model, X, kappa)
-    largest = _largest(problem, loss_bound)
+    largest = largest_of_problem(problem, loss_bound, "stability_bound")
     n_trials = 1 if model.search_ is None else len(model.search_.trials)
     if rho is None:
         rhos = rho_grid(m, alpha, kappa, delta / n_trials)
@@ -161,25 +159,4 @@ def stability_bound(model, X, y, *, delta=0.05, rho=None, loss_bound=None, kappa
     value = float(values[best])
     terms = {name: float(term) for name, term in terms.items()}
     assumptions = ridge_assumptions(model, rho_given=rho is not None)
-    return Certificate(value, terms, value >= largest, delta, assumptions)
-
-
-def _largest(problem, loss_bound) -> float:
-    if loss_bound is not None:
-        loss_bound = check_positive(loss_bound, "loss_bound", "stability_bound")
-        first, _ = distinct(problem.outputs)  # files may be sorted by output
-        some = problem.outputs[first[:SEEN]]
-        seen = float(problem.loss.pairwise(some, some).max())
-        if seen > loss_bound * (1 + 1e-9):
-            raise ValueError(
-                f"stability_bound: loss_bound is {loss_bound:g}, but a training output costs "
-                f"{seen:g} against another."
-            )
-        return loss_bound
-    known = largest_loss(problem.loss, problem.space)
-    if known is None or not known > 0:
-        raise ValueError(
-            f"stability_bound: the largest value of {type(problem.loss).__name__} on "
-            f"{type(problem.space).__name__} is not known; give loss_bound."
-        )
-    return known
+    return Certificate(value, terms, value >= largest, delta, assumptions, "stability")

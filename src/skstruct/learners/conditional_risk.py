@@ -34,6 +34,11 @@ from skstruct.learners.problem import risk_problem
 from skstruct.learners.raw_inputs import takes_raw_inputs
 from skstruct.learners.streams import StreamedRisk
 from skstruct.learners.tokens import TokenBatch
+from skstruct.learners.training_rows import (
+    are_training_rows,
+    held_out_options,
+    refuse_training_rows,
+)
 from skstruct.losses import resolve_loss
 from skstruct.smoothing import KernelRidge, LinearSmoother
 from skstruct.smoothing.base import KeepsEngine
@@ -542,16 +547,35 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         """Minus the mean loss of the predictions for ``X``; loss and limits as in ``predict``."""
         return self._score(X, y, sample_weight, *self._prepared(loss, restrict))
 
-    def certify(self, X, y, *, delta=0.05, **options) -> Certificate:
-        """A bound on the risk of this model, right with probability 1 - delta over its training.
+    def certify(self, X, y, *, delta=0.05, bound=None, **options) -> Certificate:
+        """A bound on the risk of this model that fails with probability delta at most.
+
+        From rows that the model was not fitted to, it holds for any model, over the draw of these
+        rows. From the training rows themselves, it is that of algorithmic stability, for kernel
+        ridge regression without intercept.
 
         Parameters
         ----------
-        X, y : the data of training
+        X, y : rows that had no part in training, or all rows of training
+        delta : float, default=0.05
+        bound : "held_out" or "stability", default=None
+            None takes the one that the rows are for.
         **options
-            Of :func:`skstruct.bounds.stability_bound`, such as ``rho`` and ``loss_bound``.
+            ``loss_bound`` where the largest loss is not known; for the training rows those of
+            :func:`skstruct.bounds.stability_bound`, such as ``rho``.
         """
-        from skstruct.bounds import stability_bound
+        from skstruct.bounds import held_out_bound, stability_bound
+        from skstruct.bounds.largest import largest_of_problem
 
         check_is_fitted(self)
-        return stability_bound(self, X, y, delta=delta, **options)
+        if bound not in (None, "held_out", "stability"):
+            raise ValueError(f'bound is "held_out" or "stability"; got {bound!r}.')
+        trained = bound != "stability" and are_training_rows(self, X, y)
+        if bound == "stability" or (bound is None and trained):
+            return stability_bound(self, X, y, delta=delta, **options)
+        refuse_training_rows(trained)
+        largest = largest_of_problem(self.problem_, **held_out_options(options))
+        losses = self._losses(X, y, *self._prepared())
+        return held_out_bound(
+            losses, largest, delta=delta, binary=self.problem_.loss.all_or_nothing
+        )

@@ -12,7 +12,14 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.progress import announce, reported
 from skstruct._arrays.whole import all_or_nothing
-from skstruct.bounds import Certificate, compression_bound, pac_bayes_bound
+from skstruct.bounds import (
+    Certificate,
+    compression_bound,
+    held_out_bound,
+    largest_loss,
+    pac_bayes_bound,
+)
+from skstruct.bounds.output_regression import largest_output_loss
 from skstruct.kernels.inputs import UNIT_KERNELS
 from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
 from skstruct.kernels.outputs.definite import check_definite
@@ -33,6 +40,11 @@ from skstruct.learners.one_pass import (
 )
 from skstruct.learners.output_forms import output_space
 from skstruct.learners.radius import choose_radius
+from skstruct.learners.training_rows import (
+    are_training_rows,
+    held_out_options,
+    refuse_training_rows,
+)
 from skstruct.losses import ZeroOne, resolve_loss
 from skstruct.smoothing import KernelRidge, SampleCompression
 from skstruct.smoothing.base import KeepsEngine
@@ -372,37 +384,65 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
 
     def score(self, X, y, sample_weight=None, *, loss=None, restrict=None) -> float:
         """Minus the mean loss of the predictions for ``X``; the model's own when None."""
-        loss = self.loss if loss is None else loss
+        check_consistent_length(y, sample_weight)
+        losses, _ = self._judged(X, y, self.loss if loss is None else loss, restrict)
+        return 0.0 - float(np.average(losses, weights=sample_weight))
+
+    def _judged(self, X, y, loss, restrict=None):
+        """Losses of the predictions, and what measures them: a loss, or an output kernel."""
         judge: OutputKernel | None = self.output_kernel_
         if loss is not None:
             right = isinstance(resolve_loss(loss), ZeroOne)  # an output never seen is wrong
             judge = Dirac() if right else None
         problem, smoother = self._prepared(None if judge else loss, restrict)
         if judge is None:
-            return self._score(X, y, sample_weight, problem, smoother)
-        check_consistent_length(y, sample_weight)
-        losses = judge.loss(self._decode(X, problem, smoother).outputs, y)
-        return 0.0 - float(np.average(losses, weights=sample_weight))
+            return self._losses(X, y, problem, smoother), problem.loss.loss
+        return judge.loss(self._decode(X, problem, smoother).outputs, y), judge
 
     def certify(self, X, y, *, delta=0.05, bound=None, **options) -> Certificate:
-        """A bound on the risk of this model, right with probability 1 - delta over its training.
+        """A bound on the risk of this model that fails with probability delta at most.
+
+        From rows that the model was not fitted to, it holds for any model, over the draw of these
+        rows; from the training rows, over the draw of these.
 
         Parameters
         ----------
-        X, y : the data of training
-        bound : "pac_bayes" or "compression", default=None
-            None takes the one that the method of training minimizes.
+        X, y : rows that had no part in training, or all rows of training
+        delta : float, default=0.05
+        bound : "held_out", "pac_bayes" or "compression", default=None
+            None takes the one that the rows are for; for those of training the one that the
+            method minimizes.
         **options
-            Of :func:`skstruct.bounds.pac_bayes_bound` or
+            ``loss_bound`` where the largest loss is not known, and for the training rows those
+            of :func:`skstruct.bounds.pac_bayes_bound` or
             :func:`skstruct.bounds.compression_bound`.
         """
         check_is_fitted(self, "smoother_")
-        if bound is None:
+        if bound not in (None, "held_out", "pac_bayes", "compression"):
+            raise ValueError(
+                'bound is "pac_bayes" or "compression", from the rows of training, or "held_out"; '
+                f"got {bound!r}."
+            )
+        trained = bound in (None, "held_out") and are_training_rows(self, X, y)
+        if bound is None and trained:
             bound = "pac_bayes" if self.method == "ridge" else "compression"
-        if bound not in ("pac_bayes", "compression"):
-            raise ValueError(f'bound is "pac_bayes" or "compression"; {bound!r} came.')
-        certified = pac_bayes_bound if bound == "pac_bayes" else compression_bound
-        return certified(self, X, y, delta=delta, **options)
+        if bound in ("pac_bayes", "compression"):
+            certified = pac_bayes_bound if bound == "pac_bayes" else compression_bound
+            return certified(self, X, y, delta=delta, **options)
+        refuse_training_rows(trained)
+        losses, judge = self._judged(X, y, self.loss)
+        largest = self._largest(judge, **held_out_options(options))
+        return held_out_bound(losses, largest, delta=delta, binary=judge.all_or_nothing)
+
+    def _largest(self, judge, loss_bound, used_by) -> float:
+        if judge is self.output_kernel_:
+            return largest_output_loss(self, loss_bound, used_by)
+        if isinstance(judge, OutputKernel):
+            return 1.0
+        known = largest_loss(judge, self.space_) if loss_bound is None else loss_bound
+        if known is None:
+            raise ValueError(f"{used_by}: the largest loss is not known; give loss_bound.")
+        return float(known)
 
 
 def _penalties(C):

@@ -36,6 +36,7 @@ class BaseLoss(BaseEstimator):
     """
 
     embedding = "indicators"
+    all_or_nothing = False  # whether it is either 0 or its largest value
 
     def embedding_on(self, space) -> str:
         """The embedding in which this loss is bilinear over ``space``."""

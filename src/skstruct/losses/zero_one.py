@@ -30,6 +30,7 @@ class ZeroOne(BaseLoss):
     """
 
     embedding = "outputs"
+    all_or_nothing = True
 
     def __init__(self, candidates=None):
         self.candidates = candidates

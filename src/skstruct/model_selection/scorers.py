@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import numpy as np
 from sklearn.utils import check_consistent_length
 
@@ -15,7 +17,12 @@ def loss_scorer(loss):
 
     The model predicts *for* that loss, whatever it was trained with. Pass the result as
     ``scoring`` to ``cross_val_score``, ``GridSearchCV`` and their like; a dictionary of
-    several compares losses in one run.
+    several compares losses in one run. A model that predicts in one way only is judged by what
+    it predicts.
+
+    A grid over the parameter ``loss`` needs it: ``model.score`` is minus the loss that the model
+    was made with, and losses of different scales (labels that are wrong, a share of these) do
+    not compare.
 
     Examples
     --------
@@ -31,11 +38,12 @@ def loss_scorer(loss):
     def score(model, X, y):
         check_consistent_length(X, y)
         inner = model[-1] if hasattr(model, "steps") else model  # a pipeline's last step
-        if not hasattr(inner, "predict_risk"):  # predicts in one way only
+        takes_loss = hasattr(inner, "predict_risk")
+        if not takes_loss and "loss" in signature(inner.score).parameters:
             return model.score(X, y, loss=resolved)
+        predicted = model.predict(X, loss=resolved) if takes_loss else model.predict(X)
         space = inner.space_
-        predicted = space.validate(model.predict(X, loss=resolved))
-        truth = space.validate(y)
+        predicted, truth = space.validate(predicted), space.validate(y)
         check_predicted_lengths(inner, predicted, truth)
         bound = pair(resolved, space, inner.outputs_)[1]
         return 0.0 - float(np.mean(bound(predicted, truth)))

@@ -44,6 +44,8 @@ class OutputKernel(BaseEstimator):
        algorithms for the regression approach to structured output prediction", 2013.
     """
 
+    all_or_nothing = False  # whether its loss is either 0 or the largest one
+
     def fit(self, Y) -> Self:
         """Learn what is left open from outputs in the user's form."""
         return self

@@ -35,6 +35,8 @@ class Dirac(OutputKernel):
     array([0., 1.])
     """
 
+    all_or_nothing = True
+
     def __call__(self, A, B=None) -> np.ndarray:
         a, b = output_codes(A, B, "Dirac")
         return (a[:, None] == b).astype(np.float64)
