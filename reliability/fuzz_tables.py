@@ -38,6 +38,7 @@ _CSV = [
     b"id\tx\tclass\nr1\t1\ta\nr2\t1e-5\tb\n",
     b"x,tags\n1,B-NP I-NP\n2,O\n",
     b"a,b,y\n1,0,3\n0,1,2\n0,0,1\n",
+    b"id,'=a,sky,labels\n'=r,-1,'+b,'=c;d\n''=r,2,-7,\\=e\n'x,3,@f,g\\>h\n",
 ]
 _FORMAT_SEEDS: dict[str, list[bytes]] = {
     "csv": _CSV,
@@ -49,9 +50,13 @@ _FORMAT_SEEDS: dict[str, list[bytes]] = {
     "conll": [
         b"-DOCSTART- -X- O\n\nHe PRP B-NP\nran VBD B-VP\n\nNo DT O\n",
         "one token\tDT\tB-NP\nthé\tNN\tI-NP\n\n.\t.\tO\n".encode(),
+        b"# text = al mar\n1-2\tal\t_\t_\t_\t_\t_\t_\t_\t_\n1\ta\ta\tADP\t_\t_\t3\tcase\t_\t_\n"
+        b"2\tel\tel\tDET\t_\t_\t3\tdet\t_\t_\n2.1\to\to\tX\t_\t_\t_\t_\t3:x\t_\n\n"
+        b"1\tmar\tmar\tNOUN\t_\t_\t0\troot\t_\t_\n",
     ],
 }
-TOKENS = [b"a;b", b"a>b", b"a=b", b"\\;", b'""', b"NA", b"1.5", b"-DOCSTART-", b"\n\n", b"y,", b"x"]
+TOKENS = [b"a;b", b"a>b", b"a=b", b"\\;", b'""', b"NA", b"1.5", b"-DOCSTART-", b"\n\n", b"y,", b"x",
+          b"'=", b"'", b"\\=", b"1-2", b"1.1", b"# "]  # fmt: skip
 
 
 def _parquet() -> list[bytes]:

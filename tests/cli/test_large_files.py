@@ -299,6 +299,10 @@ def test_the_choice_is_said_before_the_fit(run, monkeypatch):
         ("kernel", ["space=x"], "--task"),
         ("kernel", ["verbose=1"], "--verbose"),
         ("svm", ["system=nystroem"], "system"),
+        ("kernel", ["alpha=abc"], "alpha is a positive number"),
+        ("kernel", ["alpha=[1.0, -1]"], "alpha is a positive number"),
+        ("kernel", ["system=fast"], "'fast'"),
+        ("linear", ["n_landmarks=0"], "n_landmarks is a whole number"),
     ],
 )
 def test_settings_that_have_no_part_are_wrong_usage(run, learner, settings, told):

@@ -79,11 +79,12 @@ def _parquet_cells(path) -> int:
 def _unpacked_share(path) -> tuple[float, bytes]:
     """How many times longer the text of a file is than its bytes, and its beginning."""
     with open(path, "rb") as file:
-        packed = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix)
-        if packed is None:
+        if path.suffix not in (".gz", ".xz"):
             return 1.0, file.read(_LOOKED_AT)
+        opened = gzip.open if path.suffix == ".gz" else lzma.open
         try:
-            text = packed(file).read(_LOOKED_AT)
+            with opened(file, "rb") as packed:
+                text = packed.read(_LOOKED_AT)
         except (OSError, EOFError, lzma.LZMAError):
             return 1.0, b""  # said by whoever reads it
         return max(1.0, len(text) / max(1, min(file.tell(), path.stat().st_size))), text

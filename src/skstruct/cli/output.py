@@ -62,6 +62,8 @@ def style_for(path, as_json: bool, raw_cells: bool, of_words: bool) -> Style:
             f"{path}: a file with the ending {ending} does not hold these predictions. They are "
             f"written as CSV (.csv, .tsv), JSON lines (.jsonl) or Parquet (.parquet).{tags}"
         )
+    if kind == "parquet" and path.endswith((".gz", ".xz")):
+        raise click.UsageError(f"{path}: a Parquet file is packed within: leave .gz or .xz out.")
     if as_json and kind == "parquet":
         raise click.UsageError("A Parquet file holds columns: leave --json out.")
     if as_json and kind == "conll":

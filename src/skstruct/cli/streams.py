@@ -88,7 +88,7 @@ def _held_against(model, explain) -> int:
     """How many rows of training a new row is compared with: all, landmarks, or none."""
     n_training = model.about_["rows"]
     learner = model.learner_
-    smoother = getattr(learner, "smoother_", None)
+    smoother: Any = getattr(learner, "smoother_", None)
     if explain is not None or getattr(getattr(learner, "problem_", None), "by_weights", False):
         return n_training
     if hasattr(smoother, "n_landmarks_"):

@@ -20,6 +20,7 @@ from skstruct.datasets.formats.columns import (
 from skstruct.datasets.formats.edges import check_path
 from skstruct.datasets.formats.outputs import hierarchy_of, outputs_of, read_cells, whole_names
 from skstruct.datasets.formats.targets import (
+    KNOWN,
     MOST_CLASSES,
     first_task,
     guess_task,
@@ -48,6 +49,12 @@ class TaskGuess:
         self._kept: dict[tuple, list[str]] = {}
         self._known: set[str] = set()
         self._possible: set[str] | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether names tell the task, without a look at the rows."""
+        known = KNOWN.get(self.names[0].strip().lower()) if len(self.names) == 1 else None
+        return self.options.edges_file is not None or known not in (None, "ranking")
 
     def add(self, columns: list[TextColumn]) -> None:
         if len(columns) > 1:
@@ -98,7 +105,8 @@ class OutputSummary:
     def __init__(self, names, task: str, options: ReadOptions):
         self.names, self.task, self.options = tuple(names), task, options
         self.n_missing, self._first_missing = 0, (0, "", "")
-        self._texts, self._names = Codes(), set()
+        self._texts = Codes()
+        self._names: set[str] = set()
         self._shown: dict[str, str] = {}
         self.labels: tuple[str, ...] = ()
         self.edges: tuple | None = None

@@ -102,8 +102,9 @@ class TrainingBlocks:
 
     def _guess(self, targets):
         guess = TaskGuess(targets, self._options)
-        for _, columns in self._pass("the task", dict.fromkeys(targets, True)):
-            guess.add(columns)
+        if not guess.is_settled:
+            for _, columns in self._pass("the task", dict.fromkeys(targets, True)):
+                guess.add(columns)
         return guess.task()
 
     def _pass(self, what, wanted):

@@ -7,11 +7,14 @@ import contextlib
 import gzip
 import io
 import lzma
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from skstruct._files.atomic import replacing
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.formats.base import Format
+from skstruct.datasets.formats.csv_writing import write_csv
 from skstruct.datasets.formats.edges import path_edges, write_edges
 from skstruct.datasets.formats.text import bare_name, stem
 from skstruct.datasets.reading import WITH_EDGES_BESIDE
@@ -59,12 +62,12 @@ def write_data(
     chosen = format_to_write(dataset, path, format)
     if raw_cells and chosen.name != "csv":
         raise ValueError(f"raw_cells is for CSV files; the format {chosen.name!r} needs no care.")
-    options = {"raw": True} if raw_cells else {}
+    write: Any = partial(write_csv, raw=True) if raw_cells else chosen.write
     edges = io.StringIO()
     try:
         write_edges(_edges_to_write(dataset, chosen), edges)  # what is wrong with them, first
         with _packed(path) as file:
-            chosen.write(dataset, file, **options)
+            write(dataset, file)
         if edges.getvalue():
             with _packed(path.with_name(stem(path) + ".edges")) as file:
                 file.write(edges.getvalue())

@@ -46,4 +46,5 @@ def _encoding(inputs, scale):
     columns = "1 column" if n_numbers == 1 else f"{n_numbers:,} columns"
     parts = [f"{columns} of numbers, {scaled}"] if n_numbers else []
     parts += [f"{n_names:,} of names, one-hot"] if n_names else []
-    return f"inputs are {', and '.join(parts)}: {n_features:,} features."
+    features = "1 feature" if n_features == 1 else f"{n_features:,} features"
+    return f"inputs are {', and '.join(parts)}: {features}."

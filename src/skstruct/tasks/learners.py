@@ -123,8 +123,24 @@ def make_learner(name: str, space, loss=None, verbose=0, **parameters):
     _check_nested(learner, parameters)
     learner.set_params(**parameters)
     if named.home == _CRM:
+        _check_values(learner)
         _check_parts(learner, parameters, f"The learner {name!r}")
     return learner
+
+
+def _check_values(learner):
+    """Refuse what a fit would refuse, before data are read in passes."""
+    from skstruct.learners.leave_out import given_alphas
+    from skstruct.learners.one_pass import check_settings
+
+    check_settings(learner)
+    if learner.alpha != "auto":
+        try:
+            given_alphas(learner.alpha)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f'alpha is a positive number, several, or "auto"; got {learner.alpha!r}.'
+            ) from None
 
 
 def _check_nested(learner, parameters):

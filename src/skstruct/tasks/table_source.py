@@ -39,6 +39,8 @@ class TableSource(Source):
         What a model remembers of the rows, once a pass over them is over.
     """
 
+    n_rows: int
+
     def __init__(self, data, encoder):
         self.data, self.encoder = data, encoder
         self.n_rows = len(data)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.datasets.formats.columns import TextColumn, as_numbers, is_missing
@@ -134,7 +136,7 @@ def first_task(possible) -> tuple[str, str]:
 def tasks_of_many(columns: list[TextColumn]) -> set[str]:
     """What several columns of outputs may be; of blocks of rows, what all of them may be."""
     is_labels = all(text in INDICATORS for column in columns for text in column.texts)
-    numbers = [as_numbers(column.texts) for column in columns]
+    numbers: list[Any] = [as_numbers(column.texts) for column in columns]
     if any(found is None for found in numbers):
         if is_labels:  # truth values
             return {"labels"}
