@@ -49,7 +49,7 @@ class Candidates(Classes):
     def default_loss(self):
         return "zero_one" if self.loss is None else self.loss
 
-    _learned: ClassVar = ("known_", "n_candidates_", "series_")
+    _learned: ClassVar[tuple[str, ...]] = ("known_", "n_candidates_", "series_")
 
     def fit(self, Y):
         self.__dict__.pop("_opened", None)

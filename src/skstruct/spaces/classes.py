@@ -48,7 +48,7 @@ class Classes(GivenWhole, BaseSpace):
 
     embedding = "outputs"
     default_loss = "zero_one"
-    _learned: ClassVar = ("labels_", "number_", "series_")
+    _learned: ClassVar[tuple[str, ...]] = ("labels_", "number_", "series_")
 
     def __init__(self, labels=None):
         self.labels = labels

@@ -37,7 +37,7 @@ class GivenWhole:
                 "appropriate arguments before using it, or give everything to its constructor."
             )
         whole = copy.copy(self)
-        whole._opening = True
+        vars(whole)["_opening"] = True
         whole._open()
         taken = {name: part for name, part in vars(whole).items() if name not in known}
         taken.pop("_opening")

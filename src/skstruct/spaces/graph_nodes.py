@@ -73,7 +73,7 @@ class GraphNodes(Classes):
         """
         return cls(cotangent_weights(points, faces), labels=labels)
 
-    _learned: ClassVar = ("labels_", "number_", "series_", "adjacency_")
+    _learned: ClassVar[tuple[str, ...]] = ("labels_", "number_", "series_", "adjacency_")
 
     def _is_given(self):
         return True

@@ -39,7 +39,7 @@ class QuantitySpace(GivenWhole, BaseSpace):
     discrete = False  # nothing to break ties between: costs are taken as they are
     separable = True  # whether ``minimize`` is known
     labels = None
-    _learned: ClassVar = ("labels_", "form_", "mean_")
+    _learned: ClassVar[tuple[str, ...]] = ("labels_", "form_", "mean_")
     limits_: Any = None  # limits that may differ from row to row, with ``n_rows`` and ``rows``
 
     # ------------------------------------------------------------- the user's form

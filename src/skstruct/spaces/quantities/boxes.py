@@ -79,7 +79,7 @@ class Box(QuantitySpace):
         self.high = high
         self.labels = labels
 
-    _learned: ClassVar = (*QuantitySpace._learned, "low_", "high_")
+    _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "low_", "high_")
 
     def _names_alone(self):
         if self.low is None or self.high is None:

@@ -77,7 +77,12 @@ class Flows(ConstrainedSpace):
         self.max_boxes = max_boxes
 
     # ------------------------------------------------------------- learning
-    _learned: ClassVar = (*ConstrainedSpace._learned, "network_", "supply_", "incidence_")
+    _learned: ClassVar[tuple[str, ...]] = (
+        *ConstrainedSpace._learned,
+        "network_",
+        "supply_",
+        "incidence_",
+    )
     _plain_form = FlowForm("arcs")
 
     def _names_alone(self):
