@@ -46,12 +46,16 @@ def table_of(X, like: Table, *, is_sparse: bool) -> Table:
     values = dict(zip(like.names, like.values))
     columns = []
     for name in there:
-        absent = None
-        if is_sparse:
-            absent = 0.0 if values[name] is None else next(iter(values[name]), None)
-        columns.append(_column(source, name, values[name], absent))
+        columns.append(_column(source, name, values[name], _absent(values[name], is_sparse)))
     table, _ = as_table(columns, len(source), there, _fail)
     return Table(table.names, table.values, sparse.csr_array(table.data)) if is_sparse else table
+
+
+def _absent(values, is_sparse) -> float | str | None:
+    """What a row has that leaves a column out: in sparse data zero, or the first of its names."""
+    if not is_sparse:
+        return None
+    return 0.0 if values is None else next(iter(values), None)
 
 
 def labelled(X, task: str, targets: tuple[str, ...]) -> Dataset:
@@ -223,6 +227,7 @@ def with_index(outputs, X, names: tuple | None, target: str | None):
     import pandas
 
     if isinstance(outputs, np.ndarray) and outputs.ndim == 2:
-        fits = names is not None and len(names) == outputs.shape[1]
-        return pandas.DataFrame(outputs, index=X.index, columns=list(names) if fits else None)
+        columns = list(names or ())
+        fits = len(columns) == outputs.shape[1]
+        return pandas.DataFrame(outputs, index=X.index, columns=columns if fits else None)
     return pandas.Series(list(outputs), index=X.index, name=target)
