@@ -264,7 +264,7 @@ class Rankings(RandomRankings):
     def argmin(self, costs):
         """For every row the ranking of least cost."""
         costs, d = self._checked(costs), len(self.items_)
-        outputs, values, bounds = np.empty((len(costs), d)), *np.empty((2, len(costs)))
+        outputs, (values, bounds) = np.empty((len(costs), d)), np.empty((2, len(costs)))
         for rows in self.limits_.kinds(len(costs)):
             limits = self.limits_.rows(rows)
             decoded = self._scheme.decode(costs[rows], d, limits, prove=self.prove)
