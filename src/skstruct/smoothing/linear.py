@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from skstruct._arrays.sparse_rows import narrow_indices
 from skstruct.smoothing.kernel_ridge import check_alpha, group_rows
 from skstruct.smoothing.systems.normal import COLUMNS_AT_ONCE, NormalEquations
 
@@ -113,7 +114,7 @@ class LinearRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         if not weight.any():
             raise ValueError("All sample weights are zero.")
-        self.X_fit_, self.sample_weight_ = X, weight
+        self.X_fit_, self.sample_weight_ = narrow_indices(X), weight
         self.left_out_rows_ = _held_out(weight)
         return self._solve(y)
 
