@@ -129,3 +129,17 @@ def test_blocks_are_predicted_one_by_one(tmp_path):
     parts = list(model.predict_batches(read_blocks(path, like, rows=3)))
     assert [len(part) for part in parts] == [3, 3, 2]
     assert np.concatenate(parts).tolist() == model.predict(read_data(path)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "n_rows", "taken"),
+    [("kernel", 5_000, False), ("kernel", 5_001, True), ("kernel", 20_000, True),
+     ("kernel", 20_001, False), ("linear", 15_000, False), ("forest", 15_000, False)],
+)  # fmt: skip
+def test_landmarks_are_asked_for_only_where_a_matrix_of_all_rows_would_be_kept(name, n_rows, taken):
+    from skstruct.losses import Hamming
+    from skstruct.spaces import LabelSets
+    from skstruct.tasks.learners import make_learner, takes_landmarks
+
+    learner = make_learner(name, LabelSets())
+    assert takes_landmarks(name, learner, Hamming(), n_rows) == taken

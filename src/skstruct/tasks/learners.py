@@ -181,9 +181,16 @@ def _check_parts(learner, given, who):
 
 
 def takes_landmarks(name: str, learner, loss, n_rows: int) -> bool:
-    """Whether a learner that was not told how to solve its system takes landmarks for many rows."""
+    """Whether a learner that was not told how to solve its system takes landmarks here.
+
+    Where "auto" would keep a matrix of all rows, which a model file would hold. With more rows than
+    that it takes landmarks by itself, and a linear kernel has no need of them.
+    """
+    from skstruct.smoothing.planning import EXACT_ROWS as FACTORED
+
     able = reads_blocks(name) and needs_all_rows(name, learner, loss) is None
-    return able and learner.system == "auto" and n_rows > EXACT_ROWS
+    between = EXACT_ROWS < n_rows <= FACTORED and learner.kernel != "linear"
+    return able and learner.system == "auto" and between
 
 
 def reads_blocks(name: str) -> bool:
