@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+from skstruct import StructuredPerceptron, load_model, save_model
 from skstruct.spaces import Cycles, Flows, Graphs, Matchings, SpanningTrees, Tournaments
 
 NODES = ["a", "b", "c", "d"]
@@ -58,3 +59,14 @@ def test_names_follow_the_embedding():
     assert space.labels_[0] == (0, 1)
     arcs = space.with_embedding("indicators")
     assert len(arcs.labels_) == len(arcs.edges_) == 20
+
+
+def test_models_of_directed_cycles_are_saved(tmp_path):
+    """Outputs have a column for every arc, twice as many as there are names."""
+    X = np.arange(6.0)[:, None]
+    space = Cycles(NODES).restrict(exclude_edges=[("a", "b")])
+    model = StructuredPerceptron(space, random_state=0).fit(X, [["a", "c", "b"], NODES[::-1]] * 3)
+    save_model(model, tmp_path / "cycles.model")
+    again = load_model(tmp_path / "cycles.model")
+    assert again.predict(X).tolist() == model.predict(X).tolist()
+    assert again.space_.labels_ == space.labels_

@@ -152,14 +152,13 @@ class BlockPredictor(BaseEstimator):
         return Decoded(outputs, best.values, best.bounds)
 
     def _score(self, X, y, sample_weight, problem, smoother) -> float:
-        check_consistent_length(y, sample_weight)
-        losses = self._losses(X, y, problem, smoother)
+        losses = self._losses(X, y, problem, smoother, sample_weight)
         return 0.0 - float(np.average(losses, weights=sample_weight))
 
-    def _losses(self, X, y, problem, smoother) -> np.ndarray:
+    def _losses(self, X, y, problem, smoother, sample_weight=None) -> np.ndarray:
         """Losses of the predictions for X, row by row."""
         X, _ = self._checked(X)
-        check_consistent_length(X, y)
+        check_consistent_length(X, y, sample_weight)
         truth = self.space_.validate(y)
         problem.check_truth(X, truth)
         return problem.loss(self._decided(X, problem, smoother).outputs, truth)

@@ -384,11 +384,11 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
 
     def score(self, X, y, sample_weight=None, *, loss=None, restrict=None) -> float:
         """Minus the mean loss of the predictions for ``X``; the model's own when None."""
-        check_consistent_length(y, sample_weight)
-        losses, _ = self._judged(X, y, self.loss if loss is None else loss, restrict)
+        loss = self.loss if loss is None else loss
+        losses, _ = self._judged(X, y, loss, restrict, sample_weight)
         return 0.0 - float(np.average(losses, weights=sample_weight))
 
-    def _judged(self, X, y, loss, restrict=None):
+    def _judged(self, X, y, loss, restrict=None, sample_weight=None):
         """Losses of the predictions, and what measures them: a loss, or an output kernel."""
         judge: OutputKernel | None = self.output_kernel_
         if loss is not None:
@@ -396,7 +396,8 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
             judge = Dirac() if right else None
         problem, smoother = self._prepared(None if judge else loss, restrict)
         if judge is None:
-            return self._losses(X, y, problem, smoother), problem.loss.loss
+            return self._losses(X, y, problem, smoother, sample_weight), problem.loss.loss
+        check_consistent_length(y, sample_weight)
         return judge.loss(self._decode(X, problem, smoother).outputs, y), judge
 
     def certify(self, X, y, *, delta=0.05, bound=None, **options) -> Certificate:

@@ -38,8 +38,13 @@ def _check_part(array, letter, shape, low, high):
         raise ModelFileError("limits with numbers that their space has not")
 
 
+def _n_columns(space) -> int:
+    """Columns of canonical outputs; labels name those of the embedding, which may be fewer."""
+    return space.dag_.n_nodes if hasattr(space, "dag_") else len(space.labels_)
+
+
 def _label_limits(space):
-    d = len(space.labels_)
+    d = _n_columns(space)
     return {"low": ("b", (d,), 0, 0), "high": ("b", (d,), 0, 0)}
 
 
@@ -148,4 +153,4 @@ def _bounds(space):
         return None, None, len(space.labels_)
     if hasattr(space, "number_"):
         return 0, len(space.labels_), None
-    return -1, 2, len(space.labels_)
+    return -1, 2, _n_columns(space)
