@@ -138,14 +138,26 @@ ESTIMATORS = {
 }
 
 
+# Steps of a row are as long as its weight, and rows come in random order: a row twice is two
+# visits, at other times. tests/learners/test_sample_weights.py has what holds instead.
+EXPECTED_FAILURES = {
+    "structured perceptron": {
+        "check_sample_weight_equivalence_on_dense_data": "a weight is no second visit",
+        "check_sample_weight_equivalence_on_sparse_data": "a weight is no second visit",
+    },
+}
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_check_estimator(name):
     # One of the checks runs only with this variable, which SciPy reads when imported.
     code = (
         "import json, sys, warnings; sys.path.insert(0, 'tests'); warnings.simplefilter('ignore');"
         "from sklearn.utils.estimator_checks import check_estimator;"
-        "from test_scikit_learn import ESTIMATORS;"
-        f"found = check_estimator(ESTIMATORS[{name!r}], on_fail=None);"
+        "from test_scikit_learn import ESTIMATORS, EXPECTED_FAILURES;"
+        f"expected = EXPECTED_FAILURES.get({name!r});"
+        f"found = check_estimator(ESTIMATORS[{name!r}], on_fail=None,"
+        " expected_failed_checks=expected);"
         "print(json.dumps([(f['check_name'], f['status'], str(f['exception'])) for f in found]))"
     )
     environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
@@ -153,7 +165,10 @@ def test_check_estimator(name):
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
     results = json.loads(done.stdout.splitlines()[-1])
-    assert [result for result in results if result[1] != "passed"] == []
+    wrong = [result for result in results if result[1] != "passed"]
+    expected = EXPECTED_FAILURES.get(name, {})
+    assert [result for result in wrong if result[0] not in expected] == []
+    assert {result[0] for result in wrong} == set(expected)
     assert len(results) >= 35
 
 
