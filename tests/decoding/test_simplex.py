@@ -188,7 +188,8 @@ def test_convex_rows_are_optimal(kind, gap, d):
     curves = KINDS[kind](rng.uniform(0, 1, (20, 30)), outputs / outputs.sum(1, keepdims=True))
     assert curves.convex.all()
     _, values, bounds = separable_on_simplex(curves)
-    assert (values - bounds <= gap * values).all()
+    # By size: the value of a single point is zero but for rounding.
+    assert (values - bounds <= gap * np.abs(values)).all()
 
 
 def test_convex_roots_are_optimal():

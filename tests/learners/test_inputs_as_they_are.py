@@ -27,7 +27,7 @@ from sklearn.utils import get_tags
 from skstruct import ConditionalRiskMinimizer, smoothing
 from skstruct.learners import Checkpoint
 from skstruct.model_selection import evaluate
-from skstruct.smoothing import Forest, KernelRidge, LinearRidge, Neighbors
+from skstruct.smoothing import Forest, KernelRidge, Neighbors
 from skstruct.spaces import LabelSets, Sequences
 
 RNG = np.random.default_rng(0)
@@ -189,13 +189,13 @@ def test_a_regressor_of_one_target_is_told_how_to_be_wrapped():
 
 
 def test_another_loss_names_smoothers_that_take_it():
-    for smoother in (LinearRidge(), Ridge(), RandomForestClassifier(5)):
+    for smoother in (Ridge(), RandomForestClassifier(5)):
         model = learner(smoother).fit(X, Y)
         said = (
             f"{type(smoother).__name__} was fitted to indicators.*keeps its training rows.*Forest"
         )
         with pytest.raises(ValueError, match=said):
             model.predict(X, loss="f1")
-    for name in ("KernelRidge", "Neighbors", "NadarayaWatson", "Forest"):  # those that it names
+    for name in ("KernelRidge", "LinearRidge", "Neighbors", "NadarayaWatson", "Forest"):
         fitted = learner(getattr(smoothing, name)()).fit(X, Y)
         assert fitted.predict(X, loss="f1").shape == Y.shape

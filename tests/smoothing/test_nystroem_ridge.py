@@ -559,7 +559,10 @@ def test_sparse_rows(kernel, features):
         ({"gamma": -2.0}, "gamma must be positive; -2.0"),
         ({"kernel": "gauss"}, "Unknown kernel 'gauss'"),
         ({"kernel": "precomputed"}, "has no landmarks: use KernelRidge"),
-        ({"features": "wavelets"}, 'features is "nystroem" or "fourier"; \'wavelets\''),
+        (
+            {"features": "wavelets"},
+            'features is "nystroem", "fourier" or "linear"; got \'wavelets\'',
+        ),
         ({"features": "fourier", "kernel": "poly"}, "stand for kernel=\"rbf\"; 'poly'"),
         ({"n_landmarks": 0}, "n_landmarks is a whole number from 1"),
         ({"n_landmarks": 2.5}, "n_landmarks is a whole number from 1"),

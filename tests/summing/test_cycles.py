@@ -38,8 +38,8 @@ def test_limits(kind, data):
     listed = space.enumerate()
     one = listed[data.draw(st.integers(0, len(listed) - 1))]
     tour = [v for v in space.tours(one[None])[0].tolist() if v >= 0]
-    edges = [space.labels_[e] for e in np.flatnonzero(one)]
-    free = [space.labels_[e] for e in np.flatnonzero(one == 0)]
+    edges = [space.edge_labels_[e] for e in np.flatnonzero(one)]
+    free = [space.edge_labels_[e] for e in np.flatnonzero(one == 0)]
     away = [v for v in range(6) if v not in tour]
     some = {
         "include": data.draw(st.lists(st.sampled_from(tour), max_size=2)),

@@ -468,7 +468,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
                     f"{_name_of(smoother)} was fitted to {self.problem_.key[0]}, and "
                     f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, or "
                     "with a smoother that keeps its training rows and weighs them anew for any "
-                    "loss (KernelRidge, Neighbors, NadarayaWatson, Forest)."
+                    "loss (KernelRidge, LinearRidge, Neighbors, NadarayaWatson, Forest)."
                 )
             smoother = retargeted(smoother, problem)
         return problem.restricted(restrict), smoother

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import copy
-import warnings
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.progress import announce
+from skstruct._arrays.warned import warn_caller
 from skstruct.learners.inputs import on_host, read_inputs
 from skstruct.learners.leave_out import N_ALPHAS
 from skstruct.smoothing.onepass.landmarks import EXPLAINED, rows_to_choose_from
@@ -152,24 +152,22 @@ def warn_of_loss(model, smoother, weight=None) -> None:
     """Warn of landmarks that leave much of the kernel, and of a model no better than a constant."""
     left = getattr(smoother, "residual_", 0.0)
     if left > LEFT:
-        warnings.warn(
+        warn_caller(
             f"{smoother.n_landmarks_:,} landmarks leave {left:.0%} of the kernel's trace "
             "unexplained: predictions may be far from those of the exact model. Give more "
             '(n_landmarks=...), another kernel (kernel="linear" is solved without them), or '
             'system="cholesky" where the rows fit.',
-            stacklevel=4,
         )
     if model.search_ is None or not model.problem_.rows_stand_alone:
         return
     risk = model.search_.best["risk"]
     constant = model.problem_.for_search().constant_risk(weight)
     if constant is not None and constant > 0 and risk >= constant * (1.0 - 1e-9):
-        warnings.warn(
+        warn_caller(
             f"On rows left out, the loss of the model is {risk:.4g}, and that of the best constant "
             f"answer {constant:.4g}: nothing was learned from the inputs. Try other kernels "
             '(kernel=["rbf", "laplacian", "linear"]), several widths (gamma="auto"), scaled '
             "inputs, or another smoother.",
-            stacklevel=4,
         )
 
 

@@ -125,7 +125,7 @@ def output_columns(outputs, space) -> dict:
         return dict(zip(column_names(outputs.columns), columns))
     outputs = outputs.toarray() if sparse.issparse(outputs) else outputs
     if isinstance(outputs, np.ndarray) and outputs.ndim == 2 and outputs.dtype != object:
-        names = getattr(space, "labels_", None)
+        names = getattr(space, "edge_labels_", getattr(space, "labels_", None))
         if names is None or len(names) != outputs.shape[1]:
             names = range(outputs.shape[1])
         return dict(zip(column_names(names), outputs.T))

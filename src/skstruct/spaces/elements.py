@@ -156,6 +156,9 @@ class OtherEmbedding(EmbeddingView):
     def lift(self, costs, embedding):
         return self.view.lift(costs, embedding)
 
+    def project(self, means, embedding):
+        return self.view.project(means, embedding)
+
     def _prices(self, costs):
         psi = self.embed(self.space.above_)
         return check_costs(costs, psi.shape[1], used_by=type(self.space).__name__) @ psi.T

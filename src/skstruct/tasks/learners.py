@@ -22,6 +22,7 @@ EXACT = ("cholesky", "packed", "spectral")
 # By kernel, what it does not look at; of others nothing is known.
 UNUSED = {
     "linear": ("gamma", "degree", "coef0"),
+    "auto": ("degree", "coef0"),
     "rbf": ("degree", "coef0"),
     "laplacian": ("degree", "coef0"),
     "sigmoid": ("degree",),

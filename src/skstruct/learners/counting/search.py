@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.progress import track
+from skstruct._arrays.warned import warn_caller
 from skstruct.learners.checkpoints.levels import NOWHERE
 from skstruct.learners.counting.closed_form import SpectralForm
 from skstruct.learners.counting.left_out import (
@@ -51,12 +50,10 @@ def check_learned(search, problem, loss, weight) -> None:
     """Warn where one output for all rows would have done as well."""
     constant = _constant_risk(problem, loss, weight)
     if search.best["risk"] >= constant:
-        warnings.warn(
+        warn_caller(
             f"CountingRidge: the loss on left-out rows, {search.best['risk']:.4g}, is no better "
             f"than {constant:.4g}, that of one output for all rows. Try another kernel, scaled "
             "inputs, or another contrast: 'relaxation', or a larger space.",
-            UserWarning,
-            stacklevel=6,  # whoever called fit
         )
 
 

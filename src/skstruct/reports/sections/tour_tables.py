@@ -35,7 +35,7 @@ def section(subject) -> Section:
     used = np.argsort(-edges.errors, kind="stable")
     used = used[(edges.support + edges.false)[used] > 0]
     between = " → " if space.directed else " – "
-    ways = [label_text(label, between=between) for label in space.labels_]
+    ways = [label_text(label, between=between) for label in space.edge_labels_]
     by_edge = Table(["way", *HEADER], edges.rows(ways, used), "ways that were taken, worst first")
     blocks: list = [Text(text)]
     if len(used):
@@ -51,7 +51,7 @@ def _map(subject, edges, used):
     space, at = subject.space, places_of(subject)
     if not hasattr(at, "keys"):
         at = dict(zip(space.nodes_, np.asarray(at)))
-    network = read_network([tuple(space.labels_[a]) for a in used])
+    network = read_network([tuple(space.edge_labels_[a]) for a in used])
     counts = (edges.found + edges.false)[used], edges.support[used]
     return FlowDisplay(network, *counts, at, directed=bool(space.directed)).plot()
 

@@ -82,6 +82,11 @@ class EdgeSetSpace(IndicatorSpace):
     def labels_(self) -> tuple:
         return self._table.labels
 
+    @property
+    def edge_labels_(self) -> tuple:
+        """Names of the columns of outputs: the two nodes of every edge."""
+        return self._table.labels
+
     @cached_property
     def dag_(self) -> Dag:
         return Dag(len(self.edges_), [], [])
