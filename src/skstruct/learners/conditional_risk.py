@@ -294,7 +294,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         linear = self.smoother is None and not self._by_landmarks()
         problem = risk_problem(
             self.space_, loss, self.outputs_,
-            joint=joint, by_weights=linear, some=getattr(self, "streamed_", False),
+            joint=joint, by_weights=linear, some=self._is_streamed(),
         )  # fmt: skip
         if joint and problem.key[0] != "indicators":
             raise ValueError(
@@ -353,11 +353,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
 
     def _by_landmarks(self) -> bool:
         """Whether weights of training rows would need a pass over all of them."""
-        return (
-            getattr(self, "streamed_", False)
-            or self.system in ONE_PASS
-            or len(self.outputs_) > SPECTRAL_ROWS
-        )
+        return self._is_streamed() or self.system in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
 
     def _kernels(self, n_rows: int | None, n_features: int):
         """The kernel or kernels to try: with "auto", by the number of rows and what is open."""

@@ -211,13 +211,14 @@ class RiskProblem:
             return None
         n = len(self.outputs)
         weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight)
-        answer = self.decide(self._mean_targets(weight / weight.sum()))
+        answer = self.decide(self.mean_targets(weight))
         rows = np.unique(np.linspace(0, n - 1, min(n, JUDGED)).astype(np.int64))
         losses = self.loss(np.repeat(answer, len(rows), axis=0), self.outputs[rows])
         return float(np.average(losses, weights=weight[rows])) if weight[rows].any() else None
 
-    def _mean_targets(self, weight) -> np.ndarray:
-        """What a smoother that gives every row the same weights (n,) would give; one row."""
+    def mean_targets(self, weight) -> np.ndarray:
+        """What a smoother would give that weighs rows by ``weight`` (n,) everywhere; one row."""
+        weight = weight / weight.sum()
         if self.by_weights:
             return weight[None, :]
         psi = self.space.targets(self.outputs)
@@ -279,8 +280,8 @@ class StandInProblem(RiskProblem):
         g, total = self.problem.mean_embedding(means)
         return self._projected(g), total
 
-    def _mean_targets(self, weight):
-        return self.problem._mean_targets(weight)
+    def mean_targets(self, weight):
+        return self.problem.mean_targets(weight)
 
 
 class WeightProblem(RiskProblem):

@@ -21,11 +21,7 @@ def constant_outputs(space, loss, training, truth) -> np.ndarray:
     if hasattr(space, "argmin_chains"):
         return _most_frequent_symbols(training, truth)
     problem = risk_problem(space, loss, training, by_weights=True)
-    if problem.by_weights:
-        means = np.full((1, len(training)), 1.0 / len(training))
-    else:
-        means = problem.targets().mean(axis=0, keepdims=True)
-    best = problem.decode(means).outputs
+    best = problem.decode(problem.mean_targets(np.ones(len(training)))).outputs
     return np.repeat(best, len(truth), axis=0)
 
 
