@@ -19,15 +19,15 @@ import skstruct._arrays.compiling  # noqa: F401 (tells who waits)
 from skstruct.decoding.polytopes._compiled_basis import Basis, Columns, Curve
 from skstruct.decoding.polytopes._compiled_envelopes import (
     EPS,
-    FAR,
     FEASIBLE,
     LOCAL_STEPS,
     largest_size,
     new_basis,
+    new_curves,
     optimum,
     restart,
 )
-from skstruct.decoding.polytopes._compiled_pieces import chord_cost, close, hull_of, local_curve
+from skstruct.decoding.polytopes._compiled_pieces import chord_cost, hull_of, local_curve
 
 FIRST_ROOM = 64  # boxes for which there is room at first
 
@@ -62,13 +62,7 @@ def new_work(d, k, equal):
     """Room for problems of one size."""
     m = len(equal)
     n = d + m
-    curve = Curve(np.zeros((n, k + 2)), np.zeros((n, k + 3)), np.empty(n, np.int64))
-    bounds = Curve(np.zeros((n, 2)), np.zeros((n, 3)), np.full(n, 2))
-    bounds.slopes[:, 0] = -1.0
-    bounds.slopes[:, 2] = 1.0
-    for i in range(m):
-        curve.points[d + i, 1] = 0.0 if equal[i] else FAR
-        close(curve, d + i, 2)
+    curve, bounds = new_curves(d, k, equal)
     room = np.empty(k, np.int64)
     return Work(
         new_basis(n, m), curve, bounds, np.empty(m), room, np.empty(d), np.empty(d), np.empty(d)

@@ -90,6 +90,21 @@ def new_basis(n, m):
 
 
 @nb.njit(cache=True, nogil=True)
+def new_curves(d, k, equal):
+    """Room for curves of d variables through k samples and of slacks, and for their limits."""
+    m = len(equal)
+    n = d + m
+    curve = Curve(np.zeros((n, k + 2)), np.zeros((n, k + 3)), np.empty(n, np.int64))
+    box = Curve(np.zeros((n, 2)), np.zeros((n, 3)), np.full(n, 2))
+    box.slopes[:, 0] = -1.0
+    box.slopes[:, 2] = 1.0
+    for i in range(m):
+        curve.points[d + i, 1] = 0.0 if equal[i] else FAR
+        close(curve, d + i, 2)
+    return curve, box
+
+
+@nb.njit(cache=True, nogil=True)
 def restart(basis):
     """Forget the basis, and where its columns stand."""
     n, m = len(basis.y), len(basis.columns)
@@ -160,13 +175,7 @@ def minimize_rows(columns, equal, b, points, values, outputs, prices, bounds):
     rows, d, k = values.shape
     m = len(equal)
     n = d + m
-    curve = Curve(np.zeros((n, k + 2)), np.zeros((n, k + 3)), np.empty(n, np.int64))
-    box = Curve(np.zeros((n, 2)), np.zeros((n, 3)), np.full(n, 2))
-    box.slopes[:, 0] = -1.0
-    box.slopes[:, 2] = 1.0
-    for i in range(m):
-        curve.points[d + i, 1] = 0.0 if equal[i] else FAR
-        close(curve, d + i, 2)
+    curve, box = new_curves(d, k, equal)
     basis, start = new_basis(n, m), new_basis(n, m)
     rest, corners = np.empty(m), np.empty(k, np.int64)
     succeeded = np.zeros(rows, np.bool_)
