@@ -148,7 +148,7 @@ def test_training_rows_need_a_theorem():
     with pytest.raises(ValueError, match="these are the rows of training"):
         model.certify(X, Y, bound="held_out")
     forest = ConditionalRiskMinimizer(smoother=Forest(5)).fit(X, Y)
-    with pytest.raises(ValueError, match=r"Forest came.*certify\(X_new, y_new\)"):
+    with pytest.raises(ValueError, match=r"got Forest.*certify\(X_new, y_new\)"):
         forest.certify(X, Y)
     stable = ConditionalRiskMinimizer(alpha=1e4, fit_intercept=False).fit(X, Y)
     assert stable.certify(X, Y).kind == "stability"

@@ -78,7 +78,7 @@ def test_the_compression_slack_by_hand():
     expected = 3.0 * math.sqrt((20 + math.log(8 * 10 / 0.1)) / (2 * 96))
     assert compression_slack(100, 3.0, 0.1) == pytest.approx(expected)
     assert compression_slack(100, 300.0, 0.1) == pytest.approx(100 * expected)  # a unit of loss
-    with pytest.raises(ValueError, match="at least 8 rows; 7 came"):
+    with pytest.raises(ValueError, match="at least 8 rows; got 7"):
         compression_slack(7, 1.0, 0.1)
 
 
@@ -404,7 +404,7 @@ def test_given_bounds_are_compared_with_the_rows():
     unit = OutputKernelRegressor("rbf", "hamming", gamma=1.0, C=1.0, candidates=y[:4]).fit(X, y)
     with pytest.raises(ValueError, match=r"loss_bound is 0\.5, but two training outputs are 2"):
         unit.certify(X, y, loss_bound=0.5)
-    with pytest.raises(ValueError, match="0 outputs came"):
+    with pytest.raises(ValueError, match="and 0 outputs"):
         unit.certify(X, None)
 
 

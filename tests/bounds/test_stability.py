@@ -409,8 +409,8 @@ def test_what_the_theorem_does_not_cover_is_refused():
         return made.fit(X, outputs, sample_weight=weights)
 
     refused("fit_intercept=False", other(fit_intercept=True))
-    refused("Neighbors came", other(smoother=Neighbors(2)))
-    refused("AdditiveKernelRidge came", other(label_kernel=np.eye(3)))
+    refused("got Neighbors", other(smoother=Neighbors(2)))
+    refused("got AdditiveKernelRidge", other(label_kernel=np.eye(3)))
     refused("weight one", other(weights=[1.0, 2.0, 1.0, 1.0]))
     tokens = other()
     tokens.starts_ = np.arange(5)  # what a model of sequences of tokens keeps

@@ -66,7 +66,7 @@ def test_another_shape_is_refused(monkeypatch, tmp_path):
 
 def test_other_labels_are_refused(monkeypatch, tmp_path):
     openml(monkeypatch, tmp_path, emotions(values=("no", "TRUE"))[0])
-    with pytest.raises(DataFormatError, match="a label is TRUE or FALSE, 'no' came"):
+    with pytest.raises(DataFormatError, match="a label is TRUE or FALSE, got 'no'"):
         fetch_multilabel("emotions")
 
 
@@ -79,7 +79,7 @@ def test_neither_here_nor_there(monkeypatch, tmp_path, error):
 
 
 def test_unknown_name():
-    with pytest.raises(ValueError, match="knows emotions, scene, yeast; 'iris' came"):
+    with pytest.raises(ValueError, match="knows emotions, scene, yeast; got 'iris'"):
         fetch_multilabel("iris")
 
 

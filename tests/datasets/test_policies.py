@@ -41,7 +41,7 @@ def test_the_policy_can_be_given():
     assert test.X.shape == (7, 2)
     assert test.rewards is not None
     assert_array_equal(test.policies, test.X @ train.rewards)
-    with pytest.raises(ValueError, match=r"shape \(n_features, 15\) for 6 places; \(2, 10\) came"):
+    with pytest.raises(ValueError, match=r"shape \(n_features, 15\) for 6 places; got \(2, 10\)"):
         make_policy_tours(7, 6, rewards=train.rewards)
 
 

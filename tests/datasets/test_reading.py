@@ -37,11 +37,11 @@ def test_no_file(tmp_path):
 
 def test_unknown_words(tmp_path):
     (tmp_path / "d.csv").write_text(TEXT)
-    with pytest.raises(ValueError, match=r"format is one of .*csv.*; 'xls' came"):
+    with pytest.raises(ValueError, match=r"format is one of .*csv.*; got 'xls'"):
         read_data(tmp_path / "d.csv", format="xls")
-    with pytest.raises(ValueError, match=r"task is one of classes, .*; 'guess' came"):
+    with pytest.raises(ValueError, match=r"task is one of classes, .*; got 'guess'"):
         read_data(tmp_path / "d.csv", task="guess")
-    with pytest.raises(ValueError, match=r"format is one of .*; 'xls' came"):
+    with pytest.raises(ValueError, match=r"format is one of .*; got 'xls'"):
         write_data(DATA, tmp_path / "d.csv", format="xls")
     with pytest.raises(DataFormatError, match=r"no format has the ending '\.xls'"):
         write_data(DATA, tmp_path / "d.xls")

@@ -57,16 +57,16 @@ def test_noise_changes_what_places_are_worth():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"n_samples": -1}, "n_samples is a whole number, at least 1; -1 came"),
-        ({"n_samples": 2.5}, "n_samples is a whole number, at least 1; 2.5 came"),
-        ({"n_places": 2}, "n_places is a whole number, at least 3 and at most 16; 2 came"),
-        ({"n_places": 17}, "at most 16; 17 came"),
+        ({"n_samples": -1}, "n_samples is a whole number, at least 1; got -1"),
+        ({"n_samples": 2.5}, "n_samples is a whole number, at least 1; got 2.5"),
+        ({"n_places": 2}, "n_places is a whole number, at least 3 and at most 16; got 2"),
+        ({"n_places": 17}, "at most 16; got 17"),
         ({"n_places": 5.0}, "n_places is a whole number"),
-        ({"n_features": 0}, "n_features is a whole number, at least 1; 0 came"),
-        ({"noise": -1}, "noise is finite and not negative; -1 came"),
-        ({"noise": np.nan}, "noise is finite and not negative; nan came"),
-        ({"noise": "x"}, "noise is finite and not negative; 'x' came"),
-        ({"town": "x"}, "town is what make_tours gave before; 'x' came"),
+        ({"n_features": 0}, "n_features is a whole number, at least 1; got 0"),
+        ({"noise": -1}, "noise is finite and not negative; got -1"),
+        ({"noise": np.nan}, "noise is finite and not negative; got nan"),
+        ({"noise": "x"}, "noise is finite and not negative; got 'x'"),
+        ({"town": "x"}, "town is what make_tours gave before; got 'x'"),
     ],
 )
 def test_parameters_that_are_wrong(wrong, message):

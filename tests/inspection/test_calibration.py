@@ -104,12 +104,12 @@ def test_two_models_on_one_picture():
 @pytest.mark.parametrize(
     ("psi", "marginals", "message"),
     [
-        ([[0.0, 1.0]], [[0.5]], r"\(1, 2\) and \(1, 1\) came"),
+        ([[0.0, 1.0]], [[0.5]], r"got \(1, 2\) and \(1, 1\)"),
         (np.zeros((0, 2)), np.zeros((0, 2)), r"\(0, 2\) and"),
         ([[0.0, 2.0]], [[0.5, 0.5]], "psi has 2"),
         ([[0.0, np.nan]], [[0.5, 0.5]], "psi has nan"),
-        ([[0.0, 1.0]], [[0.5, 1.1]], "from 0 to 1; 1.1 came"),
-        ([[0.0, 1.0]], [[0.5, np.nan]], "from 0 to 1; nan came"),
+        ([[0.0, 1.0]], [[0.5, 1.1]], "from 0 to 1; got 1.1"),
+        ([[0.0, 1.0]], [[0.5, np.nan]], "from 0 to 1; got nan"),
     ],
 )
 def test_bad_input(psi, marginals, message):
@@ -118,7 +118,7 @@ def test_bad_input(psi, marginals, message):
 
 
 def test_bad_choices():
-    with pytest.raises(ValueError, match="uniform, quantile; 'kmeans' came"):
+    with pytest.raises(ValueError, match="uniform, quantile; got 'kmeans'"):
         MarginalCalibrationDisplay.from_predictions(PSI, MARGINALS, strategy="kmeans")
-    with pytest.raises(ValueError, match="n_bins is a whole number from 1; 0 came"):
+    with pytest.raises(ValueError, match="n_bins is a whole number from 1; got 0"):
         MarginalCalibrationDisplay.from_predictions(PSI, MARGINALS, n_bins=0)

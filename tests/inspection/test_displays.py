@@ -158,7 +158,7 @@ def test_risk_curves_of_one_coordinate_of_several():
     (curve,) = display.curves
     assert curve.point == pytest.approx(model.predict(X[3:4])["b"][0])
     assert display.ax_.get_xlabel() == "b"
-    with pytest.raises(ValueError, match="one of 'a', 'b'; 'c' came"):
+    with pytest.raises(ValueError, match="one of 'a', 'b'; got 'c'"):
         RiskCurveDisplay.from_estimator(model, X[3], column="c")
     with pytest.raises(ValueError, match="not quantities"):
         RiskCurveDisplay.from_estimator(

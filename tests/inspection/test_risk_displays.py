@@ -145,7 +145,7 @@ def test_what_has_no_risks():
         CalibrationDisplay.from_estimator(StructuredSVM(LabelSets(), max_iter=1), X, Y)
     with pytest.raises(ValueError, match="One estimated risk"):
         RiskCoverageDisplay.from_predictions([0.1], [0.1, 0.2])
-    with pytest.raises(ValueError, match="losses are finite; nan came"):
+    with pytest.raises(ValueError, match="losses are finite; got nan"):
         RiskCoverageDisplay.from_predictions([0.1], [np.nan])
     with pytest.raises(ValueError, match="n_bins"):
         CalibrationDisplay.from_predictions([0.1], [0.2], n_bins=0)

@@ -97,5 +97,5 @@ def test_nothing_to_draw():
     display = TourDisplay.from_predictions(Cycles(PLACES), [], AT, truth=[])
     assert arrows(display) == []
     assert display.ax_.get_legend() is None
-    with pytest.raises(ValueError, match="one per sample; None came"):
+    with pytest.raises(ValueError, match="one per sample; got None"):
         TourDisplay.from_predictions(Cycles(PLACES), None, AT)

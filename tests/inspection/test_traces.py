@@ -66,7 +66,7 @@ def test_coordinates_of_draws():
     assert given.axes_[0].get_ylabel() == "rain"
     with pytest.raises(ValueError, match="say which coordinate"):
         TraceDisplay.from_draws(outputs)
-    with pytest.raises(ValueError, match="coordinate is from 0 to 2; 3 came"):
+    with pytest.raises(ValueError, match="coordinate is from 0 to 2; got 3"):
         TraceDisplay.from_draws(draws, coordinate=3)
 
 
@@ -82,5 +82,5 @@ def test_axes_that_are_given():
     display = TraceDisplay.from_draws(normal(12, 40), axes=axes)
     assert display.figure_ is figure
     assert len(axes[0].lines) == 12
-    with pytest.raises(ValueError, match="three axes; 2 came"):
+    with pytest.raises(ValueError, match="three axes; got 2"):
         TraceDisplay(normal(2, 9)).plot(axes[:2])

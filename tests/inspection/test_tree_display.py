@@ -141,7 +141,7 @@ def test_shares_by_label_or_in_order():
     assert fills["a"] < fills["b"] < 1.0  # the darker the more frequent
     with pytest.raises(ValueError, match="no share for the label 'b'"):
         TreeDisplay(graph, shares={"a": 1.0}).plot()
-    with pytest.raises(ValueError, match="2 labels need as many shares; 3 came"):
+    with pytest.raises(ValueError, match="2 labels need as many shares; got 3"):
         TreeDisplay(graph, shares=[1, 2, 3]).plot()
 
 

@@ -170,9 +170,9 @@ def test_states_of_randomness():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"max_down_sets": 0}, "max_down_sets is an integer of at least 1; 0 came"),
+        ({"max_down_sets": 0}, "max_down_sets is an integer of at least 1; got 0"),
         ({"max_down_sets": 1e6}, "max_down_sets is an integer"),
-        ({"n_samples": 1}, "n_samples is an integer of at least 2; 1 came"),
+        ({"n_samples": 1}, "n_samples is an integer of at least 2; got 1"),
         ({"random_state": "x"}, "'x' cannot be used to seed"),
     ],
 )

@@ -336,14 +336,14 @@ def test_bad_combinations():
     ("kernel", "Y", "message"),
     [
         (Dirac(), [], "Dirac: there are no outputs"),
-        (Dirac(), "abc", "Dirac expects a list of outputs; 'abc' came"),
-        (Dirac(), None, "expects a list of outputs; None came"),
+        (Dirac(), "abc", "Dirac expects a list of outputs; got 'abc'"),
+        (Dirac(), None, "expects a list of outputs; got None"),
         (Dirac(), 3, "expects a list of outputs"),
         (Dirac(), np.array(3), "expects a list of outputs"),
         (Dirac(), {"a", "b"}, "expects a list of outputs"),
         (Dirac(), ["a", None], "output 1 is None"),
         (Dirac(), [1.0, NAN], "output 1 is nan"),
-        (Dirac(), [bytearray(b"x")], "a bytearray came"),
+        (Dirac(), [bytearray(b"x")], "got a bytearray"),
         (HammingKernel(length=3), [], "HammingKernel: there are no outputs"),
         (HammingKernel(length=3), ["ab", None], "output 1 is None"),
         (HammingKernel(length=3), ["ab", 3], r"A\[1\] is 3"),
@@ -352,10 +352,10 @@ def test_bad_combinations():
         (HammingKernel(length=3), [[1.0, NAN]], "nan is not a symbol"),
         (HammingKernel(length=3), [[["a"]]], "a symbol must be hashable"),
         (HammingKernel(length=3), np.zeros((2, 2, 2)), "1-D arrays of symbols"),
-        (HammingKernel(length=3), ["abcd"], "up to 3 symbols; one of 4 came. Give a larger"),
-        (HammingKernel(length=-1), ["a"], "length is a whole number or None; -1 came"),
-        (HammingKernel(length=2.5), ["a"], "length is a whole number or None; 2.5 came"),
-        (HammingKernel(length=True), ["a"], "length is a whole number or None; True came"),
+        (HammingKernel(length=3), ["abcd"], "up to 3 symbols; got one of 4. Give a larger"),
+        (HammingKernel(length=-1), ["a"], "length is a whole number or None; got -1"),
+        (HammingKernel(length=2.5), ["a"], "length is a whole number or None; got 2.5"),
+        (HammingKernel(length=True), ["a"], "length is a whole number or None; got True"),
         (PathKernel(), [], "there are no outputs"),
         (PathKernel(), ["a.b", None], "output 1 is None"),
         (PathKernel(), ["a..b"], r"A\[0\] is 'a..b'"),
@@ -367,7 +367,7 @@ def test_bad_combinations():
         (PathKernel(), [[["a"]]], "a name must be hashable"),
         (PathKernel(), np.array([[0, 2]]), r"0 or 1 for each label; A\[0, 1\] is 2"),
         (PathKernel(), np.zeros((0, 2)), "there are no outputs"),
-        (resolve_output_kernel("rbf", gamma=-1), [1.0], "gamma must be positive; -1 came"),
+        (resolve_output_kernel("rbf", gamma=-1), [1.0], "gamma must be positive; got -1"),
         (resolve_output_kernel("linear"), [[NAN]], "NaN|nan|finite"),
         (resolve_output_kernel("linear"), ["a"], "LinearKernel"),
         (resolve_output_kernel("polynomial", gamma=1, degree=0), [1.0], "whole degree from 1"),
@@ -388,7 +388,7 @@ def test_two_sides_that_do_not_match():
         (path, [{"a"}], np.eye(2), "compares label sets in A with indicator rows in B"),
         (path, np.eye(2), np.eye(3), "A has 2 labels and B 3"),
         (linear, np.eye(2), np.eye(3), "rows of A have 2 numbers, those of B 3"),
-        (HammingKernel(length=2), ["ab"], ["abc"], "one of 3 came"),
+        (HammingKernel(length=2), ["ab"], ["abc"], "got one of 3"),
     ):
         with pytest.raises(ValueError, match=message):
             kernel(A, B)
@@ -401,7 +401,7 @@ def test_nothing_learned_yet():
     for kernel, Y in ((HammingKernel(), ["a"]), (resolve_output_kernel("rbf"), [1.0])):
         with pytest.raises(NotFittedError, match="call fit, or give it"):
             kernel(Y)
-    with pytest.raises(ValueError, match="up to 2 symbols; one of 3 came"):
+    with pytest.raises(ValueError, match="up to 2 symbols; got one of 3"):
         HammingKernel(length=2).fit(["abc"])
 
 

@@ -109,7 +109,7 @@ def test_hamming_on_longer_and_shorter_spaces():
     assert seen_before.bind(Positions("ab", 2)).largest_loss() == 4.0
     assert seen_before.bind(Positions("ab", 6)).largest_loss() == 6.0
     assert not hasattr(seen_after, "n_positions_")
-    with pytest.raises(ValueError, match="up to 2 symbols; one of 3 came"):
+    with pytest.raises(ValueError, match="up to 2 symbols; got one of 3"):
         HammingKernel(length=2).bind(Positions("ab", 3))
     assert HammingKernel().embedding_on(Rankings()) is None
     assert HammingKernel().embedding_on(LabelSets()) is None

@@ -207,7 +207,7 @@ def test_strings_without_ngrams(kernel):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        ("banana", "SpectrumKernel expects a list of strings; the single string 'banana' came as"),
+        ("banana", "SpectrumKernel expects a list of strings; got the single string 'banana' as"),
         (b"banana", "single string"),
         ([], "needs at least one string; X is empty"),
         (["a", None], r"X\[1\] is None of type NoneType"),
@@ -240,14 +240,14 @@ def test_errors_name_the_argument():
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        (SpectrumKernel(0), "n is a whole number of at least 1; 0 came"),
+        (SpectrumKernel(0), "n is a whole number of at least 1; got 0"),
         (SpectrumKernel(2.0), "n is a whole number"),
         (SpectrumKernel(True), "n is a whole number"),
-        (BlendedSpectrumKernel(2, weights=[1]), r"weights are n = 2 nonnegative .* \[1\] came"),
+        (BlendedSpectrumKernel(2, weights=[1]), r"weights are n = 2 nonnegative .* got \[1\]"),
         (BlendedSpectrumKernel(1, weights=[-1]), "nonnegative"),
         (BlendedSpectrumKernel(1, weights=[float("nan")]), "nonnegative"),
         (WeightedDegreeKernel(2, weights=[0, 0]), "not all zero"),
-        (WeightedDegreeKernel(shift=-1), "shift is a whole number of at least 0; -1 came"),
+        (WeightedDegreeKernel(shift=-1), "shift is a whole number of at least 0; got -1"),
         (WeightedDegreeKernel(shift=0.5), "shift is a whole number"),
     ],
 )

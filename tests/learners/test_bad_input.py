@@ -39,11 +39,11 @@ BAD_FITS = [
     (X, np.tile([0, 1, 0], (20, 1)), {"space": TREE}, r"Y\[0\] has 'b' without its parent 'a'"),
     (X, Y[:, :2], {"space": TREE}, r"\(n_samples, 3\)"),
     (X, [{"a", "x"}] * 20, {"space": TREE}, r"Y\[0\] holds the label 'x'"),
-    (X, Y, {"alpha": 0}, "alpha must be positive; 0"),
+    (X, Y, {"alpha": 0}, "alpha must be positive; got 0"),
     (X, Y, {"alpha": -1.0}, "alpha must be positive"),
     (X, Y, {"alpha": [1.0, -1.0]}, "alpha must be positive"),
-    (X, Y, {"alpha": "best"}, "'best' came"),
-    (X, Y, {"gamma": "wide"}, "'wide' came"),
+    (X, Y, {"alpha": "best"}, "got 'best'"),
+    (X, Y, {"gamma": "wide"}, "got 'wide'"),
     (X, Y, {"gamma": 0.0}, "gamma must be positive"),
     (X, Y, {"kernel": "gauss"}, "Unknown kernel 'gauss'"),
     (X, Y, {"kernel": lambda A, B: np.ones(3), "alpha": 1.0}, r"20 rows has shape \(3,"),
@@ -79,13 +79,13 @@ def test_bad_predictions():
     for bad, message in ((X[:, :2], "2 features"), (broken(X, (0, 0), np.nan), "NaN")):
         with pytest.raises(ValueError, match=message):
             model.predict(bad)
-    with pytest.raises(ValueError, match="k is a whole number, at least 1; 0"):
+    with pytest.raises(ValueError, match="k is a whole number, at least 1; got 0"):
         model.kbest(X, 0)
     with pytest.raises(InfeasibleError, match="in row 0"):
         model.predict(X, restrict={"include": [0], "exclude": [0]})
     with pytest.raises(InfeasibleError, match="row 1"):
         model.predict(X[:2], restrict={"include": [[], [1]], "exclude": [1]})
-    with pytest.raises(ValueError, match="for 3 rows; 20 came"):
+    with pytest.raises(ValueError, match="for 3 rows; got 20"):
         model.predict(X, restrict={"include": [[0], [1], [2]]})
     with pytest.raises(ValueError, match="cannot be restricted"):
         ConditionalRiskMinimizer(alpha=1.0).fit(X, Y[:, 0]).predict(X, restrict={"max_size": 1})
@@ -177,7 +177,7 @@ def test_row_by_row_limits_are_for_just_these_rows(memory, loss):
     model.fit(X, Y)
     for include in ([["a"], ["b"], ["c"]], [["a"], ["b"], ["c"], [], []]):
         for ask in (model.predict, model.kbest, model.explain):
-            with pytest.raises(ValueError, match=f"for {len(include)} rows; 4 came"):
+            with pytest.raises(ValueError, match=f"for {len(include)} rows; got 4"):
                 ask(X[:4], loss=loss, restrict={"include": include})
 
 
@@ -185,10 +185,10 @@ def test_row_by_row_limits_are_for_just_these_rows(memory, loss):
     ("restrict", "message"),
     [
         ({"most": 3}, "include, exclude, min_size, max_size, exclusive"),
-        ("small", "'small' came"),
+        ("small", "got 'small'"),
         ({"max_size": np.inf}, "max_size is a whole number"),
         ({"max_size": "a"}, "max_size is a whole number"),
-        ({"include": 3}, "include is a list of labels; 3 came"),
+        ({"include": 3}, "include is a list of labels; got 3"),
         ({"exclusive": 3}, "exclusive is a list of groups"),
         ({"include": [[0]] * 4, "exclude": [[1]] * 3}, r"different numbers of rows: \[3, 4\]"),
     ],

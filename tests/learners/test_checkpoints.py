@@ -339,7 +339,7 @@ def test_wrong_arguments(tmp_path):
         Checkpoint("fit", every=-1)
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         model.fit(X, Y, checkpoint=tmp_path / "none" / "fit")
-    with pytest.raises(ValueError, match="an empty one came"):
+    with pytest.raises(ValueError, match="got an empty one"):
         model.fit(X, Y, checkpoint="")
     for folder in (tmp_path, "."):
         with pytest.raises(IsADirectoryError, match="is a folder") as error:

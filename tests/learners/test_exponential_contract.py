@@ -122,13 +122,13 @@ def test_blocks_change_nothing():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"lam": 0}, "lam must be positive; 0 came"),
+        ({"lam": 0}, "lam must be positive; got 0"),
         ({"lam": -1.0}, "lam must be positive"),
         ({"lam": np.nan}, "lam must be positive"),
         ({"lam": "auto"}, "lam must be positive"),
         ({"partition": "guess"}, "partition is one of"),
         ({"partition": None}, "partition is one of"),
-        ({"n_chains": 0}, "n_chains is a whole number from 1; 0 came"),
+        ({"n_chains": 0}, "n_chains is a whole number from 1; got 0"),
         ({"n_sweeps": 0}, "n_sweeps"),
         ({"n_draws": 2.5}, "n_draws"),
         ({"max_iter": 0}, "max_iter"),

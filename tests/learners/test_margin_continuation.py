@@ -133,5 +133,5 @@ def test_constraints_of_single_rows_cannot_grow():
 
 def test_positions_need_sequences():
     X, _ = data(10, n=4)
-    with pytest.raises(ValueError, match="the space is Sequences; LabelSets came"):
+    with pytest.raises(ValueError, match="the space is Sequences; got LabelSets"):
         StructuredSVM(LabelSets()).fit([X, X], [[0, 1], [1]])

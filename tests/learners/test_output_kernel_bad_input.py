@@ -53,8 +53,8 @@ def test_predicting_needs_a_fit():
 @pytest.mark.parametrize(
     ("settings", "X", "message"),
     [
-        ({"candidates": "cat"}, None, "candidates is a list; 'cat' came"),
-        ({"candidates": 3}, None, "candidates is a list; 3 came"),
+        ({"candidates": "cat"}, None, "candidates is a list; got 'cat'"),
+        ({"candidates": 3}, None, "candidates is a list; got 3"),
         ({}, ["ab", "cd", "ef", "gh"], r"X\[0\] is the text 'ab'. Give a kernel between strings"),
         ({"input_kernel": [SpectrumKernel(1), SpectrumKernel(2)]}, ["ab"] * 4, "one at a time"),
         ({"input_kernel": SpectrumKernel(3)}, ["ab", "c", "", "a"], "long enough"),

@@ -130,7 +130,7 @@ def test_limits_at_prediction(waves):
     limits = {"low": np.linspace(0.5, 1.0, 60)}
     narrowed = model.set_params(memory="20kB").predict(X, restrict=limits)
     assert (narrowed >= limits["low"] - 1e-12).all()
-    with pytest.raises(ValueError, match="for 60 rows; 3 came"):
+    with pytest.raises(ValueError, match="for 60 rows; got 3"):
         model.predict(X[:3], restrict=limits)
 
 

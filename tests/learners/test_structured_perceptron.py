@@ -220,8 +220,8 @@ def test_pieces_need_weights_of_features():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_epochs": 0}, "n_epochs is a whole number from 1; 0 came"),
-        ({"batch_size": 2.5}, "batch_size is a whole number from 1; 2.5 came"),
+        ({"n_epochs": 0}, "n_epochs is a whole number from 1; got 0"),
+        ({"batch_size": 2.5}, "batch_size is a whole number from 1; got 2.5"),
         ({"n_components": 0}, "n_components"),
         ({"memory": "much"}, "memory"),
         ({"loss": "nonsense"}, "Unknown loss 'nonsense'"),

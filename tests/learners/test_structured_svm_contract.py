@@ -228,7 +228,7 @@ def test_chains_see_their_neighbours():
         ({"tol": np.nan}, "tol is a share"),
         ({"max_iter": 0}, "max_iter is a whole number"),
         ({"max_iter": 1.5}, "max_iter is a whole number"),
-        ({"rescaling": "both"}, 'rescaling is "margin" or "slack"; \'both\' came'),
+        ({"rescaling": "both"}, 'rescaling is "margin" or "slack"; got \'both\''),
         ({"n_components": -1}, "n_components"),
         ({"loss": "nonsense"}, "Unknown loss"),
         ({"memory": "much"}, "memory"),

@@ -93,7 +93,7 @@ def test_learning_with_the_diffusion_distance():
 def test_diffusion_says_what_it_needs():
     with pytest.raises(ValueError, match=r"Classes has no graph. Give space=GraphNodes"):
         pair(Diffusion(), Classes().fit([0, 1]), np.array([0, 1]))
-    with pytest.raises(ValueError, match="positive; -1"):
+    with pytest.raises(ValueError, match="positive; got -1"):
         Diffusion(-1).bind(GraphNodes(np.zeros((2, 2))).fit([0]))
     with pytest.raises(ValueError, match="bind"):
         Diffusion()([0], [1])
@@ -291,8 +291,8 @@ def test_linear_kernel_is_the_squared_loss():
     ("loss", "message"),
     [
         (KernelLoss("sigmoid"), "'sigmoid' is not one of rbf"),
-        (KernelLoss(3), "name or a callable; 3"),
-        (KernelLoss(gamma=-1.0), "positive; -1"),
+        (KernelLoss(3), "name or a callable; got 3"),
+        (KernelLoss(gamma=-1.0), "positive; got -1"),
         (KernelLoss("poly", gamma=1.0, degree=2.5), "degree 2.5"),
         (KernelLoss(), "give gamma, or call bind"),
         (KernelLoss(lambda A, B: A), "shape"),

@@ -160,7 +160,7 @@ def test_names_and_bad_losses():
         resolve_loss("f2")
     with pytest.raises(TypeError, match=r"give Hamming\(\)"):
         resolve_loss(Hamming)
-    with pytest.raises(TypeError, match="3 came"):
+    with pytest.raises(TypeError, match="got 3"):
         resolve_loss(3)
     with pytest.raises(ValueError, match="asks for sized indicators"):
         pair(F1(), Classes().fit([0, 1]), np.arange(2))

@@ -153,7 +153,7 @@ def test_weights_by_name_and_minimize(loss):
         (Pinball(0.0), "Pinball: tau"),
         (Pinball(1.5), "Pinball: tau"),
         (EpsilonInsensitive(-0.1), "EpsilonInsensitive: eps"),
-        (Huber(0), "Huber: c is a positive number; 0 came"),
+        (Huber(0), "Huber: c is a positive number; got 0"),
         (Cauchy(-1.0), "Cauchy: c"),
         (Fair("wide"), "Fair: c"),
         (Absolute(weights=[1.0]), "Absolute expects 2 weights"),

@@ -204,7 +204,7 @@ def test_what_cannot_be_reported(tmp_path):
         write_report(LinearRegression().fit(X, X[:, 0]), X, X[:, 0], path)
     with pytest.raises(FileNotFoundError, match="no folder"):
         write_report(model, inputs, outputs, tmp_path / "none" / "r.html")
-    with pytest.raises(ValueError, match="3 features need as many names; 1 came"):
+    with pytest.raises(ValueError, match="3 features need as many names; got 1"):
         write_report(model, inputs, outputs, path, feature_names=["one"])
     with pytest.raises(ValueError, match="n_examples"):
         write_report(model, inputs, outputs, path, n_examples=-1)

@@ -31,7 +31,7 @@ def ranks_are_uniform(ranks, n_bins, level=1e-6, n_ranks=None):
     if len(ranks) < 5 * n_bins:
         raise ValueError(f"{len(ranks)} ranks are too few for {n_bins} bins: 5 each, at least.")
     if ranks.min() < 0 or ranks.max() >= n_ranks:
-        raise ValueError(f"Ranks are from 0 to {n_ranks - 1}; {ranks.min()}..{ranks.max()} came.")
+        raise ValueError(f"Ranks are from 0 to {n_ranks - 1}; got {ranks.min()}..{ranks.max()}.")
     counts = np.bincount(ranks * n_bins // n_ranks, minlength=n_bins)
     expected = len(ranks) / n_bins
     return bool(((counts - expected) ** 2).sum() / expected <= chi2.isf(level, n_bins - 1))

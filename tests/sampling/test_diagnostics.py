@@ -183,8 +183,8 @@ def test_too_few_or_constant():
 @pytest.mark.parametrize(
     ("trace", "message"),
     [
-        (np.zeros(9), r"shape \(9,\) came. Write trace\[None\]"),
-        (np.zeros((2, 2, 2, 2)), r"shape \(2, 2, 2, 2\) came"),
+        (np.zeros(9), r"got shape \(9,\). Write trace\[None\]"),
+        (np.zeros((2, 2, 2, 2)), r"got shape \(2, 2, 2, 2\)"),
         (np.zeros((0, 9)), r"no chains .* \(0, 9\)"),
         (np.zeros((3, 0)), r"no draws .* \(3, 0\)"),
         (np.zeros((3, 9, 0)), r"no coordinates .* \(3, 9, 0\)"),

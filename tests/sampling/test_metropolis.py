@@ -124,7 +124,7 @@ def test_draws_are_summed_up():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_chains": 0}, "n_chains is a whole number from 1; 0 came"),
+        ({"n_chains": 0}, "n_chains is a whole number from 1; got 0"),
         ({"n_chains": 2.5}, "n_chains"),
         ({"beta": -1.0}, "beta is finite"),
         ({"beta": np.nan}, "beta is finite"),

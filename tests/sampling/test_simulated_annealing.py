@@ -135,7 +135,7 @@ def test_limits_row_by_row():
     assert (found.outputs == exact.outputs).all()
     assert (found.bounds <= exact.values).all()
     assert found.bounds[1] == found.values[1] == 0.0
-    with pytest.raises(ValueError, match="for 2 rows; 3 came"):
+    with pytest.raises(ValueError, match="for 2 rows; got 3"):
         SimulatedAnnealing(limited).argmin(np.zeros((3, 5)))
 
 
@@ -150,7 +150,7 @@ def test_threads_do_not_matter(n_jobs):
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ({"n_sweeps": 0}, "n_sweeps is a whole number from 1; 0 came"),
+        ({"n_sweeps": 0}, "n_sweeps is a whole number from 1; got 0"),
         ({"n_chains": 1.5}, "n_chains is a whole number"),
         ({"schedule": "slow"}, "schedule is one of geometric, linear"),
         ({"bound": "none"}, "bound is one of range, decoder"),

@@ -178,8 +178,8 @@ def test_large_sparse_indices_are_read():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_estimators": 0}, "at least 1; 0 came"),
-        ({"trees": "oak"}, "'oak' came"),
+        ({"n_estimators": 0}, "at least 1; got 0"),
+        ({"trees": "oak"}, "got 'oak'"),
         ({"min_samples_leaf": 0}, "min_samples_leaf"),
     ],
 )

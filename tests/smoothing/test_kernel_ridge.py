@@ -130,12 +130,12 @@ def test_one_row():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"alpha": 0.0}, "alpha must be positive; 0.0"),
+        ({"alpha": 0.0}, "alpha must be positive; got 0.0"),
         ({"alpha": -1.0}, "alpha must be positive"),
         ({"alpha": np.nan}, "alpha must be positive"),
-        ({"gamma": -2.0}, "gamma must be positive; -2.0"),
+        ({"gamma": -2.0}, "gamma must be positive; got -2.0"),
         ({"kernel": "gauss"}, "Unknown kernel 'gauss'"),
-        ({"kernel": 3}, "a name or a callable; 3"),
+        ({"kernel": 3}, "a name or a callable; got 3"),
         ({"system": "lu"}, 'system is "auto"'),
     ],
 )

@@ -151,11 +151,11 @@ def test_single_and_constant_rows():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"gamma": 0.0}, r"gamma must be positive; 0\.0 came"),
+        ({"gamma": 0.0}, r"gamma must be positive; got 0\.0"),
         ({"gamma": -1.0}, "gamma must be positive"),
         ({"kernel": "gauss"}, "Unknown kernel 'gauss'"),
-        ({"kernel": "precomputed"}, r"square; shape \(3, 1\) came"),
-        ({"memory": "much"}, "'much' came"),
+        ({"kernel": "precomputed"}, r"square; got shape \(3, 1\)"),
+        ({"memory": "much"}, "got 'much'"),
     ],
 )
 def test_wrong_parameters(parameters, message):

@@ -133,9 +133,9 @@ def test_constant_rows_average():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_neighbors": 0}, "at least 1; 0 came"),
+        ({"n_neighbors": 0}, "at least 1; got 0"),
         ({"n_neighbors": 2.5}, "whole number"),
-        ({"weighting": "near"}, "'near' came"),
+        ({"weighting": "near"}, "got 'near'"),
     ],
 )
 def test_wrong_parameters(parameters, message):
@@ -149,7 +149,7 @@ def test_wrong_arguments():
         model.loo([0, 1])
     with pytest.raises(ValueError, match="leaves nothing"):
         model.left_out_weights([7, 7, 7])
-    with pytest.raises(ValueError, match="3 rows; 2 targets came"):
+    with pytest.raises(ValueError, match="3 rows; got 2 targets"):
         model.with_targets([0.0, 1.0])
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         clone(model).fit([[0.0], [1.0]], [0, 1], [1.0, -1.0])

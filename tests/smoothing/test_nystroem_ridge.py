@@ -553,17 +553,17 @@ def test_sparse_rows(kernel, features):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"alpha": 0.0}, "alpha must be positive; 0.0"),
+        ({"alpha": 0.0}, "alpha must be positive; got 0.0"),
         ({"alpha": np.nan}, "alpha must be positive"),
         ({"alpha": [1.0, 2.0]}, "One alpha serves all targets"),
-        ({"gamma": -2.0}, "gamma must be positive; -2.0"),
+        ({"gamma": -2.0}, "gamma must be positive; got -2.0"),
         ({"kernel": "gauss"}, "Unknown kernel 'gauss'"),
         ({"kernel": "precomputed"}, "has no landmarks: use KernelRidge"),
         (
             {"features": "wavelets"},
             'features is "nystroem", "fourier" or "linear"; got \'wavelets\'',
         ),
-        ({"features": "fourier", "kernel": "poly"}, "stand for kernel=\"rbf\"; 'poly'"),
+        ({"features": "fourier", "kernel": "poly"}, "stand for kernel=\"rbf\"; got 'poly'"),
         ({"n_landmarks": 0}, "n_landmarks is a whole number from 1"),
         ({"n_landmarks": 2.5}, "n_landmarks is a whole number from 1"),
         ({"n_landmarks": "many"}, "n_landmarks is a whole number from 1"),
@@ -589,7 +589,7 @@ def test_bad_rows():
     for groups in (np.zeros(25), np.arange(25) > 0):
         with pytest.raises(ValueError, match="All rows are in one group"):
             NystroemRidge().fit(X, T, np.arange(25) > 0).loo(groups)
-    with pytest.raises(ValueError, match="3 targets came; there were 4 before"):
+    with pytest.raises(ValueError, match="4 targets before; got 3"):
         NystroemRidge().fit(X, T).partial_fit(X, T[:, :3])
     pytest.importorskip("torch")
     for features in ("nystroem", "fourier"):

@@ -78,7 +78,7 @@ def test_the_rate_is_measured_once():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"system": "lu"}, "system is \"auto\".*'lu' came"),
+        ({"system": "lu"}, "system is \"auto\".*got 'lu'"),
         ({"precision": "half"}, "precision is"),
         ({"memory": "much"}, "memory is a size"),
     ],

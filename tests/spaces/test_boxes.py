@@ -89,7 +89,7 @@ def test_restrict_row_by_row():
     narrowed = space.restrict(low=[3.0, 5.0], high=8.0)
     np.testing.assert_array_equal(narrowed.argmin([[1.0], [-1.0]]).outputs, [[3.0], [8.0]])
     np.testing.assert_array_equal(narrowed.rows([1]).argmin([[1.0]]).outputs, [[5.0]])
-    with pytest.raises(ValueError, match="for 2 rows; 1 came"):
+    with pytest.raises(ValueError, match="for 2 rows; got 1"):
         narrowed.argmin([[1.0]])
     with pytest.raises(InfeasibleError, match="row 1"):
         space.restrict(low=[3.0, 9.0], high=8.0)
@@ -110,7 +110,7 @@ def test_restrict_row_by_row():
         (lambda: Interval().fit([[1.0, 2.0]]), "Use Box for several"),
         (lambda: Interval().fit(["a"]), "expects numbers"),
         (lambda: Interval().fit(np.array(["2020-01-01"], "datetime64[D]")), "in which unit"),
-        (lambda: Interval("a", 1).fit([1.0]), "low is made of numbers; 'a' came"),
+        (lambda: Interval("a", 1).fit([1.0]), "low is made of numbers; got 'a'"),
         (lambda: Interval().fit([1.0, 2.0]).restrict(low=[0, np.nan]), r"low\[1\] is NaN"),
         (lambda: Box({"a": 1}, labels=["a", "b"]).fit([[1.0, 2.0]]), "no entry for 'b'"),
         (lambda: Interval().fit([]), "no rows"),

@@ -57,7 +57,7 @@ def test_limits_row_by_row():
     space = Cliques(list("abcd")).restrict(include=[["a"], ["b", "c"]])
     costs = np.ones((2, 6))
     assert_array_equal(space.argmin(costs).values, [0, 1])
-    with pytest.raises(ValueError, match="row by row for 2 rows; 3 came"):
+    with pytest.raises(ValueError, match="row by row for 2 rows; got 3"):
         space.argmin(np.ones((3, 6)))
 
 
@@ -104,7 +104,7 @@ def test_nodes_are_given_or_learned():
         Cliques().size()
     with pytest.raises(ValueError, match="'d', which is not one of the 3"):
         Cliques(list("abc")).fit([{"d"}])
-    with pytest.raises(ValueError, match="costs of indicators came"):
+    with pytest.raises(ValueError, match="got costs of indicators"):
         space.lift(np.zeros((1, 2)), "indicators")
 
 
@@ -142,7 +142,7 @@ def test_graphs_are_no_sets_of_nodes():
             Cliques().fit(Y)
         with pytest.raises(ValueError, match="is a graph, whose edges"):
             Cliques(3).validate(Y)
-    with pytest.raises(ValueError, match="expects rows of label names; None came"):
+    with pytest.raises(ValueError, match="expects rows of label names; got None"):
         Cliques().fit(None)
 
 

@@ -116,7 +116,9 @@ def test_a_set_of_levels_has_no_order():
 
 @pytest.mark.parametrize("space", [Cycles, SpanningTrees, Tournaments, lambda n: Matchings(n, [9])])
 def test_names_that_can_be_read_but_once(space):
-    with pytest.raises(ValueError, match="sequence of names, or how many there are; <generator"):
+    with pytest.raises(
+        ValueError, match="sequence of names, or how many there are; got <generator"
+    ):
         space(name for name in NAMES).size()
 
 
@@ -141,7 +143,7 @@ def test_a_row_without_outputs_says_so(space, limits, d):
             ask(np.zeros((2, d)))
     first, second = limited.rows(0), limited.rows(np.int64(1))  # a row by its number
     assert (first.size(), second.size() > 0) == (0, True)
-    with pytest.raises(ValueError, match="row by row for 2 rows; 3 came"):
+    with pytest.raises(ValueError, match="row by row for 2 rows; got 3"):
         limited.contains(np.repeat(second.enumerate()[:1], 3, axis=0))
 
 

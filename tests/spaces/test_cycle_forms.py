@@ -183,8 +183,8 @@ def test_places_that_are_pairs():
         ([["a", "b", "c"], "abc"], r"in order of travel in each row; Y\[1\] is 'abc'"),
         ([[1, 0, 1], [[1], 0, 1]], "a place must be hashable"),
         ([[1, 0, 1], None], r"Y\[1\] is None"),
-        (None, "expects a list of graphs, one per sample; None came"),
-        (5, "expects a list of graphs, one per sample; 5 came"),
+        (None, "expects a list of graphs, one per sample; got None"),
+        (5, "expects a list of graphs, one per sample; got 5"),
     ],
 )
 def test_what_is_no_list_of_tours(Y, message, directed):
@@ -209,7 +209,7 @@ def test_moments_of_embeddings_that_are_wrong(ask):
     with pytest.raises(ValueError, match="signed pairs are of directed cycles"):
         getattr(Cycles(4, directed=False, embedding="signed pairs"), ask)()
     for limits in ({}, {"include": [0]}):
-        with pytest.raises(ValueError, match="embedding is 'signed pairs' or 'indicators'; 'x'"):
+        with pytest.raises(ValueError, match="'signed pairs' or 'indicators'; got 'x'"):
             getattr(Cycles(4, embedding="x").restrict(**limits), ask)()
 
 

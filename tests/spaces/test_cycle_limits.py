@@ -89,7 +89,7 @@ def test_limits_row_by_row(directed, embedding):
         assert_allclose(values, one.kbest(costs[i : i + 1], 3).values[0])
     assert by_row.contains(outputs).all()
     assert not by_row.contains(outputs[::-1]).any()
-    with pytest.raises(ValueError, match="row by row for 2 rows; 1 came"):
+    with pytest.raises(ValueError, match="row by row for 2 rows; got 1"):
         by_row.argmin(costs[:1])
     with pytest.raises(ValueError, match="differs from row to row"):
         by_row.size()

@@ -189,7 +189,7 @@ def test_parameters():
     assert clone(space).get_params()["embedding"] == "indicators"
     with pytest.raises(ValueError, match="of directed cycles"):
         Cycles(4, False, "signed pairs").argmin(np.zeros((1, 6)))
-    with pytest.raises(ValueError, match="'pairs' came"):
+    with pytest.raises(ValueError, match="got 'pairs'"):
         Cycles(4, embedding="pairs").fit([[0, 1, 2]])
     with pytest.raises(ValueError, match="at least 3 places; there are 2"):
         Cycles(["a", "b"]).size()

@@ -165,7 +165,7 @@ def test_what_is_wrong_with_Y(Y, message):
     ("Y", "message"),
     [
         (np.ones((2, 4)), "no number of nodes has 4 pairs"),
-        ([[], []], "at least two nodes; 0 came"),
+        ([[], []], "at least two nodes; got 0"),
         ([["ab"]], "not a pair of nodes"),
         ([[("a", "b"), 3]], "not a pair of hashable nodes"),
         ([[([1], [2])]], "not a pair of hashable nodes"),
@@ -179,7 +179,7 @@ def test_nodes_that_cannot_be_learned(Y, message):
 def test_wrong_nodes():
     for nodes, message in [
         ("abc", "sequence of names"),
-        (1, "at least two nodes; 1 came"),
+        (1, "at least two nodes; got 1"),
         (["a", "b", "a"], "listed twice"),
         (True, "sequence of names"),
         (2.5, "sequence of names"),
@@ -219,8 +219,8 @@ def test_edges_known_beforehand():
         ([[("a", "z")], []], r"include\[0\] holds the node 'z'"),
         (("a", "b"), "include is a list of pairs of nodes"),
         ([("a", "a")], "include holds the self-loop"),
-        ("ab", "the text 'ab' came"),
-        (3, "3 came"),
+        ("ab", "got the text 'ab'"),
+        (3, "got 3"),
     ],
 )
 def test_unknown_edges(include, message):
@@ -298,5 +298,5 @@ def test_adjacency_lists_of_lists():
     edges = [[[0, 1], [1, 2]]]  # two lists of two: edges
     assert Graphs().fit(edges).nodes_ == (0, 1, 2)
     for Y in (None, 3):
-        with pytest.raises(ValueError, match=f"expects a list of graphs, one per sample; {Y} came"):
+        with pytest.raises(ValueError, match=f"expects a list of graphs, one per sample; got {Y}"):
             Graphs(3).fit(Y)

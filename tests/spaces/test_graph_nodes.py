@@ -107,7 +107,7 @@ def test_bad_meshes(points, faces, message):
         ([[0, 1], [2, 0]], r"not symmetric: entry \[0, 1\] is 1 and \[1, 0\] is 2"),
         ([[0, -1], [-1, 0]], r"that of \(0, 1\) is -1"),
         ([[0, np.nan], [np.nan, 0]], r"that of \(0, 1\) is nan"),
-        (np.zeros((2, 3)), r"square adjacency matrix; shape \(2, 3\)"),
+        (np.zeros((2, 3)), r"square adjacency matrix; got shape \(2, 3\)"),
         (nx.Graph(), r"shape \(0, 0\)"),
         (nx.Graph([("u", "v", {"weight": -2.0})]), r"that of \('u', 'v'\) is -2"),
         (pd.DataFrame([[0, 1], [1, 0]], columns=["a", "b"]), "name different nodes"),
@@ -133,7 +133,7 @@ def test_bad_nodes(Y, message):
 
 
 def test_bad_labels():
-    with pytest.raises(ValueError, match="2 labels came for a graph of 3"):
+    with pytest.raises(ValueError, match="each of 3 nodes; got 2"):
         GraphNodes(PATH, labels=["a", "b"]).fit(["a"])
     with pytest.raises(ValueError, match="'a' is listed twice"):
         GraphNodes(PATH, labels=["a", "b", "a"]).fit(["a"])

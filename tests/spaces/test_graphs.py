@@ -406,11 +406,11 @@ def test_why_not_connected_or_planar():
 
 
 def test_unknown_properties():
-    with pytest.raises(ValueError, match=r"'acyclic', 'connected'.*'eulerian' came"):
+    with pytest.raises(ValueError, match=r"'acyclic', 'connected'.*got 'eulerian'"):
         Graphs(4, property="eulerian").fit([[]])
     with pytest.raises(ValueError, match="directed graphs is one of"):
         Graphs(4, True, "planar").argmin(np.zeros((1, 12)))
-    with pytest.raises(ValueError, match=r"\['planar'\] came"):
+    with pytest.raises(ValueError, match=r"got \['planar'\]"):
         Graphs(4, property=["planar"]).fit([[]])
     with pytest.raises(ValueError, match="graph without edges has it not"):
         Graphs(4, property=nx.is_connected).fit([[(0, 1)]])

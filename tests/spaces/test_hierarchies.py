@@ -94,7 +94,7 @@ def test_per_row_restrictions(data, space):
     best = [min(cost @ row for row in rows) for cost, rows in zip(costs, feasible)]
     np.testing.assert_allclose(narrowed.argmin(costs).values, best, atol=1e-9)
     np.testing.assert_allclose(narrowed.rows([1]).argmin(costs[[1]]).values, best[1:2], atol=1e-9)
-    with pytest.raises(ValueError, match="3 rows; 2 came"):
+    with pytest.raises(ValueError, match="3 rows; got 2"):
         narrowed.argmin(costs[:2])
 
 
@@ -139,7 +139,7 @@ def test_clear_errors():
         space.validate([{"poodel"}])
     with pytest.raises(ValueError, match="include holds the label 'x'"):
         space.restrict(include=["x"])
-    with pytest.raises(ValueError, match="the text 'cat' came"):
+    with pytest.raises(ValueError, match="got the text 'cat'"):
         space.restrict(include="cat")
     with pytest.raises(ValueError, match="max_size is a whole number"):
         space.restrict(max_size=-1)

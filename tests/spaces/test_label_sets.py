@@ -179,7 +179,7 @@ def test_empty_spaces_and_wrong_shapes_are_named():
     for ask in (empty.mean_embedding, empty.second_moment, lambda: empty.sample(1, 0)):
         with pytest.raises(InfeasibleError, match="no output"):
             ask()
-    with pytest.raises(ValueError, match=r"\(n, 2\) of 0 and 1; shape \(3,\) came"):
+    with pytest.raises(ValueError, match=r"\(n, 2\) of 0 and 1; got shape \(3,\)"):
         LabelSets(list("ab")).contains(np.zeros(3))
     learned = LabelSets().fit(np.zeros((1, 3), int)).restrict(max_size=1)
     with pytest.raises(ValueError, match=r"shape \(n_samples, 3\), one column per label"):

@@ -250,7 +250,7 @@ def test_groups_of_nodes():
         (Matchings(2, 3, perfect=True), "no perfect matching joins 2 nodes with 3"),
         (Matchings(other=3), "give nodes, the first"),
         (Matchings(["a", "b"], ["b"]), "'b' is one of nodes and one of other"),
-        (Matchings(["a", "b"], "cd"), "'cd' came"),
+        (Matchings(["a", "b"], "cd"), "got 'cd'"),
         (Matchings(2, 2, graph=[(0, 2), (0, 1)]), "joins 0 and 1, which are in the same group"),
     ],
 )

@@ -55,7 +55,7 @@ def test_supplies_in_every_form():
         ([("a", "b", "much")], None, "capacities are numbers"),
         (DIAMOND, {"x": 1}, "'x', which is no node"),
         (DIAMOND, {"s": 1, "t": -2}, "row 0 add up to -1, not to zero"),
-        (DIAMOND, [1.0, 0, 0], "shape .3,. came"),
+        (DIAMOND, [1.0, 0, 0], "got shape .3,."),
         (DIAMOND, {"s": np.nan}, "supply of 's' is nan"),
         ([("a", "b"), ("c", "d")], {"a": 1, "d": -1}, r"add up to 1 in the part .* 'a', 'b'"),
     ],

@@ -179,7 +179,7 @@ def test_levels_that_are_excluded():
         assert space.restore(space.restrict(exclude=exclude).enumerate()).tolist() == [3]
     by_row = space.restrict(exclude=[[3], [2, 3]], min_level=[2, None])
     assert by_row.restore(by_row.argmin(np.zeros((2, 3))).outputs).tolist() == [2, 1]
-    for exclude, message in ([None], "the label None"), (2, "2 came"), ("a", "the text 'a' came"):
+    for exclude, message in ([None], "the label None"), (2, "got 2"), ("a", "got the text 'a'"):
         with pytest.raises(ValueError, match=message):
             space.restrict(exclude=exclude)
 
@@ -191,11 +191,11 @@ def test_bounds_that_are_no_levels(bad):
 
 
 def test_what_cannot_be_levels():
-    with pytest.raises(ValueError, match="levels are a list from the lowest up; 5 came"):
+    with pytest.raises(ValueError, match="levels are a list from the lowest up; got 5"):
         Ordinal(5).size()
     with pytest.raises(ValueError, match="NaN equals nothing"):
         Ordinal([1.0, float("nan")]).size()
-    with pytest.raises(ValueError, match="max_level is a level, or one per row; none came"):
+    with pytest.raises(ValueError, match="max_level is a level, or one per row; got none"):
         Ordinal([1, 2]).restrict(max_level=[])
 
 

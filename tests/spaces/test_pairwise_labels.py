@@ -118,7 +118,7 @@ def test_limits_row_by_row(space, seed):
     best = narrowed.kbest(costs, 2)
     assert_allclose(best.values[:, 0], together.values, atol=1e-9)
     if rows > 1:
-        with pytest.raises(ValueError, match="row by row for 4 rows; 3 came"):
+        with pytest.raises(ValueError, match="row by row for 4 rows; got 3"):
             narrowed.argmin(costs[:3])
 
 
@@ -240,8 +240,8 @@ def test_nodes_of_a_graph_join_the_labels():
         (["ab"], r"graph\[0\] is 'ab'"),
         ([7], r"graph\[0\] is 7"),
         ([("a", ["b"])], "hashable"),
-        ("chain", "'empty', 'full', a list of pairs.*'chain' came"),
-        (7, "a list of pairs of labels.*7 came"),
+        ("chain", "'empty', 'full', a list of pairs.*got 'chain'"),
+        (7, "a list of pairs of labels.*got 7"),
         (nx.Graph([("a", "a")]), "joins the label 'a' with itself"),
     ],
 )
@@ -309,7 +309,7 @@ def test_forms_are_those_of_label_sets(form):
         (lambda s: s.argmin_shared(np.zeros((2, 3)), np.zeros((2, 3))), "one cost per pair"),
         (lambda s: s.argmin_relaxed_shared(np.zeros((2, 3)), [0, np.inf, 0]), "inf"),
         (lambda s: s.restrict(include=["d"]), "include holds the label 'd'"),
-        (lambda s: s.lift(np.zeros((1, 3)), "positions"), "costs of positions came"),
+        (lambda s: s.lift(np.zeros((1, 3)), "positions"), "got costs of positions"),
         (lambda s: s.lift(np.zeros((1, 4)), "indicators"), r"\(n_samples, 3\)"),
         (lambda s: s.with_embedding("weights"), "loss of quantities"),
     ],

@@ -130,7 +130,7 @@ def test_limits_row_by_row():
     assert each.rows([0]).size() == 3
     with pytest.raises(ValueError, match="differs from row to row"):
         each.size()
-    with pytest.raises(ValueError, match="3 rows; 2 came"):
+    with pytest.raises(ValueError, match="3 rows; got 2"):
         each.argmin(costs[:2])
     with pytest.raises(ValueError, match="different numbers of rows"):
         each.restrict(known=[{}, {}])
@@ -146,7 +146,7 @@ def test_costs_of_states_are_lifted(forest):
     assert_allclose(lifted @ space.embed(Z).T.toarray(), costs @ nodes.embed(Z).T.toarray())
     assert_array_equal(space.argmin(lifted).outputs, nodes.argmin(costs).outputs)
     assert space.lift(lifted, "states") is lifted
-    with pytest.raises(ValueError, match="costs of states came"):
+    with pytest.raises(ValueError, match="got costs of states"):
         nodes.lift(lifted, "states")
 
 
@@ -214,10 +214,10 @@ def test_labels_are_numbers_where_columns_have_no_names():
         ({"graph": "empty"}, [], "no rows"),
         ({"graph": "empty"}, [[]], "is empty"),
         ({"graph": "empty"}, [3, 4], r"Y\[0\] is 3"),
-        ({"graph": "empty"}, pd.Series([3, 4]), "Series came"),
+        ({"graph": "empty"}, pd.Series([3, 4]), "got Series"),
         ({"graph": "empty", "states": [1, 1]}, [[1]], "the state 1 is listed twice"),
         ({"graph": "empty", "states": []}, [[1]], "there are no states"),
-        ({"graph": "empty", "states": 2}, [[1]], "list of states; 2 came"),
+        ({"graph": "empty", "states": 2}, [[1]], "list of states; got 2"),
         ({"graph": "empty", "labels": "aa"}, [[1, 1]], "the label 'a' is listed twice"),
         ({"graph": "empty"}, pd.DataFrame({"u": ["a", None]}), "column 'u' of Y is missing"),
     ],
@@ -253,7 +253,7 @@ def test_unfitted_and_wrong_input():
         space.contains([[0.5, 1.0]])
     with pytest.raises(ValueError, match=r"shape \(n_samples, 8\)"):
         space.argmin(np.zeros((1, 4)))
-    with pytest.raises(ValueError, match="'pairs' came"):
+    with pytest.raises(ValueError, match="got 'pairs'"):
         clone(space).set_params(embedding="pairs").embed([[0, 1]])
     with pytest.raises(ValueError, match=r"more than the limit of 3"):
         space.enumerate(limit=3)

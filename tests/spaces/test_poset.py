@@ -97,7 +97,7 @@ def test_limits_of_each_row():
     costs = np.array([[-1.0, 0.0, 5.0, -9.0]] * 3)
     assert space.restore(space.argmin(costs).outputs).tolist() == ["dog", "cat", "poodle"]
     assert [space.rows([i]).size() for i in range(3)] == [1, 1, 4]
-    with pytest.raises(ValueError, match="3 rows; 1 came"):
+    with pytest.raises(ValueError, match="3 rows; got 1"):
         space.argmin(costs[:1])
     with pytest.raises(ValueError, match="rows"):
         space.size()

@@ -90,7 +90,7 @@ def test_limits_row_by_row(embedding):
     frame = pd.DataFrame(known, columns=list("abc"))[list("cab")]
     again = space.restrict(positions=frame, before=[[], [("b", "a")]]).argmin(costs).outputs
     np.testing.assert_array_equal(again, outputs)
-    with pytest.raises(ValueError, match="row by row for 2 rows; 3 came"):
+    with pytest.raises(ValueError, match="row by row for 2 rows; got 3"):
         by_row.argmin(np.vstack([costs, costs[:1]]))
     with pytest.raises(ValueError, match="differs from row to row"):
         by_row.size()
@@ -243,7 +243,7 @@ def test_precedences_at_any_scale():
     large = space.argmin(costs)
     tiny = space.argmin(costs * 1e-16)
     np.testing.assert_allclose(tiny.values * 1e16, large.values, rtol=1e-6)
-    with pytest.raises(ValueError, match="for 2 rows; 3 came"):
+    with pytest.raises(ValueError, match="for 2 rows; got 3"):
         Rankings("ab").restrict(positions=[{}, {"a": 1}]).contains(np.ones((3, 2)))
 
 

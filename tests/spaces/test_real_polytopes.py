@@ -122,7 +122,7 @@ def test_right_hand_sides_may_differ_from_row_to_row():
     np.testing.assert_allclose(told.argmin(costs).outputs, [[3, 0, 0], [0, 0, 5]], atol=1e-9)
     second = told.rows([1]).argmin(costs[1:])
     np.testing.assert_allclose(second.outputs, [[0, 0, 5]], atol=1e-9)
-    with pytest.raises(ValueError, match="for 2 rows; 3 came"):
+    with pytest.raises(ValueError, match="for 2 rows; got 3"):
         told.argmin(np.ones((3, 3)))
     with pytest.raises(ValueError, match="given for 3 rows; Y has 2"):
         Polytope([[1, 1, 1]], totals).fit(Y[:2])

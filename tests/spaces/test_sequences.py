@@ -97,7 +97,7 @@ def test_limits_row_by_row(embedding):
     again = space.restrict(length=[2, 4, 3], known=known,
                            forbidden=[row["forbidden"] for row in limits])  # fmt: skip
     np.testing.assert_array_equal(again.argmin(costs).outputs, decoded.outputs)
-    with pytest.raises(ValueError, match="row by row for 3 rows; 2 came"):
+    with pytest.raises(ValueError, match="row by row for 3 rows; got 2"):
         by_row.argmin(costs[:2])
     with pytest.raises(ValueError, match="differs from row to row"):
         by_row.size()
@@ -252,7 +252,7 @@ def test_alphabet_and_lengths():
 @pytest.mark.parametrize(("parameters", "Y", "message"), [
     ({}, [], "Y has no rows"),
     ({}, np.zeros((0, 3)), "Y has no rows"),
-    ({}, "abc", "expects a list of sequences; 'abc' came"),
+    ({}, "abc", "expects a list of sequences; got 'abc'"),
     ({}, 3, "expects a list of sequences"),
     ({}, [1, 2], r"Y\[0\] is 1. Use Classes"),
     ({}, ["ab", ["a", "b"]], r"expects a string in each row; Y\[1\]"),
@@ -283,7 +283,7 @@ def test_bad_outputs(parameters, Y, message):
 
 
 @pytest.mark.parametrize(("limits", "message"), [
-    ({"length": 4}, "at most 3; 4 came"),
+    ({"length": 4}, "at most 3; got 4"),
     ({"length": -1}, "whole number of at least 0"),
     ({"length": (1, 2, 3)}, "pair"),
     ({"known": "ab"}, "known maps positions"),

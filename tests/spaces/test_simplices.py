@@ -98,7 +98,7 @@ def test_validate_makes_sums_exact_and_keeps_the_form():
         (lambda: Simplex(100).fit([[0.5, 0.5]]), r"add up to 100; Y\[0\] adds up to 1\."),
         (lambda: Simplex().fit([[1.5, -0.5]]), r"at least 0; Y\[0\], column 1, is -0.5"),
         (lambda: Simplex(labels=["a", "b"]).fit([[0.5, 0.5], [-1, 2]]), r"Y\[1\], column 'a', is"),
-        (lambda: Simplex(0).fit([[0.5, 0.5]]), "total is a positive number; 0 came"),
+        (lambda: Simplex(0).fit([[0.5, 0.5]]), "total is a positive number; got 0"),
         (lambda: Simplex(np.inf).fit([[0.5, 0.5]]), "total is a positive number"),
         (lambda: Simplex().fit([[0.5, 0.5]]).validate([[1.0]]), "expects 2 numbers"),
         (lambda: Simplex().fit([[0.5, 0.5]]).validate([[0.5, 0.4]]), "divide each row"),

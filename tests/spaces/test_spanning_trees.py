@@ -98,7 +98,7 @@ def test_limits_row_by_row():
     for i in range(2):
         alone = space.rows([i]).argmin(costs[i : i + 1])
         assert_array_equal(together.outputs[i], alone.outputs[0])
-    with pytest.raises(ValueError, match="row by row for 2 rows; 3 came"):
+    with pytest.raises(ValueError, match="row by row for 2 rows; got 3"):
         space.argmin(np.zeros((3, 6)))
     with pytest.raises(ValueError, match="differs from row to row"):
         space.size()
@@ -212,7 +212,7 @@ def test_graphs_that_are_wrong():
         SpanningTrees(graph=[("a", "a"), ("a", "b")]).size()
     with pytest.raises(ValueError, match="have no direction"):
         SpanningTrees(graph=nx.DiGraph([("a", "b")])).size()
-    with pytest.raises(ValueError, match="list of pairs of nodes or a networkx graph; 7 came"):
+    with pytest.raises(ValueError, match="list of pairs of nodes or a networkx graph; got 7"):
         SpanningTrees(graph=7).size()
     with pytest.raises(ValueError, match="not one of the 2 possible edges"):
         SpanningTrees(graph=[("a", "b"), ("b", "c")]).fit([[("a", "c"), ("a", "b")]])

@@ -115,7 +115,7 @@ def test_lengths_row_by_row():
     for row in range(3):
         alone = by_row.rows([row]).nearest(g[[row]])
         np.testing.assert_array_equal(alone.outputs, decoded.outputs[[row]])
-    with pytest.raises(ValueError, match="for 3 rows; 2 came"):
+    with pytest.raises(ValueError, match="for 3 rows; got 2"):
         by_row.argmin(g[:2])
 
 
@@ -146,7 +146,7 @@ def test_losses_of_positions_get_them():
     ("make", "message"),
     [
         (lambda: Strings("abcdefghijklmnopqrstuvwxyz", 8, 6).argmin([[0.0]]), "smaller n"),
-        (lambda: Strings("ab", 3, 0).fit(["aba"]), "at least 1; 0 came"),
+        (lambda: Strings("ab", 3, 0).fit(["aba"]), "at least 1; got 0"),
         (lambda: Strings("ab", 3, 1).restrict(forbidden=[("a", "b")]), "need n of at least 2"),
         (lambda: Strings("ab", 3).nearest(np.zeros((1, 3))), r"shape \(n_samples, 4\)"),
         (lambda: Strings("ab", 3).nearest([[0.0, np.nan, 0, 0]]), r"costs\[0, 1\] is nan"),

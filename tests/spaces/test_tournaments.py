@@ -76,7 +76,7 @@ def test_limits_row_by_row():
     found = narrowed.argmin(np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])).outputs
     assert_array_equal(found, [[1, -1, -1], [-1, 0, -1]])
     assert narrowed.rows([1]).size() == 3 * 2 * 3
-    with pytest.raises(ValueError, match="restricted row by row for 2 rows; 1 came"):
+    with pytest.raises(ValueError, match="restricted row by row for 2 rows; got 1"):
         narrowed.argmin(np.ones((1, 3)))
     with pytest.raises(ValueError, match="differs from row to row"):
         narrowed.size()
@@ -211,7 +211,7 @@ def test_limits_of_other_rows():
             lambda n: states.kbest(np.zeros((n, 9)), 2),
             lambda n: space.contains(np.zeros((n, 3), np.int8)),
         ):
-            with pytest.raises(ValueError, match=f"row by row for 3 rows; {n} came"):
+            with pytest.raises(ValueError, match=f"row by row for 3 rows; got {n}"):
                 ask(n)
     with pytest.raises(ValueError, match="include is not directed"):
         Tournaments(3).restrict(include=nx.Graph([(2, 0)]))

@@ -163,5 +163,5 @@ def test_no_law_is_no_work(space, d, n):
 )
 def test_as_many_rows_as_limits(space, d, n):
     assert space.law(np.zeros((3, d))).log_partition.shape == (3,)
-    with pytest.raises(ValueError, match=f"row by row for 3 rows; {n} came"):
+    with pytest.raises(ValueError, match=f"row by row for 3 rows; got {n}"):
         space.law(np.zeros((n, d)))

@@ -97,7 +97,7 @@ def test_data_without_outputs_or_rows():
     with pytest.raises(DataFormatError, match="no rows"):
         TaskModel().fit(data.take([]))
     model = TaskModel().fit(data)
-    with pytest.raises(DataFormatError, match="conll data came"):
+    with pytest.raises(DataFormatError, match="got conll data"):
         model.predict(data_of("sequence"))
 
 

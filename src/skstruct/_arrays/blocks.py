@@ -22,9 +22,9 @@ def parse_memory(memory: str | int | float) -> int:
         number, unit = float(found[1]), found[2]
         size = int(number * UNITS[unit if unit.endswith("B") or not unit else unit + "B"])
     except (ValueError, OverflowError):
-        raise ValueError(f'memory is a size such as "500MB" or "2GB"; {memory!r} came.') from None
+        raise ValueError(f'memory is a size such as "500MB" or "2GB"; got {memory!r}.') from None
     if size <= 0:
-        raise ValueError(f"memory must be positive; {memory!r} came.")
+        raise ValueError(f"memory must be positive; got {memory!r}.")
     return size
 
 

@@ -34,7 +34,7 @@ def replacing(path, mode: str = "w", encoding: str | None = "utf-8"):
     42 ['answer.txt']
     """
     if mode not in ("w", "wb"):
-        raise ValueError(f"mode is 'w' or 'wb'; {mode!r} came.")
+        raise ValueError(f"mode is 'w' or 'wb'; got {mode!r}.")
     encoding = None if "b" in mode else encoding
     newline = None if "b" in mode else ""  # as it is written, on every system
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device stays one

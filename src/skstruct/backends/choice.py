@@ -89,7 +89,7 @@ def _known(torch, device):
         if isinstance(device, bool) or found.type not in ("cpu", "cuda"):
             raise TypeError
     except (RuntimeError, TypeError):
-        raise ValueError(f'device is "cpu", "cuda" or "cuda:0"; {device!r} came.') from None
+        raise ValueError(f'device is "cpu", "cuda" or "cuda:0"; got {device!r}.') from None
     if found.type == "cuda" and found.index is None:
         found = torch.device("cuda", 0)
     return found

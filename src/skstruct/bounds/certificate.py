@@ -89,7 +89,7 @@ class Certificate:
 def check_delta(delta) -> float:
     """A probability strictly between 0 and 1."""
     if not isinstance(delta, Real) or not 0 < float(delta) < 1:
-        raise ValueError(f"delta is a probability between 0 and 1; {delta!r} came.")
+        raise ValueError(f"delta is a probability between 0 and 1; got {delta!r}.")
     return float(delta)
 
 
@@ -100,5 +100,5 @@ def check_positive(value, name: str, used_by: str) -> float:
     except (TypeError, ValueError):
         number = float("nan")
     if not 0 < number < float("inf"):
-        raise ValueError(f"{used_by}: {name} is a positive number; {value!r} came.")
+        raise ValueError(f"{used_by}: {name} is a positive number; got {value!r}.")
     return number

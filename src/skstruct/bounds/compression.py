@@ -47,7 +47,7 @@ def compression_slack(m, width, delta) -> float:
     0.9574
     """
     if m < 8:
-        raise ValueError(f"The compression bound needs at least 8 rows; {m} came.")
+        raise ValueError(f"The compression bound needs at least 8 rows; got {m}.")
     return width * math.sqrt((20.0 + math.log(8.0 * math.sqrt(m) / delta)) / (2.0 * (m - 4)))
 
 

@@ -28,8 +28,8 @@ def training_matrices(model, X, y, used_by: str):
     counts = [_n_rows(rows) for rows in (X, y)]
     if counts != [m, m]:
         raise ValueError(
-            f"{used_by} needs the very rows that the model was fitted to: {m}; {counts[0]} inputs "
-            f"and {counts[1]} outputs came."
+            f"{used_by} needs the very rows that the model was fitted to: {m}; got {counts[0]} "
+            f"inputs and {counts[1]} outputs."
         )
     _check_same_outputs(model, y, used_by)
     _check_predictable(model, used_by)

@@ -167,5 +167,5 @@ def _dimension(model, given) -> int:
         )
     number = float(dimension) if isinstance(dimension, Real) else 0.0
     if not number.is_integer() or number < 1:
-        raise ValueError(f"output_dimension is a whole number, at least 1; {given!r} came.")
+        raise ValueError(f"output_dimension is a whole number, at least 1; got {given!r}.")
     return int(number)

@@ -19,11 +19,11 @@ def checked_ridge(model, X, y) -> KernelRidge:
     smoother = getattr(model, "smoother_", None)
     name = type(model).__name__
     if smoother is None or not hasattr(model, "predict_risk"):
-        raise ValueError(f"stability_bound needs a fitted ConditionalRiskMinimizer; {name} came.")
+        raise ValueError(f"stability_bound needs a fitted ConditionalRiskMinimizer; got {name}.")
     if type(smoother) is not KernelRidge or np.ndim(smoother.alpha) > 0:
         raise ValueError(
-            "stability_bound covers kernel ridge regression with one alpha for all labels; "
-            f"{type(smoother).__name__} came. Leave smoother and label_kernel at None. {OTHER_ROWS}"
+            "stability_bound covers kernel ridge regression with one alpha for all labels; got "
+            f"{type(smoother).__name__}. Leave smoother and label_kernel at None. {OTHER_ROWS}"
         )
     if smoother.fit_intercept:
         raise ValueError(

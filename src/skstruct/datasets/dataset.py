@@ -64,7 +64,7 @@ class Dataset:
 
     def __post_init__(self):
         if self.task not in TASKS:
-            raise ValueError(f"task is one of {', '.join(TASKS)}; {self.task!r} came.")
+            raise ValueError(f"task is one of {', '.join(TASKS)}; got {self.task!r}.")
 
     def __len__(self):
         return len(self.inputs)

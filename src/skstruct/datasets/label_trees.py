@@ -115,9 +115,7 @@ def _checked(edges, n_labels: int) -> np.ndarray:
     edges = np.asarray(list(edges.edges) if hasattr(edges, "nodes") else list(edges))
     pairs = edges.ndim == 2 and edges.shape[1] == 2 and edges.dtype.kind in "iu"
     if edges.size and not pairs:
-        raise ValueError(
-            f"make_label_tree: tree is a list of pairs of label numbers; {edges} came."
-        )
+        raise ValueError(f"make_label_tree: tree is a list of pairs of label numbers; got {edges}.")
     edges = np.sort(edges.astype(np.int64).reshape(-1, 2), axis=1)
     if edges.size and (edges.min() < 0 or edges.max() >= n_labels):
         raise ValueError(

@@ -67,7 +67,7 @@ def fetch_multilabel(name: str, *, return_X_y: bool = False, **options):
     ((2417, 103), (2417, 14))
     """
     if name not in _AT_OPENML:
-        raise ValueError(f"fetch_multilabel knows {', '.join(_AT_OPENML)}; {name!r} came.")
+        raise ValueError(f"fetch_multilabel knows {', '.join(_AT_OPENML)}; got {name!r}.")
     try:
         found = _local(name)
     except MissingDataError as missing:
@@ -105,7 +105,7 @@ def _from_openml(name, missing, options):
     if (X.shape, Y.shape) != expected:
         raise DataFormatError(
             f"{name} has data and target of shapes {expected[0]} and {expected[1]}; "
-            f"{X.shape} and {Y.shape} came",
+            f"got {X.shape} and {Y.shape}",
             path=source,
         )
     return Bunch(
@@ -122,5 +122,5 @@ def _indicators(Y, source):
     codes = {value: _TRUTH.get(str(value).upper()) for value in dict.fromkeys(Y.ravel().tolist())}
     wrong = next((value for value, code in codes.items() if code is None), None)
     if wrong is not None:
-        raise DataFormatError(f"a label is TRUE or FALSE, {wrong!r} came", path=source)
+        raise DataFormatError(f"a label is TRUE or FALSE, got {wrong!r}", path=source)
     return np.array([codes[value] for value in Y.ravel()], dtype=np.int8).reshape(Y.shape)

@@ -85,7 +85,7 @@ def make_policy_tours(
     if rewards.ndim != 2 or rewards.shape[1] != n_pairs:
         raise ValueError(
             f"make_policy_tours: rewards has shape (n_features, {n_pairs}) for {n_places} places; "
-            f"{rewards.shape} came."
+            f"got {rewards.shape}."
         )
     X = rng.uniform(0, 1, (n_samples, len(rewards)))
     return PolicyTours(X, Cycles(n_places).argmin(-X @ rewards).outputs, rewards)

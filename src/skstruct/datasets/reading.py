@@ -89,7 +89,7 @@ def read_data(
     """
     path = Path(path)
     if task is not None and task not in TASKS:
-        raise ValueError(f"task is one of {', '.join(TASKS)}; {task!r} came.")
+        raise ValueError(f"task is one of {', '.join(TASKS)}; got {task!r}.")
     targets = (targets,) if isinstance(targets, str) else targets
     nominal = (nominal,) if isinstance(nominal, str) else tuple(nominal)
     if not path.exists():
@@ -122,7 +122,7 @@ def find_format(path, name) -> tuple[Format, bool]:
     by_name = {format.name: format for format in FORMATS}
     if name is not None:
         if name not in by_name:
-            raise ValueError(f"format is one of {', '.join(by_name)}; {name!r} came.")
+            raise ValueError(f"format is one of {', '.join(by_name)}; got {name!r}.")
         if path.is_dir() and name != "parquet":
             raise DataFormatError("it is a folder; a file is needed", path=path)
         return by_name[name], False

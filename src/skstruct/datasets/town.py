@@ -75,9 +75,9 @@ def make_tours(
         _check_whole("n_places", n_places, 3, 16)
         _check_whole("n_features", n_features, 1)
     elif not isinstance(town, TownTours):
-        raise ValueError(f"make_tours: town is what make_tours gave before; {town!r} came.")
+        raise ValueError(f"make_tours: town is what make_tours gave before; got {town!r}.")
     if not (isinstance(noise, (int, float, np.number)) and 0 <= noise < np.inf):
-        raise ValueError(f"make_tours: noise is finite and not negative; {noise!r} came.")
+        raise ValueError(f"make_tours: noise is finite and not negative; got {noise!r}.")
     rng = np.random.default_rng(random_state)
     if town is None:
         coordinates = rng.random((n_places, 2))
@@ -100,5 +100,5 @@ def _check_whole(name: str, value, lowest: int, highest: float = np.inf):
     if not whole or not lowest <= value <= highest:
         most = "" if highest == np.inf else f" and at most {highest}"
         raise ValueError(
-            f"make_tours: {name} is a whole number, at least {lowest}{most}; {value!r} came."
+            f"make_tours: {name} is a whole number, at least {lowest}{most}; got {value!r}."
         )

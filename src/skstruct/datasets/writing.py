@@ -85,7 +85,7 @@ def format_to_write(dataset, path, name=None) -> Format:
     able = {format.name: format for format in FORMATS if format.write is not None}
     if name is not None:
         if name not in able:
-            raise ValueError(f"format is one of {', '.join(able)}; {name!r} came.")
+            raise ValueError(f"format is one of {', '.join(able)}; got {name!r}.")
         _check_holds([able[name]], dataset.task, path)
         return able[name]
     ending = Path(bare_name(path)).suffix.lower()

@@ -152,8 +152,8 @@ def _checked(psi_true, marginals):
     happened, predicted = dense
     if happened.shape != predicted.shape or happened.size == 0:
         raise ValueError(
-            "psi_true and marginals have the same shape (n, d), with something in it; "
-            f"{happened.shape} and {predicted.shape} came."
+            "psi_true and marginals have the same shape (n, d), with something in it; got "
+            f"{happened.shape} and {predicted.shape}."
         )
     odd = happened[(happened != 0) & (happened != 1)]
     if len(odd):
@@ -163,18 +163,18 @@ def _checked(psi_true, marginals):
         )
     bad = predicted[~((predicted >= -ROUNDING) & (predicted <= 1 + ROUNDING))]
     if len(bad):
-        raise ValueError(f"Marginals are probabilities from 0 to 1; {bad[0]:g} came.")
+        raise ValueError(f"Marginals are probabilities from 0 to 1; got {bad[0]:g}.")
     return happened.ravel(), np.clip(predicted.ravel(), 0, 1)
 
 
 def _edges(predicted, n_bins, strategy) -> np.ndarray:
     """Where bins begin and the last one ends."""
     if not is_count(n_bins):
-        raise ValueError(f"n_bins is a whole number from 1; {n_bins!r} came.")
+        raise ValueError(f"n_bins is a whole number from 1; got {n_bins!r}.")
     shares = np.linspace(0, 1, int(n_bins) + 1)
     if strategy == "uniform":
         return shares
     if strategy != "quantile":
-        raise ValueError(f"strategy is one of {', '.join(STRATEGIES)}; {strategy!r} came.")
+        raise ValueError(f"strategy is one of {', '.join(STRATEGIES)}; got {strategy!r}.")
     edges = np.unique(np.quantile(predicted, shares))
     return edges if len(edges) > 1 else np.append(edges, edges)

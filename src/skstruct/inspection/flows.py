@@ -150,8 +150,8 @@ class FlowDisplay:
         at = np.asarray(given, dtype=float)
         if at.shape != (len(nodes), 2) or not np.isfinite(at).all():
             raise ValueError(
-                f"FlowDisplay needs two finite coordinates for each of {len(nodes)} nodes; shape "
-                f"{at.shape} came."
+                f"FlowDisplay needs two finite coordinates for each of {len(nodes)} nodes; got "
+                f"shape {at.shape}."
             )
         spread = np.ptp(at, axis=0).max()
         return (at - at.min(axis=0)) * (np.sqrt(len(nodes)) / spread if spread > 0 else 1.0)

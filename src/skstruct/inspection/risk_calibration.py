@@ -103,7 +103,7 @@ class CalibrationDisplay:
 def equal_bins(risks: np.ndarray, n_bins) -> np.ndarray:
     """Numbers of bins from 0, of as many rows each; equal risks share the bin of the first."""
     if not is_count(n_bins):
-        raise ValueError(f"n_bins is a whole number from 1; {n_bins!r} came.")
+        raise ValueError(f"n_bins is a whole number from 1; got {n_bins!r}.")
     n, n_bins = len(risks), min(int(n_bins), len(risks))
     order = np.argsort(risks, kind="stable")
     first = np.searchsorted(risks[order], risks)  # place of the first row of equal risk

@@ -123,7 +123,7 @@ class RiskCurveDisplay:
 
 def _position(column, labels):
     if column not in labels:
-        raise ValueError(f"column is one of {', '.join(map(repr, labels))}; {column!r} came.")
+        raise ValueError(f"column is one of {', '.join(map(repr, labels))}; got {column!r}.")
     return labels.index(column)
 
 

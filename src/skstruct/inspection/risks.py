@@ -66,10 +66,10 @@ def checked_pairs(risks, losses) -> tuple[np.ndarray, np.ndarray]:
     read = [np.asarray(values, dtype=np.float64) for values in (risks, losses)]
     if read[0].ndim != 1 or read[0].shape != read[1].shape or len(read[0]) == 0:
         raise ValueError(
-            "One estimated risk and one realised loss for each row are compared; shapes "
-            f"{read[0].shape} and {read[1].shape} came."
+            "One estimated risk and one realised loss for each row are compared; got shapes "
+            f"{read[0].shape} and {read[1].shape}."
         )
     for name, values in zip(("risks", "losses"), read):
         if not np.isfinite(values).all():
-            raise ValueError(f"{name} are finite; {values[~np.isfinite(values)][0]} came.")
+            raise ValueError(f"{name} are finite; got {values[~np.isfinite(values)][0]}.")
     return read[0], read[1]

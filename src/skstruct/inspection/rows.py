@@ -17,7 +17,7 @@ def one_input(estimator, x):
             f"{type(estimator).__name__}."
         )
     if np.ndim(x) == 2 and x.shape[0] != 1:
-        raise ValueError(f"One row is drawn; {x.shape[0]} came.")
+        raise ValueError(f"One row is drawn; got {x.shape[0]}.")
     if is_pandas(x, "DataFrame"):
         return x
     names = getattr(estimator, "feature_names_in_", None)

@@ -104,9 +104,9 @@ def _coordinates(coordinates, nodes) -> np.ndarray:
     try:
         at = np.asarray(coordinates, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{expected}; {coordinates!r} came.") from None
+        raise ValueError(f"{expected}; got {coordinates!r}.") from None
     if at.shape != (len(nodes), 2) or not np.isfinite(at).all():
-        raise ValueError(f"{expected}; shape {at.shape} came.")
+        raise ValueError(f"{expected}; got shape {at.shape}.")
     return at
 
 

@@ -51,12 +51,12 @@ class TraceDisplay:
         """
         traces = checked_traces(draws)
         if coordinate is None and traces.ndim == 3:
-            raise ValueError(f"Traces of {traces.shape[2]} coordinates came: say which coordinate.")
+            raise ValueError(f"Got traces of {traces.shape[2]} coordinates: say which coordinate.")
         if coordinate is not None:
             traces = embedded(draws) if hasattr(draws, "outputs") else np.atleast_3d(traces)
             d = traces.shape[2]
             if coordinate not in range(d):
-                raise ValueError(f"coordinate is from 0 to {d - 1}; {coordinate!r} came.")
+                raise ValueError(f"coordinate is from 0 to {d - 1}; got {coordinate!r}.")
             traces = traces[:, :, coordinate]
         if name is None:
             name = "score" if coordinate is None else f"coordinate {coordinate}"
@@ -71,7 +71,7 @@ class TraceDisplay:
             _, axes = pyplot.subplots(1, 3, figsize=size, gridspec_kw=widths, layout="constrained")
         axes = np.ravel(np.asarray(axes, dtype=object))
         if len(axes) != 3:
-            raise ValueError(f"TraceDisplay draws on three axes; {len(axes)} came.")
+            raise ValueError(f"TraceDisplay draws on three axes; got {len(axes)}.")
         _draw_trace(axes[0], trace, self.name)
         _draw_ranks(axes[1], trace)
         _draw_autocorrelations(axes[2], trace)

@@ -85,7 +85,7 @@ class TreeDisplay:
             return {node: float(self.shares[node]) for node in nodes}
         if len(self.shares) != len(nodes):
             raise ValueError(
-                f"TreeDisplay: {len(nodes)} labels need as many shares; {len(self.shares)} came."
+                f"TreeDisplay: {len(nodes)} labels need as many shares; got {len(self.shares)}."
             )
         return {node: float(share) for node, share in zip(nodes, self.shares)}
 

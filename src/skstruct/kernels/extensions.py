@@ -102,7 +102,7 @@ class ExtensionKernel(BaseEstimator):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or value < least:
                 raise ValueError(
-                    f"ExtensionKernel: {name} is an integer of at least {least}; {value!r} came."
+                    f"ExtensionKernel: {name} is an integer of at least {least}; got {value!r}."
                 )
         seed = check_random_state(self.random_state).randint(2**63 - 1, dtype=np.int64)
         return int(self.max_down_sets), int(self.n_samples), np.uint64(seed)

@@ -153,7 +153,7 @@ def check_symmetric(K) -> None:
     """Raise ``ValueError`` unless a matrix, dense or sparse, is square and symmetric."""
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(
-            f"A precomputed kernel between training rows is square; shape {K.shape} came."
+            f"A precomputed kernel between training rows is square; got shape {K.shape}."
         )
     scale = max(np.abs(K.diagonal()).max(initial=0.0), np.finfo(float).tiny)
     for i, j in _largest_gaps(K):

@@ -46,12 +46,12 @@ class InputKernel(BaseEstimator):
             if self.kernel not in known:
                 raise ValueError(f"Unknown kernel {self.kernel!r}; known are {sorted(known)}.")
         elif not callable(self.kernel):
-            raise ValueError(f"A kernel is a name or a callable; {self.kernel!r} came.")
+            raise ValueError(f"A kernel is a name or a callable; got {self.kernel!r}.")
         self.gamma_ = self.gamma
         if self.gamma is None and self.kernel in SCALED:
             self.gamma_ = default_gamma(X, sample_weight)
         elif self.gamma is not None and not (np.isfinite(self.gamma) and self.gamma > 0):
-            raise ValueError(f"gamma must be positive; {self.gamma!r} came.")
+            raise ValueError(f"gamma must be positive; got {self.gamma!r}.")
         # Distances do not see a common shift, but their rounding errors do.
         centred = self.kernel == "rbf" and not sparse.issparse(X)
         self.centre_ = X.mean(axis=0) if centred else None

@@ -41,7 +41,7 @@ def label_kernel_matrix(label_kernel, dag) -> np.ndarray:
 def check_semidefinite(S: np.ndarray) -> np.ndarray:
     """``S`` itself, if it is square, finite, symmetric and has no negative eigenvalue."""
     if S.ndim != 2 or S.shape[0] != S.shape[1] or not np.isfinite(S).all():
-        raise ValueError(f"A label kernel is a finite square matrix; shape {S.shape} came.")
+        raise ValueError(f"A label kernel is a finite square matrix; got shape {S.shape}.")
     if not np.allclose(S, S.T, atol=1e-10 * max(np.abs(S).max(initial=0.0), 1e-300)):
         raise ValueError("The label kernel is not symmetric.")
     lowest, highest = np.linalg.eigvalsh(S)[[0, -1]]

@@ -35,8 +35,8 @@ def device_kernel(kernel, backend) -> DeviceKernel:
         return SumKernel(kernel, backend)
     if not isinstance(kernel.kernel, str) or kernel.kernel not in KNOWN:
         raise ValueError(
-            f"On a device, kernels are {', '.join(KNOWN)} and sums of them; {kernel.kernel!r} "
-            "came. Use device=None."
+            f"On a device, kernels are {', '.join(KNOWN)} and sums of them; got {kernel.kernel!r}."
+            "Use device=None."
         )
     kinds: dict[str, type[DeviceKernel]] = {
         "rbf": GaussianKernel, "linear": LinearKernel, "poly": PolynomialKernel,

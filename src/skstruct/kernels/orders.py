@@ -134,15 +134,15 @@ class PositionKernel(BaseEstimator):
         if self.kappa == "gaussian":
             gamma = 12.0 / max(d**2 - 1.0, 3.0) if self.gamma is None else self.gamma
             if not (np.isfinite(gamma) and gamma > 0):
-                raise ValueError(f"PositionKernel: gamma must be positive; {gamma!r} came.")
+                raise ValueError(f"PositionKernel: gamma must be positive; got {gamma!r}.")
             return np.exp(-gamma * (a - a.T) ** 2)
         if self.kappa == "linear":
             return a * a.T
         if self.kappa == "delta":
             return np.eye(d)
         raise ValueError(
-            'PositionKernel: kappa is "gaussian", "linear", "delta" or a callable; '
-            f"{self.kappa!r} came."
+            'PositionKernel: kappa is "gaussian", "linear", "delta" or a callable; got '
+            f"{self.kappa!r}."
         )
 
 
@@ -151,7 +151,7 @@ def _checked(table: np.ndarray, d: int) -> np.ndarray:
     if table.shape != (d, d) or not np.isfinite(table).all():
         raise ValueError(
             f"PositionKernel: kappa of shapes ({d}, 1) and (1, {d}) is a finite array of shape "
-            f"({d}, {d}); shape {table.shape} came."
+            f"({d}, {d}); got shape {table.shape}."
         )
     scale = np.abs(table).max()
     if np.abs(table - table.T).max() > 1e-10 * scale:

@@ -31,7 +31,7 @@ def relations(Y, name: str = "Y") -> np.ndarray:
     if Y.ndim not in (2, 3) or 0 in Y.shape[1:] or (Y.ndim == 3 and Y.shape[1] != Y.shape[2]):
         raise ValueError(
             f"{name} has a row per order, of shape (n, d) for ranks or (n, d, d) for relations, "
-            f"with at least one item; shape {Y.shape} came."
+            f"with at least one item; got shape {Y.shape}."
         )
     if Y.ndim == 3:
         return closures(_as_booleans(Y, name), name)

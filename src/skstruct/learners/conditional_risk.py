@@ -308,7 +308,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         if not hasattr(self.space_, "argmin_chains") or self.label_kernel is not None:
             raise ValueError(
                 "X has features for every position of a sequence: the space is Sequences, without "
-                f"a label kernel; {type(self.space_).__name__} came."
+                f"a label kernel; got {type(self.space_).__name__}."
             )
         fitted = self.problem_  # with bigrams, means of symbols alone are there as well
         pairs = fitted is not None and fitted.pairs_used

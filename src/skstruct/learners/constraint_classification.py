@@ -82,7 +82,7 @@ class ConstraintClassification(LinearLabelRanker):
         if self.max_pairs is not None and not (
             isinstance(self.max_pairs, Integral) and self.max_pairs >= 1
         ):
-            raise ValueError(f"max_pairs is a whole number from 1; {self.max_pairs!r} came.")
+            raise ValueError(f"max_pairs is a whole number from 1; got {self.max_pairs!r}.")
         return KeslerReduction(space, self.max_pairs, self.random_state)
 
     def _reduced(self, X, outputs):

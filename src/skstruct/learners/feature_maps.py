@@ -48,7 +48,7 @@ class FourierFeatures:
     def __init__(self, kernel, X, n_components: int, random_state):
         if kernel.kernel != "rbf":
             raise ValueError(
-                f'Random Fourier features stand for kernel="rbf"; {kernel.kernel!r} came. '
+                f'Random Fourier features stand for kernel="rbf"; got {kernel.kernel!r}. '
                 'features="nystroem" serves every kernel.'
             )
         from sklearn.kernel_approximation import RBFSampler

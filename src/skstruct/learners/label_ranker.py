@@ -151,7 +151,7 @@ class LabelRanker(BaseEstimator):
         known = list(signature(self.space_.restrict).parameters)
         if not isinstance(restrict, Mapping) or not set(restrict) <= set(known):
             raise ValueError(
-                f"restrict is a dictionary with some of {', '.join(known)}; {restrict!r} came."
+                f"restrict is a dictionary with some of {', '.join(known)}; got {restrict!r}."
             )
         return replace(self.reduction_, space=self.space_.restrict(**restrict)).invert(answers)
 

@@ -90,11 +90,11 @@ class LabelRankingBoosting(LabelRanker):
 
     def _reduction(self, space):
         if self.decomposition not in ("pairs", "items"):
-            raise ValueError(f'decomposition is "pairs" or "items"; {self.decomposition!r} came.')
+            raise ValueError(f'decomposition is "pairs" or "items"; got {self.decomposition!r}.')
         if not isinstance(self.n_estimators, Integral) or self.n_estimators < 1:
-            raise ValueError(f"n_estimators is a whole number from 1; {self.n_estimators!r} came.")
+            raise ValueError(f"n_estimators is a whole number from 1; got {self.n_estimators!r}.")
         if not 0 < self.learning_rate <= 1:
-            raise ValueError(f"learning_rate is in (0, 1]; {self.learning_rate!r} came.")
+            raise ValueError(f"learning_rate is in (0, 1]; got {self.learning_rate!r}.")
         return SubgraphReduction(space, self.decomposition)
 
     # ------------------------------------------------------------------ fitting

@@ -125,9 +125,9 @@ class LabelRankingSVM(LinearLabelRanker):
 
     def _learn(self, reduced, weight):
         if not (np.isfinite(self.C) and self.C > 0):
-            raise ValueError(f"C must be positive; {self.C!r} came.")
+            raise ValueError(f"C must be positive; got {self.C!r}.")
         if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
-            raise ValueError(f"max_iter is a whole number from 1; {self.max_iter!r} came.")
+            raise ValueError(f"max_iter is a whole number from 1; got {self.max_iter!r}.")
         dual = DualProblem(reduced, self.C * weight)
         if self._kernel_is("linear"):
             self._solve(dual, *_linear_steps(dual))

@@ -86,11 +86,11 @@ def group_numbers(leave_out, outputs, groups, X=None):
             return _several(distinct(outputs)[1])
     elif isinstance(leave_out, (int, np.integer)) and not isinstance(leave_out, bool):
         if leave_out < 2:
-            raise ValueError(f"leave_out needs at least 2 blocks; {leave_out} came.")
+            raise ValueError(f"leave_out needs at least 2 blocks; got {leave_out}.")
         return _several(np.arange(n) * min(int(leave_out), n) // n)
     raise ValueError(
-        'leave_out is "one", "output", a number of contiguous blocks or a splitter; '
-        f"{leave_out!r} came."
+        'leave_out is "one", "output", a number of contiguous blocks or a splitter; got '
+        f"{leave_out!r}."
     )
 
 
@@ -135,7 +135,7 @@ def alpha_grid(alpha, smoother) -> np.ndarray:
     """The penalties to try: those given, or from near interpolation to near the mean."""
     if isinstance(alpha, str):
         if alpha != "auto":
-            raise ValueError(f'alpha is a positive number, several, or "auto"; {alpha!r} came.')
+            raise ValueError(f'alpha is a positive number, several, or "auto"; got {alpha!r}.')
         top, bound = smoother.penalty_range()
         alphas = (top if top > 0 else 1.0) * np.logspace(0, -7, N_ALPHAS)
         costly = getattr(smoother, "path_is_costly", False)
@@ -148,7 +148,7 @@ def given_alphas(alpha) -> np.ndarray:
     """Penalties that the user gave, each once, largest first."""
     alphas = np.unique(np.asarray(alpha, dtype=np.float64))[::-1]
     if not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
-        raise ValueError(f"alpha must be positive; {alpha!r} came.")
+        raise ValueError(f"alpha must be positive; got {alpha!r}.")
     return alphas
 
 
@@ -157,9 +157,7 @@ def kernel_grid(kernel, gamma, X, sample_weight):
     kernels = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
     if isinstance(gamma, str):
         if gamma != "auto":
-            raise ValueError(
-                f'gamma is a positive number, several, None or "auto"; {gamma!r} came.'
-            )
+            raise ValueError(f'gamma is a positive number, several, None or "auto"; got {gamma!r}.')
         scale = default_gamma(X, sample_weight)
         gammas = [scale * step for step in GAMMA_STEPS]
     else:

@@ -98,14 +98,14 @@ class NeighborLabelRanker(LabelRanker):
         if isinstance(self.n_neighbors, str):
             if self.n_neighbors != "auto":
                 raise ValueError(
-                    f'n_neighbors is a whole number, several, or "auto"; {self.n_neighbors!r} came.'
+                    f'n_neighbors is a whole number, several, or "auto"; got {self.n_neighbors!r}.'
                 )
             return [k for k in NUMBERS if k < n] or [1]
         numbers = np.ravel(self.n_neighbors).tolist()
         if not numbers or not all(isinstance(k, int) and k > 0 for k in numbers):
             raise ValueError(
-                f"n_neighbors must be a whole number of at least 1, or several; "
-                f"{self.n_neighbors!r} came."
+                f"n_neighbors must be a whole number of at least 1, or several; got "
+                f"{self.n_neighbors!r}."
             )
         return sorted(numbers, reverse=True)  # ties go to the smoother model
 

@@ -67,7 +67,7 @@ def _planned(model, X, n_targets: int, n_tried: int, linear: bool) -> str:
         return "spectral" if n_tried > 1 else "cholesky"
     if whole and model.system in ONE_PASS:
         raise ValueError(
-            f'A precomputed or a label kernel needs an exact system; system="{model.system}" came.'
+            f'A precomputed or a label kernel needs an exact system; got system="{model.system}".'
         )
     n, p = X.shape
     filled = X.nnz / max(1, n * p) if sparse.issparse(X) else 1.0
@@ -220,7 +220,7 @@ def checked_weight(weight, n: int) -> np.ndarray:
     """Weights of n rows, finite and not negative; of a block, all may be zero."""
     weight = np.asarray(weight, dtype=np.float64)
     if weight.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weight.shape}; {n} rows came.")
+        raise ValueError(f"sample_weight has shape {weight.shape}; got {n} rows.")
     if not (np.isfinite(weight) & (weight >= 0)).all():
         raise ValueError("sample_weight must be finite and not negative.")
     return weight

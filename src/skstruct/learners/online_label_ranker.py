@@ -107,12 +107,12 @@ class OnlineLabelRanker(LinearLabelRanker):
     def _check_parameters(self):
         if self.update not in ("perceptron", "passive-aggressive"):
             raise ValueError(
-                f'update is "perceptron" or "passive-aggressive"; {self.update!r} came.'
+                f'update is "perceptron" or "passive-aggressive"; got {self.update!r}.'
             )
         if not self.C > 0:
-            raise ValueError(f"C must be positive; {self.C!r} came.")
+            raise ValueError(f"C must be positive; got {self.C!r}.")
         if not isinstance(self.n_epochs, Integral) or self.n_epochs < 1:
-            raise ValueError(f"n_epochs is a whole number from 1; {self.n_epochs!r} came.")
+            raise ValueError(f"n_epochs is a whole number from 1; got {self.n_epochs!r}.")
 
     def _begin(self, X, y):
         self._check_parameters()

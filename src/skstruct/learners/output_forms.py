@@ -59,7 +59,7 @@ def _check_candidates(candidates):
     if candidates is None:
         return
     if isinstance(candidates, str) or not hasattr(candidates, "__len__"):
-        raise ValueError(f"OutputKernelRegressor: candidates is a list; {candidates!r} came.")
+        raise ValueError(f"OutputKernelRegressor: candidates is a list; got {candidates!r}.")
     if len(candidates) == 0:
         raise ValueError("OutputKernelRegressor: the list of candidates is empty.")
 

@@ -249,7 +249,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
 
     def _check_method(self, sample_weight):
         if self.method not in ("ridge", "sample_compression"):
-            raise ValueError(f'method is "ridge" or "sample_compression"; {self.method!r} came.')
+            raise ValueError(f'method is "ridge" or "sample_compression"; got {self.method!r}.')
         if self.method == "ridge" and self.radius is not None:
             raise ValueError('A radius goes with method="sample_compression".')
         if self.method == "sample_compression" and sample_weight is not None:
@@ -450,9 +450,9 @@ def _penalties(C):
     """Ridge penalties 1 / C."""
     if isinstance(C, str):
         if C != "auto":
-            raise ValueError(f'C is a positive number, several, or "auto"; {C!r} came.')
+            raise ValueError(f'C is a positive number, several, or "auto"; got {C!r}.')
         return C
     values = np.asarray(C, dtype=np.float64)
     if not values.size or not (np.isfinite(values) & (values > 0)).all():
-        raise ValueError(f"C must be positive; {C!r} came.")
+        raise ValueError(f"C must be positive; got {C!r}.")
     return 1.0 / values if values.ndim else float(1.0 / values)

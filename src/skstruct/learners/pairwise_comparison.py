@@ -73,7 +73,7 @@ class PairwiseComparison(LabelRanker):
 
     def _reduction(self, space):
         if self.aggregate not in ("votes", "kendall"):
-            raise ValueError(f'aggregate is "votes" or "kendall"; {self.aggregate!r} came.')
+            raise ValueError(f'aggregate is "votes" or "kendall"; got {self.aggregate!r}.')
         return PairwiseReduction(space, self.aggregate)
 
     def _learn(self, reduced, weight):

@@ -242,7 +242,7 @@ class RiskProblem:
         known = list(signature(whole.restrict).parameters)
         if not isinstance(restrict, Mapping) or not set(restrict) <= set(known):
             raise ValueError(
-                f"restrict is a dictionary with some of {', '.join(known)}; {restrict!r} came."
+                f"restrict is a dictionary with some of {', '.join(known)}; got {restrict!r}."
             )
         narrowed = copy.copy(self)
         narrowed.space = self.space.restrict(**restrict)

@@ -85,7 +85,7 @@ def _losses(problem, means, rows, memory) -> np.ndarray:
 
 def _splitter(cv, groups, m, random_state):
     if not isinstance(cv, (int, np.integer)) or cv < 2:
-        raise ValueError(f"cv is a whole number of folds, at least 2; {cv!r} came.")
+        raise ValueError(f"cv is a whole number of folds, at least 2; got {cv!r}.")
     if groups is not None and len(np.unique(groups)) < 2:
         raise ValueError("All rows are in one group: leaving it out leaves nothing to learn from.")
     if groups is not None:
@@ -102,7 +102,7 @@ def _grid(radius, smoother) -> np.ndarray:
     if radius is not None:
         radii = np.unique(np.asarray(radius, dtype=np.float64))
         if not len(radii) or not (np.isfinite(radii) & (radii >= 0)).all():
-            raise ValueError(f"radius is a number of at least 0, or several; {radius!r} came.")
+            raise ValueError(f"radius is a number of at least 0, or several; got {radius!r}.")
         return radii
     system = smoother.system_
     if not len(system.e_) or not len(system.k_):

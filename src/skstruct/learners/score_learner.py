@@ -93,7 +93,7 @@ class ScoreLearner(BlockPredictor):
     def _check_parameters(self):
         if self.n_components is not None and not is_count(self.n_components):
             raise ValueError(
-                f"n_components is a whole number from 1, or None; {self.n_components!r} came."
+                f"n_components is a whole number from 1, or None; got {self.n_components!r}."
             )
 
     @abstractmethod

@@ -222,7 +222,7 @@ class StreamedRisk:
     def _new_smoother(self, X, weight):
         pairs = kernel_grid(self._kernels(0, X.shape[1]), self.gamma, X, weight)
         if len(pairs) > 1:
-            raise ValueError("partial_fit takes one kernel and one gamma; several came.")
+            raise ValueError("partial_fit takes one kernel and one gamma; got several.")
         return self._ridge(*pairs[0], 1.0 if self._is_searched() else self.alpha, self.system_)
 
     def _best_alpha(self, smoother):

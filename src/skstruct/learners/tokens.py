@@ -92,7 +92,7 @@ class TokenReader:
         if not are_tokens(X) and not empty:
             raise ValueError(
                 "The model was fitted to sequences of tokens: every row of X is an array with a "
-                f"row per position, or a list of dictionaries. {_described(X)} came."
+                f"row per position, or a list of dictionaries; got {_described(X)}."
             )
         for i, x in enumerate(X):
             _check_sequence(i, x)
@@ -204,4 +204,4 @@ def _dictionaries(X):
 
 
 def _described(X):
-    return f"An array of shape {X.shape}" if hasattr(X, "shape") else f"A {type(X).__name__}"
+    return f"an array of shape {X.shape}" if hasattr(X, "shape") else f"a {type(X).__name__}"

@@ -84,8 +84,8 @@ def matched_rankings(Y_pred, Y_true):
     Y_pred, Y_true = np.asarray(Y_pred, dtype=np.float64), np.asarray(Y_true, dtype=np.float64)
     if Y_pred.ndim != 2 or Y_pred.shape != Y_true.shape:
         raise ValueError(
-            f"Rankings of the same items are compared, row by row; shapes {Y_pred.shape} and "
-            f"{Y_true.shape} came."
+            f"Rankings of the same items are compared, row by row; got shapes {Y_pred.shape} and "
+            f"{Y_true.shape}."
         )
     return Y_pred, Y_true
 
@@ -96,7 +96,7 @@ def quantity_rows(*outputs):
     rows = [Y[:, None] if Y.ndim == 1 else Y for Y in rows]
     if any(Y.ndim != 2 or Y.shape[1] != rows[0].shape[1] for Y in rows):
         shapes = " and ".join(str(Y.shape) for Y in rows)
-        raise ValueError(f"Outputs are rows of as many numbers each; shapes {shapes} came.")
+        raise ValueError(f"Outputs are rows of as many numbers each; got shapes {shapes}.")
     return rows
 
 
@@ -105,8 +105,8 @@ def matched_quantities(Y_pred, Y_true):
     Y_pred, Y_true = quantity_rows(Y_pred, Y_true)
     if Y_pred.shape != Y_true.shape:
         raise ValueError(
-            "Predictions and truths are compared row by row, number by number; shapes "
-            f"{Y_pred.shape} and {Y_true.shape} came."
+            "Predictions and truths are compared row by row, number by number; got shapes "
+            f"{Y_pred.shape} and {Y_true.shape}."
         )
     return Y_pred, Y_true
 
@@ -142,7 +142,7 @@ def checked_weights(weights, labels: tuple, used_by: str) -> np.ndarray:
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (d,):
         raise ValueError(
-            f"{used_by} expects {d} weights, one per label; shape {weights.shape} came."
+            f"{used_by} expects {d} weights, one per label; got shape {weights.shape}."
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
         bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0]

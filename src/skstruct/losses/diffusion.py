@@ -72,7 +72,7 @@ class Diffusion(BaseLoss):
                 f"{type(space).__name__} has no graph. Give space=GraphNodes(graph)."
             )
         if not (np.isfinite(self.t) and self.t > 0):
-            raise ValueError(f"Diffusion: the time t must be positive; {self.t!r} came.")
+            raise ValueError(f"Diffusion: the time t must be positive; got {self.t!r}.")
         bound = copy.copy(self)
         bound.heat_ = heat_kernel(laplacian(adjacency, self.normalized), 2.0 * self.t)
         return bound

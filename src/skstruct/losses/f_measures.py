@@ -39,7 +39,7 @@ class FBeta(BaseLoss):
     def _square(self) -> float:
         beta = np.asarray(self.beta)
         if beta.ndim or beta.dtype.kind not in "iuf" or not (np.isfinite(beta) and beta > 0):
-            raise ValueError(f"FBeta: beta is a positive number; {self.beta!r} came.")
+            raise ValueError(f"FBeta: beta is a positive number; got {self.beta!r}.")
         return float(beta) ** 2
 
     def __call__(self, Y_pred, Y_true):

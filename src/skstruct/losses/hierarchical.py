@@ -68,7 +68,7 @@ class HierarchicalLoss(BaseLoss):
 
     def bind(self, space):
         if self.dag not in ("exact", "average"):
-            raise ValueError(f'HierarchicalLoss: dag is "exact" or "average"; {self.dag!r} came.')
+            raise ValueError(f'HierarchicalLoss: dag is "exact" or "average"; got {self.dag!r}.')
         bound = copy.copy(self)
         bound.graph_ = _graph_of(space)
         bound.weights_ = self._resolve(space, bound.graph_)
@@ -89,8 +89,8 @@ class HierarchicalLoss(BaseLoss):
             if self.weights == "siblings":
                 return sibling_weights(graph)
             raise ValueError(
-                f'HierarchicalLoss: weights are "siblings", "uniform" or numbers; '
-                f"{self.weights!r} came."
+                f'HierarchicalLoss: weights are "siblings", "uniform" or numbers; got '
+                f"{self.weights!r}."
             )
         return label_weights(self.weights, space, "HierarchicalLoss")
 

@@ -98,15 +98,15 @@ class KernelLoss(BaseLoss):
                 "any other that is positive definite may be given as a callable (A, B)."
             )
         if not isinstance(self.kernel, str) and not callable(self.kernel):
-            raise ValueError(f"A kernel is a name or a callable; {self.kernel!r} came.")
+            raise ValueError(f"A kernel is a name or a callable; got {self.kernel!r}.")
         if self.gamma is not None and not (np.isfinite(self.gamma) and self.gamma > 0):
-            raise ValueError(f"KernelLoss: gamma must be positive; {self.gamma!r} came.")
+            raise ValueError(f"KernelLoss: gamma must be positive; got {self.gamma!r}.")
         if self.kernel in ("poly", "polynomial") and not (
             self.coef0 >= 0 and self.degree >= 1 and self.degree == int(self.degree)
         ):
             raise ValueError(
-                "KernelLoss: a polynomial kernel has a whole degree from 1 on and coef0 >= 0; "
-                f"degree {self.degree!r} and coef0 {self.coef0!r} came."
+                "KernelLoss: a polynomial kernel has a whole degree from 1 on and coef0 >= 0; got "
+                f"degree {self.degree!r} and coef0 {self.coef0!r}."
             )
 
     @property
@@ -128,7 +128,7 @@ class KernelLoss(BaseLoss):
             if K.shape != (len(A), len(B)) or not np.isfinite(K).all():
                 raise ValueError(
                     f"The kernel of {len(A)} and {len(B)} rows is an array of that shape of finite "
-                    f"numbers; shape {K.shape} came."
+                    f"numbers; got shape {K.shape}."
                 )
             return K
         from sklearn.metrics.pairwise import pairwise_kernels

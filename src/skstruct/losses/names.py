@@ -91,7 +91,7 @@ def resolve_loss(loss):
         raise TypeError(f"A loss is an object, not a class: give {loss.__name__}().")
     if callable(loss):
         return _class("Listed")(loss)
-    raise TypeError(f"A loss is a name, a loss object or a callable; {loss!r} came.")
+    raise TypeError(f"A loss is a name, a loss object or a callable; got {loss!r}.")
 
 
 def pair(loss, space, outputs):

@@ -93,7 +93,7 @@ class Pinball(_PiecewiseLoss):
     def _check_parameters(self):
         if not (np.isscalar(self.tau) and np.isreal(self.tau) and 0 < self.tau < 1):
             raise ValueError(
-                f"Pinball: tau is the level of a quantile, between 0 and 1; {self.tau!r} came."
+                f"Pinball: tau is the level of a quantile, between 0 and 1; got {self.tau!r}."
             )
 
     def rho(self, t, y):
@@ -137,7 +137,7 @@ class EpsilonInsensitive(_PiecewiseLoss):
     def _check_parameters(self):
         if not (np.isscalar(self.eps) and np.isreal(self.eps) and 0 <= self.eps < np.inf):
             raise ValueError(
-                f"EpsilonInsensitive: eps is a number of at least 0; {self.eps!r} came."
+                f"EpsilonInsensitive: eps is a number of at least 0; got {self.eps!r}."
             )
 
     def rho(self, t, y):

@@ -51,8 +51,8 @@ class PositionLoss(BaseLoss):
         matrix = np.asarray(matrix, dtype=np.float64)
         if matrix.shape != (d, d) or not np.isfinite(matrix).all():
             raise ValueError(
-                f"{type(self).__name__} expects a finite cost for each of {d} x {d} positions; "
-                f"shape {matrix.shape} came."
+                f"{type(self).__name__} expects a finite cost for each of {d} x {d} positions; got "
+                f"shape {matrix.shape}."
             )
         return matrix
 
@@ -69,8 +69,8 @@ class PositionLoss(BaseLoss):
         weights = np.ones(d) if self.item_weights is None else np.asarray(self.item_weights, float)
         if weights.shape != (d,):
             raise ValueError(
-                f"{type(self).__name__} expects {d} weights, one per item; shape {weights.shape} "
-                "came."
+                f"{type(self).__name__} expects {d} weights, one per item; got shape "
+                f"{weights.shape}."
             )
         return weights
 
@@ -118,7 +118,7 @@ class _Displacement(PositionLoss):
         place = np.arange(1.0, d + 1)
         if self.top is not None:
             if not isinstance(self.top, (int, np.integer)) or self.top < 1:
-                raise ValueError(f"{name}: top is a whole number, at least 1; {self.top!r} came.")
+                raise ValueError(f"{name}: top is a whole number, at least 1; got {self.top!r}.")
             place = np.minimum(place, self.top + 1)
         if self.position_weights is None:
             return place
@@ -126,7 +126,7 @@ class _Displacement(PositionLoss):
         if steps.shape != (d - 1,) or not (np.isfinite(steps) & (steps >= 0)).all():
             raise ValueError(
                 f"{name}: position_weights are {d - 1} numbers of at least 0, the steps between "
-                f"neighbouring positions; shape {steps.shape} came."
+                f"neighbouring positions; got shape {steps.shape}."
             )
         line = np.concatenate([[0.0], np.cumsum(steps)])
         return line if self.top is None else np.minimum(line, line[min(self.top, d - 1)])

@@ -97,4 +97,4 @@ def check_positive(loss, name):
     """Raise where a parameter of a loss is not a positive number."""
     value = getattr(loss, name)
     if not (np.isscalar(value) and np.isreal(value) and 0 < value < np.inf):
-        raise ValueError(f"{type(loss).__name__}: {name} is a positive number; {value!r} came.")
+        raise ValueError(f"{type(loss).__name__}: {name} is a positive number; got {value!r}.")

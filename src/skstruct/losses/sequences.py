@@ -48,7 +48,7 @@ class SequenceHamming(BaseLoss):
     def _check(self):
         if not isinstance(self.bigrams, Real) or not 0 <= self.bigrams < np.inf:
             raise ValueError(
-                f"SequenceHamming: bigrams is a number of at least 0; {self.bigrams!r} came."
+                f"SequenceHamming: bigrams is a number of at least 0; got {self.bigrams!r}."
             )
 
     def embedding_on(self, space):

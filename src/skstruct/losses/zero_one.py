@@ -78,7 +78,7 @@ class Listed(BaseLoss):
     def bind(self, space):
         if not callable(self.loss):
             raise ValueError(
-                f"Listed takes a loss or a function of two outputs; {self.loss!r} came."
+                f"Listed takes a loss or a function of two outputs; got {self.loss!r}."
             )
         bound = copy.copy(self)
         bound.space_ = space

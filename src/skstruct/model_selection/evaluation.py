@@ -183,6 +183,6 @@ def _baseline(model, loss, bound, truth) -> float:
 
 def _check_level(n_bootstrap, level):
     if not is_count(n_bootstrap):
-        raise ValueError(f"n_bootstrap is a whole number from 1; {n_bootstrap!r} came.")
+        raise ValueError(f"n_bootstrap is a whole number from 1; got {n_bootstrap!r}.")
     if not 0 < level < 1:
-        raise ValueError(f"level lies between 0 and 1; {level!r} came.")
+        raise ValueError(f"level lies between 0 and 1; got {level!r}.")

@@ -96,7 +96,7 @@ def aggregate(
     array([1, 2, 3])
     """
     if method not in METHODS:
-        raise ValueError(f"method is one of {', '.join(METHODS)}; {method!r} came.")
+        raise ValueError(f"method is one of {', '.join(METHODS)}; got {method!r}.")
     space = (Rankings() if space is None else clone(space)).fit(rankings)
     outputs = space.validate(rankings)
     weights = _check_weights(weights, len(outputs))
@@ -127,7 +127,7 @@ def aggregate(
 def _check_weights(weights, n):
     weights = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,) or not np.isfinite(weights).all():
-        raise ValueError(f"weights are {n} finite numbers; shape {weights.shape} came.")
+        raise ValueError(f"weights are {n} finite numbers; got shape {weights.shape}.")
     return weights
 
 

@@ -77,7 +77,7 @@ def kendall_tau(A, B, variant="b"):
     """
     A, B, single = _matched(A, B)
     if variant not in ("a", "b", "gamma"):
-        raise ValueError(f'variant is "a", "b" or "gamma"; {variant!r} came.')
+        raise ValueError(f'variant is "a", "b" or "gamma"; got {variant!r}.')
     missing = np.isnan(A) | np.isnan(B)
     difference, size = np.empty(len(A)), np.empty(len(A))
     for rows in pair_blocks(*A.shape):

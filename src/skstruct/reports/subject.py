@@ -66,7 +66,7 @@ def read_subject(model, X, y, **options) -> Subject:
     if hasattr(model, "steps"):
         learner, inner = model[-1], model[:-1].transform(X) if len(model) > 1 else X
     if not hasattr(learner, "fit") or not hasattr(learner, "predict"):
-        raise ValueError(f"A report is about a learner of skstruct; {type(learner).__name__} came.")
+        raise ValueError(f"A report is about a learner of skstruct; got {type(learner).__name__}.")
     check_is_fitted(learner)
     if not hasattr(learner, "space_"):
         raise ValueError(

@@ -151,9 +151,9 @@ def _subtitle(subject) -> str:
 
 def _check(X, feature_names, n_examples, timings):
     if isinstance(n_examples, bool) or not isinstance(n_examples, int) or n_examples < 0:
-        raise ValueError(f"n_examples is a whole number from 0; {n_examples!r} came.")
+        raise ValueError(f"n_examples is a whole number from 0; got {n_examples!r}.")
     if timings is not None and not hasattr(timings, "items"):
-        raise ValueError(f"timings are names with their seconds; {timings!r} came.")
+        raise ValueError(f"timings are names with their seconds; got {timings!r}.")
     p = X.shape[1] if getattr(X, "ndim", 0) == 2 else None
     if feature_names is not None and p is not None and len(feature_names) != p:
-        raise ValueError(f"{p} features need as many names; {len(feature_names)} came.")
+        raise ValueError(f"{p} features need as many names; got {len(feature_names)}.")

@@ -78,9 +78,9 @@ def repeats_for(delta: float) -> int:
 def check_accuracy(eps, delta) -> None:
     """Raise where there is no such promise."""
     if not (is_number(eps) and 0 < eps <= 1):
-        raise ValueError(f"eps is above 0 and at most 1; {eps!r} came.")
+        raise ValueError(f"eps is above 0 and at most 1; got {eps!r}.")
     if not (is_number(delta) and 0 < delta < 1):
-        raise ValueError(f"delta is above 0 and below 1; {delta!r} came.")
+        raise ValueError(f"delta is above 0 and below 1; got {delta!r}.")
 
 
 def annealed_estimate(
@@ -136,11 +136,11 @@ def _known(errors, space, scores) -> np.ndarray:
 def _check_options(eps, delta, p, n_draws, n_sweeps):
     check_accuracy(eps, delta)
     if not (is_number(p) and p >= 1):
-        raise ValueError(f"p is a number from 1; {p!r} came.")
+        raise ValueError(f"p is a number from 1; got {p!r}.")
     if not is_count(n_sweeps):
-        raise ValueError(f"n_sweeps is a whole number from 1; {n_sweeps!r} came.")
+        raise ValueError(f"n_sweeps is a whole number from 1; got {n_sweeps!r}.")
     if n_draws is not None and not is_count(n_draws):
-        raise ValueError(f"n_draws is a whole number from 1, or None; {n_draws!r} came.")
+        raise ValueError(f"n_draws is a whole number from 1, or None; got {n_draws!r}.")
 
 
 def _promised(space, scores, schedule: Schedule, n_sweeps, **shared):

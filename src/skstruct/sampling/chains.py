@@ -101,7 +101,7 @@ def chosen_moves(space, moves) -> Moves:
     if isinstance(moves, Moves):
         return moves
     if moves not in MOVES:
-        raise ValueError(f"moves is one of {', '.join(MOVES)}, or Moves; {moves!r} came.")
+        raise ValueError(f"moves is one of {', '.join(MOVES)}, or Moves; got {moves!r}.")
     local = None if moves == "meta" else space.moves()
     if local is not None:
         return local

@@ -126,10 +126,10 @@ def diagnostics(draws, *, of="score", r_hat_limit=1.01, ess_limit=400, warn=True
     All draws are worth 363 independent ones, not 400.
     """
     if of not in ("score", "psi"):
-        raise ValueError(f'of is "score" or "psi"; {of!r} came.')
+        raise ValueError(f'of is "score" or "psi"; got {of!r}.')
     for name, limit, least in (("r_hat_limit", r_hat_limit, 1), ("ess_limit", ess_limit, 0)):
         if not limit > least:
-            raise ValueError(f"{name} is larger than {least}; {limit!r} came.")
+            raise ValueError(f"{name} is larger than {least}; got {limit!r}.")
     traces, acceptance = checked_traces(draws), getattr(draws, "acceptance", None)
     if hasattr(draws, "outputs") and (of == "psi" or _still(traces)):
         traces = embedded(draws)
@@ -154,12 +154,12 @@ def checked_traces(draws) -> np.ndarray:
         hint = " Write trace[None] for one chain." if traces.ndim == 1 else ""
         raise ValueError(
             "diagnostics expects Draws, or traces of shape (n_chains, n_draws) or (n_chains, "
-            f"n_draws, d); shape {traces.shape} came.{hint}"
+            f"n_draws, d); got shape {traces.shape}.{hint}"
         )
     if 0 in traces.shape:
         names = ("chains", "draws", "coordinates")
         missing = names[traces.shape.index(0)]
-        raise ValueError(f"There are no {missing} to look at: traces of shape {traces.shape} came.")
+        raise ValueError(f"There are no {missing} to look at: got traces of shape {traces.shape}.")
     bad = np.argwhere(~np.isfinite(traces))
     if len(bad):
         where = ", ".join(map(str, bad[0]))

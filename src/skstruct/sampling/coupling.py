@@ -128,11 +128,11 @@ def coupling_from_the_past(
 
 def _check_arguments(n, method, max_doublings):
     if not is_count(n):
-        raise ValueError(f"n is a whole number from 1; {n!r} came.")
+        raise ValueError(f"n is a whole number from 1; got {n!r}.")
     if method not in METHODS:
-        raise ValueError(f"method is one of {', '.join(METHODS)}; {method!r} came.")
+        raise ValueError(f"method is one of {', '.join(METHODS)}; got {method!r}.")
     if not (is_count(max_doublings) and max_doublings <= 60):
-        raise ValueError(f"max_doublings is a whole number from 1 to 60; {max_doublings!r} came.")
+        raise ValueError(f"max_doublings is a whole number from 1 to 60; got {max_doublings!r}.")
 
 
 def _ways(space, scores, method, max_doublings, n_jobs) -> list:

@@ -15,13 +15,13 @@ def checked_betas(betas, n_temperatures) -> np.ndarray:
     if betas is None:
         if not (is_count(n_temperatures) and n_temperatures >= 2):
             raise ValueError(
-                f"n_temperatures is a whole number from 2; {n_temperatures!r} came."
+                f"n_temperatures is a whole number from 2; got {n_temperatures!r}."
             )  # fmt: skip
         return np.linspace(1.0, 0.0, int(n_temperatures))
     given = np.array(betas, dtype=np.float64)
     falls = given.ndim == 1 and len(given) >= 2 and bool((np.diff(given) < 0).all())
     if not (falls and given[0] == 1.0 and given[-1] >= 0.0):
-        raise ValueError(f"betas fall from 1 to 0 or above, two at least; {betas!r} came.")
+        raise ValueError(f"betas fall from 1 to 0 or above, two at least; got {betas!r}.")
     return given
 
 

@@ -58,9 +58,9 @@ class Metropolis:
     ):  # fmt: skip
         scores = one_row_of_scores(scores, space)
         if not is_count(n_chains):
-            raise ValueError(f"n_chains is a whole number from 1; {n_chains!r} came.")
+            raise ValueError(f"n_chains is a whole number from 1; got {n_chains!r}.")
         if not (is_number(beta) and np.isfinite(beta) and beta >= 0):
-            raise ValueError(f"beta is finite and at least zero; {beta!r} came.")
+            raise ValueError(f"beta is finite and at least zero; got {beta!r}.")
         self.space, self.verbose = space, verbose
         row = np.zeros(int(n_chains), np.int64)
         shared = {"beta": beta, "moves": moves, "start": start, "rng": rng, "n_jobs": n_jobs}
@@ -113,9 +113,7 @@ def one_row_of_scores(scores, space) -> np.ndarray:
     """Scores of a single law; shape (1, d)."""
     scores = check_scores(scores, space)
     if len(scores) != 1:
-        raise ValueError(
-            f"One law is sampled at a time, scores of shape (d,); {scores.shape} came."
-        )
+        raise ValueError(f"One law is sampled at a time, scores of shape (d,); got {scores.shape}.")
     return scores
 
 
@@ -123,9 +121,9 @@ def check_sizes(n_draws, n_warmup, thin) -> None:
     """Raise where nothing would be drawn."""
     for name, value in (("n_draws", n_draws), ("thin", thin)):
         if not is_count(value):
-            raise ValueError(f"{name} is a whole number from 1; {value!r} came.")
+            raise ValueError(f"{name} is a whole number from 1; got {value!r}.")
     if not (is_count(n_warmup) or (n_warmup == 0 and not isinstance(n_warmup, bool))):
-        raise ValueError(f"n_warmup is a whole number from 0; {n_warmup!r} came.")
+        raise ValueError(f"n_warmup is a whole number from 0; got {n_warmup!r}.")
 
 
 def warn_interrupted(n_kept: int, n_asked) -> None:

@@ -106,7 +106,7 @@ def log_partition(
     check_accuracy(eps, delta)
     unknown = set(options) - set(OPTIONS)
     if unknown:
-        raise TypeError(f"Options are {', '.join(OPTIONS)}; {unknown.pop()!r} came.")
+        raise TypeError(f"Options are {', '.join(OPTIONS)}; got {unknown.pop()!r}.")
     found = None
     if method in ("auto", "exact"):
         law = exact_law(space, scores, required=method == "exact")
@@ -219,4 +219,4 @@ def exact_law(space, scores, required=False):
 def check_method(method, known=METHODS) -> None:
     """Raise where there is no such method."""
     if method not in known:
-        raise ValueError(f"method is one of {', '.join(known)}; {method!r} came.")
+        raise ValueError(f"method is one of {', '.join(known)}; got {method!r}.")

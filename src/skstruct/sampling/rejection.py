@@ -55,7 +55,7 @@ def rejection_sample(space, scores, n: int = 1, rng=None, *, bound=None, max_tri
     scores = check_scores(scores, space)
     for name, value in (("n", n), ("max_trials", max_trials)):
         if not is_count(value):
-            raise ValueError(f"{name} is a whole number from 1; {value!r} came.")
+            raise ValueError(f"{name} is a whole number from 1; got {value!r}.")
     if not len(scores):
         raise ValueError("scores have no rows.")
     check_samplable(space.rows([0]))
@@ -63,7 +63,7 @@ def rejection_sample(space, scores, n: int = 1, rng=None, *, bound=None, max_tri
     bound = value_range(space, scores)[1] if bound is None else bound
     bound = np.asarray(bound, dtype=np.float64)
     if bound.shape not in ((), (len(scores),)) or not np.isfinite(bound).all():
-        raise ValueError(f"bound is finite, one number or one for every row; {bound} came.")
+        raise ValueError(f"bound is finite, one number or one for every row; got {bound}.")
     bound = np.broadcast_to(bound, len(scores))
     kept = [_Kept(space.rows([i]), scores[i : i + 1], bound[i]) for i in range(len(scores))]
     try:

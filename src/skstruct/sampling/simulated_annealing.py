@@ -177,21 +177,21 @@ class SimulatedAnnealing(EmbeddingView):
         for name in ("n_sweeps", "n_chains"):
             if not is_count(getattr(self, name)):
                 raise ValueError(
-                    f"SimulatedAnnealing: {name} is a whole number from 1; "
-                    f"{getattr(self, name)!r} came."
+                    f"SimulatedAnnealing: {name} is a whole number from 1; got "
+                    f"{getattr(self, name)!r}."
                 )
         for name, known in (("schedule", SCHEDULES), ("bound", BOUNDS)):
             if getattr(self, name) not in known:
                 raise ValueError(
-                    f"SimulatedAnnealing: {name} is one of {', '.join(known)}; "
-                    f"{getattr(self, name)!r} came."
+                    f"SimulatedAnnealing: {name} is one of {', '.join(known)}; got "
+                    f"{getattr(self, name)!r}."
                 )
         first, last = np.array(self.betas, dtype=np.float64)
         geometric = self.schedule == "geometric"
         if not (0 <= first <= last < np.inf) or (geometric and first == 0):
             raise ValueError(
                 f"SimulatedAnnealing: betas are the first and the last, at least as large, and "
-                f"above 0 in a geometric schedule; {self.betas!r} came."
+                f"above 0 in a geometric schedule; got {self.betas!r}."
             )
 
     def _lower_bounds(self, costs) -> np.ndarray:

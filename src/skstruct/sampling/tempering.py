@@ -73,7 +73,7 @@ class ParallelTempering:
         scores = one_row_of_scores(scores, space)
         for name, value in (("n_chains", n_chains), ("swap_every", swap_every)):
             if not is_count(value):
-                raise ValueError(f"{name} is a whole number from 1; {value!r} came.")
+                raise ValueError(f"{name} is a whole number from 1; got {value!r}.")
         self.space, self.verbose, self.swap_every = space, verbose, int(swap_every)
         self.adapts = betas is None
         self.betas = checked_betas(betas, n_temperatures)

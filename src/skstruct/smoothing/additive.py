@@ -83,7 +83,7 @@ class AdditiveKernelRidge(KernelRidge):
         q = len(self.label_values_)
         if T.ndim != 2 or T.shape[1] % q:
             raise ValueError(
-                f"The label kernel is for {q} targets; targets of shape {T.shape} came."
+                f"The label kernel is for {q} targets; got targets of shape {T.shape}."
             )
         return T.reshape(len(T), -1, q)
 

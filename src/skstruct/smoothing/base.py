@@ -116,8 +116,8 @@ class WeightedMean(MultiOutputMixin, RegressorMixin, BaseEstimator):
         targets = check_array(targets, accept_sparse="csr", ensure_2d=False, dtype=np.float64)
         if targets.shape[0] != len(self.targets_):
             raise ValueError(
-                f"{type(self).__name__} was fitted to {len(self.targets_)} rows; "
-                f"{targets.shape[0]} targets came."
+                f"{type(self).__name__} was fitted to {len(self.targets_)} rows; got "
+                f"{targets.shape[0]} targets."
             )
         other = copy.copy(self)
         other.targets_ = _dense(targets)

@@ -118,7 +118,7 @@ class Forest(WeightedMean):
     # ------------------------------------------------------------------ growing
     def _learn(self, X, targets, sample_weight):
         if self.n_estimators < 1:
-            raise ValueError(f"n_estimators must be at least 1; {self.n_estimators!r} came.")
+            raise ValueError(f"n_estimators must be at least 1; got {self.n_estimators!r}.")
         X = _tree_input(X)
         sample = Bootstrap(X, targets, sample_weight)
         # Trees read columns, and would convert a sparse X one by one.
@@ -164,7 +164,7 @@ class Forest(WeightedMean):
 
     def _tree(self, seed, least, n_draws):
         if self.trees not in TREES:
-            raise ValueError(f'trees is "random" or "extra"; {self.trees!r} came.')
+            raise ValueError(f'trees is "random" or "extra"; got {self.trees!r}.')
         if not is_count(least):
             raise ValueError(
                 f'min_samples_leaf is a whole number from 1, or "auto"; got {least!r}.'

@@ -159,8 +159,8 @@ class KernelRidge(KernelMachine):
         if self.device is not None and (self.system == "packed" or self.precision == "mixed"):
             raise ValueError(
                 'On a device the whole matrix is factored in double precision: system="cholesky" '
-                f'and precision="double"; system="{self.system}" and '
-                f'precision="{self.precision}" came.'
+                f'and precision="double"; got system="{self.system}" and '
+                f'precision="{self.precision}".'
             )
         return self.system
 
@@ -271,7 +271,7 @@ def check_alpha(alpha):
     """A positive penalty, or an array of them; infinity leaves nothing but the mean."""
     values = np.asarray(alpha, dtype=np.float64)
     if np.isnan(values).any() or (values <= 0).any():
-        raise ValueError(f"alpha must be positive; {alpha!r} came.")
+        raise ValueError(f"alpha must be positive; got {alpha!r}.")
     return float(values) if values.ndim == 0 else values
 
 

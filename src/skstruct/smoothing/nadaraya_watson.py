@@ -62,7 +62,7 @@ class NadarayaWatson(WeightedMean):
         parse_memory(self.memory)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
-                f"A precomputed kernel between training rows is square; shape {X.shape} came."
+                f"A precomputed kernel between training rows is square; got shape {X.shape}."
             )
         self.kernel_ = InputKernel(
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0

@@ -62,10 +62,10 @@ class Neighbors(WeightedMean):
     def _learn(self, X, targets, sample_weight):
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
             raise ValueError(
-                f"n_neighbors must be a whole number of at least 1; {self.n_neighbors!r} came."
+                f"n_neighbors must be a whole number of at least 1; got {self.n_neighbors!r}."
             )
         if self.weighting not in ("uniform", "distance"):
-            raise ValueError(f'weighting is "uniform" or "distance"; {self.weighting!r} came.')
+            raise ValueError(f'weighting is "uniform" or "distance"; got {self.weighting!r}.')
         self.X_fit_ = X
         from sklearn.neighbors import NearestNeighbors  # slow to import
 

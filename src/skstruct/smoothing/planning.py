@@ -239,19 +239,19 @@ def check_system_name(system) -> None:
     """One of the names that choose a system."""
     if system not in SYSTEMS:
         names = ", ".join(f'"{name}"' for name in SYSTEMS[:-1])
-        raise ValueError(f'system is {names} or "{SYSTEMS[-1]}"; {system!r} came.')
+        raise ValueError(f'system is {names} or "{SYSTEMS[-1]}"; got {system!r}.')
 
 
 def check_n_landmarks(n_landmarks) -> None:
     """A whole number from 1, or "auto"."""
     if n_landmarks != "auto" and not is_count(n_landmarks):
-        raise ValueError(f'n_landmarks is a whole number from 1, or "auto"; {n_landmarks!r} came.')
+        raise ValueError(f'n_landmarks is a whole number from 1, or "auto"; got {n_landmarks!r}.')
 
 
 def check_precision(precision) -> None:
     """One of the names of precisions."""
     if precision not in PRECISIONS:
-        raise ValueError(f'precision is "double" or "mixed"; {precision!r} came.')
+        raise ValueError(f'precision is "double" or "mixed"; got {precision!r}.')
 
 
 def _size(n_bytes) -> str:

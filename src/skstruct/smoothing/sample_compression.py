@@ -72,7 +72,7 @@ class SampleCompression(KernelMachine):
     @staticmethod
     def _check_radius(radius):
         if not isinstance(radius, (int, float, np.number)) or not radius >= 0:
-            raise ValueError(f"radius is a number of at least 0; {radius!r} came.")
+            raise ValueError(f"radius is a number of at least 0; got {radius!r}.")
 
     def _solve(self):
         self.beta_ = self.system_.beta(float(self.radius))

@@ -72,10 +72,10 @@ def approximate_enumeration(space: Any, costs, nu: float) -> Iterator[tuple[np.n
     S. Vembu, "Learning to predict combinatorial structures" (2010), section 5.4.2.
     """
     if not 0 <= nu <= 1:
-        raise ValueError(f"nu is between 0 and 1; {nu!r} came.")
+        raise ValueError(f"nu is between 0 and 1; got {nu!r}.")
     costs = np.atleast_2d(np.asarray(costs, dtype=np.float64))
     if len(costs) != 1:
-        raise ValueError(f"Outputs are listed for one row of costs; shape {costs.shape} came.")
+        raise ValueError(f"Outputs are listed for one row of costs; got shape {costs.shape}.")
     has_best = isinstance(space, KBest)
     if not has_best and not hasattr(space, "enumerate"):
         raise ValueError(f"{type(space).__name__} can list neither its outputs nor the best ones.")

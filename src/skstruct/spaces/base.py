@@ -281,8 +281,8 @@ class BaseSpace(BaseEstimator):
         if embedding == self.embedding:
             return costs
         raise ValueError(
-            f"{type(self).__name__} embeds its outputs by {self.embedding}; costs of {embedding} "
-            "came, which cannot be written in these."
+            f"{type(self).__name__} embeds its outputs by {self.embedding}; got costs of "
+            f"{embedding}, which cannot be written in these."
         )
 
     def project(self, means, embedding):
@@ -329,7 +329,7 @@ def one_or_more(index):
 def check_k(k, used_by: str) -> int:
     """How many best outputs are asked for: a whole number, at least 1."""
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"{used_by}: k is a whole number, at least 1; {k!r} came.")
+        raise ValueError(f"{used_by}: k is a whole number, at least 1; got {k!r}.")
     return int(k)
 
 

@@ -65,8 +65,8 @@ class UniformElements(BaseSpace):
         Z, d = np.asarray(Z), self.dag_.n_nodes
         if Z.ndim != 2 or Z.shape[1] != d:
             raise ValueError(
-                f"contains() takes outputs in canonical form, (n, {d}) of 0 and 1; shape {Z.shape} "
-                "came. validate() makes them."
+                f"contains() takes outputs in canonical form, (n, {d}) of 0 and 1; got shape "
+                f"{Z.shape}. validate() makes them."
             )
         check_n_rows(self.limits_, len(Z), type(self).__name__)
         allowed = np.broadcast_to(self.limits_.allowed, (len(Z), d))

@@ -72,7 +72,7 @@ def read_label_sets(Y, labels: tuple | None, *, used_by: str):
     if isinstance(Y, np.ndarray) and Y.ndim != 1:
         raise ValueError(f"{used_by} expects Y with one row per sample; got shape {Y.shape}.")
     if not isinstance(Y, Iterable):
-        raise ValueError(f"{used_by} expects rows of label names; {Y!r} came.")
+        raise ValueError(f"{used_by} expects rows of label names; got {Y!r}.")
     rows = list(Y)
     if _looks_like_indicator(rows):
         return read_label_sets(np.array(rows), labels, used_by=used_by)
@@ -114,8 +114,8 @@ def match_columns(frame, labels, used_by):
     missing = [name for name in labels if name not in set(columns)]
     if unknown or missing or len(columns) != len(labels):
         raise ValueError(
-            f"{used_by} expects one column per label; "
-            f"missing: {missing[:3]}, unknown: {unknown[:3]}, {len(columns)} columns came."
+            f"{used_by} expects one column per label; got "
+            f"missing: {missing[:3]}, unknown: {unknown[:3]}, {len(columns)} columns."
         )
     return labels, frame[list(labels)]
 
@@ -143,7 +143,7 @@ def _check_indicator(Y, labels, used_by) -> np.ndarray:
     if len(Y) == 0:
         raise ValueError(f"{used_by}: Y has no rows.")
     if Y.shape[1] == 0:
-        raise ValueError(f"{used_by}: Y has no columns; shape {Y.shape} came.")
+        raise ValueError(f"{used_by}: Y has no columns; got shape {Y.shape}.")
     if labels is not None and Y.shape[1] != len(labels):
         raise ValueError(
             f"{used_by} expects Y of shape (n_samples, {len(labels)}), one column per label; "

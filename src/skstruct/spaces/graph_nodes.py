@@ -143,7 +143,7 @@ def _read_graph(graph, labels) -> tuple[tuple, sparse.csr_array]:
     names = own if own is not None else range(n) if labels is None else _names_of(labels)
     names = check_distinct(names, "GraphNodes")
     if len(names) != n:
-        raise ValueError(f"GraphNodes: {len(names)} labels came for a graph of {n} nodes.")
+        raise ValueError(f"GraphNodes: there is a label for each of {n} nodes; got {len(names)}.")
     return names, adjacency
 
 
@@ -173,8 +173,8 @@ def _check_weights(matrix, names) -> sparse.csr_array:
             ) from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise ValueError(
-            "GraphNodes: a graph is a networkx graph or a square adjacency matrix; "
-            f"shape {matrix.shape} came."
+            "GraphNodes: a graph is a networkx graph or a square adjacency matrix; got "
+            f"shape {matrix.shape}."
         )
     weights = sparse.csr_array(matrix, dtype=np.float64)
     entries = weights.tocoo()

@@ -101,7 +101,7 @@ def check_size(value, name: str, used_by: str):
         return None
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not (whole or (isinstance(value, float) and value.is_integer())) or value < 0:
-        raise ValueError(f"{used_by}: {name} is a whole number of at least 0; {value!r} came.")
+        raise ValueError(f"{used_by}: {name} is a whole number of at least 0; got {value!r}.")
     return int(value)
 
 
@@ -114,7 +114,7 @@ def check_n_rows(limits: Limits | None, n: int, used_by: str):
     """Limits that were given row by row are for just so many rows."""
     expected = None if limits is None else limits.n_rows
     if expected is not None and expected != n:
-        raise ValueError(f"{used_by} is restricted row by row for {expected} rows; {n} came.")
+        raise ValueError(f"{used_by} is restricted row by row for {expected} rows; got {n}.")
 
 
 def held_by(space, outputs) -> np.ndarray:
@@ -136,7 +136,7 @@ def label_mask(names, labels: tuple, argument: str, used_by: str) -> np.ndarray:
         return np.zeros((1, d), bool)
     if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
         what = "the text " if isinstance(names, (str, bytes)) else ""
-        raise ValueError(f"{used_by}: {argument} is a list of labels; {what}{names!r} came.")
+        raise ValueError(f"{used_by}: {argument} is a list of labels; got {what}{names!r}.")
     if is_pandas(names, "DataFrame"):
         names = match_columns(names, labels, used_by)[1].to_numpy()
     elif hasattr(names, "to_numpy"):
@@ -180,6 +180,6 @@ def label_groups(groups, labels: tuple, used_by: str) -> list[np.ndarray]:
     if groups is None:
         return []
     if isinstance(groups, str) or not isinstance(groups, Iterable):
-        raise ValueError(f"{used_by}: exclusive is a list of groups of labels; {groups!r} came.")
+        raise ValueError(f"{used_by}: exclusive is a list of groups of labels; got {groups!r}.")
     masks = label_mask(list(groups), labels, "exclusive", used_by)
     return [np.flatnonzero(mask) for mask in masks if mask.sum() > 1]

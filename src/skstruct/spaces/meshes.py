@@ -18,10 +18,10 @@ def cotangent_weights(points, faces) -> sparse.csr_array:
     points, faces = np.asarray(points, dtype=np.float64), np.asarray(faces)
     if points.ndim != 2 or points.shape[1] not in (2, 3) or not np.isfinite(points).all():
         raise ValueError(
-            f"A mesh has finite points of shape (n, 2) or (n, 3); shape {points.shape} came."
+            f"A mesh has finite points of shape (n, 2) or (n, 3); got shape {points.shape}."
         )
     if faces.ndim != 2 or faces.shape[1] != 3 or faces.dtype.kind not in "iu":
-        raise ValueError(f"Faces are triples of vertex numbers; shape {faces.shape} came.")
+        raise ValueError(f"Faces are triples of vertex numbers; got shape {faces.shape}.")
     outside = np.flatnonzero(((faces < 0) | (faces >= len(points))).any(axis=1))
     if len(outside):
         row = outside[0]

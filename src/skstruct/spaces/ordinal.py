@@ -109,7 +109,7 @@ class Ordinal(Poset):
                 raise ValueError(unknown_label(f"{argument} holds", name, self.labels_, "Ordinal"))
             numbers.append(default if name is None else number[name])
         if not numbers:
-            raise ValueError(f"Ordinal: {argument} is a level, or one per row; none came.")
+            raise ValueError(f"Ordinal: {argument} is a level, or one per row; got none.")
         return np.array(numbers, dtype=np.int64)[:, None]
 
     def _prices(self, costs):
@@ -143,7 +143,7 @@ def _chain(levels) -> LabelGraph:
     if isinstance(levels, (set, frozenset)):
         raise ValueError("Ordinal: levels are listed from the lowest up; a set has no order.")
     if not isinstance(levels, Iterable):
-        raise ValueError(f"Ordinal: levels are a list from the lowest up; {levels!r} came.")
+        raise ValueError(f"Ordinal: levels are a list from the lowest up; got {levels!r}.")
     names = levels.tolist() if hasattr(levels, "tolist") else list(levels)
     names = list(map(plain_name, names))
     if not names:

@@ -50,8 +50,8 @@ class UniformSets(BaseSpace):
         Z, width = np.asarray(Z), self.dag_.n_nodes
         if Z.ndim != 2 or Z.shape[1] != width:
             raise ValueError(
-                f"contains() takes outputs in canonical form, (n, {width}) of 0 and 1; "
-                f"shape {Z.shape} came. validate() makes them."
+                f"contains() takes outputs in canonical form, (n, {width}) of 0 and 1; got "
+                f"shape {Z.shape}. validate() makes them."
             )
         check_n_rows(self.limits_, len(Z), type(self).__name__)
         closed = (Z[:, self.dag_.children] <= Z[:, self.dag_.parents]).all(axis=1)

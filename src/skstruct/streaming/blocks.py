@@ -112,7 +112,7 @@ def rows_text(start: int, stop: int, file: str = "") -> str:
 def check_rows(rows: int) -> int:
     """A block has at least one row."""
     if rows != int(rows) or rows < 1:
-        raise ValueError(f"A block has at least one row; rows={rows!r} came.")
+        raise ValueError(f"A block has at least one row; got rows={rows!r}.")
     return int(rows)
 
 
@@ -124,7 +124,7 @@ def even_cuts(n_rows: int, count: int | None) -> list[int]:
     """
     count = 1 if count is None else count
     if count != int(count) or count < 1:
-        raise ValueError(f"A source has at least one partition; count={count!r} came.")
+        raise ValueError(f"A source has at least one partition; got count={count!r}.")
     n_parts = max(1, min(int(count), n_rows))  # no part without rows, unless there are none
     size, longer = divmod(n_rows, n_parts)
     return [i * size + min(i, longer) for i in range(n_parts + 1)]

@@ -83,5 +83,5 @@ def _names(columns, name: str) -> Any:
         return columns
     raise ValueError(
         f"With a file, {name} is the name of its column"
-        f"{' or a list of names' if name == 'y' else ''}; {type(columns).__name__} came."
+        f"{' or a list of names' if name == 'y' else ''}; got {type(columns).__name__}."
     )

@@ -78,7 +78,7 @@ def merge_tree(
     'AB+C+DE'
     """
     if fan_in < 2:
-        raise ValueError(f"A tree merges at least two results at a time; fan_in={fan_in} came.")
+        raise ValueError(f"A tree merges at least two results at a time; got fan_in={fan_in}.")
     if not len(parts):
         raise ValueError("There is no part to accumulate.")
 
@@ -126,7 +126,7 @@ def opened(engine=None) -> Iterator[Engine]:
     else:
         raise ValueError(
             'engine is None, "serial", "dask", a distributed.Client or an object with the methods '
-            f"submit and result; {engine!r} came."
+            f"submit and result; got {engine!r}."
         )
 
 

@@ -49,8 +49,8 @@ class IteratorSource(Source):
     def __init__(self, blocks: Iterable | Callable[[], Iterable]):
         if not callable(blocks) and not hasattr(blocks, "__iter__"):
             raise ValueError(
-                "A source is an iterable of blocks (X, y), or a function that gives one; "
-                f"{type(blocks).__name__} came."
+                "A source is an iterable of blocks (X, y), or a function that gives one; got "
+                f"{type(blocks).__name__}."
             )
         self.again = callable(blocks) or not hasattr(blocks, "__next__")
         self._blocks: Any = blocks

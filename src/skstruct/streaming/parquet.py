@@ -112,7 +112,7 @@ class ParquetSource(Source):
     def partitions(self, count: int | None = None) -> list[Partition]:
         """Groups of row groups of about equal size, at most so many; None: one for each file."""
         if count is not None and count < 1:
-            raise ValueError(f"A source has at least one partition; count={count!r} came.")
+            raise ValueError(f"A source has at least one partition; got count={count!r}.")
         if count is None:
             part = self._owner
         else:  # by where the middle of each row group lies

@@ -71,7 +71,7 @@ def overlapped(items: Iterable, *stages: Callable[[Any], Any], depth: int = 2) -
     ['1', '2', '3', '4']
     """
     if depth < 1:
-        raise ValueError(f"At least one item waits between two stages; depth={depth} came.")
+        raise ValueError(f"At least one item waits between two stages; got depth={depth}.")
     channels = [Channel(depth) for _ in range(len(stages) + 1)]
     work: list[tuple[Callable, tuple]] = [(_read, (items, channels[0]))]
     work += [(_apply, (f, channels[i], channels[i + 1])) for i, f in enumerate(stages)]

@@ -159,7 +159,7 @@ def _paths(data) -> list[str]:
     """Absolute paths of files, those of a folder in the order of their names."""
     if isinstance(data, (list, tuple)):
         if not data:
-            raise ValueError("A list of Parquet files came that is empty.")
+            raise ValueError("Parquet files are a list of at least one; got an empty one.")
         return [path for entry in data for path in _paths(entry)]
     path = os.path.abspath(os.fspath(data))
     if not os.path.isdir(path):

@@ -165,8 +165,7 @@ class TaskModel(BaseEstimator):
             raise DataFormatError("there are no rows")
         if isinstance(found, Table) != is_table:
             raise DataFormatError(
-                f"the model was fitted to {self.format_} data for {self.task_}; "
-                f"{X.format} data came"
+                f"the model was fitted to {self.format_} data for {self.task_}; got {X.format} data"
             )
         return self.encoder_.transform(found)
 

@@ -66,7 +66,7 @@ class TableEncoder(BaseEstimator):
 
     def _checked(self, table):
         if self.scale not in SCALES:
-            raise ValueError(f"scale is one of {', '.join(SCALES)}; {self.scale!r} came.")
+            raise ValueError(f"scale is one of {', '.join(SCALES)}; got {self.scale!r}.")
         if not table.names:
             raise DataFormatError("the data have no columns left to predict from")
         self.names_, self.values_ = table.names, table.values

@@ -63,7 +63,7 @@ def _names(task, table):
 
 def _classes(task, table, data):
     if len(table.names) != 1:
-        raise DataFormatError(f"{task!r} has one column of outputs; {len(table.names)} came")
+        raise DataFormatError(f"{task!r} has one column of outputs; got {len(table.names)}")
     column, labels = data[:, 0], table.values[0]
     if labels is None:
         distinct = np.unique(column)

@@ -166,7 +166,7 @@ def ranks_of(groups, items) -> list[int]:
 def _escaped(name, marks, outer=" "):
     r"""A name with backslashes before marks, and before a space at either end."""
     if not isinstance(name, str) or not name:
-        raise ValueError(f"a name in a cell is a text that is not empty; {name!r} came.")
+        raise ValueError(f"a name in a cell is a text that is not empty; got {name!r}.")
     text = re.sub(rf"([\\{re.escape(marks)}])", r"\\\1", name)
     if outer and name[0] == outer:
         text = "\\" + text

@@ -101,7 +101,7 @@ def _row_names(by_name, n_rows, targets, options, remarks):
 def outputs_of(task, columns, options, fail, remarks) -> dict[str, Any]:
     """Outputs, labels and edges of columns of texts, as keyword arguments of a Dataset."""
     if len(columns) > 1 and task in ("classes", "ordinal", "sequence"):
-        raise fail(f"{task!r} has one column of outputs; {len(columns)} came")
+        raise fail(f"{task!r} has one column of outputs; got {len(columns)}")
     if task in ("classes", "ordinal"):
         return _classes(task, columns[0], fail, remarks)
     if task == "sequence":

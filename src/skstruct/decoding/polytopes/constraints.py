@@ -271,8 +271,8 @@ def columns_of(*matrices, used_by: str) -> int | None:
         if matrix is not None:
             if np.ndim(matrix) != 2 and not sparse.issparse(matrix):
                 raise ValueError(
-                    f"{used_by}: A_eq and A_ub have a row per constraint; "
-                    f"shape {np.shape(matrix)} came."
+                    f"{used_by}: A_eq and A_ub have a row per constraint; got "
+                    f"shape {np.shape(matrix)}."
                 )
             return int(matrix.shape[1] if sparse.issparse(matrix) else np.shape(matrix)[1])
     return None

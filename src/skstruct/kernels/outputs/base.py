@@ -172,7 +172,7 @@ def resolve_output_kernel(kernel, **parameters) -> OutputKernel:
 
     if isinstance(kernel, type) or not callable(kernel):
         raise ValueError(
-            f"A kernel between outputs is a name, a kernel object or a function; {kernel!r} came."
+            f"A kernel between outputs is a name, a kernel object or a function; got {kernel!r}."
         )
     return MatrixKernel(kernel) if hasattr(kernel, "get_params") else FunctionKernel(kernel)
 

@@ -47,8 +47,8 @@ class SumKernel(OutputKernel):
         weights = np.ones(n) if self.weights is None else np.asarray(self.weights, np.float64)
         if weights.shape != (n,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise ValueError(
-                f"SumKernel: weights are {n} finite numbers, none below zero, one per kernel; "
-                f"{self.weights!r} came."
+                f"SumKernel: weights are {n} finite numbers, none below zero, one per kernel; got "
+                f"{self.weights!r}."
             )
         return weights
 
@@ -148,7 +148,7 @@ class ProductKernel(OutputKernel):
 def _copies(kernels, used_by: str) -> list[OutputKernel]:
     """Kernels that may be fitted without changing those of the user."""
     if isinstance(kernels, (str, OutputKernel)) or len(kernels) == 0:
-        raise ValueError(f"{used_by} expects a list of at least one kernel; {kernels!r} came.")
+        raise ValueError(f"{used_by} expects a list of at least one kernel; got {kernels!r}.")
     return [copy.copy(resolve_output_kernel(kernel)) for kernel in kernels]
 
 
@@ -179,7 +179,7 @@ def multiplied(first: OutputKernel, second: OutputKernel) -> ProductKernel:
 def scaled(kernel: OutputKernel, factor) -> SumKernel:
     """A multiple of a kernel."""
     if not (np.isfinite(factor) and factor >= 0):
-        raise ValueError(f"A kernel is multiplied by finite numbers >= 0; {factor!r} came.")
+        raise ValueError(f"A kernel is multiplied by finite numbers >= 0; got {factor!r}.")
     if isinstance(kernel, SumKernel):
         return SumKernel(kernel.kernels, (float(factor) * kernel._weights()).tolist())
     return SumKernel([kernel], [float(factor)])

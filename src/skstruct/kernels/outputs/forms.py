@@ -23,7 +23,7 @@ def listed(Y, used_by: str) -> list:
         Y = Y.to_numpy()
     single = isinstance(Y, (str, bytes, Mapping, Set)) or not isinstance(Y, Iterable)
     if single or (isinstance(Y, np.ndarray) and Y.ndim == 0):
-        raise ValueError(f"{used_by} expects a list of outputs; {Y!r} came.")
+        raise ValueError(f"{used_by} expects a list of outputs; got {Y!r}.")
     rows = Y.tolist() if isinstance(Y, np.ndarray) and Y.ndim == 1 else list(Y)
     if not rows:
         raise ValueError(f"{used_by}: there are no outputs.")
@@ -78,7 +78,7 @@ def hashable(value, used_by: str):
     except TypeError:
         raise ValueError(
             f"{used_by} compares outputs that can be hashed, and arrays, lists, sets and "
-            f"dictionaries of such; a {type(value).__name__} came."
+            f"dictionaries of such; got a {type(value).__name__}."
         ) from None
     return value
 

@@ -85,7 +85,7 @@ class HammingKernel(OutputKernel):
         length = otherwise if self.length is None else self.length
         if not isinstance(length, Integral) or isinstance(length, bool) or length < 0:
             raise ValueError(
-                f"HammingKernel: length is a whole number or None; {self.length!r} came."
+                f"HammingKernel: length is a whole number or None; got {self.length!r}."
             )
         return int(length)
 
@@ -100,8 +100,8 @@ class HammingKernel(OutputKernel):
     def _check(self, length: int) -> None:
         if length > self._longest:
             raise ValueError(
-                f"HammingKernel compares strings of up to {self._longest} symbols; one of "
-                f"{length} came. Give a larger length."
+                f"HammingKernel compares strings of up to {self._longest} symbols; got one of "
+                f"{length}. Give a larger length."
             )
 
     def __call__(self, A, B=None) -> np.ndarray:

@@ -47,8 +47,8 @@ class PrecomputedKernel(OutputKernel):
         if not whole or numbers.min() < 0 or numbers.max() >= m:
             raise ValueError(
                 "Outputs of a precomputed kernel are row numbers of the matrix given to fit, "
-                f"from 0 to {m - 1}, or that matrix; an array of shape {numbers.shape} and type "
-                f"{numbers.dtype} came."
+                f"from 0 to {m - 1}, or that matrix; got an array of shape {numbers.shape} and "
+                f"type {numbers.dtype}."
             )
         return numbers
 

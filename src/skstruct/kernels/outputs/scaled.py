@@ -91,8 +91,8 @@ class PolynomialKernel(ScaledRowKernel):
     def _matrix(self, a, b):
         if not (self.coef0 >= 0 and self.degree >= 1 and self.degree == int(self.degree)):
             raise ValueError(
-                "PolynomialKernel has a whole degree from 1 on and coef0 >= 0; degree "
-                f"{self.degree!r} and coef0 {self.coef0!r} came."
+                "PolynomialKernel has a whole degree from 1 on and coef0 >= 0; got degree "
+                f"{self.degree!r} and coef0 {self.coef0!r}."
             )
         return (self._width * inner_products(a, b) + self.coef0) ** int(self.degree)
 
@@ -100,7 +100,7 @@ class PolynomialKernel(ScaledRowKernel):
 def _checked_gamma(kernel) -> float | None:
     gamma = kernel.gamma
     if gamma is not None and not (np.isfinite(gamma) and gamma > 0):
-        raise ValueError(f"{type(kernel).__name__}: gamma must be positive; {gamma!r} came.")
+        raise ValueError(f"{type(kernel).__name__}: gamma must be positive; got {gamma!r}.")
     return gamma
 
 

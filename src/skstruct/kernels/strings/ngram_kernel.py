@@ -84,7 +84,7 @@ class NGramKernel(TransformerMixin, BaseEstimator):
     def _stack(self, X, name: str = "X") -> Stacked:
         used_by = type(self).__name__
         if not isinstance(self.n, Integral) or isinstance(self.n, bool) or self.n < 1:
-            raise ValueError(f"{used_by}: n is a whole number of at least 1; {self.n!r} came.")
+            raise ValueError(f"{used_by}: n is a whole number of at least 1; got {self.n!r}.")
         return stack(X, used_by=used_by, name=name)
 
     def _features(self, strings: Stacked) -> tuple[sparse.csr_array, bool]:
@@ -123,7 +123,7 @@ def check_weights(weights, n: int, used_by: str) -> list[float]:
     array = np.asarray(weights, dtype=np.float64)
     if array.shape != (n,) or not (np.isfinite(array) & (array >= 0)).all() or not array.any():
         raise ValueError(
-            f"{used_by}: weights are n = {n} nonnegative numbers, not all zero; {weights!r} came."
+            f"{used_by}: weights are n = {n} nonnegative numbers, not all zero; got {weights!r}."
         )
     return array.tolist()
 

@@ -76,7 +76,7 @@ def _rows(X, used_by: str, name: str) -> list:
     """A list of strings and sequences, or an error."""
     if isinstance(X, (str, bytes)):
         raise ValueError(
-            f"{used_by} expects a list of strings; the single string {X!r:.40} came as {name}. "
+            f"{used_by} expects a list of strings; got the single string {X!r:.40} as {name}. "
             f"Put it in a list."
         )
     unordered = isinstance(X, (Mapping, Set)) or hasattr(X, "columns")  # a DataFrame has those

@@ -74,7 +74,7 @@ class WeightedDegreeKernel(NGramKernel):
     def _parts(self):
         name = type(self).__name__
         if not isinstance(self.shift, Integral) or isinstance(self.shift, bool) or self.shift < 0:
-            raise ValueError(f"{name}: shift is a whole number of at least 0; {self.shift!r} came.")
+            raise ValueError(f"{name}: shift is a whole number of at least 0; got {self.shift!r}.")
         weights = self.weights
         if weights is None:
             weights = 2 * np.arange(self.n, 0, -1) / (self.n * (self.n + 1))

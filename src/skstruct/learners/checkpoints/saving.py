@@ -73,11 +73,11 @@ class Checkpoint:
 
     def __post_init__(self):
         if not isinstance(self.path, (str, os.PathLike)):
-            raise TypeError(f"checkpoint is the path of a file, or Checkpoint; {self.path!r} came.")
+            raise TypeError(f"checkpoint is the path of a file, or Checkpoint; got {self.path!r}.")
         if not os.fspath(self.path):
-            raise ValueError("checkpoint is the path of a file; an empty one came.")
+            raise ValueError("checkpoint is the path of a file; got an empty one.")
         if not (is_number(self.every) and self.every >= 0):
-            raise ValueError(f"every is a number of seconds, at least 0; {self.every!r} came.")
+            raise ValueError(f"every is a number of seconds, at least 0; got {self.every!r}.")
 
 
 @contextmanager

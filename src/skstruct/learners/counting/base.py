@@ -107,7 +107,7 @@ def flattened(y) -> tuple[list, np.ndarray]:
     for i, outputs in enumerate(y):
         if isinstance(outputs, (str, bytes)) or not hasattr(outputs, "__len__"):
             raise ValueError(
-                f"several_outputs=True: y[{i}] is a list of correct outputs; {outputs!r} came."
+                f"several_outputs=True: y[{i}] is a list of correct outputs; got {outputs!r}."
             )
         if len(outputs) == 0:
             raise ValueError(f"several_outputs=True: y[{i}] has no correct output.")

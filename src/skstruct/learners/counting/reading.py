@@ -103,7 +103,7 @@ class CountingReader(CountingPredictor):
             return None
         alpha = float(self.alpha)
         if not (np.isfinite(alpha) and alpha > 0):
-            raise ValueError(f"alpha must be positive; {self.alpha!r} came.")
+            raise ValueError(f"alpha must be positive; got {self.alpha!r}.")
         return alpha
 
     def _check_parameters(self):
@@ -111,12 +111,12 @@ class CountingReader(CountingPredictor):
         for name, known in WORDS.items():
             if getattr(self, name) not in known:
                 raise ValueError(
-                    f"{name} is one of {', '.join(known)}; {getattr(self, name)!r} came."
+                    f"{name} is one of {', '.join(known)}; got {getattr(self, name)!r}."
                 )
         for name, optional in COUNTS.items():
             value = getattr(self, name)
             if not is_count(value) and not (optional and value is None):
-                raise ValueError(f"{name} is a whole number from 1; {value!r} came.")
+                raise ValueError(f"{name} is a whole number from 1; got {value!r}.")
         for name in ("eta0", "power_t", "meta_rate", "tol"):
             value = getattr(self, name)
             if name == "eta0" and value is None:
@@ -124,7 +124,7 @@ class CountingReader(CountingPredictor):
             good = is_number(value) and 0 <= value < (1 if name == "tol" else np.inf)
             if not good or (name == "eta0" and value == 0):
                 most = " and below 1" if name == "tol" else ""
-                raise ValueError(f"{name} is a number that is not negative{most}; {value!r} came.")
+                raise ValueError(f"{name} is a number that is not negative{most}; got {value!r}.")
 
     def _open(self, X, outputs, row, weight):
         """What is known of space and inputs before anything is learned."""

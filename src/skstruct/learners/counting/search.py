@@ -33,7 +33,7 @@ def alpha_grid(alpha, examples, gram) -> np.ndarray:
 def checked_alphas(alpha) -> np.ndarray:
     """Penalties that were given, largest first."""
     if np.asarray(alpha).dtype.kind not in "fiu":
-        raise ValueError(f'alpha is a positive number, several, or "auto"; {alpha!r} came.')
+        raise ValueError(f'alpha is a positive number, several, or "auto"; got {alpha!r}.')
     return given_alphas(alpha)
 
 

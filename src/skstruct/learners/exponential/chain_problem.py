@@ -39,8 +39,8 @@ class ChainExponentialProblem(WithPositions, RiskProblem):
     def __init__(self, space, loss, outputs, laws):
         if not hasattr(space, "law_of_chains"):
             raise ValueError(
-                "X has features for every position of a sequence: the space is Sequences; "
-                f"{type(space).__name__} came."
+                "X has features for every position of a sequence: the space is Sequences; got "
+                f"{type(space).__name__}."
             )
         self.space, self.outputs, self.laws = space, outputs, laws
         self.loss = loss if isinstance(loss, ZeroOne) else check_token_loss(loss, space)

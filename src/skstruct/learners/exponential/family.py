@@ -169,15 +169,15 @@ class ExponentialFamily(ExponentialPredictor):
         super()._check_parameters()
         if self.partition not in PARTITIONS:
             raise ValueError(
-                f"partition is one of {', '.join(PARTITIONS)}; {self.partition!r} came."
+                f"partition is one of {', '.join(PARTITIONS)}; got {self.partition!r}."
             )
         if not (is_number(self.lam) and 0 < self.lam < np.inf):
-            raise ValueError(f"lam must be positive; {self.lam!r} came.")
+            raise ValueError(f"lam must be positive; got {self.lam!r}.")
         for name in ("max_iter", "n_chains", "n_sweeps", "n_draws", "n_warmup"):
             if not is_count(getattr(self, name)):
-                raise ValueError(f"{name} is a whole number from 1; {getattr(self, name)!r} came.")
+                raise ValueError(f"{name} is a whole number from 1; got {getattr(self, name)!r}.")
         if self.tol is not None and not (is_number(self.tol) and 0 < self.tol < np.inf):
-            raise ValueError(f"tol is a positive number, or None; {self.tol!r} came.")
+            raise ValueError(f"tol is a positive number, or None; got {self.tol!r}.")
         check_accuracy(0.5 if self.eps is None else self.eps, self.delta)
 
     # ------------------------------------------------------------------ fitting

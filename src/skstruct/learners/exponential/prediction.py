@@ -173,7 +173,7 @@ class ExponentialPredictor(ScoreLearner):
             ``n`` outputs, in the form in which ``y`` was given.
         """
         if not is_count(n):
-            raise ValueError(f"n is a whole number from 1; {n!r} came.")
+            raise ValueError(f"n is a whole number from 1; got {n!r}.")
         X, _ = self._checked(X)
         rng = np.random.default_rng(rng)
         drawn = self._answers(

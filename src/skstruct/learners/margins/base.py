@@ -23,8 +23,8 @@ class MarginLearner(ScoreLearner):
 
             if not hasattr(self.space_, "argmin_chains"):
                 raise ValueError(
-                    "X has features for every position of a sequence: the space is Sequences; "
-                    f"{type(self.space_).__name__} came."
+                    "X has features for every position of a sequence: the space is Sequences; got "
+                    f"{type(self.space_).__name__}."
                 )
             return ChainMargins(self.space_, self.loss_, self.outputs_, X.starts)
         relaxed = hasattr(self.space_, "argmin_relaxed") and self.space_.guarantee.kind != "exact"

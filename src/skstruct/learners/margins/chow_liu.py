@@ -77,7 +77,7 @@ def chow_liu_tree(Y, labels=None) -> networkx.Graph:
         raise ValueError("chow_liu_tree reads a 0/1 array with a column per label, and some rows.")
     names = check_distinct(range(Y.shape[1]) if labels is None else labels, "chow_liu_tree")
     if len(names) != Y.shape[1]:
-        raise ValueError(f"{len(names)} labels came for {Y.shape[1]} columns.")
+        raise ValueError(f"There is a label for each of {Y.shape[1]} columns; got {len(names)}.")
     edges = np.array(np.triu_indices(len(names), 1)).T
     information = mutual_information(Y, edges)
     graph = networkx.Graph()

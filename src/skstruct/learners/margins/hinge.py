@@ -49,11 +49,11 @@ class HingeLearner(MarginLearner):
     def _check_parameters(self):
         super()._check_parameters()
         if not (np.isfinite(self.lam) and self.lam > 0):
-            raise ValueError(f"lam must be positive and finite; {self.lam!r} came.")
+            raise ValueError(f"lam must be positive and finite; got {self.lam!r}.")
         if not self.tol > 0:
-            raise ValueError(f"tol is a share of the objective, positive; {self.tol!r} came.")
+            raise ValueError(f"tol is a share of the objective, positive; got {self.tol!r}.")
         if not is_count(self.max_iter):
-            raise ValueError(f"max_iter is a whole number from 1; {self.max_iter!r} came.")
+            raise ValueError(f"max_iter is a whole number from 1; got {self.max_iter!r}.")
 
     @reported
     @all_or_nothing

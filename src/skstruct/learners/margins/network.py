@@ -88,8 +88,8 @@ class NetworkLearner(HingeLearner):
             )
         if problem.scored is not space or problem.decoder is not space:
             raise ValueError(
-                f"A network is trained for losses that add up over labels, such as 'hamming'; "
-                f"{type(problem.loss).__name__} came. StructuredSVM takes others."
+                f"A network is trained for losses that add up over labels, such as 'hamming'; got "
+                f"{type(problem.loss).__name__}. StructuredSVM takes others."
             )
         return problem
 
@@ -215,11 +215,11 @@ class MaxMarginNetwork(NetworkLearner):
     def _check_parameters(self):
         super()._check_parameters()
         if not (np.isfinite(self.l1) and self.l1 >= 0):
-            raise ValueError(f"l1 is finite and at least zero; {self.l1!r} came.")
+            raise ValueError(f"l1 is finite and at least zero; got {self.l1!r}.")
         if self.l1 and self.edge_features:
             raise ValueError("l1 is a penalty of single edge weights: give edge_features=False.")
         if self.inference not in ("relaxed", "exact"):
-            raise ValueError(f'inference is "relaxed" or "exact"; {self.inference!r} came.')
+            raise ValueError(f'inference is "relaxed" or "exact"; got {self.inference!r}.')
 
     def _new_space(self, y):
         return PairwiseLabels(self.graph, exact=self.inference == "exact")

@@ -133,7 +133,7 @@ class StructuredPerceptron(MarginLearner):
         super()._check_parameters()
         for name in ("n_epochs", "batch_size"):
             if not is_count(getattr(self, name)):
-                raise ValueError(f"{name} is a whole number from 1; {getattr(self, name)!r} came.")
+                raise ValueError(f"{name} is a whole number from 1; got {getattr(self, name)!r}.")
 
     @reported
     @all_or_nothing

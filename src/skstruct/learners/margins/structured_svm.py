@@ -129,7 +129,7 @@ class StructuredSVM(HingeLearner):
     def _check_parameters(self):
         super()._check_parameters()
         if self.rescaling not in RESCALINGS:
-            raise ValueError(f'rescaling is "margin" or "slack"; {self.rescaling!r} came.')
+            raise ValueError(f'rescaling is "margin" or "slack"; got {self.rescaling!r}.')
 
     @property
     def _rivals(self):

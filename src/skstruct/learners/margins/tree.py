@@ -128,11 +128,11 @@ class MaxMarginTree(NetworkLearner):
     def _check_parameters(self):
         super()._check_parameters()
         if self.method not in METHODS:
-            raise ValueError(f"method is one of {', '.join(METHODS)}; {self.method!r} came.")
+            raise ValueError(f"method is one of {', '.join(METHODS)}; got {self.method!r}.")
         if self.beta is not None and not (np.isfinite(self.beta) and self.beta > 0):
-            raise ValueError(f"beta is positive and finite, or None; {self.beta!r} came.")
+            raise ValueError(f"beta is positive and finite, or None; got {self.beta!r}.")
         if not is_count(self.n_restarts):
-            raise ValueError(f"n_restarts is a whole number from 1; {self.n_restarts!r} came.")
+            raise ValueError(f"n_restarts is a whole number from 1; got {self.n_restarts!r}.")
 
     def _problem(self, X):
         """Of all pairs of labels: which of them matter is to be found."""

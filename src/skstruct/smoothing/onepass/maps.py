@@ -165,7 +165,7 @@ class FourierMap:
         """So many directions, drawn for the kernel's width."""
         if kernel.kernel != "rbf":
             raise ValueError(
-                f'Random Fourier features stand for kernel="rbf"; {kernel.kernel!r} came. '
+                f'Random Fourier features stand for kernel="rbf"; got {kernel.kernel!r}. '
                 '"nystroem" serves every kernel.'
             )
         _checked_backend(device, X)

@@ -224,7 +224,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         part = self._summed(ArraySource(X, targets, weight), as_given)
         if not first and part.C.shape != self.stats_.C.shape:
             raise ValueError(
-                f"{part.C.shape[1]} targets came; there were {self.stats_.C.shape[1]} before."
+                f"There were {self.stats_.C.shape[1]} targets before; got {part.C.shape[1]}."
             )
         self.stats_ = part if first else merged([self.stats_, part])
         before = self.sample_ if self.rows_ is None else self.rows_
@@ -242,9 +242,9 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
             raise ValueError("A precomputed kernel has no landmarks: use KernelRidge.")
         check_n_landmarks(self.n_landmarks)
         if self.dtype not in ("float64", "float32", np.float64, np.float32):
-            raise ValueError(f'dtype is "float64" or "float32"; {self.dtype!r} came.')
+            raise ValueError(f'dtype is "float64" or "float32"; got {self.dtype!r}.')
         if np.ndim(check_alpha(self.alpha)):
-            raise ValueError("One alpha serves all targets; several came.")
+            raise ValueError("One alpha serves all targets; got several.")
 
     def _read_rows(self, X, y, sample_weight, reset=True):
         if is_tensor(X):

@@ -53,8 +53,8 @@ class WithinGraph(EdgeSetSpace):
 
     def _what_graph_is(self) -> str:
         return (
-            f"{type(self).__name__}: graph is a list of pairs of nodes or a networkx graph; "
-            f"{self.graph!r} came."
+            f"{type(self).__name__}: graph is a list of pairs of nodes or a networkx graph; got "
+            f"{self.graph!r}."
         )
 
     def _possible_edges(self, nodes):

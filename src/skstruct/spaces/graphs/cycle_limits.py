@@ -134,5 +134,5 @@ def read_sizes(value, argument: str, used_by: str) -> np.ndarray | None:
         return None
     values = [value] if np.ndim(value) == 0 else list(value)
     if not values:
-        raise ValueError(f"{used_by}: {argument} is a number of places, or one per row; none came.")
+        raise ValueError(f"{used_by}: {argument} is a number of places, or one per row; got none.")
     return np.array([check_size(size, argument, used_by) for size in values], dtype=np.int64)

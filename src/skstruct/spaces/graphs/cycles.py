@@ -118,7 +118,7 @@ class Cycles(LawfulCycles):
     def _signed(self) -> bool:
         if self.embedding not in EMBEDDINGS:
             raise ValueError(
-                f"Cycles: embedding is 'signed pairs' or 'indicators'; {self.embedding!r} came."
+                f"Cycles: embedding is 'signed pairs' or 'indicators'; got {self.embedding!r}."
             )
         signed = self.embedding == "signed pairs"
         if signed and not self.directed:

@@ -30,11 +30,11 @@ def read_nodes(nodes, used_by: str) -> tuple:
         nodes = list(nodes.nodes)
     elif isinstance(nodes, (str, bytes)) or not isinstance(nodes, Iterable) or runs_dry(nodes):
         raise ValueError(
-            f"{used_by}: nodes are a sequence of names, or how many there are; {nodes!r} came."
+            f"{used_by}: nodes are a sequence of names, or how many there are; got {nodes!r}."
         )
     names = check_distinct(map(plain_name, in_order(nodes)), used_by)
     if len(names) < 2:
-        raise ValueError(f"{used_by}: edges need at least two nodes; {len(names)} came.")
+        raise ValueError(f"{used_by}: edges need at least two nodes; got {len(names)}.")
     return names
 
 
@@ -127,9 +127,9 @@ class EdgeTable:
     def check_kind(self, graph, where: str, used_by: str):
         """Refuse a networkx graph with directions where edges have none, or without."""
         if graph.is_directed() != self.directed:
-            came = "directed" if graph.is_directed() else "not directed"
+            given = "directed" if graph.is_directed() else "not directed"
             raise ValueError(
-                f"{used_by}: {where} is {came}, but edges here are "
+                f"{used_by}: {where} is {given}, but edges here are "
                 f"{'directed' if self.directed else 'not'}."
             )
 

@@ -69,8 +69,8 @@ def read_form(Y, used_by: str) -> tuple[Any, GraphForm]:
     if is_networkx(Y) or is_pandas(Y, "DataFrame"):
         raise ValueError(
             f"{used_by} expects one graph per sample: a list of collections of pairs or of "
-            f"networkx graphs, or an array (n, edges) or (n, nodes, nodes); a "
-            f"{type(Y).__name__} came."
+            f"networkx graphs, or an array (n, edges) or (n, nodes, nodes); got a "
+            f"{type(Y).__name__}."
         )
     if is_pandas(Y, "Series"):
         rows, form = read_form(list(Y), used_by)
@@ -81,11 +81,11 @@ def read_form(Y, used_by: str) -> tuple[Any, GraphForm]:
         if Y.ndim not in (2, 3) or len(Y) == 0:
             raise ValueError(
                 f"{used_by} expects indicators of shape (n, edges) or adjacency arrays of shape "
-                f"(n, nodes, nodes); shape {Y.shape} came."
+                f"(n, nodes, nodes); got shape {Y.shape}."
             )
         return Y, GraphForm("array" if Y.ndim == 2 else "adjacency", Y.dtype)
     if not isinstance(Y, Iterable):
-        raise ValueError(f"{used_by} expects a list of graphs, one per sample; {Y!r} came.")
+        raise ValueError(f"{used_by} expects a list of graphs, one per sample; got {Y!r}.")
     rows = list(Y)
     if not rows:
         raise ValueError(f"{used_by}: Y has no rows.")

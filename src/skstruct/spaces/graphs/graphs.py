@@ -125,7 +125,7 @@ class Graphs(EdgeSetSpace):
             names = ", ".join(repr(name) for name in known)
             raise ValueError(
                 f"Graphs: property of {'directed ' if self.directed else ''}graphs is one of "
-                f"{names}, or a callable; {self.property!r} came."
+                f"{names}, or a callable; got {self.property!r}."
             ) from None
 
     def _forget(self):
@@ -194,8 +194,8 @@ class Graphs(EdgeSetSpace):
 
     def _unsized(self) -> str:
         return (
-            "Graphs: the number of edges is limited for all graphs and for forests; "
-            f"property={self.property!r} came."
+            "Graphs: the number of edges is limited for all graphs and for forests; got "
+            f"property={self.property!r}."
         )
 
     def with_embedding(self, name, outputs=None, candidates=None):

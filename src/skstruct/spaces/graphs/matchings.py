@@ -245,8 +245,8 @@ def _names(group) -> list:
         return list(range(group))
     if isinstance(group, (str, bytes)) or not hasattr(group, "__iter__") or runs_dry(group):
         raise ValueError(
-            f"Matchings: a group of nodes is a sequence of names, or how many there are; "
-            f"{group!r} came."
+            f"Matchings: a group of nodes is a sequence of names, or how many there are; got "
+            f"{group!r}."
         )
     return list(group.nodes) if is_networkx(group) else list(in_order(group))
 

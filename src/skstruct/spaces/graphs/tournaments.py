@@ -161,7 +161,7 @@ class Tournaments(UniformTournaments):
         if Z.ndim != 2 or Z.shape[1] != len(self.labels_):
             raise ValueError(
                 f"contains() takes outputs in canonical form, (n, {len(self.labels_)}) of -1, 0 "
-                f"and 1; shape {Z.shape} came. validate() makes them."
+                f"and 1; got shape {Z.shape}. validate() makes them."
             )
         check_n_rows(self.limits_, len(Z), "Tournaments")
         return ((Z[:, :, None] == self._signs) & self.limits_.allowed).any(axis=2).all(axis=1)

@@ -36,7 +36,7 @@ def read_edges(graph, labels: tuple, used_by: str) -> np.ndarray:
     if isinstance(graph, (str, bytes)) or not (is_networkx(graph) or isinstance(graph, Iterable)):
         raise ValueError(
             f"{used_by}: graph is 'empty', 'full', a list of pairs of labels or a networkx "
-            f"graph; {graph!r} came."
+            f"graph; got {graph!r}."
         )
     if hasattr(graph, "__next__"):
         raise ValueError(f"{used_by}: graph is read more than once; give list(graph).")

@@ -118,7 +118,7 @@ def _rows_of(Y, used_by):
     if isinstance(Y, (str, bytes)) or not isinstance(Y, Iterable) or is_pandas(Y, "Series"):
         raise ValueError(
             f"{used_by} expects an array, a DataFrame with a column for each label, or rows with "
-            f"a state for each label; {type(Y).__name__} came."
+            f"a state for each label; got {type(Y).__name__}."
         )
     rows = list(Y)
     for i, row in enumerate(rows):
@@ -144,7 +144,7 @@ def check_states(states, used_by: str) -> tuple:
     """States as a tuple: all different, none of them None or NaN."""
     states = states.tolist() if isinstance(states, np.ndarray) else states
     if isinstance(states, (int, np.integer)) or not isinstance(states, Iterable):
-        raise ValueError(f"{used_by}: states is a list of states; {states!r} came.")
+        raise ValueError(f"{used_by}: states is a list of states; got {states!r}.")
     states = tuple(in_order(states))
     for i, state in enumerate(states):
         if is_missing_name(state):
@@ -175,14 +175,14 @@ def read_allowed(given, labels: tuple, states: tuple, argument: str, used_by: st
     """
     maps = [given] if isinstance(given, Mapping) else given
     if isinstance(maps, (str, bytes)) or not isinstance(maps, Iterable):
-        raise ValueError(f"{used_by}: {argument} maps labels to states; {given!r} came.")
+        raise ValueError(f"{used_by}: {argument} maps labels to states; got {given!r}.")
     maps = list(maps)
     column = {name: j for j, name in enumerate(labels)}
     number = {state: a for a, state in enumerate(states)}
     marked = np.zeros((len(maps), len(labels), len(states)), bool)
     for i, mapping in enumerate(maps):
         if not isinstance(mapping, Mapping):
-            raise ValueError(f"{used_by}: {argument}[{i}] maps labels to states; {mapping!r} came.")
+            raise ValueError(f"{used_by}: {argument}[{i}] maps labels to states; got {mapping!r}.")
         for name, value in mapping.items():
             if name not in column:
                 raise ValueError(unknown_label(f"{argument} holds", name, labels, used_by))

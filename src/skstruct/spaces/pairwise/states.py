@@ -126,7 +126,7 @@ class PairwiseStates(UniformStates):
         edges = read_edges(self.graph, labels, "PairwiseStates")
         if not is_forest(len(labels), edges):
             raise ValueError(
-                f"PairwiseStates: the graph is a forest; the {len(edges)} edges that came between "
+                f"PairwiseStates: the graph is a forest; the {len(edges)} edges given between "
                 f"{len(labels)} labels close a circle."
             )
         return edges
@@ -144,7 +144,7 @@ class PairwiseStates(UniformStates):
     def _used_edges(self) -> np.ndarray:
         if self.embedding not in EMBEDDINGS:
             raise ValueError(
-                f"PairwiseStates: embedding is 'states' or 'node states'; {self.embedding!r} came."
+                f"PairwiseStates: embedding is 'states' or 'node states'; got {self.embedding!r}."
             )
         return self.edges_ if self.embedding == "states" else self.edges_[:0]
 
@@ -194,8 +194,8 @@ class PairwiseStates(UniformStates):
         if self.limits is None:
             return StateLimits(np.ones(shape, bool))
         if self.limits.allowed.shape[1:] != shape[1:]:
-            came = "{} labels of {} states".format(*self.limits.allowed.shape[1:])
-            raise ValueError(f"PairwiseStates was restricted for {came}; Y has {shape[1:]}.")
+            known = "{} labels of {} states".format(*self.limits.allowed.shape[1:])
+            raise ValueError(f"PairwiseStates was restricted for {known}; Y has {shape[1:]}.")
         return self.limits
 
     def restrict(self, *, known=None, forbidden=None):
@@ -221,8 +221,8 @@ class PairwiseStates(UniformStates):
         Z, (n, k) = np.asarray(Z), self._shape()[:2]
         if Z.ndim != 2 or Z.shape[1] != n or Z.dtype.kind not in "iu":
             raise ValueError(
-                f"contains() takes outputs in canonical form, state numbers of shape (n, {n}); "
-                f"an array of {Z.dtype} of shape {Z.shape} came. validate() makes them."
+                f"contains() takes outputs in canonical form, state numbers of shape (n, {n}); got "
+                f"an array of {Z.dtype} of shape {Z.shape}. validate() makes them."
             )
         check_n_rows(self.limits_, len(Z), "PairwiseStates")
         inside = (Z >= 0) & (k > Z)

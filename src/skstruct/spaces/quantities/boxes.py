@@ -117,8 +117,8 @@ class Box(QuantitySpace):
         limit = self._numbers(given, name)
         if limit.ndim > 1 or (limit.ndim == 1 and len(limit) not in (1, d)):
             raise ValueError(
-                f"{type(self).__name__}: {name} is a number or {d} of them; "
-                f"shape {limit.shape} came."
+                f"{type(self).__name__}: {name} is a number or {d} of them; got "
+                f"shape {limit.shape}."
             )
         return np.array(np.broadcast_to(limit, (d,)))
 
@@ -135,7 +135,7 @@ class Box(QuantitySpace):
         try:
             limit = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"{used_by}: {name} is made of numbers; {given!r} came.") from None
+            raise ValueError(f"{used_by}: {name} is made of numbers; got {given!r}.") from None
         if np.isnan(limit).any():
             at = "".join(f"[{i}]" for i in np.argwhere(np.isnan(limit))[0])
             raise ValueError(f"{used_by}: {name}{at} is NaN.")
@@ -187,7 +187,7 @@ class Box(QuantitySpace):
         if limit.ndim != 2 or limit.shape[1] != d:
             raise ValueError(
                 f"{type(self).__name__}: {name} is a number, {d} of them, or a row of {d} for "
-                f"each sample; shape {limit.shape} came."
+                f"each sample; got shape {limit.shape}."
             )
         return limit
 

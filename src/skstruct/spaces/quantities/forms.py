@@ -69,7 +69,7 @@ def read_quantities(Y, labels: tuple | None, *, used_by: str):
         labels = tuple(range(values.shape[1]))
     if values.shape[1] != len(labels):
         raise ValueError(
-            f"{used_by} expects {len(labels)} numbers in each row of Y; shape {values.shape} came."
+            f"{used_by} expects {len(labels)} numbers in each row of Y; got shape {values.shape}."
         )
     return _finite(values, labels, used_by), tuple(labels), form
 

@@ -138,7 +138,7 @@ def read_supply(supply, network: Network) -> np.ndarray:
     if values.ndim not in (1, 2) or values.shape[-1] != n:
         raise ValueError(
             f"Flows: supply is a number for each of {n} nodes, or a row of them for each sample; "
-            f"shape {values.shape} came."
+            f"got shape {values.shape}."
         )
     _check_balance(np.atleast_2d(values), network)
     return values

@@ -188,8 +188,8 @@ def _read_bounds(bounds, d) -> Range:
         pairs = [tuple(pairs)] * d
     if len(pairs) != d or any(not hasattr(pair, "__len__") or len(pair) != 2 for pair in pairs):
         raise ValueError(
-            f"Polytope: bounds is one pair (low, high) or {d} of them, one per column; "
-            f"{len(pairs)} came."
+            f"Polytope: bounds is one pair (low, high) or {d} of them, one per column; got "
+            f"{len(pairs)}."
         )
     low = np.array([-np.inf if pair[0] is None else pair[0] for pair in pairs], dtype=float)
     high = np.array([np.inf if pair[1] is None else pair[1] for pair in pairs], dtype=float)

@@ -56,7 +56,7 @@ class Simplex(QuantitySpace):
 
     def _learn(self, Z):
         if not (np.isscalar(self.total) and 0 < self.total < np.inf):
-            raise ValueError(f"Simplex: total is a positive number; {self.total!r} came.")
+            raise ValueError(f"Simplex: total is a positive number; got {self.total!r}.")
         self._check_outputs(Z)
 
     def validate(self, Y):

@@ -84,7 +84,7 @@ def read_rankings(
         Whether rows of numbers that are items stand for these, and not for ranks.
     """
     if unlisted not in ("last", "unknown"):
-        raise ValueError(f'{used_by}: unlisted is "last" or "unknown"; {unlisted!r} came.')
+        raise ValueError(f'{used_by}: unlisted is "last" or "unknown"; got {unlisted!r}.')
     if is_pandas(Y, "DataFrame"):
         items, values = _match_columns(Y, items, used_by)
         dtypes = set(Y.dtypes)  # a nullable type comes back, too
@@ -209,7 +209,7 @@ def read_orders(rows: list, items: tuple | None, kind: str, unlisted: str, used_
     if not rows:
         raise ValueError(f"{used_by}: Y has no rows.")
     if unlisted not in ("last", "unknown"):
-        raise ValueError(f'{used_by}: unlisted is "last" or "unknown"; {unlisted!r} came.')
+        raise ValueError(f'{used_by}: unlisted is "last" or "unknown"; got {unlisted!r}.')
     orders = [_groups(row, i, items, used_by) for i, row in enumerate(rows)]
     names = {name for order in orders for group in order for name in group}
     listed = [[name for group in order for name in group] for order in orders]

@@ -147,12 +147,12 @@ def read_fixed(positions, items: tuple, used_by: str) -> np.ndarray:
     except (TypeError, ValueError):
         raise ValueError(
             f"{used_by}: positions maps items to ranks, one mapping for all rows or one per row, "
-            f"or is an array of ranks, NaN where free; {positions!r} came."
+            f"or is an array of ranks, NaN where free; got {positions!r}."
         ) from None
     if fixed.ndim != 2 or fixed.shape[1] != d:
         raise ValueError(
-            f"{used_by}: positions as an array has one column for each of {d} items; "
-            f"shape {fixed.shape} came."
+            f"{used_by}: positions as an array has one column for each of {d} items; got "
+            f"shape {fixed.shape}."
         )
     bad = np.argwhere(~((fixed >= 0) & (fixed <= d) & (fixed == np.rint(fixed))))
     if len(bad):
@@ -193,7 +193,7 @@ def read_before(before, items: tuple, used_by: str) -> np.ndarray:
     for i, row in enumerate(rows):
         for pair in row:
             if not hasattr(pair, "__len__") or isinstance(pair, str) or len(pair) != 2:
-                raise ValueError(f"{used_by}: before lists pairs (first, second); {pair!r} came.")
+                raise ValueError(f"{used_by}: before lists pairs (first, second); got {pair!r}.")
             for name in pair:
                 if not isinstance(name, Hashable) or name not in number:
                     raise ValueError(unknown_label(f"before[{i}] holds", name, items, used_by))
@@ -214,5 +214,5 @@ def read_top(top, d: int, used_by: str) -> int | None:
     """How many positions are predicted; None for all of them."""
     top = check_size(top, "top", used_by)
     if top is not None and top < 1:
-        raise ValueError(f"{used_by}: top is at least 1; {top} came.")
+        raise ValueError(f"{used_by}: top is at least 1; got {top}.")
     return None if top is None or top >= d else top

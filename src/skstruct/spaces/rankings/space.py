@@ -176,7 +176,7 @@ class Rankings(RandomRankings):
     def _check_embedding(self):
         if self.embedding not in EMBEDDINGS:
             known = ", ".join(map(repr, EMBEDDINGS))
-            raise ValueError(f"Rankings: embedding is one of {known}; {self.embedding!r} came.")
+            raise ValueError(f"Rankings: embedding is one of {known}; got {self.embedding!r}.")
 
     def embed(self, Z):
         return self._scheme.embed(np.asarray(Z, dtype=np.float64))
@@ -236,8 +236,8 @@ class Rankings(RandomRankings):
         Z, d, top = np.asarray(Z, dtype=np.float64), len(self.items_), self.limits_.top
         if Z.ndim != 2 or Z.shape[1] != d:
             raise ValueError(
-                f"contains() takes outputs in canonical form, (n, {d}) ranks; shape {Z.shape} "
-                "came. validate() makes them."
+                f"contains() takes outputs in canonical form, (n, {d}) ranks; got shape {Z.shape}."
+                "validate() makes them."
             )
         check_n_rows(self.limits_, len(Z), "Rankings")
         if top is None:

@@ -54,11 +54,11 @@ class SequenceSet(UniformSequences):
         low, high = read_length(self.length, type(self).__name__)
         if len(low) > 1:
             raise ValueError(
-                f"{type(self).__name__}: length is a number or a pair (shortest, longest); "
-                f"{self.length!r} came. Lengths row by row are for restrict(length=...)."
+                f"{type(self).__name__}: length is a number or a pair (shortest, longest); got "
+                f"{self.length!r}. Lengths row by row are for restrict(length=...)."
             )
         if high[0] == 0:
-            raise ValueError(f"{type(self).__name__}: the longest length is at least 1; 0 came.")
+            raise ValueError(f"{type(self).__name__}: the longest length is at least 1; got 0.")
         shortest, longest = (int(bound[0]) if bound[0] >= 0 else None for bound in (low, high))
         return shortest, longest
 
@@ -149,7 +149,7 @@ class SequenceSet(UniformSequences):
         low, high = read_length(length, used_by)
         if (np.maximum(low, high) > self.length_).any():
             raise ValueError(
-                f"{used_by}: length is at most {self.length_}; {max(low.max(), high.max())} came."
+                f"{used_by}: length is at most {self.length_}; got {max(low.max(), high.max())}."
             )
         limits = SequenceLimits.none(len(symbols)) if self.limits is None else self.limits
         known = read_known(known, symbols, used_by)
@@ -161,8 +161,8 @@ class SequenceSet(UniformSequences):
         Z = np.asarray(Z)
         if Z.ndim != 2 or Z.dtype.kind not in "iu":
             raise ValueError(
-                f"contains() takes outputs in canonical form, symbol numbers of shape (n, T); "
-                f"an array of {Z.dtype} of shape {Z.shape} came. validate() makes them."
+                f"contains() takes outputs in canonical form, symbol numbers of shape (n, T); got "
+                f"an array of {Z.dtype} of shape {Z.shape}. validate() makes them."
             )
         limits, size = self.limits_, sequence_lengths(Z)
         check_n_rows(limits, len(Z), type(self).__name__)

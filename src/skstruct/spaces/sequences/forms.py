@@ -89,7 +89,7 @@ def widened(Z: np.ndarray, width: int) -> np.ndarray:
 def read_alphabet(alphabet, used_by: str) -> tuple:
     """Symbols as a tuple; a text is a list of characters."""
     if not hasattr(alphabet, "__iter__"):
-        raise ValueError(f"{used_by}: the alphabet is a list of symbols; {alphabet!r} came.")
+        raise ValueError(f"{used_by}: the alphabet is a list of symbols; got {alphabet!r}.")
     symbols = tuple(in_order(alphabet.tolist() if isinstance(alphabet, np.ndarray) else alphabet))
     if not symbols:
         raise ValueError(f"{used_by}: the alphabet has no symbols.")
@@ -131,7 +131,7 @@ def read_sequences(Y, symbols: tuple | None, *, used_by: str):
 def _rows_of(Y, used_by):
     """Rows as lists or texts, and the form they came in."""
     if isinstance(Y, (str, bytes)) or not isinstance(Y, Iterable):
-        raise ValueError(f"{used_by} expects a list of sequences; {Y!r} came.")
+        raise ValueError(f"{used_by} expects a list of sequences; got {Y!r}.")
     if is_pandas(Y, "DataFrame"):
         raise ValueError(f"{used_by} expects a Series or an array of sequences, not a DataFrame.")
     if isinstance(Y, np.ndarray) and Y.ndim == 2:

@@ -20,7 +20,7 @@ def read_length(length, used_by: str) -> tuple[np.ndarray, np.ndarray]:
         if len(length) != 2:
             raise ValueError(
                 f"{used_by}: length is a number, a pair (shortest, longest) or an array with one "
-                f"number per row; {length!r} came."
+                f"number per row; got {length!r}."
             )
         low, high = (read_length(bound, used_by)[0] for bound in length)
         if high[0] >= 0 and low[0] > high[0]:
@@ -33,7 +33,7 @@ def read_length(length, used_by: str) -> tuple[np.ndarray, np.ndarray]:
         or (sizes != np.rint(sizes)).any()
         or not (np.isfinite(sizes) & (sizes >= 0)).all()
     ):
-        raise ValueError(f"{used_by}: a length is a whole number of at least 0; {length!r} came.")
+        raise ValueError(f"{used_by}: a length is a whole number of at least 0; got {length!r}.")
     sizes = sizes.astype(np.int64)
     return sizes, sizes
 
@@ -47,7 +47,7 @@ def read_known(known, symbols: tuple, used_by: str) -> np.ndarray:
     if isinstance(known, (str, bytes)) or not hasattr(known, "__len__"):
         raise ValueError(
             f"{used_by}: known maps positions to symbols, one mapping for all rows or one per "
-            f"row, or is a list of rows of symbols, None where free; {known!r} came."
+            f"row, or is a list of rows of symbols, None where free; got {known!r}."
         )
     if len(known) == 0:
         raise ValueError(f"{used_by}: known is an empty list, which has no row to speak of.")
@@ -69,7 +69,7 @@ def _known_pairs(row, i, used_by) -> list:
                 raise ValueError(f"{used_by}: positions count from 0; known[{i}] holds {t!r}.")
         return list(row.items())
     if not hasattr(row, "__len__"):
-        raise ValueError(f"{used_by}: known[{i}] is a mapping or a row of symbols; {row!r} came.")
+        raise ValueError(f"{used_by}: known[{i}] is a mapping or a row of symbols; got {row!r}.")
     return [(t, symbol) for t, symbol in enumerate(row) if symbol is not None]
 
 
@@ -80,7 +80,7 @@ def read_forbidden(forbidden, symbols: tuple, used_by: str) -> np.ndarray:
     if forbidden is None:
         return np.zeros((1, q + 1, q + 1), bool)
     if isinstance(forbidden, (str, bytes)) or not hasattr(forbidden, "__iter__"):
-        raise ValueError(f"{used_by}: forbidden lists pairs of symbols; {forbidden!r} came.")
+        raise ValueError(f"{used_by}: forbidden lists pairs of symbols; got {forbidden!r}.")
     pairs = list(forbidden)
     by_row = (
         bool(pairs)
@@ -92,7 +92,7 @@ def read_forbidden(forbidden, symbols: tuple, used_by: str) -> np.ndarray:
     for i, row in enumerate(rows):
         for pair in row:
             if not hasattr(pair, "__len__") or len(pair) != 2:
-                raise ValueError(f"{used_by}: forbidden lists pairs of symbols; {pair!r} came.")
+                raise ValueError(f"{used_by}: forbidden lists pairs of symbols; got {pair!r}.")
             a, b = (_numbered(s, number, f"forbidden[{i}] holds", used_by) for s in pair)
             barred[i, a, b] = True
     return barred

@@ -74,7 +74,7 @@ class Sequences(SequenceSet):
     def _has_bigrams(self) -> bool:
         if self.embedding not in EMBEDDINGS:
             raise ValueError(
-                f"Sequences: embedding is 'positions' or 'bigrams'; {self.embedding!r} came."
+                f"Sequences: embedding is 'positions' or 'bigrams'; got {self.embedding!r}."
             )
         return self.embedding == "bigrams"
 

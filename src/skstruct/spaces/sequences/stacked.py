@@ -22,7 +22,7 @@ def check_stacked(unary, starts, transitions, q):
     N = len(unary)
     good = starts.ndim == 1 and len(starts) > 0 and starts.dtype.kind in "iu"
     if not good or starts[0] != 0 or starts[-1] != N or (np.diff(starts) < 0).any():
-        raise ValueError(f"Sequences: starts rise from 0 to the {N} rows of unary; {starts} came.")
+        raise ValueError(f"Sequences: starts rise from 0 to the {N} rows of unary; got {starts}.")
     _check_priced(unary, "unary")
     if transitions is not None:
         transitions = np.asarray(transitions, dtype=np.float64)

@@ -81,7 +81,7 @@ class Strings(SequenceSet):
     def _width(self) -> int:
         """Number of coordinates, q**n, where that is possible."""
         if not isinstance(self.n, (int, np.integer)) or isinstance(self.n, bool) or self.n < 1:
-            raise ValueError(f"Strings: n is a whole number of at least 1; {self.n!r} came.")
+            raise ValueError(f"Strings: n is a whole number of at least 1; got {self.n!r}.")
         q = len(self.symbols_)
         width = q ** int(self.n)
         if width > MOST_GRAMS:
@@ -161,7 +161,7 @@ class Strings(SequenceSet):
         prices, limits = self._checked(g)
         if not isinstance(self.max_nodes, Integral) or self.max_nodes < 0:
             raise ValueError(
-                f"Strings: max_nodes is a whole number of at least 0; {self.max_nodes!r} came."
+                f"Strings: max_nodes is a whole number of at least 0; got {self.max_nodes!r}."
             )
         return self._decoded(*nearest_strings(prices, limits, max_nodes=int(self.max_nodes)))
 
