@@ -204,5 +204,5 @@ def test_bad_label_kernels():
         AdditiveKernelRidge(star).fit(X, T[:, :3])
     with pytest.raises(ValueError, match="not symmetric"):
         AdditiveKernelRidge([[1.0, 0.5], [0.0, 1.0]]).fit(X, T)
-    with pytest.raises(ValueError, match=r"for 3 targets; targets of shape \(25, 4\)"):
+    with pytest.raises(ValueError, match=r"for 3 targets; got targets of shape \(25, 4\)"):
         AdditiveKernelRidge(np.eye(3)).fit(X, T)
