@@ -21,9 +21,9 @@ from scipy import sparse
 from scipy.io import arff as scipy_arff
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from skstruct.datasets.arff import read_arff
-from skstruct.datasets.home import data_file, open_text
-from skstruct.datasets.svm_rows import read_svm
+from skstruct.datasets.files import data_file, open_text
+from skstruct.datasets.formats.arff.reading import read_arff
+from skstruct.datasets.formats.libsvm import read_svm
 from skstruct.exceptions import MissingDataError
 
 QUICK = "--quick" in sys.argv

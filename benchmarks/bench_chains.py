@@ -10,8 +10,8 @@ from chain_peers import CrfTagger, chains_by_length, chains_row_by_row, window
 from harness import Table, at_least, at_most, compare, median, ratio
 
 from skstruct.datasets import load_conll2000
-from skstruct.decoding.chains.viterbi import best_chains
 from skstruct.exceptions import MissingDataError
+from skstruct.solvers.chains.viterbi import best_chains
 
 FEW = 300  # rows that the plain loop decodes
 

@@ -8,10 +8,9 @@ from closure_peers import Highs, by_linprog, by_maximum_flow, by_node_loop
 from gene_ontology import load_gene_ontology
 from harness import Table, at_least, at_most, compare, median, ratio
 
-from skstruct.decoding.closure import dag_closed_sets
-from skstruct.decoding.forest import forest_closed_sets
 from skstruct.exceptions import MissingDataError
 from skstruct.smoothing import KernelRidge
+from skstruct.solvers.dags import dag_closed_sets, forest_closed_sets
 from skstruct.spaces import Hierarchy
 
 OURS = "Hierarchy.argmin"

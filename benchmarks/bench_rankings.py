@@ -17,8 +17,8 @@ from ranking_peers import (
     weighted_votes,
 )
 
-from skstruct.decoding.assignment import cheapest_assignments
-from skstruct.decoding.linear_ordering import linear_orders, pair_matrix
+from skstruct.solvers.assignment import cheapest_assignments
+from skstruct.solvers.linear_ordering import linear_orders, pair_matrix
 from skstruct.spaces import Rankings
 
 ROWS = {10: 1000, 50: 100, 200: 10}

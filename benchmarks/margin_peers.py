@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.decoding.pairwise.programs import local_polytope
 from skstruct.learners import MaxMarginNetwork, MaxMarginTree
+from skstruct.solvers.pairwise.solve import local_polytope
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from skstruct.backends import backend_for, torch_backend
-from skstruct.backends.triangle import BlockTriangle
+from skstruct.backends.torch_backend import BlockTriangle
 from skstruct.kernels import InputKernel
 from skstruct.kernels.on_device import device_kernel, kernel_product
 from skstruct.smoothing.systems.on_device import DeviceSystem, half_gram
@@ -273,7 +273,7 @@ class MadeRows(Source, Partition):
 
 
 def one_pass(machine, n, m, dtype, memory, small):
-    from skstruct.smoothing.onepass.ridge import NystroemRidge
+    from skstruct.smoothing.nystroem.ridge import NystroemRidge
 
     spent: dict[str, float] = {}
 

@@ -26,7 +26,7 @@ from counting_peers import LuckyCycles
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct import CountingRidge, StructuredSVM
-from skstruct.datasets.policies import make_policy_tours
+from skstruct.datasets.tours import make_policy_tours
 from skstruct.spaces import Cycles
 
 N_FEATURES, N_PLACES, N_TEST = 15, 10, 500

@@ -24,7 +24,7 @@ import numpy as np
 from counting_cycles import Policies
 
 from skstruct import CountingRidge
-from skstruct.datasets.policies import make_identity_labels
+from skstruct.datasets.tours import make_identity_labels
 from skstruct.spaces import LabelSets
 
 SIZES = (100, 200, 500, 1000, 2000, 5000)

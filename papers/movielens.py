@@ -30,9 +30,9 @@ from pathlib import Path
 import numpy as np
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.decoding._compiled_insertion import insert
 from skstruct.losses import RankLoss
 from skstruct.smoothing import KernelRidge
+from skstruct.solvers._numba_linear_ordering import insert
 from skstruct.spaces import Rankings
 
 N_USERS, N_MOVIES, N_TRAIN = 943, 1682, 643

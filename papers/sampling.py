@@ -33,8 +33,8 @@ from scipy.special import logsumexp
 from scipy.stats import chisquare
 
 from skstruct.sampling import coupling_from_the_past, log_partition
-from skstruct.sampling.quick import moments_of_scores
-from skstruct.sampling.values import value_range
+from skstruct.sampling.chains import value_range
+from skstruct.sampling.partition import moments_of_scores
 from skstruct.spaces import Hierarchy, LabelSets, Rankings, SpanningTrees
 
 

@@ -21,8 +21,8 @@ from sampling_cases import cases, two_modes
 from scipy.special import logsumexp
 
 from skstruct.sampling import log_partition
-from skstruct.sampling.annealing import Schedule, repeats_for
-from skstruct.sampling.values import value_range
+from skstruct.sampling.annealed_estimates import Schedule, repeats_for
+from skstruct.sampling.chains import value_range
 
 LEVELS_PER_UNIT = 3.0  # p of the thesis, which asks for 3 at least
 MOST_DRAWS = 10**6  # of an estimate with the thesis' S that is run, not only counted

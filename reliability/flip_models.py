@@ -37,7 +37,7 @@ from skstruct.exceptions import ModelFileError
 from skstruct.kernels import SpectrumKernel
 from skstruct.learners import LabelRankingBoosting, PairwiseComparison
 from skstruct.persistence import load_model, save_model
-from skstruct.persistence.rehearsal import rehearse
+from skstruct.persistence.stored_predictions import predict_with_values
 from skstruct.smoothing import Forest, Neighbors
 from skstruct.spaces import Cycles, Hierarchy, LabelSets, Polytope, Rankings, Sequences
 
@@ -84,7 +84,7 @@ def make_models() -> dict:
 
 def answers(model, X) -> bytes:
     """What a model says about X, to the last bit."""
-    found = rehearse(model, X)
+    found = predict_with_values(model, X)
     values = b"" if found["values"] is None else np.ascontiguousarray(found["values"]).tobytes()
     return values + repr(np.asarray(found["outputs"], dtype=object).tolist()).encode()
 

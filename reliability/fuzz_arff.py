@@ -33,11 +33,12 @@ from mutations import mutants, trial
 from scipy import sparse
 
 import skstruct
-from skstruct.datasets import arff_rows, svm_rows
-from skstruct.datasets.formats.arff import FORMAT as ARFF
+from skstruct.datasets.formats import libsvm as svm_rows
+from skstruct.datasets.formats.arff import reading as arff_rows
+from skstruct.datasets.formats.arff.dialects import ARFF
+from skstruct.datasets.formats.arff.label_list import read_label_list, write_label_list
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.libsvm import FORMAT as LIBSVM
-from skstruct.datasets.label_list import read_label_list, write_label_list
 from skstruct.exceptions import DataFormatError
 
 HANGING_SECONDS = 600.0  # for a thousand files; then the process ends

@@ -23,10 +23,9 @@ import numpy as np
 from mutations import mutants, trial
 from summary import finish
 
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.formats.edges import read_edges
 from skstruct.datasets.reading import read_data
-from skstruct.datasets.table import Table
 from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 

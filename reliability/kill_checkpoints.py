@@ -36,7 +36,7 @@ from checkpoint_cases import CASES, OWN_SEED, outcome
 import skstruct
 from skstruct._files import container
 from skstruct.learners import Checkpoint
-from skstruct.learners.margins import dual
+from skstruct.learners.max_margin import dual
 
 PATIENCE = 600.0  # seconds after which a fit hangs, however busy the machine is
 

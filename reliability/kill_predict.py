@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 from summary import finish
 
-import skstruct.cli.output as output_of_predict
+import skstruct.cli.predictions as output_of_predict
 from skstruct.cli.main import main
-from skstruct.datasets.dataset import Dataset
-from skstruct.datasets.table import Table
+from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.writing import write_data
 
 N_ROWS = 20_000  # long enough to be killed while it writes

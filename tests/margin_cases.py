@@ -5,7 +5,7 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
-from skstruct.learners.margins.dual import Atoms
+from skstruct.learners.max_margin.dual import Atoms
 
 
 class ListedAtoms:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skstruct.datasets.dataset import Dataset
-from skstruct.datasets.table import Table
+from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.writing import write_data
 
 FOLDER = Path(__file__).resolve().parents[2] / "src" / "skstruct" / "datasets" / "samples"

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstruct._arrays.blocks import parse_memory, row_blocks
-from skstruct._arrays.optional import require
-from skstruct._arrays.ties import snap
+from skstruct._arrays.checks import snap
+from skstruct._arrays.imports import require
+from skstruct._arrays.memory import parse_memory, row_blocks
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_missing_packages_say_how_to_get_them():
 def test_compiling_is_announced_to_terminals_only(monkeypatch, capsys):
     from types import SimpleNamespace
 
-    from skstruct._arrays.compiling import MESSAGE, CompileNotice
+    from skstruct._arrays._numba_notice import MESSAGE, CompileNotice
 
     def ours():
         """Stands for a kernel."""

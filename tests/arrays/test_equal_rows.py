@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from skstruct._arrays import equal_rows as module
-from skstruct._arrays.equal_rows import copied_rows, equal_rows
+from skstruct._arrays import rows as module
+from skstruct._arrays.rows import copied_rows, equal_rows
 
 
 def slow(rows):

@@ -147,7 +147,7 @@ def test_blocks_are_as_accurate_as_substitution():
 @settings(deadline=None, max_examples=20)
 @given(m=sizes, n_blocks=st.integers(1, 8), seed=seeds)
 def test_rows_of_an_inverse(m, n_blocks, seed):
-    from skstruct.backends.triangle import BlockTriangle
+    from skstruct.backends.torch_backend import BlockTriangle
 
     L = lower_factor(np.random.default_rng(seed), m)
     above = np.triu(np.full((m, m), np.nan), 1)  # never read

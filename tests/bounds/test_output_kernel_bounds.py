@@ -15,9 +15,8 @@ from skstruct.bounds import (
     pac_bayes_bound,
     pac_bayes_value,
 )
-from skstruct.bounds.compression import coefficient_scale, spread_evenly
 from skstruct.bounds.output_regression import output_dimension_of, squared_error_and_norm
-from skstruct.bounds.pac_bayes import SIGMAS
+from skstruct.bounds.pac_bayes import SIGMAS, coefficient_scale, spread_evenly
 from skstruct.kernels import Dirac
 from skstruct.learners import OutputKernelRegressor
 from skstruct.spaces import Candidates, Classes, LabelSets, Sequences

@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.bounds import largest_loss, stability_bound, stability_slack
-from skstruct.bounds.stability import rho_grid, stability_constant
-from skstruct.bounds.surrogate import fitted_means, mean_surrogates, ramps, rounding_of_risk
+from skstruct.bounds.stability import (
+    fitted_means,
+    mean_surrogates,
+    ramps,
+    rho_grid,
+    rounding_of_risk,
+    stability_constant,
+)
 from skstruct.kernels import SpectrumKernel
 from skstruct.losses import (
     F1,

@@ -13,7 +13,7 @@ import click
 import numpy as np
 import pytest
 
-from skstruct.cli.compare import NAMES
+from skstruct.cli.evaluate import LEARNER_NAMES
 from skstruct.cli.main import commands
 from skstruct.cli.options import TASK_NAMES, parse_restrict
 from skstruct.datasets.dataset import TASKS
@@ -276,7 +276,7 @@ def test_options_come_from_a_file(run):
 
 def test_names_that_are_written_twice_agree():
     assert tuple(TASKS) == TASK_NAMES
-    assert NAMES.split(", ") == list(LEARNERS)
+    assert LEARNER_NAMES.split(", ") == list(LEARNERS)
 
 
 def test_constraints_are_parsed():

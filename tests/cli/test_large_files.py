@@ -210,7 +210,7 @@ def test_what_is_wrong_in_a_late_block_is_told_with_its_line(run):
 
 
 def test_columns_of_too_many_names_are_told(run, monkeypatch):
-    monkeypatch.setattr("skstruct.datasets.column_summaries.MOST_VALUES", 20)
+    monkeypatch.setattr("skstruct.datasets.summaries.MOST_VALUES", 20)
     write("train.csv", {"name": [f"n{i}" for i in range(N_ROWS)], "x": range(N_ROWS),
                         "y": ["p", "q"] * (N_ROWS // 2)})  # fmt: skip
     err = run("fit", "train.csv", "-o", "m.model", "--block-rows", 11, code=3).err
@@ -223,7 +223,7 @@ def test_large_files_are_read_in_blocks_and_small_ones_are_not(run, monkeypatch)
     write("train.csv", table("labels"))
     given = ("fit", "train.csv", "--target", "out", "--task", "labels", "-o", "m.model", *LANDMARKS)
     assert "in blocks" not in run(*given).err
-    monkeypatch.setattr("skstruct.cli.large.LARGE", 1000)
+    monkeypatch.setattr("skstruct.cli.memory.LARGE", 1000)
     err = run(*given).err
     assert "is read in blocks of 10,000 rows" in err
     assert f"{N_ROWS} rows" in err
@@ -352,7 +352,7 @@ def test_blocks_are_sized_by_what_a_row_is_held_against(run, monkeypatch, more, 
 
     write("train.csv", table("labels"))
     run("fit", "-q", "train.csv", "--target", "out", "-o", "m.model", *more)
-    monkeypatch.setattr("skstruct.cli.streams.MOST_WEIGHTS", 1000)  # 1000 / 90, 1000 / 25
+    monkeypatch.setattr("skstruct.cli.predict.MOST_WEIGHTS", 1000)  # 1000 / 90, 1000 / 25
     decoded, seen = predictions._decoded, []
 
     def spied(learner, X, kbest, options):

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from skstruct.cli.predictions import predictions
-from skstruct.datasets.dataset import Dataset
-from skstruct.datasets.table import Table
+from skstruct.datasets.dataset import Dataset, Table
 from skstruct.tasks import TaskModel
 
 RNG = np.random.default_rng(0)

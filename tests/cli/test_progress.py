@@ -77,14 +77,14 @@ def test_more_from_the_start(run, files):
 def test_scripts_of_papers(run, monkeypatch, tmp_path, shown_at_once):
     script = tmp_path / "slow.py"
     script.write_text("__name__ == '__main__'\nimport sys; sys.exit(len(sys.argv) - 1)")
-    monkeypatch.setattr("skstruct.cli.papers._scripts", lambda: [script])
+    monkeypatch.setattr("skstruct.cli.catalogue._scripts", lambda: [script])
     assert "running slow.py" in run("papers", "run", "slow", "-q", code=1).err
     assert run("papers", "run", "-q", "slow", "--deep", "-q", code=2).err == ""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sizes of line ends")
 def test_megabytes_of_a_large_file(run, files, monkeypatch, shown_at_once):
-    monkeypatch.setattr("skstruct.datasets.text_lines.BLOCK_BYTES", 1_500_000)
+    monkeypatch.setattr("skstruct.datasets.files.BLOCK_BYTES", 1_500_000)
     with open("large.csv", "w") as file:
         file.write("x,y\n" + "0.25,a\n0.75,b\n" * 300_000)
     told = run("fit", "large.csv", "--target", "y", "--first", 20, "-o", "large.model").err

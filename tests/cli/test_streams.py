@@ -332,7 +332,7 @@ def test_wrong_sizes_of_blocks(run, model):
 # ---------------------------------------------------------------------- progress
 def test_rows_are_told_and_hidden_otherwise(run, model, shown_at_once, capsys):
     from skstruct._arrays.progress import watching
-    from skstruct.cli.progress import rows_bar, watched
+    from skstruct.cli.terminal import rows_bar, watched
 
     for n_rows, share in ((20_000, None), (None, 0.5), (None, None)):
         with watching(1), rows_bar(n_rows, lambda share=share: share, True) as advance:
@@ -349,7 +349,7 @@ def test_rows_are_told_and_hidden_otherwise(run, model, shown_at_once, capsys):
 
 
 def test_predictions_and_progress_share_no_terminal(monkeypatch):
-    from skstruct.cli.progress import watched
+    from skstruct.cli.terminal import watched
 
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert watched(None)

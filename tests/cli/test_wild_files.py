@@ -117,7 +117,7 @@ def test_long_cells_are_read(run, fit, length, quote):
 
 
 def test_cells_beyond_all_measure_are_told(run, monkeypatch):
-    from skstruct.datasets.formats import csv_rows
+    from skstruct.datasets.formats import csv_files as csv_rows
 
     monkeypatch.setattr(csv_rows, "MOST_CHARACTERS", 1000)
     write("long.csv", "x,y", "0,p", '1,"' + "a\n" * 2000, "2,q")

@@ -12,8 +12,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from skstruct.datasets import ArffError, arff_rows, read_arff
-from skstruct.datasets.arff import check_same_declarations
+from skstruct.datasets import ArffError, read_arff
+from skstruct.datasets.formats.arff import reading as arff_rows
+from skstruct.datasets.formats.arff.reading import check_same_declarations
 
 WEATHER = """
 % written by hand

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from skstruct.datasets.dataset import Dataset
-from skstruct.datasets.formats import arff, clus, mulan
+from skstruct.datasets.dataset import Dataset, Table
+from skstruct.datasets.formats.arff import dialects as arff
+from skstruct.datasets.formats.arff import dialects as clus
+from skstruct.datasets.formats.arff import dialects as mulan
+from skstruct.datasets.formats.arff.label_list import parse_label_list, write_label_list
 from skstruct.datasets.formats.base import ReadOptions
-from skstruct.datasets.label_list import parse_label_list, write_label_list
 from skstruct.datasets.reading import read_data
-from skstruct.datasets.table import Table
 from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 

@@ -11,12 +11,12 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from skstruct.datasets import arff_rows
-from skstruct.datasets.arff import ArffTable, read_arff
-from skstruct.datasets.arff_writing import declared_hierarchy, write_arff, write_number
-from skstruct.datasets.base import named_edges
+from skstruct.datasets.dataset import named_edges
+from skstruct.datasets.formats.arff import reading as arff_rows
+from skstruct.datasets.formats.arff.reading import ArffTable, read_arff
+from skstruct.datasets.formats.arff.writing import declared_hierarchy, write_arff, write_number
 from skstruct.exceptions import DataFormatError
-from skstruct.spaces.label_graph import LabelGraph
+from skstruct.spaces.common.label_graph import LabelGraph
 
 # Lone halves of surrogate pairs and NUL are in no text file.
 characters = st.characters(exclude_categories=("Cs",), exclude_characters="\0")

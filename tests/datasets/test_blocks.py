@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from skstruct.datasets.blocks import has_blocks, read_blocks
+from skstruct.datasets.dataset import Table
 from skstruct.datasets.reading import read_data
-from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 from skstruct.tasks import TableEncoder
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstruct.datasets._compiled_numbers import read_number
+from skstruct.datasets.formats._numba import read_number
 
 
 def read(text):

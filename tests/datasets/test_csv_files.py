@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.formats import csv_files
 from skstruct.datasets.formats.columns import is_missing, sorted_names
 from skstruct.datasets.formats.targets import is_row_name
 from skstruct.datasets.reading import read_data
-from skstruct.datasets.table import Table
 from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 

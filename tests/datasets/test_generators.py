@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 from skstruct.datasets import make_hierarchical, random_dag_arcs, random_forest_parents
-from skstruct.decoding.dag import Dag
+from skstruct.solvers.dags import Dag
 from skstruct.spaces import Hierarchy
 
 seeds = st.integers(0, 1000)

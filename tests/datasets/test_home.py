@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skstruct.datasets import data_file, data_home, load_hierarchical, load_multilabel, open_text
-from skstruct.datasets.home import open_binary
+from skstruct.datasets.files import open_binary
 from skstruct.exceptions import MissingDataError
 
 

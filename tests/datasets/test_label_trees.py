@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 from skstruct.datasets import make_label_tree, random_tree_edges
-from skstruct.decoding.pairwise.forests import is_forest
+from skstruct.solvers.pairwise.forests import is_forest
 from strategies import subsets
 
 seeds = st.integers(0, 1000)

@@ -11,13 +11,11 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from skstruct.datasets import svm_rows
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.dataset import Dataset, Table
+from skstruct.datasets.formats import libsvm as svm_rows
 from skstruct.datasets.formats.base import ReadOptions
-from skstruct.datasets.formats.libsvm import FORMAT
+from skstruct.datasets.formats.libsvm import FORMAT, read_svm
 from skstruct.datasets.reading import read_data
-from skstruct.datasets.svm_rows import read_svm
-from skstruct.datasets.table import Table
 from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 

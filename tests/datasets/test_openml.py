@@ -9,9 +9,8 @@ import sklearn.datasets
 from numpy.testing import assert_array_equal
 from sklearn.utils import Bunch
 
-from skstruct.datasets.home import data_home
-from skstruct.datasets.multilabel import load_multilabel
-from skstruct.datasets.openml import fetch_multilabel
+from skstruct.datasets.files import data_home
+from skstruct.datasets.multilabel import fetch_multilabel, load_multilabel
 from skstruct.exceptions import DataFormatError, MissingDataError
 
 
@@ -92,7 +91,7 @@ def test_files_here_come_first(monkeypatch, name):
     assert_array_equal(found.data[~found.is_test], known.X_train)
     assert_array_equal(found.target[found.is_test], known.Y_test)
     # The shapes that are asked of OpenML are those of the published files.
-    from skstruct.datasets.openml import _AT_OPENML
+    from skstruct.datasets.multilabel import _AT_OPENML
 
     expected = _AT_OPENML[name]
     assert found.data.shape == (expected.n_rows, expected.n_features)

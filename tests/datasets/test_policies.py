@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from skstruct.datasets.policies import make_identity_labels, make_policy_tours
+from skstruct.datasets.tours import make_identity_labels, make_policy_tours
 from skstruct.spaces import Cycles
 
 

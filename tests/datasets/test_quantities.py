@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chisquare, kstest
 
-from skstruct.datasets.quantities import make_network_flows, make_outlier_regression
-from skstruct.datasets.streets import StreetNetwork
+from skstruct.datasets.generated_quantities import (
+    StreetNetwork,
+    make_network_flows,
+    make_outlier_regression,
+)
 from skstruct.losses import Absolute, Squared
 from skstruct.spaces import Flows
 

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.dataset import Dataset, Table
+from skstruct.datasets.files import data_home, text_lines
 from skstruct.datasets.formats.edges import read_edges
-from skstruct.datasets.home import data_home
 from skstruct.datasets.reading import read_data
-from skstruct.datasets.table import Table
-from skstruct.datasets.text_lines import text_lines
 from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 

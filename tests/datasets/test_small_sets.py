@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skstruct.datasets import load_digit_shapes, load_hierarchical, load_multilabel, read_arff
-from skstruct.datasets.base import fill_missing
+from skstruct.datasets.dataset import fill_missing
 from skstruct.datasets.multilabel import split_labels
 from skstruct.spaces import Hierarchy
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstruct.datasets import text_lines as module
-from skstruct.datasets.text_lines import text_blocks, text_lines
+from skstruct.datasets import files as module
+from skstruct.datasets.files import text_blocks, text_lines
 from skstruct.exceptions import DataFormatError
 
 PACKED = {".gz": gzip.compress, ".xz": lzma.compress}

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.reading import read_data
-from skstruct.datasets.table import Table
 from skstruct.datasets.writing import write_data
 from skstruct.exceptions import DataFormatError
 

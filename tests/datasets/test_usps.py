@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skstruct.datasets.home import data_home
-from skstruct.datasets.usps import load_usps
+from skstruct.datasets.files import data_home
+from skstruct.datasets.images import load_usps
 from skstruct.exceptions import MissingDataError
 
 GREY = " ".join(["-1", "0.5"] * 128)

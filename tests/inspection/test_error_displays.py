@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from matplotlib import pyplot
 
 from skstruct import ConditionalRiskMinimizer, StructuredPerceptron
-from skstruct.datasets.generators import random_dag_arcs
-from skstruct.decoding.dag import Dag
+from skstruct.datasets.generated_labels import random_dag_arcs
 from skstruct.inspection import (
     FlowDisplay,
     HierarchyDisplay,
@@ -22,8 +21,9 @@ from skstruct.inspection import (
     TreeDisplay,
 )
 from skstruct.inspection.drawing import written
-from skstruct.inspection.hierarchy_errors import outline, worst_labels
-from skstruct.inspection.network_layout import network_layout
+from skstruct.inspection.hierarchies import outline, worst_labels
+from skstruct.inspection.layout import network_layout
+from skstruct.solvers.dags import Dag
 from skstruct.spaces import Flows, Hierarchy, LabelSets, Rankings
 from skstruct.spaces.quantities.networks import read_network
 

@@ -13,9 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skstruct import ConditionalRiskMinimizer, ExponentialFamily, StructuredSVM
 from skstruct.inspection import CalibrationDisplay, RiskCoverageDisplay
-from skstruct.inspection.risk_calibration import equal_bins, mean_interval
-from skstruct.inspection.risk_coverage import kept_risk
-from skstruct.inspection.risks import risks_and_losses
+from skstruct.inspection.risks import equal_bins, kept_risk, mean_interval, risks_and_losses
 from skstruct.spaces import LabelSets, Sequences
 
 matplotlib.use("Agg")

@@ -7,7 +7,7 @@ import pytest
 
 from skstruct.inspection.tours import TourDisplay
 from skstruct.spaces import LabelSets
-from skstruct.spaces.graphs.cycles import Cycles
+from skstruct.spaces.cycles.space import Cycles
 
 matplotlib.use("Agg")
 PLACES = ["ape", "bee", "cat", "dog"]

@@ -15,7 +15,7 @@ from matplotlib.colors import same_color
 
 from skstruct.datasets import random_tree_edges
 from skstruct.inspection import TreeDisplay
-from skstruct.inspection.graph_layout import graph_layout
+from skstruct.inspection.layout import graph_layout
 from skstruct.inspection.trees import ATTRACTING, REPELLING
 
 matplotlib.use("Agg")

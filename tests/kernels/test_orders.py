@@ -12,7 +12,7 @@ from scipy.stats import kendalltau
 from sklearn.base import clone
 
 from skstruct.kernels import EdgeKernel, ExtensionKernel, PositionKernel, SignedEdgeKernel
-from skstruct.kernels.relations import relations
+from skstruct.kernels.orders import relations
 from strategies import shown
 
 NAN = float("nan")

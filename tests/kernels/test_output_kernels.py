@@ -23,8 +23,8 @@ from skstruct.kernels import (
     WeightedDegreeKernel,
     resolve_output_kernel,
 )
-from skstruct.kernels.outputs.definite import check_definite
-from skstruct.kernels.outputs.forms import count_matches
+from skstruct.kernels.outputs.codes import count_matches
+from skstruct.kernels.outputs.precomputed import check_definite
 
 NAN = float("nan")
 STRINGS = st.lists(st.text("abc", max_size=5), min_size=1, max_size=12)

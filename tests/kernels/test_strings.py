@@ -17,8 +17,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 from skstruct.kernels import BlendedSpectrumKernel, SpectrumKernel, WeightedDegreeKernel
-from skstruct.kernels.strings import ngram_kernel, ngrams, stacked
-from skstruct.kernels.strings.weighted_degree import shift_values
+from skstruct.kernels.strings import kernels as ngram_kernel
+from skstruct.kernels.strings import ngrams
+from skstruct.kernels.strings import ngrams as stacked
+from skstruct.kernels.strings.kernels import shift_values
 
 KERNELS = [
     SpectrumKernel(),

@@ -37,11 +37,11 @@ from skstruct import (
 )
 from skstruct.exceptions import ModelFileError
 from skstruct.learners import Checkpoint
-from skstruct.learners.checkpoints import digests, fingerprints, saving
-from skstruct.learners.checkpoints.digests import digest
-from skstruct.learners.checkpoints.levels import NOWHERE, Level
-from skstruct.learners.checkpoints.trees import packed, plain, set_stream, unpacked
-from skstruct.learners.exponential.exact import lbfgs
+from skstruct.learners.checkpoints import fingerprints, saving
+from skstruct.learners.checkpoints import fingerprints as digests
+from skstruct.learners.checkpoints.fingerprints import digest
+from skstruct.learners.checkpoints.state import NOWHERE, Level, packed, plain, set_stream, unpacked
+from skstruct.learners.exponential_family.optimization import lbfgs
 from skstruct.spaces import Classes, LabelSets
 
 FOLDER = Path(__file__).parents[2] / "reliability"

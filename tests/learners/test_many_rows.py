@@ -9,10 +9,11 @@ import pytest
 from scipy import sparse
 
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
-from skstruct.learners import conditional_risk, leave_out, one_pass
+from skstruct.learners import leave_out, one_pass
+from skstruct.learners.conditional_risk import learner as conditional_risk
 from skstruct.smoothing import KernelRidge, LinearRidge, NystroemRidge, planning
 from skstruct.smoothing import linear as linear_ridge
-from skstruct.smoothing.onepass import landmarks
+from skstruct.smoothing.nystroem import landmarks
 from skstruct.spaces import Classes, Hierarchy, Interval, LabelSets, Rankings
 from skstruct.streaming import ArraySource, IteratorSource
 

@@ -7,8 +7,7 @@ from scipy import sparse
 
 from learners.stream_cases import classes, inputs, label_sets, rankings, symbols, tokens, words
 from skstruct import ConditionalRiskMinimizer
-from skstruct.learners.batch_streams import prepared
-from skstruct.learners.prediction_files import PredictedColumns, column_names
+from skstruct.learners.prediction_streams import PredictedColumns, column_names, prepared
 from skstruct.spaces import Candidates, LabelSets, Rankings, Sequences
 from skstruct.streaming import ArraySource
 

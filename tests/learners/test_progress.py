@@ -122,7 +122,7 @@ def test_lbfgs_ends_its_bar(shown_at_once, capsys):
 
 def test_rows_in_hand_are_not_done(capsys, shown_at_once):
     from skstruct._arrays.progress import watching, working
-    from skstruct.smoothing.onepass.reading import Counted
+    from skstruct.smoothing.nystroem.reading import Counted
 
     with watching(1), working("summing", 5, unit=" rows") as stage:
         read = Counted(len, stage)

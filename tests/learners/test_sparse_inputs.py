@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
 from skstruct import ConditionalRiskMinimizer, learners
-from skstruct._arrays.sparse_rows import LARGEST, narrow_indices
+from skstruct._arrays.rows import LARGEST_INDEX, narrow_indices
 from skstruct.cli.main import main
 from skstruct.kernels.inputs import InputKernel
 from skstruct.smoothing import (
@@ -23,7 +23,7 @@ from skstruct.smoothing import (
     NystroemRidge,
 )
 from skstruct.spaces import LabelSets
-from skstruct.streaming.rows import join_rows
+from skstruct.streaming.blocks import join_rows
 
 DENSE_ONLY = {"chi2", "additive_chi2"}  # of scikit-learn, which says so
 KERNELS = [*sorted(PAIRWISE_KERNEL_FUNCTIONS), "rbf+laplacian"]
@@ -138,7 +138,7 @@ def test_every_learner(learner, name):
 
 
 def test_indices_that_do_not_fit_stay_wide():
-    X = sparse.csr_array(([1.0], [LARGEST], np.array([0, 1])), shape=(1, LARGEST + 2))
+    X = sparse.csr_array(([1.0], [LARGEST_INDEX], np.array([0, 1])), shape=(1, LARGEST_INDEX + 2))
     assert narrow_indices(X) is X
     assert narrow_indices(None) is None
     narrow = widened(np.eye(3), "csr_matrix", np.int32)

@@ -179,7 +179,7 @@ def test_a_fit_by_workers_that_is_stopped_goes_on_with_any_number_of_them(client
 
 
 def test_an_error_of_a_worker_comes_with_its_place(client, monkeypatch):
-    from skstruct.smoothing.onepass import landmarks
+    from skstruct.smoothing.nystroem import landmarks
 
     monkeypatch.setattr(landmarks, "FEWEST_ROWS", 10)
     hole, y = X.copy(), classes(X)

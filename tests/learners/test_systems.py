@@ -8,7 +8,7 @@ from sklearn.base import clone
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
 from skstruct.kernels import InputKernel
 from skstruct.smoothing import KernelRidge, NystroemRidge, planning
-from skstruct.smoothing.onepass.maps import NystroemMap
+from skstruct.smoothing.nystroem.feature_maps import NystroemMap
 from skstruct.spaces import LabelSets
 
 RNG = np.random.default_rng(0)

@@ -9,12 +9,11 @@ from scipy.linalg import expm
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.decoding.preimages.climbing import climb_gaussians, feature_bounds
-from skstruct.decoding.preimages.gaussian_cells import GaussianCells
 from skstruct.losses import Listed, Squared, pair
 from skstruct.losses import diffusion as diffusion_module
 from skstruct.losses.diffusion import Diffusion, heat_kernel, laplacian
 from skstruct.losses.kernel_induced import KernelLoss
+from skstruct.solvers.preimages import GaussianCells, climb_gaussians, feature_bounds
 from skstruct.spaces import Classes, LabelSets
 from skstruct.spaces.graph_nodes import GraphNodes
 from skstruct.spaces.quantities.boxes import Box, Interval

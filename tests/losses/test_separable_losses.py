@@ -4,9 +4,9 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from skstruct.decoding.curves.base import Curves
 from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
 from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
+from skstruct.solvers.curves.base import Curves
 from skstruct.spaces.base import Decoded
 
 RESIDUALS = [Absolute(), Pinball(0.3), EpsilonInsensitive(0.4), Huber(0.8), Cauchy(0.7),

@@ -21,9 +21,13 @@ from skstruct import (
 from skstruct.datasets import make_digit_chains
 from skstruct.losses import Hamming, Pinball, pair, resolve_loss
 from skstruct.model_selection import compare, evaluate
-from skstruct.model_selection.baselines import constant_outputs
-from skstruct.model_selection.bootstrap import bootstrap_means, percentile_interval
-from skstruct.model_selection.evaluation import loss_name, usual_losses
+from skstruct.model_selection.evaluation import (
+    bootstrap_means,
+    constant_outputs,
+    loss_name,
+    percentile_interval,
+    usual_losses,
+)
 from skstruct.spaces import (
     Box,
     Classes,

@@ -20,7 +20,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets import Dataset, Table
 from skstruct.persistence import save_model
 from skstruct.persistence.model_files import FORMAT_VERSION
-from skstruct.persistence.rehearsal import rehearse
+from skstruct.persistence.stored_predictions import predict_with_values
 from skstruct.smoothing import Forest
 from skstruct.spaces import LabelSets
 from skstruct.tasks import TaskModel
@@ -84,7 +84,7 @@ def plain(outputs):
 
 def answers(model, case) -> dict:
     """What a model says about the inputs of a case."""
-    found = rehearse(model, case.X)
+    found = predict_with_values(model, case.X)
     return {key: None if part is None else plain(part) for key, part in found.items()}
 
 

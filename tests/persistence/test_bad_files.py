@@ -15,11 +15,16 @@ from numpy.testing import assert_array_equal
 from script_folders import scripts_of
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
 from skstruct._files.container import read_container, write_container
-from skstruct.decoding.dag import Dag
 from skstruct.exceptions import ModelFileError
 from skstruct.persistence import describe_model, load_model, save_model
-from skstruct.persistence.rehearsal import check_rehearsal, close, rehearse, same
-from skstruct.persistence.rules import build, state_of
+from skstruct.persistence.state import build, state_of
+from skstruct.persistence.stored_predictions import (
+    check_stored_predictions,
+    close,
+    predict_with_values,
+    same,
+)
+from skstruct.solvers.dags import Dag
 from skstruct.spaces import LabelSets
 from strategies import dags
 
@@ -168,23 +173,23 @@ def _same_graph_or_none(dag, state):
 def test_ties_may_be_broken_otherwise():
     """Another build of the linear algebra may choose the other one of two equally good."""
     model = ConditionalRiskMinimizer(LabelSets("ab"), alpha=1.0).fit([[0.0], [0.0]], [{"a"}, set()])
-    found = rehearse(model, [[0.0]])
+    found = predict_with_values(model, [[0.0]])
     other = [{"a"} if found["outputs"][0] == set() else set()]
-    check_rehearsal(model, [[0.0]], found | {"outputs": np.array([*other, None])[:1]})
+    check_stored_predictions(model, [[0.0]], found | {"outputs": np.array([*other, None])[:1]})
     clear = ConditionalRiskMinimizer(LabelSets("ab"), alpha=1.0).fit([[0.0], [1.0]], [{"a"}, {"a"}])
-    found = rehearse(clear, [[0.0]])
+    found = predict_with_values(clear, [[0.0]])
     with pytest.raises(ModelFileError, match="predictions"):
-        check_rehearsal(clear, [[0.0]], found | {"outputs": np.array([{"b"}, None])[:1]})
+        check_stored_predictions(clear, [[0.0]], found | {"outputs": np.array([{"b"}, None])[:1]})
     with pytest.raises(ModelFileError, match="predictions"):
-        check_rehearsal(clear, [[0.0]], found | {"values": found["values"] + 1e-3})
+        check_stored_predictions(clear, [[0.0]], found | {"values": found["values"] + 1e-3})
 
 
 def test_models_without_values_must_give_the_same_outputs():
     model = OutputKernelRegressor(C=1.0).fit(X, ["u", "v", "u", "u", "v", "v"])
-    found = rehearse(model, X) | {"values": None}
-    check_rehearsal(model, X, found)
+    found = predict_with_values(model, X) | {"values": None}
+    check_stored_predictions(model, X, found)
     with pytest.raises(ModelFileError, match="predictions"):
-        check_rehearsal(model, X, found | {"outputs": found["outputs"][::-1]})
+        check_stored_predictions(model, X, found | {"outputs": found["outputs"][::-1]})
 
 
 def test_agreement_is_up_to_rounding():

@@ -14,14 +14,13 @@ from sklearn.preprocessing import FunctionTransformer
 
 from persistence.saved_cases import CLASSES, RANKS, SETS, TAGS, TOKENS, X, all_cases
 from skstruct import ConditionalRiskMinimizer, CountingRidge, StructuredPerceptron, StructuredSVM
-from skstruct.datasets.dataset import Dataset
-from skstruct.datasets.table import Table
+from skstruct.datasets.dataset import Dataset, Table
 from skstruct.exceptions import ModelFileError
 from skstruct.learners import NeighborLabelRanker, OnlineLabelRanker
 from skstruct.losses import Listed
 from skstruct.persistence import describe_model, load_model, save_model
 from skstruct.persistence.names import HOMES, class_named, name_of
-from skstruct.persistence.rehearsal import rehearse
+from skstruct.persistence.stored_predictions import predict_with_values
 from skstruct.smoothing import Forest, Neighbors
 from skstruct.spaces import Candidates, Classes, Hierarchy, LabelSets, Polytope, Sequences
 from skstruct.tasks.model import TaskModel
@@ -64,7 +63,7 @@ def test_predictions_are_identical(again, tmp_path, name):
     model = case.fitted()
     loaded = again(model)
     assert describe_model(tmp_path / "model.skstruct")["tested"]
-    before, after = rehearse(model, case.X), rehearse(loaded, case.X)
+    before, after = predict_with_values(model, case.X), predict_with_values(loaded, case.X)
     assert identical(before["values"], after["values"])
     assert identical(before["outputs"], after["outputs"])
     assert type(loaded) is type(model)
@@ -108,7 +107,7 @@ def test_learning_goes_on_as_if_nothing_had_happened(again, learner, y):
     loaded = again(learner)
     for model in (learner, loaded):
         model.partial_fit(X[12:], y[12:])
-    a, b = rehearse(learner, X), rehearse(loaded, X)
+    a, b = predict_with_values(learner, X), predict_with_values(loaded, X)
     assert identical(a["values"], b["values"])
     assert identical(a["outputs"], b["outputs"])
 

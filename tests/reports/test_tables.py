@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from skstruct.reports.counts import Counts, confusion
-from skstruct.reports.kinds import in_words, kind_of
+from skstruct.reports.errors import pair_mistakes, visits
+from skstruct.reports.examples import chosen_rows
+from skstruct.reports.label_errors import Counts, confusion
+from skstruct.reports.outputs import in_words, kind_of
 from skstruct.reports.pages import Brief, Share, number
-from skstruct.reports.sections.examples import chosen_rows
-from skstruct.reports.sections.ranking_tables import pair_mistakes
-from skstruct.reports.sections.tour_tables import visits
 from skstruct.spaces import Cycles, Hierarchy, LabelSets, Ordinal, Rankings, Sequences
 
 SEEDS = st.integers(0, 1000)

@@ -12,7 +12,7 @@ from skstruct.exceptions import InfeasibleError, SamplingError
 from skstruct.sampling import coupling
 from skstruct.sampling.coupling import coupling_from_the_past
 from skstruct.spaces import Hierarchy, LabelSets, PairwiseLabels, Rankings, SpanningTrees
-from skstruct.testing.laws import assert_drawn_from
+from skstruct.testing.spaces import assert_drawn_from
 from strategies import dags
 
 N = 1500
@@ -143,7 +143,7 @@ def test_steps_of_the_meta_chain_are_those_of_rejection():
 
 def test_memory_of_the_meta_chain(monkeypatch):
     """Draws that wait are taken in halves where they remember too much."""
-    from skstruct.sampling import meta_coupling
+    from skstruct.sampling import coupling as meta_coupling
 
     monkeypatch.setattr(meta_coupling, "IN_MEMORY", 50)
     monkeypatch.setattr(meta_coupling, "AT_ONCE", 64)

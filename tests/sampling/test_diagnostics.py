@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.signal import lfilter
 
 from skstruct.exceptions import MixingWarning
-from skstruct.sampling import mixing
+from skstruct.sampling import convergence as mixing
 from skstruct.sampling.convergence import Diagnostics, diagnostics, to_arviz_dict
 
 

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct.exceptions import MixingWarning
 from skstruct.sampling import Metropolis
-from skstruct.sampling.chains import Chains
-from skstruct.sampling.meta import MetaMoves
+from skstruct.sampling.chains import Chains, MetaMoves
+from skstruct.solvers.proposals import new_streams
 from skstruct.spaces import (
     BaseSpace,
     BinaryPolytope,
@@ -19,8 +19,7 @@ from skstruct.spaces import (
     PairwiseLabels,
     Rankings,
 )
-from skstruct.testing.laws import assert_drawn_from
-from skstruct.walking.streams import new_streams
+from skstruct.testing.spaces import assert_drawn_from
 
 
 class NoSampler(BaseSpace):

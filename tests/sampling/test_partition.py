@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from law_cases import SPACES, listed
 from skstruct.exceptions import InfeasibleError, MixingWarning, SamplingError
 from skstruct.sampling import log_partition, marginals
-from skstruct.sampling.annealing import Schedule, annealed_estimate, repeats_for
+from skstruct.sampling.annealed_estimates import Schedule, annealed_estimate, repeats_for
 from skstruct.spaces import BaseSpace, Classes, Interval, LabelSets, Rankings
 
 
@@ -120,7 +120,7 @@ def test_chains_that_hardly_mix_still_have_honest_intervals():
 
 
 def test_chains_that_are_still_on_their_way_say_so():
-    from skstruct.sampling.remedies import warn_if_moved
+    from skstruct.sampling.convergence import warn_if_moved
 
     rng = np.random.default_rng(0)
     before = rng.normal(size=(3, 200))

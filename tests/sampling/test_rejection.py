@@ -9,7 +9,7 @@ import pytest
 from skstruct.exceptions import SamplingError
 from skstruct.sampling import rejection_sample
 from skstruct.spaces import BaseSpace, Hierarchy, LabelSets, Rankings, SpanningTrees
-from skstruct.testing.laws import assert_drawn_from
+from skstruct.testing.spaces import assert_drawn_from
 
 SPACES = [
     LabelSets(range(3)),

@@ -6,11 +6,10 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from skstruct.exceptions import MixingWarning
-from skstruct.sampling.ladders import Ladder, checked_betas, evened
 from skstruct.sampling.metropolis import Metropolis
-from skstruct.sampling.tempering import ParallelTempering
+from skstruct.sampling.tempering import Ladder, ParallelTempering, checked_betas, evened
 from skstruct.spaces import LabelSets, PairwiseLabels, Rankings
-from skstruct.testing.laws import assert_drawn_from
+from skstruct.testing.spaces import assert_drawn_from
 
 # Eight labels, all in or all out: with k labels in, f = 1.5 k (k - 8) + k / 10. Single labels
 # that change one after the other must pass f = -23.6.

@@ -11,8 +11,8 @@ from scipy.stats import chi2
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, rbf_kernel
 
 from skstruct.backends import backend_for
-from skstruct.smoothing.onepass import landmarks
-from skstruct.smoothing.onepass.landmarks import (
+from skstruct.smoothing.nystroem import landmarks
+from skstruct.smoothing.nystroem.landmarks import (
     choose_landmarks,
     most_landmarks,
     rows_to_choose_from,
@@ -179,7 +179,7 @@ def test_numbers_of_landmarks_and_rows():
 def test_the_same_rows_by_torch():
     pytest.importorskip("torch")
     from skstruct.kernels import InputKernel
-    from skstruct.smoothing.onepass.maps import kernel_function
+    from skstruct.smoothing.nystroem.feature_maps import kernel_function
 
     X, cpu = np.random.default_rng(0).standard_normal((80, 3)), backend_for("cpu")
     kernel = InputKernel(gamma=0.5).fit(X)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstruct.smoothing import KernelRidge
-from skstruct.smoothing.systems import cholesky
-from skstruct.smoothing.systems.large import factor_rows
+from skstruct.smoothing.systems import direct as cholesky
+from skstruct.smoothing.systems.direct import factor_rows
 
 
 @given(st.integers(1, 30), st.integers(1, 12), st.integers(0, 2**31 - 1))

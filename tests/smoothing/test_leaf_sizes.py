@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct.losses import Kendall
-from skstruct.smoothing.forest import Forest
-from skstruct.smoothing.leaf_sizes import chosen_leaf_size, leaf_sizes, out_of_bag_error
+from skstruct.smoothing.forest import Forest, chosen_leaf_size, leaf_sizes, out_of_bag_error
 from skstruct.spaces import Rankings
 
 

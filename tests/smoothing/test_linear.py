@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.smoothing import KernelRidge, LinearRidge, LinearSmoother, linear
-from skstruct.smoothing.systems.normal import COLUMNS_AT_ONCE
+from skstruct.smoothing.systems.normal_equations import COLUMNS_AT_ONCE
 from skstruct.testing import check_smoother
 
 

@@ -127,7 +127,7 @@ def test_too_small_a_penalty_falls_back(packed, kind):
 
 
 def test_refining_that_stalls_falls_back(monkeypatch):
-    monkeypatch.setattr("skstruct.smoothing.systems.mixed.MOST_STEPS", 1)
+    monkeypatch.setattr("skstruct.smoothing.systems.mixed_precision.MOST_STEPS", 1)
     with pytest.warns(ConvergenceWarning, match="did not reach a residual of 1e-12"):
         mixed = KernelRidge(alpha=1e-3, gamma=0.5, precision="mixed").fit(X, T)
     double = KernelRidge(alpha=1e-3, gamma=0.5).fit(X, T)

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.estimator_checks import check_estimator
 
-from skstruct.smoothing.nadaraya_watson import NadarayaWatson
+from skstruct.smoothing.local_averages import NadarayaWatson
 from skstruct.testing.smoothers import check_smoother
 
 KERNELS = {

@@ -10,7 +10,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from skstruct.smoothing.neighbors import Neighbors
+from skstruct.smoothing.local_averages import Neighbors
 from skstruct.testing.smoothers import check_smoother
 
 WEIGHTINGS = ["uniform", "distance"]

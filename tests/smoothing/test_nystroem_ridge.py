@@ -16,11 +16,11 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from skstruct.backends import backend_for
 from skstruct.kernels import InputKernel
 from skstruct.smoothing import KernelRidge, NystroemRidge
-from skstruct.smoothing.onepass import ridge as ridge_module
-from skstruct.smoothing.onepass.groups import fold_numbers, group_blocks
-from skstruct.smoothing.onepass.maps import FourierMap, NystroemMap
-from skstruct.smoothing.onepass.reading import as_given, first_not_finite
-from skstruct.smoothing.onepass.stats import ARRAYS, Stats, accumulate, merged
+from skstruct.smoothing.nystroem import ridge as ridge_module
+from skstruct.smoothing.nystroem.feature_maps import FourierMap, NystroemMap
+from skstruct.smoothing.nystroem.reading import as_given, first_not_finite
+from skstruct.smoothing.nystroem.sums import ARRAYS, Stats, accumulate, merged
+from skstruct.smoothing.nystroem.system import fold_numbers, group_blocks
 from skstruct.streaming import ArraySource, IteratorSource, SerialEngine
 from skstruct.testing import check_smoother
 

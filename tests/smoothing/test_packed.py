@@ -13,7 +13,7 @@ from skstruct.kernels.grams import GramBlocks
 from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.planning import plan
 from skstruct.smoothing.systems import CholeskySystem, PackedCholeskySystem, SpectralSystem
-from skstruct.smoothing.systems.packed import MOST_ROWS
+from skstruct.smoothing.systems.direct import MOST_ROWS
 from skstruct.testing import check_smoother, check_system
 
 NAMES = ["rbf", "linear", "poly", "laplacian", "sigmoid", "cosine", "rbf+linear", "chi2"]

@@ -33,7 +33,7 @@ from skstruct.spaces import (
     Strings,
     Tournaments,
 )
-from skstruct.spaces.forms import is_missing_name
+from skstruct.spaces.common.formats import is_missing_name
 
 MISSING = [None, float("nan"), np.float64("nan"), pd.NA, pd.NaT]
 PATH = np.array([[0, 1], [1, 0]])

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from skstruct.exceptions import DataFormatError
 from skstruct.streaming import ArraySource
-from skstruct.streaming.rows import count_rows, join_rows
+from skstruct.streaming.blocks import count_rows, join_rows
 
 
 def read_all(source, count, rows):

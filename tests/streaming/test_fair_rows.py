@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from skstruct.streaming.fair_rows import fair_rows
+from skstruct.streaming.parquet import fair_rows
 
 
 @given(

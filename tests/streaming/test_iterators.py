@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstruct.streaming import Block, IteratorSource
-from skstruct.streaming.rows import join_rows
+from skstruct.streaming.blocks import join_rows
 
 
 def blocks_of(sizes):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skstruct.datasets.table import Table
+from skstruct.datasets.dataset import Table
 from skstruct.exceptions import DataFormatError
 from skstruct.tasks import TableEncoder, TokenEncoder
 

@@ -6,12 +6,11 @@ import pytest
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets.blocks import read_blocks
-from skstruct.datasets.dataset import TASKS, Dataset
+from skstruct.datasets.dataset import TASKS, Dataset, Table
 from skstruct.datasets.reading import read_data
-from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 from skstruct.tasks import LEARNERS, TaskModel, default_learner, make_learner, space_for
-from skstruct.tasks.rows import RowLearner
+from skstruct.tasks.encoders import RowLearner
 
 RNG = np.random.default_rng(0)
 N = 24

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks that stand before every solver: solvers answer "optimal" on NaN."""
+"""Checks that stand before every solver, and ties among costs."""
 
 from __future__ import annotations
 
@@ -38,3 +38,33 @@ def is_number(value) -> bool:
 def is_count(value) -> bool:
     """Whether this is a whole number from 1."""
     return isinstance(value, Integral) and is_number(value) and int(value) >= 1
+
+
+# Ties that do not depend on the last bits of a matrix product.
+
+
+TIE_BITS = 30  # costs keep 30 bits below the scale of their row: 1e-9 of it
+
+
+def snap(costs: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Round every row to multiples of 2**-30 of its scale, in place.
+
+    The same row in another batch, memory order or number of threads gives a matrix
+    product that differs in its last bits, enough to turn a tie into a preference.
+    On the grid, equal costs are equal again and zero is zero. Sums of up to 2**23
+    such multiples are exact in double precision, so that no decoder's order of
+    summation matters either, and the lowest index wins every tie.
+
+    Parameters
+    ----------
+    costs : array of shape (n, d)
+    scale : array of shape (n,)
+        Size of the terms that the costs are differences of: where these cancel, the
+        costs themselves are noise.
+    """
+    quantum = np.ldexp(1.0, np.frexp(scale)[1] - TIE_BITS)[:, None]
+    quantum[~np.isfinite(quantum) | (quantum == 0)] = 1.0
+    costs /= quantum
+    np.rint(costs, out=costs)
+    costs *= quantum
+    return costs

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from skstruct._arrays.optional import require
+from skstruct._arrays.imports import require
 from skstruct.backends.numpy_backend import NumpyBackend
 
 Array = Any

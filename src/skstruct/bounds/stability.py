@@ -1,16 +1,241 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A certificate from algorithmic stability, for conditional risk minimization."""
+"""The ramp between estimated risk and loss, computed by decoding."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+from scipy import sparse
 
-from skstruct.bounds.certificate import LARGEST, Certificate, check_delta, check_positive
-from skstruct.bounds.largest import largest_of_problem
-from skstruct.bounds.ridge_checks import checked_ridge, largest_kernel_value, ridge_assumptions
-from skstruct.bounds.surrogate import mean_surrogates, rounding_of_risk
+from skstruct._arrays.checks import TIE_BITS
+from skstruct._arrays.memory import row_blocks
+from skstruct.bounds.certificate import (
+    LARGEST,
+    WIDTH,
+    Certificate,
+    check_delta,
+    check_positive,
+    largest_of_problem,
+)
+from skstruct.kernels.inputs import SCALED, UNIT_KERNELS, is_sum
+from skstruct.smoothing import KernelRidge
+
+
+def mean_surrogates(problem, smoother, rhos, largest: float, memory) -> np.ndarray:
+    r"""Mean over the training rows of the ramp loss, for each rho; shape (len(rhos),).
+
+    .. math:: \min\{L, \max_z\, \ell(z, y) + \tfrac1\rho (\min_{z'} R(z'|x) - R(z|x))\}
+
+    The maximum is one decode, with the costs of :math:`R / \rho` minus those of the true
+    output. Where a decoder is not exact its bound is taken: never below the true value.
+    """
+    total = np.zeros(len(rhos))
+    m = len(problem.outputs)
+    for rows in row_blocks(m, problem.bytes_per_row(), memory):
+        means = fitted_means(problem, smoother, rows)
+        for k, ramp in enumerate(ramps(problem, means, rows, rhos)):
+            total[k] += ramp.clip(0.0, largest).sum()
+    return total / m
+
+
+def ramps(problem, means, rows, rhos):
+    """For each rho, the ramp of the training rows ``rows`` before it is cut at L."""
+    if decided_from_weights(problem):
+        yield from _weight_ramps(problem, means, rows, rhos)
+        return
+    space, loss = problem.space.rows(rows), problem.loss
+    g, weight = problem.mean_embedding(means)
+    risk, risk_offset = np.asarray(loss.cost(g, weight)), loss.offset(g, weight)
+    psi = _dense(problem.space.targets(problem.outputs[rows]))
+    one = np.ones((len(psi), 1))
+    true, true_offset = np.asarray(loss.cost(psi, one)), loss.offset(psi, one)
+    least = space.argmin(risk.copy()).values + risk_offset
+    for rho in rhos:
+        lowest = space.argmin(risk / rho - true).bounds + risk_offset / rho - true_offset
+        yield least / rho - lowest
+
+
+def _weight_ramps(problem, weights, rows, rhos):
+    """The same for losses without an embedding: weight -1 goes to the row's own output."""
+    space, loss, outputs = problem.space.rows(rows), problem.loss, problem.outputs
+    own = np.arange(len(outputs))[rows]
+    least = loss.minimize(weights, outputs, space).values
+    for rho in rhos:
+        shifted = weights / rho
+        shifted[np.arange(len(own)), own] -= 1.0
+        yield least / rho - loss.minimize(shifted, outputs, space).bounds
+
+
+def decided_from_weights(problem) -> bool:
+    """Whether the loss has no embedding and brings a decoder of its own."""
+    return hasattr(problem.loss, "minimize") and problem.loss.embedding_on(problem.space) == (
+        "weights"
+    )
+
+
+def fitted_means(problem, smoother, rows) -> np.ndarray:
+    """What the smoother gives for its own rows: K A = T - alpha A, and no kernel is needed."""
+    alpha = float(smoother.alpha)
+    if not problem.by_weights:
+        targets = smoother.targets_.reshape(len(smoother.targets_), -1)
+        return targets[rows] - alpha * smoother.dual_coef_[rows]
+    unit = np.eye(len(problem.outputs))[:, rows]
+    return (unit - alpha * smoother.system_.solve(unit.copy(order="F"))).T
+
+
+def rounding_of_risk(problem, t: float) -> float:
+    r"""How far the rounding of costs can move the estimated risk of any output at any x.
+
+    The learner rounds costs to multiples of 2**-30 of their row's scale, and that scale is
+    an estimate from bounded targets: at most :math:`\tfrac12 \sqrt t` times their size.
+    """
+    if decided_from_weights(problem) or not problem.space.discrete:
+        return 0.0
+    psi, cost = problem.space.targets(problem.outputs), 0.0
+    size = float(abs(psi).max())
+    for rows in row_blocks(len(problem.outputs), 8 * problem.width, "100MB"):
+        block = _dense(psi[rows])
+        cost = max(cost, float(np.abs(problem.loss.cost(block, np.ones((len(block), 1)))).max()))
+    scale = max(cost, problem.unit * max(1.0, size / problem.size))
+    return problem.width * max(1.0, size) * 0.5 * np.sqrt(t) * scale * 2.0**-TIE_BITS
+
+
+def _dense(psi) -> np.ndarray:
+    return psi.toarray() if sparse.issparse(psi) else np.asarray(psi)
+
+
+# Whether a model is what the stability theorem speaks of.
+
+
+OTHER_ROWS = "Rows that no model was fitted to bound the risk of any: certify(X_new, y_new)."
+
+
+def checked_ridge(model, X, y) -> KernelRidge:
+    """The kernel ridge regression of a fitted model, if the theorem covers it."""
+    smoother = getattr(model, "smoother_", None)
+    name = type(model).__name__
+    if smoother is None or not hasattr(model, "predict_risk"):
+        raise ValueError(f"stability_bound needs a fitted ConditionalRiskMinimizer; got {name}.")
+    if type(smoother) is not KernelRidge or np.ndim(smoother.alpha) > 0:
+        raise ValueError(
+            "stability_bound covers kernel ridge regression with one alpha for all labels; got "
+            f"{type(smoother).__name__}. Leave smoother and label_kernel at None. {OTHER_ROWS}"
+        )
+    if smoother.fit_intercept:
+        raise ValueError(
+            "stability_bound covers kernel ridge regression without intercept; fit the model "
+            f"with fit_intercept=False. {OTHER_ROWS}"
+        )
+    if not np.isfinite(smoother.alpha):
+        raise ValueError("stability_bound needs a finite alpha.")
+    if (smoother.sample_weight_ != 1.0).any():
+        raise ValueError(
+            f"stability_bound is about rows of weight one; fit without sample_weight. {OTHER_ROWS}"
+        )
+    _check_training_rows(model, X, y)
+    _check_fixed_outputs(model.problem_)
+    return smoother
+
+
+def _check_training_rows(model, X, y):
+    outputs = model.problem_.outputs
+    if X is None or y is None:
+        raise ValueError("stability_bound needs the rows that the model was fitted to.")
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if getattr(model, "starts_", None) is not None:
+        raise ValueError(
+            "stability_bound is about one row of inputs for each output; this model smooths "
+            "the tokens of sequences, which are not independent draws."
+        )
+    same = n_rows == len(outputs) == len(y)
+    if not same or not np.array_equal(
+        np.asarray(model.space_.validate(y)), np.asarray(outputs), equal_nan=_may_be_nan(outputs)
+    ):
+        raise ValueError(
+            "stability_bound needs the very rows that the model was fitted to; these differ."
+        )
+
+
+def _may_be_nan(outputs) -> bool:
+    return np.asarray(outputs).dtype.kind == "f"
+
+
+def _check_fixed_outputs(problem):
+    """Outputs to choose from must not come from the training rows: leaving one out moves them."""
+    listed = problem.space
+    if getattr(listed, "candidates", True) is None and hasattr(listed, "n_candidates_"):
+        name = type(problem.loss).__name__
+        raise ValueError(
+            f"{name} predicts outputs that were seen in training, so that the set of outputs "
+            f"depends on the rows; give them in advance: loss={name}(..., candidates=...)."
+        )
+
+
+def largest_kernel_value(model, X, kappa) -> float:
+    """kappa = sup k(x, x), known or given; what is given must hold on the training rows."""
+    if kappa is None:
+        if _is_unit(model):
+            return 1.0
+        kernel = getattr(model, "kernel_", None) or model.smoother_.kernel
+        raise ValueError(
+            f"stability_bound: the largest k(x, x) of the kernel {kernel!r} is not known; give "
+            "kappa, for all inputs that may come."
+        )
+    kappa = check_positive(kappa, "kappa", "stability_bound")
+    seen = _largest_diagonal(model.smoother_, X)
+    if seen > kappa * (1 + 1e-9):
+        raise ValueError(f"kappa is {kappa:g}, but k(x, x) = {seen:g} for a training row.")
+    return kappa
+
+
+def _is_unit(model) -> bool:
+    features = getattr(model, "features_", None)
+    if features is not None:
+        return bool(getattr(features, "normalize", False))
+    kernel = model.smoother_.kernel
+    if is_sum(kernel):
+        return all(name.strip() in UNIT_KERNELS for name in kernel.split("+"))
+    return kernel in UNIT_KERNELS if isinstance(kernel, str) else False
+
+
+def _largest_diagonal(smoother, X, step: int = 64) -> float:
+    rows = smoother.X_fit_
+    if rows is None:  # precomputed: X is the matrix itself
+        return float((X.diagonal() if sparse.issparse(X) else np.diagonal(np.asarray(X))).max())
+    blocks = (rows[start : start + step] for start in range(0, rows.shape[0], step))
+    return max(float(np.diagonal(smoother.kernel_(block, block)).max()) for block in blocks)
+
+
+def ridge_assumptions(model, *, rho_given: bool) -> tuple[str, ...]:
+    """What the theorem needs and no computation can see."""
+    problem, smoother = model.problem_, model.smoother_
+    lines = [
+        "training rows and new rows are independent draws from one distribution",
+        "the outputs that may be predicted, the kernel and alpha were fixed before seeing the rows",
+    ]
+    if model.search_ is not None:
+        lines.append(
+            f"the {len(model.search_.trials)} models tried were listed without looking at the "
+            "outputs; each has its share of delta"
+        )
+    if rho_given:
+        lines.append("rho was chosen before seeing the rows")
+    kernel, gamma = smoother.kernel, smoother.gamma
+    names = kernel.split("+") if isinstance(kernel, str) else []
+    if any(name.strip() in SCALED for name in names) and (
+        gamma is None or isinstance(getattr(model, "gamma", None), str)
+    ):
+        lines.append(WIDTH)
+    if problem.space.guarantee.kind != "exact" or decided_from_weights(problem):
+        lines.append("predictions minimize the estimated risk, as their bounds can confirm")
+    if type(problem.loss).__name__ == "Listed":
+        lines.append("no output that may come has a larger loss than those listed")
+    return tuple(lines)
+
+
+# A certificate from algorithmic stability, for conditional risk minimization.
+
 
 RATIO = math.sqrt(2.0)  # between neighbours of the grid of rho
 

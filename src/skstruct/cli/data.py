@@ -27,10 +27,10 @@ def data():
 @json_option
 def list_data(as_json):
     """List the formats that are read and the data sets that loaders know."""
-    from skstruct.cli.printing import print_json, print_table
+    from skstruct.cli.terminal import print_json, print_table
     from skstruct.datasets import data_home
+    from skstruct.datasets.catalogue import KNOWN, on_this_machine
     from skstruct.datasets.formats import FORMATS
-    from skstruct.datasets.known import KNOWN, on_this_machine
 
     formats = [(f.name, " ".join(f.suffixes), ", ".join(f.tasks), f.about) for f in FORMATS]
     known = [(k.name, k.loader, k.task, "yes" if on_this_machine(k) else "no") for k in KNOWN]
@@ -54,9 +54,9 @@ def list_data(as_json):
 @json_option
 def check_data(path, as_json, **reading):
     """Read FILE strictly and say what it holds; code 3 and one line if it cannot be read."""
-    from skstruct.cli.describe import description
-    from skstruct.cli.exits import bad_data
-    from skstruct.cli.printing import print_facts, print_json
+    from skstruct.cli.exit_codes import bad_data
+    from skstruct.cli.terminal import print_facts, print_json
+    from skstruct.datasets.dataset import description
     from skstruct.tasks import outputs_for_learning, space_for
 
     table = read_file(path, reading, quiet=True)
@@ -83,9 +83,9 @@ def check_data(path, as_json, **reading):
 @quiet_option
 def convert_data(source, destination, to_format, raw_cells, quiet, **reading):
     """Write the data of SOURCE as another format; endings .gz and .xz compress."""
-    from skstruct.cli.exits import bad_data, writing
+    from skstruct.cli.exit_codes import bad_data, writing
     from skstruct.cli.options import check_format, check_writable
-    from skstruct.cli.printing import say
+    from skstruct.cli.terminal import say
     from skstruct.datasets.writing import format_to_write, write_data
 
     check_format(to_format)
@@ -107,9 +107,9 @@ def convert_data(source, destination, to_format, raw_cells, quiet, **reading):
 def sample_data(name, output, quiet):
     """Write one of the small files that come with skstruct."""
     from skstruct._files.atomic import replacing
-    from skstruct.cli.exits import writing
+    from skstruct.cli.exit_codes import writing
     from skstruct.cli.options import check_writable
-    from skstruct.cli.printing import say
+    from skstruct.cli.terminal import say
 
     known = {path.name: path for path in _samples()}
     if name not in known:

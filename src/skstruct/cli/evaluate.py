@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``skstruct evaluate``: losses on data that the model has not seen."""
+"""``skstruct evaluate``, ``skstruct compare`` and ``skstruct report``: what models are worth."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import click
 
 from skstruct.cli.options import (
     DATA,
     EXISTING,
+    check_loss,
+    check_writable,
     json_option,
+    loss_option,
     parse_restrict,
     quiet_option,
+    read_file,
     reading_options,
     restrict_option,
     skip_option,
+    verbose_option,
 )
-from skstruct.cli.progress import shows_progress
+from skstruct.cli.terminal import shows_progress
 
 
 @click.command(short_help="Losses of a model on a data file, with intervals.")
@@ -39,7 +46,7 @@ def evaluate(model, data, losses, restrict, bootstrap, level, quiet, as_json, **
     """
     from skstruct.cli.models import open_model, read_labelled, training_remark
     from skstruct.cli.options import check_loss, check_restrict
-    from skstruct.cli.printing import print_json, print_table
+    from skstruct.cli.terminal import print_json, print_table
     from skstruct.model_selection import evaluate as evaluated
 
     for loss in losses:
@@ -63,3 +70,164 @@ def evaluate(model, data, losses, restrict, bootstrap, level, quiet, as_json, **
         title = f"{table.name}, {len(table):,} rows; intervals of {100 * level:g} %"
         shown = [[*row[:-1], "yes" if row[-1] else "no"] for row in rows]
         print_table(title, columns, shown, numbers=columns[1:5])
+
+
+# ``skstruct compare``: several learners on the same folds.
+
+
+COMPARISON_COLUMNS = (
+    "loss", "learner", "mean", "low", "high", "behind", "behind low", "behind high",
+    "fit s", "predict s",
+)  # fmt: skip
+LEARNER_NAMES = (
+    "kernel, linear, forest, neighbors, exponential, svm, tree, perceptron, counting, output-kernel"
+)
+
+
+@click.command(short_help="Several learners on the same folds.")
+@click.argument("data", type=DATA)
+@click.option("--learners", default="kernel,forest,neighbors", show_default=True,
+              help=f"Names with commas: {LEARNER_NAMES}.")  # fmt: skip
+@loss_option
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True)
+@click.option("--plot", "picture", help="A picture to write, such as losses.png.")
+@reading_options
+@skip_option
+@verbose_option
+@quiet_option
+@json_option
+@shows_progress
+def compare(data, learners, loss, folds, picture, verbose, quiet, as_json, **reading):
+    """Cross-validate several learners on the same folds of DATA.
+
+    "behind" is how much more a learner loses than the best of its loss, row by row; where its
+    interval is above zero, the difference is hardly chance.
+    """
+    from skstruct.cli.exit_codes import bad_data
+    from skstruct.cli.terminal import print_json, print_table, say
+    from skstruct.datasets.dataset import Table
+    from skstruct.model_selection import compare as compared
+    from skstruct.tasks import TokenEncoder, outputs_for_learning, space_for
+
+    if picture is not None:
+        check_writable(picture)
+    if loss is not None:
+        check_loss(loss)
+    table = read_file(data, reading, quiet=quiet)
+    with bad_data(f"{table.name}: "):
+        y = outputs_for_learning(table)
+        space = space_for(table)
+        space.fit(y).validate(y)
+        if len(table) < folds:
+            raise ValueError(f"{len(table)} rows cannot be split into {folds} folds.")
+    named = _learners(learners, space, loss)
+    if isinstance(table.inputs, Table):
+        X, named = _with_encoders(table.inputs, named)
+    else:
+        X = TokenEncoder().fit(table.inputs).transform(table.inputs)
+    result = compared(named, X, y, cv=folds, verbose=int(verbose))
+    for name, why in result.failed.items():
+        say(f"{name} took no part: {why}", quiet)
+    rows = [
+        (r.loss, r.name, r.mean, r.low, r.high, r.behind, r.behind_low, r.behind_high,
+         r.fit_seconds, r.predict_seconds)
+        for r in result.rows
+    ]  # fmt: skip
+    if picture is not None:
+        _draw_comparison(result, picture)
+    if as_json:
+        records = [
+            dict(zip([c.replace(" ", "_") for c in COMPARISON_COLUMNS], row)) for row in rows
+        ]
+        print_json(
+            {"rows": len(table), "folds": folds, "results": records, "failed": result.failed}
+        )
+    else:
+        title = f"{table.name}, {len(table):,} rows in {folds} folds; intervals of 95 %"
+        print_table(title, COMPARISON_COLUMNS, rows, numbers=COMPARISON_COLUMNS[2:])
+
+
+def _learners(names, space, loss):
+    from skstruct.tasks import make_learner
+
+    try:
+        return {name: make_learner(name, space, loss) for name in names.replace(" ", "").split(",")}
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _with_encoders(inputs, learners):
+    """Row numbers as inputs, and learners that look them up, encoded by the rows of training."""
+    import numpy as np
+
+    from skstruct.tasks.encoders import RowLearner
+
+    X = np.arange(len(inputs))[:, None]
+    return X, {name: RowLearner(inputs, learner) for name, learner in learners.items()}
+
+
+def _draw_comparison(result, path):
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from skstruct._files.atomic import replacing
+    from skstruct.cli.exit_codes import writing
+    from skstruct.inspection.selection import ComparisonDisplay
+
+    figure = ComparisonDisplay.from_comparison(result).figure_
+    kind = Path(path).suffix.lstrip(".").lower() or "png"
+    if kind not in figure.canvas.get_supported_filetypes():
+        known = ", ".join(sorted(figure.canvas.get_supported_filetypes()))
+        raise click.UsageError(f"{path}: a picture is one of {known}; {kind!r} is none of them.")
+    with writing(path), replacing(path, "wb") as file:
+        figure.savefig(file, dpi=150, format=kind)
+
+
+# ``skstruct report``: one HTML file that shows what a model is worth.
+
+
+@click.command(short_help="Everything about a model and its errors in one HTML file.")
+@click.argument("model", type=EXISTING)
+@click.argument("data", type=DATA)
+@click.option("-o", "--output", required=True, help="The HTML file to write.")
+@click.option("--title", help="Of the page.")
+@click.option("--train", type=DATA, help="The data of training, for losses on them beside.")
+@click.option("--examples", type=click.IntRange(0), default=6, show_default=True,
+              help="Predictions that are shown one by one.")  # fmt: skip
+@reading_options
+@skip_option
+@verbose_option
+@quiet_option
+@shows_progress
+def report(model, data, output, title, train, examples, verbose, quiet, **reading):
+    """Show what MODEL was trained on, its losses on DATA and where its errors are.
+
+    The page opens without a network. DATA should not be the data of training.
+    """
+    from skstruct.cli.exit_codes import writing
+    from skstruct.cli.models import open_model, read_labelled, training_remark
+    from skstruct.cli.options import check_writable
+    from skstruct.cli.terminal import say
+    from skstruct.reports import write_report
+
+    check_writable(output)
+    task_model = open_model(model)
+    table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
+    about, X_train, y_train = task_model.about_, None, None
+    if train is not None:
+        _, X_train, y_train = read_labelled(task_model, train, reading, quiet=quiet)
+    seen = training_remark(task_model, table, quiet)
+    with writing(output):
+        write_report(
+            task_model.learner_, X, y, output,
+            title=title or f"{about['data']}: {task_model.task_}",
+            data_name=table.name,
+            feature_names=getattr(task_model.encoder_, "feature_names_", None),
+            timings=about["seconds"],
+            n_examples=examples,
+            verbose=int(verbose),
+            X_train=X_train,
+            y_train=y_train,
+            remarks=() if seen is None else (str(seen),),
+        )  # fmt: skip
+    say(f"Wrote {output}.", quiet)

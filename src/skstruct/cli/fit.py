@@ -20,7 +20,7 @@ from skstruct.cli.options import (
     skip_option,
     verbose_option,
 )
-from skstruct.cli.progress import shows_progress
+from skstruct.cli.terminal import shows_progress
 
 
 @click.command(short_help="Learn from a data file, write a model file.")
@@ -61,8 +61,8 @@ def fit(
     skstruct fit flowers.csv --target species -o flowers.model --set alpha=0.1
     skstruct fit songs.csv --task labels --target moods --loss f1 -o songs.model
     """
-    from skstruct.cli.exits import writing
-    from skstruct.cli.printing import print_facts, print_json, say
+    from skstruct.cli.exit_codes import writing
+    from skstruct.cli.terminal import print_facts, print_json, say
     from skstruct.persistence import save_model
     from skstruct.tasks import TaskModel
 
@@ -88,10 +88,10 @@ def fit(
 
 def _read(task_model, path, reading, block_rows, quiet):
     """A Dataset; or TrainingBlocks if the file is large or blocks are asked for."""
-    from skstruct.cli.exits import bad_data
-    from skstruct.cli.large import is_large
+    from skstruct.cli.exit_codes import bad_data
+    from skstruct.cli.memory import is_large
     from skstruct.cli.options import check_format, tell_remarks
-    from skstruct.cli.printing import say
+    from skstruct.cli.terminal import say
     from skstruct.datasets.blocks import has_blocks
 
     check_format(reading["format_"])
@@ -117,8 +117,8 @@ def _read(task_model, path, reading, block_rows, quiet):
 
 
 def _blocks(path, reading, block_rows, quiet):
-    from skstruct.cli.exits import bad_data
-    from skstruct.cli.progress import watched_passes
+    from skstruct.cli.exit_codes import bad_data
+    from skstruct.cli.terminal import watched_passes
     from skstruct.datasets.formats.base import ReadOptions
     from skstruct.datasets.training_blocks import TrainingBlocks
 
@@ -148,8 +148,7 @@ def _known_to_need_all(task_model) -> str | None:
 
 def _why_all(task_model, table) -> str | None:
     from skstruct.tasks import space_for
-    from skstruct.tasks.choice import loss_of
-    from skstruct.tasks.learners import needs_all_rows
+    from skstruct.tasks.learners import loss_of, needs_all_rows
 
     name, _ = task_model._chosen(table)
     learner = _made(task_model, table, name)
@@ -169,10 +168,10 @@ def _made(task_model, table, name):
 
 def _checked(task_model, table) -> list[str]:
     """Say what is wrong with data or parameters before any work is done, and what will be done."""
-    from skstruct.cli.exits import bad_data
+    from skstruct.cli.exit_codes import bad_data
     from skstruct.datasets.dataset import Dataset
     from skstruct.tasks import outputs_for_learning, space_for
-    from skstruct.tasks.choice import choice_in_words
+    from skstruct.tasks.learners import choice_in_words
 
     name, _ = task_model._chosen(table)
     learner = _made(task_model, table, name)

@@ -6,16 +6,13 @@ from __future__ import annotations
 import click
 
 from skstruct import __version__
-from skstruct.cli.catalogue import losses, spaces
-from skstruct.cli.compare import compare
+from skstruct.cli.catalogue import losses, papers, spaces
 from skstruct.cli.data import data
-from skstruct.cli.evaluate import evaluate
-from skstruct.cli.exits import run_guarded
+from skstruct.cli.evaluate import compare, evaluate, report
+from skstruct.cli.exit_codes import run_guarded
 from skstruct.cli.fit import fit
-from skstruct.cli.inspect import inspect
-from skstruct.cli.papers import papers
+from skstruct.cli.models import inspect
 from skstruct.cli.predict import predict
-from skstruct.cli.report import report
 
 
 class InGivenOrder(click.Group):

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Model files on the command line, and data files read as a model reads them."""
+"""Model files on the command line, data files read as a model reads them, and
+``skstruct inspect``.
+"""
 
 from __future__ import annotations
+
+import click
+
+from skstruct.cli.options import EXISTING, json_option
 
 
 def open_model(path):
     """The TaskModel of a file."""
-    from skstruct.cli.exits import BadData, bad_data
+    from skstruct.cli.exit_codes import BadData, bad_data
     from skstruct.persistence import load_model
     from skstruct.tasks import TaskModel
 
@@ -38,7 +44,7 @@ def read_labelled(model, path, options: dict, *, quiet: bool):
 
 def training_remark(model, data, quiet: bool):
     """An Overlap where rows were rows of training, which is said on stderr; else None."""
-    from skstruct.cli.printing import say
+    from skstruct.cli.terminal import say
 
     found = model.overlap(data)
     if found is None or not found.is_remarkable:
@@ -64,9 +70,9 @@ def read_input_blocks(model, path, options: dict, rows: int):
     """
     import numpy as np
 
-    from skstruct.cli.exits import BadData, bad_data
+    from skstruct.cli.exit_codes import BadData, bad_data
     from skstruct.datasets.blocks import read_blocks
-    from skstruct.datasets.table import Table
+    from skstruct.datasets.dataset import Table
 
     known, encoder = _as_trained(model, options), model.encoder_
     like = Table(encoder.names_, encoder.values_, np.empty((0, len(encoder.names_))))
@@ -108,7 +114,7 @@ def _with_and_without_ids(ways, options):
 
 def _first_that_works(path, ways, then, quiet, told=0):
     """Data read in the first way that does, and what is made of them; else one of the errors."""
-    from skstruct.cli.exits import BadData, bad_data
+    from skstruct.cli.exit_codes import BadData, bad_data
     from skstruct.cli.options import read_file, tell_remarks
 
     errors: list[BadData] = []
@@ -122,3 +128,33 @@ def _first_that_works(path, ways, then, quiet, told=0):
         except BadData as error:
             errors.append(error)
     raise errors[told]
+
+
+# ``skstruct inspect``: what a model file holds.
+
+
+@click.command(short_help="What a model file holds.")
+@click.argument("model", type=EXISTING)
+@json_option
+def inspect(model, as_json):
+    """Describe a model file: class, parameters, versions, sizes; arrays are not loaded."""
+    from skstruct.cli.exit_codes import bad_data
+    from skstruct.cli.terminal import plain, print_facts, print_json
+    from skstruct.persistence import describe_model
+
+    with bad_data():
+        described = plain(describe_model(model))
+    if as_json:
+        print_json(described)
+    else:
+        print_facts(_flat(described))
+
+
+def _flat(value, before=""):
+    """Pairs of a dotted name and a value."""
+    for key, item in value.items():
+        name = f"{before}{key}"
+        if isinstance(item, dict) and item:
+            yield from _flat(item, f"{name}.")
+        else:
+            yield name, item if isinstance(item, (int, float, str)) else repr(item)

@@ -76,8 +76,8 @@ def read_file(path, options: dict, *, quiet: bool, no_outputs: bool = False):
         Whether all columns are inputs.
     """
     from skstruct._arrays.progress import working
-    from skstruct.cli.exits import bad_data
-    from skstruct.cli.large import check_memory
+    from skstruct.cli.exit_codes import bad_data
+    from skstruct.cli.memory import check_memory
     from skstruct.datasets.reading import read_data
 
     check_format(options.get("format_"))
@@ -102,7 +102,7 @@ def read_file(path, options: dict, *, quiet: bool, no_outputs: bool = False):
 
 def tell_remarks(data, quiet: bool) -> None:
     """What was guessed and changed on reading, on stderr."""
-    from skstruct.cli.printing import say
+    from skstruct.cli.terminal import say
 
     for remark in data.remarks:
         say(f"{data.name}: {remark}", quiet)

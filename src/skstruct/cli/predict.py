@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``skstruct predict``: outputs for new data, in the names of the data of training."""
+"""``skstruct predict``: outputs for new data, in blocks where the format of the file has them."""
 
 from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import click
 
@@ -17,7 +22,157 @@ from skstruct.cli.options import (
     restrict_option,
     strict_option,
 )
-from skstruct.cli.progress import shows_progress
+from skstruct.cli.terminal import shows_progress
+
+MOST_ROWS = 10_000  # of a block
+MOST_WEIGHTS = 8_000_000  # of all rows of a block for all rows of training: 64 MB
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a file as the learner reads them; ``start`` rows went before."""
+
+    X: Any
+    index: tuple | None
+    start: int
+    inputs: list | None = None  # words as the file has them
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Parts of a file, how many rows there are if that is known, and the share that was read."""
+
+    parts: Iterable[Part]
+    n_rows: int | None
+    share: Callable[[], float | None]
+
+
+def inputs_of(model, path, options: dict, limits, rows=None, explain=None) -> Inputs:
+    """The inputs of a data file in parts; files of other formats than tables are one part.
+
+    Parameters
+    ----------
+    model : TaskModel
+    options : dict
+        Of reading.
+    limits : dict or None
+        Constraints; those that differ from row to row need all rows at once.
+    rows : int, default=None
+        Of a part; at most ``MOST_ROWS``, and fewer where each is held against many rows of
+        training, when None.
+    explain : int, default=None
+        Whether weights of all training rows are asked for.
+    """
+    from skstruct.cli.exit_codes import bad_data
+    from skstruct.cli.models import read_input_blocks, read_inputs
+    from skstruct.cli.options import check_format
+    from skstruct.datasets.blocks import has_blocks
+    from skstruct.tasks import TableEncoder
+
+    check_format(options.get("format_"))
+    with bad_data():
+        in_blocks = has_blocks(path, options.get("format_"))
+    if not (in_blocks and isinstance(model.encoder_, TableEncoder)) or _by_row(model, limits):
+        table, X = read_inputs(model, path, options)
+        words = table.inputs if isinstance(table.inputs, list) else None
+        return Inputs([Part(X, table.index, 0, words)], len(table), lambda: None)
+    blocks = read_input_blocks(model, path, options, rows or _rows(model, explain))
+    return Inputs(_parts(model, path, blocks), blocks.n_rows, blocks.share)
+
+
+def _parts(model, path, blocks):
+    from skstruct.cli.exit_codes import bad_data
+
+    start = 0
+    try:
+        with bad_data():
+            for data in blocks:
+                yield Part(model.inputs(data), data.index, start)
+                start += len(data)
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _rows(model, explain) -> int:
+    """Rows of a block for which the numbers that each of them needs are not too much."""
+    return max(1, min(MOST_ROWS, MOST_WEIGHTS // max(1, _held_against(model, explain))))
+
+
+def _held_against(model, explain) -> int:
+    """How many rows of training a new row is compared with: all, landmarks, or none."""
+    n_training = model.about_["rows"]
+    learner = model.learner_
+    smoother: Any = getattr(learner, "smoother_", None)
+    if explain is not None or getattr(getattr(learner, "problem_", None), "by_weights", False):
+        return n_training
+    if hasattr(smoother, "n_landmarks_"):
+        return smoother.n_landmarks_
+    if hasattr(smoother, "n_neighbors"):
+        return smoother.n_neighbors
+    return n_training if hasattr(smoother, "X_fit_") else 1  # trees keep the means of leaves
+
+
+def _by_row(model, limits) -> bool:
+    """Whether constraints differ from row to row."""
+    from skstruct.spaces.constraints import differs_by_row
+
+    if not limits:
+        return False
+    with contextlib.suppress(ValueError, TypeError):  # said when they are used
+        return differs_by_row(model.learner_.space_.restrict(**limits))
+    return False
+
+
+def write_predictions(model, inputs: Inputs, asked, output, style, *, strict, quiet) -> None:
+    """Predict for all parts; reading, predicting and writing go on at the same time.
+
+    Parameters
+    ----------
+    asked : tuple
+        ``options, kbest, risk, explain`` of :func:`skstruct.cli.predictions.predictions`.
+    output : str or None
+        A file that appears when all is well, or stdout.
+    style : Style
+        Of :mod:`skstruct.cli.predictions`.
+    strict : bool
+        Leave with code 4, and nothing written, if an answer is not proven to be the best.
+    """
+    from skstruct.cli.predictions import opened, predictions, widest
+    from skstruct.cli.terminal import rows_bar, watched
+    from skstruct.streaming.pipeline import overlapped
+
+    if hasattr(model.learner_, "verbose"):
+        model.learner_.verbose = 0  # one bar is enough
+
+    def decide(part):
+        found = predictions(model, part.X, part.index, *asked, part.start)
+        return replace(found, inputs=part.inputs) if style.kind == "conll" else found
+
+    least_sure = None
+    with (
+        opened(output, style, hold=strict) as write,
+        rows_bar(inputs.n_rows, inputs.share, watched(output) and not quiet) as advance,
+        contextlib.closing(overlapped(inputs.parts, decide)) as blocks,
+    ):
+        for found in blocks:
+            write(found)
+            advance(found.n_inputs)
+            least_sure = widest(least_sure, found)
+        if strict:
+            _check_proven(least_sure)
+
+
+def _check_proven(found):
+    from skstruct.cli.exit_codes import Unproven
+
+    if found is not None and found.widest_gap > found.tolerance:
+        raise Unproven(
+            f"Row {found.widest_row + 1} has a gap of {found.widest_gap:.3g} to its bound; without "
+            "--strict such answers are given all the same."
+        )
+
+
+# ``skstruct predict``: outputs for new data, in the names of the data of training.
 
 
 @click.command(short_help="Predict for a data file, write a CSV.")
@@ -60,8 +215,7 @@ def predict(
     """
     from skstruct.cli.models import open_model
     from skstruct.cli.options import check_loss, check_restrict, check_writable
-    from skstruct.cli.output import style_for
-    from skstruct.cli.streams import inputs_of, write_predictions
+    from skstruct.cli.predictions import style_for
 
     if output is not None:
         check_writable(output)

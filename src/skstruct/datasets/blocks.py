@@ -9,17 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.dataset import Dataset, Table
+from skstruct.datasets.files import bare_name, stem
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.formats.columns import NumberColumn, as_table, is_missing
-from skstruct.datasets.formats.csv_blocks import CsvBlocks
-from skstruct.datasets.formats.parquet_blocks import parquet_blocks
-from skstruct.datasets.formats.row_names import find_row_names
-from skstruct.datasets.formats.targets import choose_targets
-from skstruct.datasets.formats.text import bare_name, stem
-from skstruct.datasets.formats.unlabelled import placed, taken
+from skstruct.datasets.formats.csv_files import CsvBlocks
+from skstruct.datasets.formats.parquet import parquet_blocks
+from skstruct.datasets.formats.targets import choose_targets, find_row_names, placed, taken
 from skstruct.datasets.reading import find_format
-from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 
 ROWS = 10_000

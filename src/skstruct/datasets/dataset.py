@@ -1,14 +1,102 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a data file holds, whatever its format."""
+"""What a data file or a loader gives: tables of columns, data sets with their task, and the
+records of public data sets.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from skstruct.datasets.table import Table
+from skstruct.spaces.common.label_graph import LabelGraph
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of numbers and of nominal values.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns.
+    values : tuple
+        For each column its nominal values, or None if it is numeric.
+    data : float64 array or csr_array of shape (n_rows, n_columns)
+        Numbers, and positions in ``values``; NaN where missing.
+
+    Examples
+    --------
+    >>> data = np.array([[21.5, 2.0], [np.nan, 0.0]])
+    >>> table = Table(("warmth", "sky"), (None, ("sunny", "rainy", "cloudy")), data)
+    >>> X, names = table.one_hot()
+    >>> names
+    ('warmth', 'sky=sunny', 'sky=rainy', 'sky=cloudy')
+    >>> X
+    array([[21.5,  0. ,  0. ,  1. ],
+           [ nan,  1. ,  0. ,  0. ]])
+    """
+
+    names: tuple[str, ...]
+    values: tuple[tuple[str, ...] | None, ...]
+    data: Any
+
+    def __len__(self):
+        return self.data.shape[0]
+
+    def take(self, columns):
+        """The same table with these columns only, given by position."""
+        names = tuple(self.names[j] for j in columns)
+        values = tuple(self.values[j] for j in columns)
+        return replace(self, names=names, values=values, data=self.data[:, columns])
+
+    def rows(self, rows):
+        """The same table with these rows only."""
+        return replace(self, data=self.data[rows])
+
+    def one_hot(self):
+        """Data with one column per nominal value, and their names.
+
+        A two-valued attribute becomes one column, 1 for its second value. A missing
+        nominal value gives zeros, a missing number stays NaN.
+        """
+        n_wide = [0 if values is None or len(values) < 3 else len(values) for values in self.values]
+        blocks, names = [], []
+        for first, group in groupby(range(len(n_wide)), key=lambda j: j if n_wide[j] else -1):
+            columns = list(group)
+            block = self.data[:, columns[0] : columns[-1] + 1]
+            if first < 0:
+                blocks.append(self._known(block, columns))
+                names += [self.names[j] for j in columns]
+            else:
+                blocks.append(_indicators(block, n_wide[first]))
+                names += [f"{self.names[first]}={value}" for value in self.values[first] or ()]
+        stack = sparse.hstack if sparse.issparse(self.data) else np.hstack
+        kind = {"format": "csr"} if sparse.issparse(self.data) else {}
+        return (stack(blocks, **kind) if blocks else self.data), tuple(names)
+
+    def _known(self, block, columns):
+        """Narrow columns with 0 for a missing nominal value."""
+        nominal = np.array([self.values[j] is not None for j in columns])
+        if not sparse.issparse(block):
+            return np.where(np.isnan(block) & nominal, 0.0, block)
+        block = block.copy()
+        block.data[np.isnan(block.data) & nominal[block.indices]] = 0.0
+        block.eliminate_zeros()
+        return block
+
+
+def _indicators(column, n_values):
+    if sparse.issparse(column):
+        return sparse.csr_array(_indicators(column.toarray(), n_values))
+    return (column == np.arange(n_values)).astype(np.float64)
+
+
+# What a data file holds, whatever its format.
+
 
 TASKS = {
     "classes": "one class per row",
@@ -85,3 +173,131 @@ def _taken(values, rows):
     if values is None or isinstance(values, np.ndarray):
         return None if values is None else values[rows]
     return [values[i] for i in rows]
+
+
+# What a loader returns, and steps that several loaders share.
+
+
+@dataclass(frozen=True)
+class HierarchicalData:
+    """Features, and label sets closed in a hierarchy.
+
+    Attributes
+    ----------
+    name : str
+    X_train, X_test : float64 arrays or csr_arrays of shape (n_rows, n_features)
+    Y_train, Y_test : int8 arrays of shape (n_rows, n_labels)
+        Indicators; whoever is in, has all ancestors in.
+    edges : tuple of (parent, child) pairs of label names
+    labels : tuple of str
+        In the order of the columns of ``Y_train``.
+    note : str
+        How the data differ from those of the paper they stand for; empty if they do not.
+    """
+
+    name: str
+    X_train: Any
+    Y_train: np.ndarray
+    X_test: Any
+    Y_test: np.ndarray
+    edges: tuple[tuple[str, str], ...]
+    labels: tuple[str, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class MultilabelData:
+    """Features and label sets, in the parts for training and testing that are in use.
+
+    Attributes
+    ----------
+    name : str
+    X_train, X_test : float64 arrays or csr_arrays of shape (n_rows, n_features)
+    Y_train, Y_test : int8 arrays of shape (n_rows, n_labels)
+    labels : tuple of str
+        In the order of the columns of ``Y_train``.
+    """
+
+    name: str
+    X_train: Any
+    Y_train: np.ndarray
+    X_test: Any
+    Y_test: np.ndarray
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LabelRankingData:
+    """Features, and a ranking of all labels for every row.
+
+    Attributes
+    ----------
+    name : str
+    X : float64 array of shape (n_rows, n_features)
+    Y : int64 array of shape (n_rows, n_labels)
+        Ranks: ``Y[i, k]`` is the place of label k in row i, and 1 is the best.
+    labels : tuple of str
+        In the order of the columns of ``Y``.
+    """
+
+    name: str
+    X: np.ndarray
+    Y: np.ndarray
+    labels: tuple[str, ...]
+
+
+def closed_indicators(label_sets, graph: LabelGraph) -> np.ndarray:
+    """Indicators of label sets given by names, with all ancestors added."""
+    columns = [graph.number[label] for labels in label_sets for label in labels]
+    ends = np.cumsum([0, *(len(labels) for labels in label_sets)])
+    shape = (len(ends) - 1, len(graph.names))
+    given = sparse.csr_array((np.ones(len(columns)), columns, ends), shape=shape)
+    return (given @ graph.dag.ancestors > 0).toarray().astype(np.int8)
+
+
+def named_edges(graph: LabelGraph, kept=None) -> tuple[tuple[str, str], ...]:
+    """Arcs as (parent, child) pairs of names; only those between kept labels, if given."""
+    kept = set(graph.names if kept is None else kept)
+    names = graph.names
+    arcs = ((names[p], names[c]) for p, c in zip(graph.dag.parents, graph.dag.children))
+    return tuple((parent, child) for parent, child in arcs if parent in kept and child in kept)
+
+
+def fill_missing(X_train, X_test):
+    """Both arrays with the training mean of the column for NaN; 0 if all are missing."""
+    known = ~np.isnan(X_train)
+    mean = np.where(known, X_train, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return tuple(np.where(np.isnan(X), mean, X) for X in (X_train, X_test))
+
+
+# A data set in a few words.
+
+
+def description(data) -> dict:
+    """What a Dataset holds, for people and machines."""
+    told = {"name": data.name, "format": data.format, "task": data.task, "rows": len(data)}
+    if isinstance(data.inputs, Table):
+        told |= _describe_table(data.inputs)
+    else:
+        told["positions"] = int(sum(len(sequence) for sequence in data.inputs))
+    if data.labels is not None:
+        told["outputs"] = len(data.labels)
+        names = [str(name) for name in data.labels[:8]]
+        told["names"] = names + (["..."] if len(data.labels) > len(names) else [])
+    if data.edges is not None:
+        told["edges"] = len(data.edges)
+    if data.task in ("labels", "hierarchy") and data.outputs is not None and len(data):
+        told["labels_per_row"] = round(float(np.mean([len(row) for row in data.outputs])), 2)
+    told["remarks"] = list(data.remarks)
+    return told
+
+
+def _describe_table(table):
+    X = table.data
+    cells = X.data if sparse.issparse(X) else X
+    return {
+        "columns": len(table.names),
+        "nominal_columns": sum(values is not None for values in table.values),
+        "sparse": bool(sparse.issparse(X)),
+        "missing_cells": int(np.isnan(cells).sum()),
+    }

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from skstruct.datasets.dataset import TASKS, Dataset
+from skstruct.datasets.files import bare_name, first_lines, stem
 from skstruct.datasets.formats.base import Format, ReadOptions
-from skstruct.datasets.formats.text import bare_name, first_lines, stem
 from skstruct.exceptions import DataFormatError
 
 WITH_EDGES_BESIDE = ("csv", "parquet", "libsvm")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tours of visitors through five cities, read off the photos they published."""
+"""Tours: photographed ones through five cities, and generated ones."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skstruct.datasets.home import data_file, open_text
+from skstruct.datasets.files import data_file, open_text
 
 _CITIES = ("Edin", "Glas", "Melb", "Osak", "Toro")
-_SOURCE = "commit 5f748ed of the GitHub repository computationalmedia/tour-cikm16, folder data"
-_PLACE = {"poiID": int, "poiCat": str, "poiLon": float, "poiLat": float}
-_VISIT = {"userID": str, "trajID": int, "poiID": int, "startTime": int, "poiDuration": int}
+_FLICKR_SOURCE = (
+    "commit 5f748ed of the GitHub repository computationalmedia/tour-cikm16, folder data"
+)
+_PLACE_COLUMNS = {"poiID": int, "poiCat": str, "poiLon": float, "poiLat": float}
+_VISIT_COLUMNS = {"userID": str, "trajID": int, "poiID": int, "startTime": int, "poiDuration": int}
 
 
 @dataclass(frozen=True)
@@ -114,11 +116,11 @@ def load_flickr_tours(city: str = "Edin", *, min_places: int = 3) -> TourData:
     """
     if city not in _CITIES:
         raise ValueError(f"load_flickr_tours knows {', '.join(_CITIES)}; got {city!r}.")
-    path = data_file("flickr_tours", f"poi-{city}.csv", source=_SOURCE)
-    places = [row for _, row in _rows(path, _PLACE)]
+    path = data_file("flickr_tours", f"poi-{city}.csv", source=_FLICKR_SOURCE)
+    places = [row for _, row in _rows(path, _PLACE_COLUMNS)]
     numbers = tuple(number for number, *_ in places)
     coordinates = np.array([row[2:] for row in places], dtype=np.float64).reshape(-1, 2)
-    path = data_file("flickr_tours", f"traj-{city}.csv", source=_SOURCE)
+    path = data_file("flickr_tours", f"traj-{city}.csv", source=_FLICKR_SOURCE)
     visits = [tour for tour in _tours(path, set(numbers)) if len(tour) >= min_places]
     return TourData(
         city,
@@ -135,7 +137,7 @@ def load_flickr_tours(city: str = "Edin", *, min_places: int = 3) -> TourData:
 def _tours(path, known):
     """Visits (start, place, duration, user) of every tour, in the order of time."""
     tours: dict[int, list] = {}
-    for line, (user, tour, place, start, duration) in _rows(path, _VISIT):
+    for line, (user, tour, place, start, duration) in _rows(path, _VISIT_COLUMNS):
         if place not in known:
             raise ValueError(f"{path.name}, line {line}: no place has the number {place}.")
         visits = tours.setdefault(tour, [])
@@ -177,3 +179,219 @@ def _cell(path, line, text, name, kind):
         expected = "a whole number" if kind is int else "a finite number"
         raise ValueError(f"{path.name}, line {line}: {name} is {expected}, got {text!r}.")
     return value
+
+
+# Round trips through a made-up town.
+
+
+PLACES = (
+    "abbey", "bakery", "castle", "docks", "eyrie", "forge", "gate", "harbour", "inn", "jetty",
+    "keep", "library", "mill", "nunnery", "orchard", "park", "quarry", "ruin", "school", "tower",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class TownTours:
+    """Visitors and their round trips.
+
+    Attributes
+    ----------
+    X : float64 array of shape (n_samples, n_features)
+        What is known of each visitor.
+    tours : list of lists of places
+        In order of travel; a tour and its reverse are the same.
+    places : tuple of str
+    coordinates : array of shape (n_places, 2)
+    tastes : array of shape (n_features, n_places)
+        Prize of every place for one unit of every feature.
+    """
+
+    X: np.ndarray
+    tours: list
+    places: tuple
+    coordinates: np.ndarray
+    tastes: np.ndarray
+
+
+def make_tours(
+    n_samples: int,
+    n_places: int = 10,
+    n_features: int = 3,
+    *,
+    town: TownTours | None = None,
+    noise: float = 0.0,
+    random_state=None,
+) -> TownTours:
+    r"""Draw visitors who make the round trip that pays most.
+
+    A place j is worth :math:`\langle x, w_j \rangle` to a visitor x, and the way costs its
+    length: visitors take the undirected cycle of the largest sum of prizes less its length,
+    found exactly.
+
+    Parameters
+    ----------
+    n_samples : int
+    n_places : int from 3 to 16
+    n_features : int
+    town : TownTours, default=None
+        Earlier data, to draw visitors of the same town from.
+    noise : float, default=0.0
+        Standard deviation of what every place is worth beyond that.
+    random_state : int or numpy.random.Generator, default=None
+
+    Examples
+    --------
+    >>> town = make_tours(100, n_places=6, random_state=0)
+    >>> town.X.shape, town.tours[0]
+    ((100, 3), ['abbey', 'castle', 'eyrie', 'docks'])
+    """
+    from skstruct.spaces import Cycles
+
+    _check_whole("n_samples", n_samples, 1)
+    if town is None:
+        _check_whole("n_places", n_places, 3, 16)
+        _check_whole("n_features", n_features, 1)
+    elif not isinstance(town, TownTours):
+        raise ValueError(f"make_tours: town is what make_tours gave before; got {town!r}.")
+    if not (isinstance(noise, (int, float, np.number)) and 0 <= noise < np.inf):
+        raise ValueError(f"make_tours: noise is finite and not negative; got {noise!r}.")
+    rng = np.random.default_rng(random_state)
+    if town is None:
+        coordinates = rng.random((n_places, 2))
+        tastes = rng.standard_normal((n_features, n_places))
+        places = PLACES[:n_places]
+    else:
+        coordinates, tastes, places = town.coordinates, town.tastes, town.places
+    X = rng.standard_normal((n_samples, len(tastes)))
+    prizes = X @ tastes + noise * rng.standard_normal((n_samples, len(places)))
+    u, v = np.triu_indices(len(places), 1)
+    way = np.linalg.norm(coordinates[u] - coordinates[v], axis=1)
+    space = Cycles(places, directed=False)
+    best = space.argmin(way - (prizes[:, u] + prizes[:, v]) / 2).outputs
+    tours = [[places[j] for j in tour if j >= 0] for tour in space.tours(best)]
+    return TownTours(X, tours, places, coordinates, tastes)
+
+
+def _check_whole(name: str, value, lowest: int, highest: float = np.inf):
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or not lowest <= value <= highest:
+        most = "" if highest == np.inf else f" and at most {highest}"
+        raise ValueError(
+            f"make_tours: {name} is a whole number, at least {lowest}{most}; got {value!r}."
+        )
+
+
+# Two simulations of structured ridge regression: tours by a hidden policy, bits that stay.
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyTours:
+    """People and the directed tours of largest reward to them.
+
+    Attributes
+    ----------
+    X : float64 array of shape (n_samples, n_features)
+    Y : int8 array of shape (n_samples, n_places * (n_places - 1))
+        Steps of directed cycles, as ``Cycles(n_places)`` has them, whose ``tours(Y)`` are the
+        places in order.
+    rewards : float64 array of shape (n_features, n_pairs)
+        What one unit of each feature makes of a step from u to v, for all u < v in the order of
+        ``numpy.triu_indices``. The step back costs as much.
+    """
+
+    X: np.ndarray
+    Y: np.ndarray
+    rewards: np.ndarray
+
+    @property
+    def policies(self) -> np.ndarray:
+        """Reward of every step u < v to every person; shape (n_samples, n_pairs)."""
+        return self.X @ self.rewards
+
+
+def make_policy_tours(
+    n_samples: int = 100,
+    n_places: int = 10,
+    n_features: int = 15,
+    *,
+    rewards=None,
+    random_state=None,
+) -> PolicyTours:
+    r"""Draw people who take the directed tour that a hidden policy rewards most [1]_.
+
+    .. math:: y = \arg\max_{y} \sum_{(u, v) \in y} \sum_j x_j A^{(j)}_{uv}, \qquad
+        x_j \sim U[0, 1], \quad A^{(j)}_{uv} = -A^{(j)}_{vu} \sim U[-1, 1]
+
+    found exactly, among all directed cycles through three places or more.
+
+    Parameters
+    ----------
+    n_samples : int
+    n_places : int
+    n_features : int
+    rewards : array of shape (n_features, n_pairs), default=None
+        Those of earlier data, to draw people with the same policy from.
+    random_state : int or numpy.random.Generator, default=None
+
+    Returns
+    -------
+    PolicyTours
+
+    References
+    ----------
+    .. [1] S. Vembu, "Learning to predict combinatorial structures", 2010, section 5.5, "Dicycle
+       policy estimation".
+
+    Examples
+    --------
+    >>> train = make_policy_tours(50, n_places=6, random_state=0)
+    >>> train.X.shape, train.Y.shape, train.rewards.shape
+    ((50, 15), (50, 30), (15, 15))
+    >>> test = make_policy_tours(20, n_places=6, rewards=train.rewards, random_state=1)
+    >>> test.policies.shape
+    (20, 15)
+    """
+    from skstruct.spaces import Cycles
+
+    rng = np.random.default_rng(random_state)
+    n_pairs = n_places * (n_places - 1) // 2
+    if rewards is None:
+        rewards = rng.uniform(-1, 1, (n_features, n_pairs))
+    rewards = np.asarray(rewards, dtype=np.float64)
+    if rewards.ndim != 2 or rewards.shape[1] != n_pairs:
+        raise ValueError(
+            f"make_policy_tours: rewards has shape (n_features, {n_pairs}) for {n_places} places; "
+            f"got {rewards.shape}."
+        )
+    X = rng.uniform(0, 1, (n_samples, len(rewards)))
+    return PolicyTours(X, Cycles(n_places).argmin(-X @ rewards).outputs, rewards)
+
+
+def make_identity_labels(n_samples: int = 100, n_labels: int = 5, *, random_state=None):
+    """Draw bits, equally likely, and label sets that are the same bits [1]_.
+
+    Parameters
+    ----------
+    n_samples, n_labels : int
+    random_state : int or numpy.random.Generator, default=None
+
+    Returns
+    -------
+    X : float64 array of shape (n_samples, n_labels)
+    Y : int8 array of shape (n_samples, n_labels)
+
+    References
+    ----------
+    .. [1] S. Vembu, "Learning to predict combinatorial structures", 2010, section 5.5,
+       "Stochastic gradient descent".
+
+    Examples
+    --------
+    >>> X, Y = make_identity_labels(3, random_state=0)
+    >>> Y
+    array([[1, 1, 1, 0, 0],
+           [0, 0, 0, 0, 1],
+           [1, 1, 1, 1, 1]], dtype=int8)
+    """
+    X = np.random.default_rng(random_state).integers(0, 2, (n_samples, n_labels))
+    return X.astype(np.float64), X.astype(np.int8)

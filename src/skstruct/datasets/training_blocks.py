@@ -11,18 +11,14 @@ from typing import Any
 import numpy as np
 
 from skstruct.datasets.blocks import ROWS, Blocks, has_blocks, open_source
-from skstruct.datasets.column_summaries import NumberSummary, TextSummary
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.dataset import Dataset, Table
+from skstruct.datasets.files import stem
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.formats.columns import TextColumn
-from skstruct.datasets.formats.csv_blocks import CsvBlocks
-from skstruct.datasets.formats.row_names import find_row_names
-from skstruct.datasets.formats.targets import choose_targets
-from skstruct.datasets.formats.text import stem
-from skstruct.datasets.formats.unlabelled import placed, taken
-from skstruct.datasets.output_summaries import OutputSummary, TaskGuess
+from skstruct.datasets.formats.csv_files import CsvBlocks
+from skstruct.datasets.formats.targets import choose_targets, find_row_names, placed, taken
 from skstruct.datasets.reading import edges_beside, find_format, format_remark
-from skstruct.datasets.table import Table
+from skstruct.datasets.summaries import NumberSummary, OutputSummary, TaskGuess, TextSummary
 from skstruct.exceptions import DataFormatError
 
 Watch = Callable[[Iterator, str, Any], Iterator]

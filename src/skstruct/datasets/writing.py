@@ -13,10 +13,10 @@ from typing import Any
 
 from skstruct._files.atomic import replacing
 from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.files import bare_name, stem
 from skstruct.datasets.formats.base import Format
 from skstruct.datasets.formats.csv_writing import write_csv
 from skstruct.datasets.formats.edges import path_edges, write_edges
-from skstruct.datasets.formats.text import bare_name, stem
 from skstruct.datasets.reading import WITH_EDGES_BESIDE
 from skstruct.exceptions import DataFormatError
 
@@ -48,7 +48,7 @@ def write_data(
     --------
     >>> import tempfile
     >>> import numpy as np
-    >>> from skstruct.datasets.table import Table
+    >>> from skstruct.datasets.dataset import Table
     >>> inputs = Table(("size",), (None,), np.array([[1.5], [np.nan]]))
     >>> data = Dataset("d", "csv", "ranking", inputs, np.array([[1, 2], [2, 1]]), ("a", "b"))
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of what a model predicts and how it was chosen."""
 
-from skstruct.inspection.alpha_path import AlphaPathDisplay
 from skstruct.inspection.calibration import MarginalCalibrationDisplay
-from skstruct.inspection.comparison import ComparisonDisplay
 from skstruct.inspection.flows import FlowDisplay
-from skstruct.inspection.hierarchy import HierarchyDisplay
-from skstruct.inspection.hierarchy_errors import HierarchyErrorsDisplay
+from skstruct.inspection.hierarchies import HierarchyDisplay, HierarchyErrorsDisplay
 from skstruct.inspection.rankings import RankingDisplay
-from skstruct.inspection.risk_calibration import CalibrationDisplay
-from skstruct.inspection.risk_coverage import RiskCoverageDisplay
 from skstruct.inspection.risk_curve import RiskCurve, RiskCurveDisplay
+from skstruct.inspection.risks import CalibrationDisplay, RiskCoverageDisplay
+from skstruct.inspection.selection import AlphaPathDisplay, ComparisonDisplay
 from skstruct.inspection.sequences import SequenceDisplay
 from skstruct.inspection.tours import TourDisplay
 from skstruct.inspection.traces import TraceDisplay

@@ -7,9 +7,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from skstruct.inspection.drawing import GOOD, LITERAL, axes_of, literal_legend, written
-from skstruct.inspection.network_layout import network_layout
-from skstruct.inspection.rows import one_input, one_output
+from skstruct.inspection.drawing import (
+    GOOD,
+    LITERAL,
+    axes_of,
+    literal_legend,
+    one_input,
+    one_output,
+    written,
+)
+from skstruct.inspection.layout import network_layout
 
 TRUTH, ROOM = "#e8a33d", "0.9"  # colours of the true flow and of the capacity
 BROAD = 9.0  # points: the largest flow or capacity

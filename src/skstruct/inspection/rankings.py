@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct._arrays.optional import require
-from skstruct.decoding.linear_ordering import pair_matrix
-from skstruct.inspection.drawing import LITERAL, written
-from skstruct.inspection.rows import one_input, one_output
+from skstruct._arrays.imports import require
+from skstruct.inspection.drawing import LITERAL, one_input, one_output, written
+from skstruct.solvers.linear_ordering import pair_matrix
 
 
 class RankingDisplay:

@@ -7,8 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skstruct.inspection.drawing import LITERAL, axes_of, literal_legend, written
-from skstruct.inspection.rows import one_input, one_output
+from skstruct.inspection.drawing import (
+    LITERAL,
+    axes_of,
+    literal_legend,
+    one_input,
+    one_output,
+    written,
+)
 from skstruct.smoothing import LinearSmoother
 
 

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a model expects to lose on each row, and what it does lose."""
+"""What a model expects to lose and what it does lose: calibration, and risk by coverage."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
+from skstruct._arrays.checks import is_count
+from skstruct.inspection.drawing import axes_of, literal_legend, written
 from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import ZeroOne
 from skstruct.losses.base import same_width
@@ -73,3 +76,219 @@ def checked_pairs(risks, losses) -> tuple[np.ndarray, np.ndarray]:
         if not np.isfinite(values).all():
             raise ValueError(f"{name} are finite; got {values[~np.isfinite(values)][0]}.")
     return read[0], read[1]
+
+
+# Whether a model loses on average what it expects to lose.
+
+
+NORMAL_95 = 1.959963984540054  # 97.5 % quantile of the normal law
+
+
+class CalibrationDisplay:
+    r"""Mean realised loss against mean estimated risk, in bins of as many rows each.
+
+    Rows are ordered by estimated risk and cut into bins of equal size; rows of equal risk
+    stay together. On the diagonal a model loses what it expects to. Bars are 95 % intervals
+    of the mean loss of a bin: those of Wilson where losses are zero or one, else those of
+    Student, which are only as good as a normal law of the mean; a bin of one row has none.
+
+    Parameters
+    ----------
+    estimated, realised : arrays of shape (n_bins,)
+        Means over the rows of each bin.
+    counts : int array of shape (n_bins,)
+    intervals : array of shape (n_bins, 2)
+    name : str, default=None
+
+    Attributes
+    ----------
+    expected_error : float
+        :math:`\sum_b (n_b / n) |\bar\ell_b - \bar r_b|`; above zero, by about the bars, even
+        where estimates are right.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> risks = rng.random(2000)
+    >>> losses = rng.random(2000) < risks
+    >>> display = CalibrationDisplay.from_predictions(risks, losses)
+    >>> round(display.expected_error, 3)
+    0.029
+    """
+
+    def __init__(self, estimated, realised, counts, intervals, name=None):
+        self.estimated = estimated
+        self.realised = realised
+        self.counts = counts
+        self.intervals = intervals
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, X, y, *, loss=None, restrict=None, n_bins=10, name=None, ax=None
+    ):
+        """Draw estimated risks of predictions against what they lose on true outputs y.
+
+        Parameters
+        ----------
+        estimator : fitted ConditionalRiskMinimizer or ExponentialFamily
+        loss, restrict
+            As in ``predict``.
+        n_bins : int, default=10
+        """
+        pairs = risks_and_losses(estimator, X, y, loss=loss, restrict=restrict)
+        return cls.from_predictions(*pairs, n_bins=n_bins, name=name, ax=ax)
+
+    @classmethod
+    def from_predictions(cls, risks, losses, *, n_bins=10, name=None, ax=None):
+        """Draw estimated risks against realised losses, one of each for every row."""
+        risks, losses = checked_pairs(risks, losses)
+        bins = equal_bins(risks, n_bins)
+        counts = np.bincount(bins)
+        estimated, realised = (np.bincount(bins, values) / counts for values in (risks, losses))
+        intervals = np.array([mean_interval(losses[bins == b]) for b in range(len(counts))])
+        return cls(estimated, realised, counts, intervals, name).plot(ax)
+
+    @property
+    def expected_error(self) -> float:
+        gaps = np.abs(self.realised - self.estimated)
+        return float(gaps @ self.counts / np.sum(self.counts))
+
+    def plot(self, ax=None):
+        """Draw on ``ax``, or on a new figure; returns the display."""
+        ax = axes_of(ax, "CalibrationDisplay", (5.2, 4.4))
+        bars = np.abs(self.intervals - self.realised[:, None]).T
+        label = "" if self.name is None else f"{written(self.name)}: "
+        ax.errorbar(
+            self.estimated, self.realised, bars, fmt="o-", markersize=4, linewidth=1.2, capsize=3,
+            label=f"{label}{len(self.counts)} bins, 95 % intervals",
+        )  # fmt: skip
+        ends = [min(0.0, self.estimated.min()), max(self.estimated.max(), self.realised.max())]
+        ax.plot(ends, ends, ":", color="black", linewidth=1.0, label="as expected")
+        ax.set(xlabel="estimated risk", ylabel="realised mean loss")
+        literal_legend(ax, loc="upper left", fontsize="small")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def equal_bins(risks: np.ndarray, n_bins) -> np.ndarray:
+    """Numbers of bins from 0, of as many rows each; equal risks share the bin of the first."""
+    if not is_count(n_bins):
+        raise ValueError(f"n_bins is a whole number from 1; got {n_bins!r}.")
+    n, n_bins = len(risks), min(int(n_bins), len(risks))
+    order = np.argsort(risks, kind="stable")
+    first = np.searchsorted(risks[order], risks)  # place of the first row of equal risk
+    return np.unique(first * n_bins // n, return_inverse=True)[1].reshape(-1)
+
+
+def mean_interval(losses: np.ndarray) -> tuple[float, float]:
+    """95 % interval of the mean of a law of which ``losses`` were drawn."""
+    n, mean = len(losses), float(np.mean(losses))
+    if np.isin(losses, (0.0, 1.0)).all():  # Wilson (1927)
+        z2 = NORMAL_95**2
+        middle = (mean + z2 / (2 * n)) / (1 + z2 / n)
+        spread = np.sqrt(z2 * (mean * (1 - mean) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+        return max(0.0, middle - spread), min(1.0, middle + spread)
+    if n < 2:
+        return mean, mean
+    spread = stats.t.ppf(0.975, n - 1) * np.std(losses, ddof=1) / np.sqrt(n)
+    return mean - spread, mean + spread
+
+
+# What is lost when a model may leave the rows to others of which it is least sure.
+
+
+class RiskCoverageDisplay:
+    r"""Mean loss of the rows that are kept, against the share that is kept.
+
+    The k rows of least estimated risk are kept, :math:`r_k = \frac1k \sum_{i \le k} \ell_i`;
+    the area below is the mean of :math:`r_k` over k = 1, ..., n [1]_. Among rows of equal risk
+    the choice is random, and the curve is the mean over all orders. Random keeping has a flat
+    curve, and an oracle that keeps the rows of least loss the lowest there is.
+
+    Parameters
+    ----------
+    coverage, risk, oracle : arrays of shape (n,)
+        Share of rows kept, k / n, and mean losses of these.
+    name : str, default=None
+
+    Attributes
+    ----------
+    area, area_random, area_oracle : float
+
+    References
+    ----------
+    .. [1] Y. Geifman, G. Uziel, R. El-Yaniv, "Bias-reduced uncertainty estimation for deep
+       neural classifiers", ICLR 2019.
+
+    Examples
+    --------
+    >>> display = RiskCoverageDisplay.from_predictions([0.1, 0.2, 0.9], [0.0, 1.0, 2.0])
+    >>> display.risk
+    array([0. , 0.5, 1. ])
+    >>> display.area, display.area_random
+    (0.5, 1.0)
+    """
+
+    def __init__(self, coverage, risk, oracle, name=None):
+        self.coverage = coverage
+        self.risk = risk
+        self.oracle = oracle
+        self.name = name
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, loss=None, restrict=None, name=None, ax=None):
+        """Draw what is lost on true outputs y by predictions of least estimated risk.
+
+        Parameters
+        ----------
+        estimator : fitted ConditionalRiskMinimizer or ExponentialFamily
+        loss, restrict
+            As in ``predict``.
+        """
+        pairs = risks_and_losses(estimator, X, y, loss=loss, restrict=restrict)
+        return cls.from_predictions(*pairs, name=name, ax=ax)
+
+    @classmethod
+    def from_predictions(cls, risks, losses, *, name=None, ax=None):
+        """Draw the curve of estimated risks and realised losses, one of each for every row."""
+        risks, losses = checked_pairs(risks, losses)
+        kept = np.arange(1, len(losses) + 1)
+        oracle = np.cumsum(np.sort(losses)) / kept
+        return cls(kept / len(losses), kept_risk(risks, losses), oracle, name).plot(ax)
+
+    @property
+    def area(self) -> float:
+        return float(np.mean(self.risk))
+
+    @property
+    def area_random(self) -> float:
+        return float(self.risk[-1])
+
+    @property
+    def area_oracle(self) -> float:
+        return float(np.mean(self.oracle))
+
+    def plot(self, ax=None):
+        """Draw on ``ax``, or on a new figure; returns the display."""
+        ax = axes_of(ax, "RiskCoverageDisplay", (5.2, 4.4))
+        label = "by estimated risk" if self.name is None else written(self.name)
+        areas = {"": self.area, "at random": self.area_random, "by an oracle": self.area_oracle}
+        (line,) = ax.plot(self.coverage, self.risk, label=f"{label}: area {areas['']:.4g}")
+        flat = np.full(len(self.coverage), self.risk[-1])
+        for curve, name, style in ((flat, "at random", "--"), (self.oracle, "by an oracle", ":")):
+            text = f"{name}: area {areas[name]:.4g}"
+            ax.plot(self.coverage, curve, style, color="0.4", linewidth=1.2, label=text)
+        ax.fill_between(self.coverage, self.risk, alpha=0.12, color=line.get_color(), linewidth=0)
+        ax.set(xlabel="share of rows kept", ylabel="mean loss of the rows kept", xlim=(0, 1))
+        ax.set_ylim(bottom=min(0.0, float(self.oracle[0])))
+        literal_legend(ax, loc="best", fontsize="small")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def kept_risk(risks: np.ndarray, losses: np.ndarray) -> np.ndarray:
+    """Mean loss of the k rows of least risk for every k, on average over orders of ties."""
+    block = np.unique(risks, return_inverse=True)[1].reshape(-1)
+    means = np.bincount(block, losses) / np.bincount(block)  # of rows that tie
+    return np.cumsum(means[np.sort(block)]) / np.arange(1, len(losses) + 1)

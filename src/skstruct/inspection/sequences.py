@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct._arrays.optional import require
-from skstruct.inspection.drawing import LITERAL, written
-from skstruct.inspection.rows import one_output
+from skstruct._arrays.imports import require
+from skstruct.inspection.drawing import LITERAL, one_output, written
 from skstruct.learners.tokens import TokenBatch
 
 MOST_SYMBOLS = 40  # rows that can still be read

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.imports import is_pandas
 from skstruct.inspection.drawing import LITERAL, axes_of, written
 
 

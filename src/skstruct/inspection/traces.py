@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct._arrays.optional import require
-from skstruct.sampling.convergence import checked_traces, diagnostics, embedded
-from skstruct.sampling.mixing import autocovariances
+from skstruct._arrays.imports import require
+from skstruct.sampling.convergence import autocovariances, checked_traces, diagnostics, embedded
 
 MOST_BINS = 20
 

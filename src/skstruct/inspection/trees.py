@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from skstruct._arrays.optional import require
+from skstruct._arrays.imports import require
 from skstruct.inspection.drawing import written
-from skstruct.inspection.graph_layout import graph_layout
+from skstruct.inspection.layout import graph_layout
 
 ATTRACTING, REPELLING, NEUTRAL = "#2166ac", "#b2182b", "0.6"
 FONT = 9.0  # points, where there is room

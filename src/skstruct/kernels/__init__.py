@@ -3,37 +3,47 @@
 
 from typing import TYPE_CHECKING
 
-from skstruct._arrays.lazy import lazy_names
+from skstruct._arrays.imports import lazy_names
 from skstruct.kernels.inputs import InputKernel
 from skstruct.kernels.labels import label_kernel_matrix
 
 if TYPE_CHECKING:
-    from skstruct.kernels.extensions import ExtensionKernel
-    from skstruct.kernels.orders import EdgeKernel, PositionKernel, SignedEdgeKernel
-    from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
-    from skstruct.kernels.outputs.combined import ProductKernel, SumKernel
-    from skstruct.kernels.outputs.dirac import Dirac
-    from skstruct.kernels.outputs.hamming import HammingKernel
+    from skstruct.kernels.orders import (
+        EdgeKernel,
+        ExtensionKernel,
+        PositionKernel,
+        SignedEdgeKernel,
+    )
+    from skstruct.kernels.outputs.base import (
+        OutputKernel,
+        ProductKernel,
+        SumKernel,
+        resolve_output_kernel,
+    )
+    from skstruct.kernels.outputs.matches import Dirac, HammingKernel
     from skstruct.kernels.outputs.paths import PathKernel
-    from skstruct.kernels.strings.spectrum import BlendedSpectrumKernel, SpectrumKernel
-    from skstruct.kernels.strings.weighted_degree import WeightedDegreeKernel
+    from skstruct.kernels.strings.kernels import (
+        BlendedSpectrumKernel,
+        SpectrumKernel,
+        WeightedDegreeKernel,
+    )
 
 __getattr__ = lazy_names(
     __name__,
     {
-        "BlendedSpectrumKernel": "strings.spectrum",
-        "Dirac": "outputs.dirac",
+        "BlendedSpectrumKernel": "strings.kernels",
+        "Dirac": "outputs.matches",
         "EdgeKernel": "orders",
-        "ExtensionKernel": "extensions",
-        "HammingKernel": "outputs.hamming",
+        "ExtensionKernel": "orders",
+        "HammingKernel": "outputs.matches",
         "OutputKernel": "outputs.base",
         "PathKernel": "outputs.paths",
         "PositionKernel": "orders",
-        "ProductKernel": "outputs.combined",
+        "ProductKernel": "outputs.base",
         "SignedEdgeKernel": "orders",
-        "SpectrumKernel": "strings.spectrum",
-        "SumKernel": "outputs.combined",
-        "WeightedDegreeKernel": "strings.weighted_degree",
+        "SpectrumKernel": "strings.kernels",
+        "SumKernel": "outputs.base",
+        "WeightedDegreeKernel": "strings.kernels",
         "resolve_output_kernel": "outputs.base",
     },
 )

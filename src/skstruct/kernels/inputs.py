@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
-from skstruct._arrays.sparse_rows import narrow_indices
+from skstruct._arrays.rows import narrow_indices
 from skstruct.kernels.grams import GramBlocks, check_symmetric, mirror
 
 SCALED = ("rbf", "laplacian", "poly", "polynomial", "sigmoid")  # gamma=None: by the data's scale

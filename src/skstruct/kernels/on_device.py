@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from skstruct._arrays.blocks import parse_memory, row_blocks
+from skstruct._arrays.memory import parse_memory, row_blocks
 from skstruct.backends import backend_for, is_tensor
 
 KNOWN = ("cosine", "laplacian", "linear", "poly", "polynomial", "rbf", "sigmoid")

@@ -3,47 +3,49 @@
 
 from typing import TYPE_CHECKING
 
-from skstruct._arrays.lazy import lazy_names
-from skstruct.learners.conditional_risk import ConditionalRiskMinimizer
-from skstruct.learners.explanation import Explanation
+from skstruct._arrays.imports import lazy_names
+from skstruct.learners.base import Explanation
+from skstruct.learners.conditional_risk.learner import ConditionalRiskMinimizer
 
 if TYPE_CHECKING:
     from skstruct.learners.checkpoints.saving import Checkpoint
-    from skstruct.learners.constraint_classification import ConstraintClassification
-    from skstruct.learners.counting.ridge import CountingRidge
-    from skstruct.learners.exponential.family import ExponentialFamily
-    from skstruct.learners.label_ranking_boosting import LabelRankingBoosting
-    from skstruct.learners.label_ranking_svm import LabelRankingSVM
-    from skstruct.learners.margins.chow_liu import chow_liu_tree
-    from skstruct.learners.margins.network import MaxMarginNetwork
-    from skstruct.learners.margins.perceptron import StructuredPerceptron
-    from skstruct.learners.margins.structured_svm import StructuredSVM
-    from skstruct.learners.margins.tree import MaxMarginTree
-    from skstruct.learners.neighbor_label_ranker import NeighborLabelRanker
-    from skstruct.learners.online_label_ranker import OnlineLabelRanker
-    from skstruct.learners.output_kernel import OutputKernelRegressor
-    from skstruct.learners.pairwise_comparison import PairwiseComparison
-    from skstruct.learners.reductions import Reduction
+    from skstruct.learners.counting_ridge.learner import CountingRidge
+    from skstruct.learners.exponential_family.learner import ExponentialFamily
+    from skstruct.learners.label_ranking.boosting import LabelRankingBoosting
+    from skstruct.learners.label_ranking.classification import (
+        ConstraintClassification,
+        PairwiseComparison,
+    )
+    from skstruct.learners.label_ranking.neighbors import NeighborLabelRanker
+    from skstruct.learners.label_ranking.online import OnlineLabelRanker
+    from skstruct.learners.label_ranking.reductions import Reduction
+    from skstruct.learners.label_ranking.svm import LabelRankingSVM
+    from skstruct.learners.max_margin.chow_liu import chow_liu_tree
+    from skstruct.learners.max_margin.network import MaxMarginNetwork
+    from skstruct.learners.max_margin.perceptron import StructuredPerceptron
+    from skstruct.learners.max_margin.structured_svm import StructuredSVM
+    from skstruct.learners.max_margin.tree import MaxMarginTree
+    from skstruct.learners.output_kernel.learner import OutputKernelRegressor
 
 __getattr__ = lazy_names(
     __name__,
     {
         "Checkpoint": "checkpoints.saving",
-        "ConstraintClassification": "constraint_classification",
-        "CountingRidge": "counting.ridge",
-        "ExponentialFamily": "exponential.family",
-        "LabelRankingBoosting": "label_ranking_boosting",
-        "LabelRankingSVM": "label_ranking_svm",
-        "MaxMarginNetwork": "margins.network",
-        "MaxMarginTree": "margins.tree",
-        "NeighborLabelRanker": "neighbor_label_ranker",
-        "OnlineLabelRanker": "online_label_ranker",
-        "OutputKernelRegressor": "output_kernel",
-        "PairwiseComparison": "pairwise_comparison",
-        "Reduction": "reductions",
-        "StructuredPerceptron": "margins.perceptron",
-        "StructuredSVM": "margins.structured_svm",
-        "chow_liu_tree": "margins.chow_liu",
+        "ConstraintClassification": "label_ranking.classification",
+        "CountingRidge": "counting_ridge.learner",
+        "ExponentialFamily": "exponential_family.learner",
+        "LabelRankingBoosting": "label_ranking.boosting",
+        "LabelRankingSVM": "label_ranking.svm",
+        "MaxMarginNetwork": "max_margin.network",
+        "MaxMarginTree": "max_margin.tree",
+        "NeighborLabelRanker": "label_ranking.neighbors",
+        "OnlineLabelRanker": "label_ranking.online",
+        "OutputKernelRegressor": "output_kernel.learner",
+        "PairwiseComparison": "label_ranking.classification",
+        "Reduction": "label_ranking.reductions",
+        "StructuredPerceptron": "max_margin.perceptron",
+        "StructuredSVM": "max_margin.structured_svm",
+        "chow_liu_tree": "max_margin.chow_liu",
     },
 )
 

@@ -1,23 +1,137 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What learners that smooth and then decide have in common."""
+"""What learners share: explanations, predictions in blocks of rows, inputs, outputs and weights."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import check_is_fitted
+from joblib import Parallel, delayed, effective_n_jobs
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from skstruct._arrays.optional import is_pandas
-from skstruct._arrays.progress import watching
+from skstruct._arrays.checks import is_count
+from skstruct._arrays.imports import is_pandas
+from skstruct._arrays.memory import parse_memory, row_blocks
+from skstruct._arrays.methods import all_or_nothing
+from skstruct._arrays.progress import announce, reported, track, watching
 from skstruct.backends import backend_for
-from skstruct.learners.batches import decide_in_blocks
-from skstruct.learners.inputs import read_inputs
-from skstruct.spaces import Decoded
-from skstruct.spaces.base import check_k
-from skstruct.spaces.limits import check_n_rows
+from skstruct.exceptions import InfeasibleError
+from skstruct.learners.checkpoints.saving import resuming
+from skstruct.learners.inputs import read_inputs, rows_of
+from skstruct.learners.token_problem import check_positions
+from skstruct.losses import resolve_loss
+from skstruct.spaces.base import Decoded, check_k
+from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.infer_space import infer_space
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Weights of the training examples in the estimated risk of each row.
+
+    The estimated risk of an output z is the sum of w_i loss(z, y_i): an example of
+    positive weight pulls the prediction towards its own output, one of negative weight
+    pushes it away.
+    """
+
+    weights: Any  # shape: (n_samples, n_train)
+    losses: Any  # shape: (n_samples, n_train); of the prediction against each example
+
+    def supporters(self, k: int = 5) -> np.ndarray:
+        """Training rows of the largest positive weights; (n_samples, k), -1 beyond the last."""
+        return self._top(self._dense(), k)
+
+    def opponents(self, k: int = 5) -> np.ndarray:
+        """Training rows of the most negative weights; (n_samples, k), -1 beyond the last."""
+        return self._top(-self._dense(), k)
+
+    def _dense(self):
+        return self.weights.toarray() if sparse.issparse(self.weights) else self.weights
+
+    @staticmethod
+    def _top(scores, k):
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        return np.where(np.take_along_axis(scores, order, axis=1) > 0, order, -1)
+
+
+# Prediction in blocks of rows: bounded memory, and threads where they are wanted.
+
+
+def decide_in_blocks(X, smooth, decide, bytes_per_row, *, memory, n_jobs, verbose) -> Decoded:
+    """Smooth and decide block by block; the blocks of all threads share the memory budget.
+
+    Parameters
+    ----------
+    smooth : callable (X) -> means or weights, a row each
+    decide : callable (means, rows) -> Decoded
+    """
+    n_jobs = effective_n_jobs(n_jobs)
+    at_once = max(2, n_jobs)  # blocks that are held
+    blocks = list(row_blocks(X.shape[0], bytes_per_row, max(1, parse_memory(memory) // at_once)))
+    if n_jobs > 1:  # enough blocks for all threads
+        blocks = list(row_blocks(X.shape[0], 1, min(blocks[0].stop, -(-X.shape[0] // n_jobs))))
+
+    def decided(rows, means):
+        try:
+            return decide(means, rows)
+        except InfeasibleError as error:
+            raise error.shifted(rows.start) from None
+
+    def one(rows):
+        return decided(rows, smooth(rows_of(X, rows)))
+
+    shown = track(blocks, "predicting, blocks of rows", verbose)
+    if n_jobs == 1 and len(blocks) > 1:  # smooth one block while the one before is decided
+        from skstruct.streaming.pipeline import overlapped
+
+        smoothed = overlapped(shown, lambda rows: (rows, smooth(rows_of(X, rows))), depth=1)
+        return _joined([decided(*pair) for pair in smoothed])
+    if n_jobs == 1:
+        return _joined([one(rows) for rows in shown])
+    return _joined(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(rows) for rows in shown))
+
+
+def _joined(parts: list[Decoded]) -> Decoded:
+    if len(parts) == 1:
+        return parts[0]
+    if parts[0].values.ndim == 2:  # the k best: a block may have fewer ranks than another
+        width = max(part.values.shape[1] for part in parts)
+        parts = [_padded(part, width) for part in parts]
+    widths = {part.outputs.shape[-1] for part in parts if part.outputs.ndim > 1}
+    outputs = [part.outputs for part in parts]
+    if len(widths) > 1:  # sequences, as wide as the longest of their block
+        outputs = [widened(Z, max(widths)) for Z in outputs]
+    values, bounds = ([getattr(part, name) for part in parts] for name in ("values", "bounds"))
+    return Decoded(*map(np.concatenate, (outputs, values, bounds)))
+
+
+def widened(Z, width: int):
+    """Sequences padded with -1."""
+    missing = [(0, 0)] * (Z.ndim - 1) + [(0, width - Z.shape[-1])]
+    return np.pad(Z, missing, constant_values=-1)
+
+
+def _padded(part: Decoded, width: int) -> Decoded:
+    """So many ranks: those that no row of the block has are infinite."""
+    missing = width - part.values.shape[1]
+    if not missing:
+        return part
+    last = np.repeat(part.outputs[:, -1:], missing, axis=1)
+    infinite = np.full((len(part.values), missing), np.inf)
+    return Decoded(
+        np.concatenate([part.outputs, last], axis=1),
+        np.hstack([part.values, infinite]),
+        np.hstack([part.bounds, infinite]),
+    )
+
+
+# What learners that smooth and then decide have in common.
 
 
 class BlockPredictor(BaseEstimator):
@@ -103,7 +217,7 @@ class BlockPredictor(BaseEstimator):
 
     def decode_batches(self, batches, **choices):
         """The same with estimated risks and bounds; yields :class:`~skstruct.spaces.Decoded`."""
-        from skstruct.learners.batch_streams import decode_batches, inputs_of, prepared
+        from skstruct.learners.prediction_streams import decode_batches, inputs_of, prepared
 
         problem, smoother = prepared(self, choices)
         return decode_batches(self, inputs_of(self, batches), problem, smoother)
@@ -131,8 +245,7 @@ class BlockPredictor(BaseEstimator):
         int
             Number of rows.
         """
-        from skstruct.learners.batch_streams import inputs_source
-        from skstruct.learners.prediction_files import PredictedColumns
+        from skstruct.learners.prediction_streams import PredictedColumns, inputs_source
         from skstruct.streaming.writing import predict_partitions
 
         check_is_fitted(self)
@@ -162,3 +275,145 @@ class BlockPredictor(BaseEstimator):
         truth = self.space_.validate(y)
         problem.check_truth(X, truth)
         return problem.loss(self._decided(X, problem, smoother).outputs, truth)
+
+
+# What learners share that score outputs: inputs, outputs, weights and decisions.
+
+
+class ScoreLearner(BlockPredictor):
+    """Predicts the output of the largest score; how scores are learned is up to the child.
+
+    A child has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``, ``n_components``,
+    ``fit_intercept``, ``memory``, ``n_jobs``, ``verbose`` and ``random_state``.
+    """
+
+    space = loss = None
+
+    # ------------------------------------------------------------------ fitting
+    @reported
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None, *, checkpoint=None):
+        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (n,), default=None
+        checkpoint : str, path or Checkpoint, default=None
+            File that training is saved to on the way, and goes on from when it was stopped; it is
+            removed in the end. See :class:`~skstruct.learners.Checkpoint`.
+        """
+        X, weight = self._begin(X, y, sample_weight, reset=True)
+        data = {"X": X, "y": y, "sample_weight": weight, "warm_start": self._goes_on_from()}
+        with resuming(self, checkpoint, **data) as level:
+            self._announce()
+            self.problem_ = self._problem(X)
+            self._learn(X, weight, level)
+        return self
+
+    def _announce(self):
+        """What will be done, where work is shown."""
+        steps = getattr(self, "max_iter", None) or self.n_epochs
+        announce(
+            f"{type(self).__name__} on {len(self.outputs_):,} rows, {type(self.space_).__name__}, "
+            f"{type(self.loss_).__name__}; at most {steps:,} iterations"
+        )
+
+    @abstractmethod
+    def _learn(self, X, weight, level):
+        """Scores from inputs as ``read_inputs`` gives them, and weights of the examples."""
+
+    def _goes_on_from(self):
+        """What an earlier fit has left to begin with, where a learner uses that."""
+        return None
+
+    def _begin(self, X, y, sample_weight, reset):
+        """Inputs and weights of the examples, once everything is read and checked."""
+        name = type(self).__name__
+        if y is None:
+            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+        y = y if hasattr(y, "__len__") else np.asarray(y)
+        parse_memory(self.memory)
+        self._check_parameters()
+        X = read_inputs(self, X, kernel=self.kernel, reset=reset)
+        check_consistent_length(X, y)
+        if reset:
+            self.space_ = self._new_space(y).fit(y)
+            self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
+        self.outputs_ = self.space_.validate(y)
+        check_positions(X, self.space_, self.outputs_)
+        rows = np.empty((X.shape[0], 0))
+        return X, _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+
+    def _new_space(self, y):
+        return infer_space(y) if self.space is None else clone(self.space)
+
+    def _check_parameters(self):
+        if self.n_components is not None and not is_count(self.n_components):
+            raise ValueError(
+                f"n_components is a whole number from 1, or None; got {self.n_components!r}."
+            )
+
+    @abstractmethod
+    def _problem(self, X):
+        """How scores of such inputs are turned into decisions."""
+
+    def _seed(self):
+        return check_random_state(self.random_state).randint(2**31 - 1)
+
+    # ------------------------------------------------------------------ predicting
+    def _prepared(self, restrict=None):
+        check_is_fitted(self)
+        return self.problem_.restricted(restrict), self.scores_
+
+    def decode(self, X, *, restrict=None) -> Decoded:
+        """Predictions with their costs, which are minus their scores, and lower bounds on these.
+
+        Parameters
+        ----------
+        restrict : dict, default=None
+            Arguments of the space's ``restrict``, such as ``{"max_size": 3}``.
+        """
+        return self._decode(X, *self._prepared(restrict))
+
+    def predict(self, X, *, restrict=None):
+        """Outputs of the largest score, in the form in which ``y`` was given."""
+        return self.decode(X, restrict=restrict).outputs
+
+    def kbest(self, X, k=3, *, restrict=None) -> Decoded:
+        """The ``k`` outputs of largest score for each row.
+
+        ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
+        ``predict``. ``values`` and ``bounds`` are (n, k), infinite where a row has fewer.
+        """
+        return self._kbest(X, k, *self._prepared(restrict))
+
+    def score(self, X, y, sample_weight=None, *, restrict=None):
+        """Minus the mean loss of the predictions for ``X``."""
+        return self._score(X, y, sample_weight, *self._prepared(restrict))
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features for every coordinate of psi; shape (q, p)."""
+        check_is_fitted(self)
+        if not self.scores_.is_linear:
+            raise AttributeError("coef_: only a linear kernel has weights of the features.")
+        weights = self.scores_.weights_
+        return (weights[:-1] if self.scores_.fit_intercept else weights).T
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Scores where all features are zero; shape (q,)."""
+        check_is_fitted(self)
+        if not self.scores_.is_linear:
+            raise AttributeError("intercept_: only a linear kernel has one.")
+        weights = self.scores_.weights_
+        return weights[-1] if self.scores_.fit_intercept else np.zeros(weights.shape[1])
+
+    @property
+    def transition_coef_(self) -> np.ndarray:
+        """Scores of (symbol before, symbol here) where inputs have a row per position; (q, q)."""
+        check_is_fitted(self)
+        if self.tokens_ is None:
+            raise AttributeError("transition_coef_: only chains have transitions.")
+        q = self.problem_.n_seeing
+        return self.scores_.constants_.reshape(q, q)

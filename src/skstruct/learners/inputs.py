@@ -1,16 +1,99 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inputs of any kind as what a smoother reads: arrays, strings, sequences of tokens."""
+"""Inputs of any kind as what a learner reads: arrays, strings, sequences of tokens, or as they
+are.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
-from skstruct._arrays.sparse_rows import narrow_indices
+from skstruct._arrays.imports import is_pandas
+from skstruct._arrays.rows import copied_rows, narrow_indices
 from skstruct.backends import backend_for, is_tensor
-from skstruct.learners.raw_inputs import checked_raw, takes_raw_inputs
 from skstruct.learners.tokens import TokenBatch, TokenReader, are_tokens
+
+
+def takes_raw_inputs(smoother) -> bool:
+    """Whether what reads the inputs first says that it takes more than finite numbers.
+
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn.linear_model import Ridge
+    >>> takes_raw_inputs(RandomForestRegressor()), takes_raw_inputs(Ridge())
+    (True, False)
+    """
+    if smoother is None:
+        return False
+    reader = _first_reader(smoother)
+    if hasattr(reader, "transformers"):  # each of its columns has a reader of its own
+        return True
+    try:
+        tags = get_tags(reader)
+    except (AttributeError, TypeError):  # no estimator of scikit-learn
+        return False
+    inputs = tags.input_tags
+    return tags.no_validation or inputs.allow_nan or inputs.categorical or inputs.string
+
+
+def _first_reader(smoother):
+    """The first step of a pipeline, and what others hand their inputs on to untouched."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.model_selection._search import BaseSearchCV
+    from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+
+    from skstruct.smoothing.classifiers import ClassifierMeans
+
+    while True:
+        if hasattr(smoother, "steps"):
+            steps = [step for _, step in smoother.steps if step not in (None, "passthrough")]
+            if not steps:
+                return smoother
+            smoother = steps[0]
+        elif isinstance(smoother, (BaseSearchCV, MultiOutputClassifier, MultiOutputRegressor)):
+            smoother = smoother.estimator
+        elif isinstance(smoother, TransformedTargetRegressor) and smoother.regressor is not None:
+            smoother = smoother.regressor
+        elif isinstance(smoother, ClassifierMeans):
+            smoother = smoother.classifier
+        else:
+            return smoother
+
+
+def checked_raw(model, X, reset):
+    """Inputs as they are, once names and number of features are those that the model knows.
+
+    Frames stay frames; numbers may be missing, but not infinite; texts are an array of objects.
+    """
+    if is_pandas(X, "DataFrame"):
+        if X.shape[0] == 0:
+            raise ValueError("X has no rows.")
+        validate_data(model, X, reset=reset, skip_check_array=True)
+        return X
+    if not sparse.issparse(X):
+        X = _array(X)
+        if X.ndim == 1 and len(X) and all(isinstance(text, str) for text in X):
+            return X
+    dtype = np.float64 if X.dtype.kind in "biuf" else None
+    return validate_data(
+        model, X, accept_sparse="csr", dtype=dtype, ensure_all_finite="allow-nan", reset=reset
+    )
+
+
+def _array(X) -> np.ndarray:
+    """An array that makes no texts of numbers."""
+    array = np.asarray(X)
+    return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
+
+
+def rows_of(X, rows: slice):
+    """Some rows, by their numbers whatever their labels are."""
+    return X.iloc[rows] if is_pandas(X, "DataFrame") else X[rows]
+
+
+# Inputs of any kind as what a smoother reads: arrays, strings, sequences of tokens.
 
 
 def read_inputs(model, X, *, kernel=None, reset):
@@ -91,3 +174,66 @@ def has_features(kernel) -> bool:
 def plain_kernel(model, kernel):
     """The kernel between what ``read_inputs`` gave."""
     return "linear" if model.features_ is not None else kernel
+
+
+# Whether rows are those that a model was fitted to.
+
+
+def are_training_rows(model, X, y) -> bool:
+    """Whether a model was fitted to these rows, in this order; an error where to some of them.
+
+    Outputs are compared, and inputs where the model keeps them.
+    """
+    if X is None or y is None:
+        return True  # the bounds say what they need
+    truth, known = np.asarray(model.space_.validate(y)), np.asarray(model.outputs_)
+    rows = getattr(model.smoother_, "X_fit_", None)
+    given = None if rows is None else read_inputs(model, X, reset=False)
+    if getattr(given, "shape", None) is None or hasattr(given, "tokens"):
+        given = None
+    if np.array_equal(truth, known, equal_nan=known.dtype.kind == "f") and (
+        given is None or _same(given, rows)
+    ):
+        return True
+    if given is not None and truth.shape[1:] == known.shape[1:]:
+        _check_unseen(given, truth, rows, known)
+    return False
+
+
+def refuse_training_rows(trained: bool) -> None:
+    """An error where a bound from held-out rows was asked for, and these are not."""
+    if trained:
+        raise ValueError(
+            'bound="held_out": these are the rows of training; give rows that had no part in it.'
+        )
+
+
+def held_out_options(options) -> dict:
+    """What a bound from held-out rows may be given."""
+    unknown = set(options) - {"loss_bound"}
+    if unknown:
+        raise ValueError(
+            f"certify: {', '.join(sorted(unknown))} belong to bounds from training rows; these "
+            "rows are others, and take loss_bound only."
+        )
+    return {"loss_bound": options.get("loss_bound"), "used_by": "certify"}
+
+
+def _same(A, B) -> bool:
+    if A.shape != B.shape:
+        return False
+    return not (A != B).nnz if sparse.issparse(A) and sparse.issparse(B) else bool((A == B).all())
+
+
+def _check_unseen(X, y, rows, outputs) -> None:
+    """Refuse rows of training among others; where inputs are discrete, that cannot be told."""
+    both = sparse.vstack([rows, X]) if sparse.issparse(X) else np.vstack([rows, X])
+    number = copied_rows(both, np.concatenate([outputs, y]))
+    if number is None:
+        return
+    seen = np.flatnonzero(np.isin(number[len(outputs) :], number[: len(outputs)]))
+    if len(seen):
+        raise ValueError(
+            f"certify: row {seen[0]} of X and y is a row of training ({len(seen)} such rows). Give "
+            "rows that had no part in training, or all rows of training and no others."
+        )

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from skstruct._arrays.blocks import row_blocks
-from skstruct._arrays.distinct import distinct
-from skstruct._arrays.equal_rows import copied_rows
+from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import announce, track
+from skstruct._arrays.rows import copied_rows, distinct
 from skstruct.kernels.inputs import default_gamma, has_gamma
-from skstruct.learners.checkpoints.levels import NOWHERE
+from skstruct.learners.checkpoints.state import NOWHERE
 
 GAMMA_STEPS = tuple(2.0**step for step in range(-3, 4))  # times the default: gamma="auto"
 N_ALPHAS = 22

@@ -10,21 +10,20 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from skstruct._arrays.blocks import row_blocks
 from skstruct._arrays.checks import LARGEST_SUM
-from skstruct.decoding.on_device import Forest, cheapest, snap, sorted_ranks, threshold
+from skstruct._arrays.memory import row_blocks
 from skstruct.kernels.on_device import KernelExpansion
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses.hamming import Hamming
 from skstruct.losses.hierarchical import HierarchicalLoss
-from skstruct.losses.ranking_positions import Spearman
+from skstruct.losses.rankings import Spearman
 from skstruct.losses.zero_one import Listed, ZeroOne
-from skstruct.spaces.base import Decoded
+from skstruct.solvers.on_device import Forest, cheapest, snap, sorted_ranks, threshold
+from skstruct.spaces.base import Decoded, ListedOutputs
 from skstruct.spaces.classes import Classes
 from skstruct.spaces.hierarchies import Hierarchy
 from skstruct.spaces.label_sets import LabelSets
-from skstruct.spaces.listed import ListedOutputs
-from skstruct.spaces.rankings.places import Ranks
+from skstruct.spaces.rankings.positions import Ranks
 from skstruct.spaces.rankings.space import Rankings
 
 

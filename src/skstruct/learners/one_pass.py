@@ -9,12 +9,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import announce
-from skstruct._arrays.warned import warn_caller
 from skstruct.learners.inputs import on_host, read_inputs
 from skstruct.learners.leave_out import N_ALPHAS
-from skstruct.smoothing.onepass.landmarks import EXPLAINED, rows_to_choose_from
-from skstruct.smoothing.onepass.reading import first_not_finite, placed
+from skstruct.smoothing.nystroem.landmarks import EXPLAINED, rows_to_choose_from
+from skstruct.smoothing.nystroem.reading import first_not_finite, placed
 from skstruct.smoothing.planning import (
     LINEAR_FEATURES,
     check_fits,

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.blocks import row_blocks
-from skstruct._arrays.ties import snap
+from skstruct._arrays.checks import snap
+from skstruct._arrays.memory import row_blocks
 from skstruct.losses import pair
 from skstruct.spaces.base import Decoded, KBest
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skstruct._arrays.blocks import row_blocks
-from skstruct._arrays.ties import snap
+from skstruct._arrays.checks import snap
+from skstruct._arrays.memory import row_blocks
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.tokens import TokenBatch
-from skstruct.losses.hamming import Hamming
-from skstruct.losses.sequences import SequenceHamming
+from skstruct.losses.hamming import Hamming, SequenceHamming
 from skstruct.spaces.base import Decoded
 
 

@@ -3,22 +3,20 @@
 
 from typing import TYPE_CHECKING
 
-from skstruct._arrays.lazy import lazy_names
+from skstruct._arrays.imports import lazy_names
 from skstruct.losses.base import BaseLoss, BilinearLoss
 from skstruct.losses.names import HOMES, pair, resolve_loss
 
 if TYPE_CHECKING:
+    from skstruct.losses.base import SeparableLoss
     from skstruct.losses.diffusion import Diffusion
     from skstruct.losses.f_measures import F1, FBeta
-    from skstruct.losses.hamming import Hamming
+    from skstruct.losses.hamming import Hamming, SequenceHamming
     from skstruct.losses.hierarchical import HierarchicalLoss
     from skstruct.losses.histograms import ChiSquare, RootAbsolute, SquaredHellinger
     from skstruct.losses.kernel_induced import KernelLoss
     from skstruct.losses.piecewise import Absolute, EpsilonInsensitive, Hinge, Huber, Pinball
-    from skstruct.losses.ranking_pairs import Kendall, RankLoss
-    from skstruct.losses.ranking_positions import Footrule, PositionLoss, Spearman
-    from skstruct.losses.separable import SeparableLoss
-    from skstruct.losses.sequences import SequenceHamming
+    from skstruct.losses.rankings import Footrule, Kendall, PositionLoss, RankLoss, Spearman
     from skstruct.losses.smooth import L2L1, Cauchy, Fair, GemanMcClure, Logistic
     from skstruct.losses.squared import Squared
     from skstruct.losses.zero_one import Listed, ZeroOne

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.losses.base import plain_weights
-from skstruct.losses.separable import SeparableLoss
+from skstruct.losses.base import SeparableLoss, plain_weights
 
 ROUNDING = 1e-9  # numbers this little below zero are taken for zero
 
@@ -97,7 +96,7 @@ class SquaredHellinger(_HistogramLoss):
         )
 
     def curves(self, weights, outputs):
-        from skstruct.decoding.curves.roots import LinearRootCurves
+        from skstruct.solvers.curves.roots import LinearRootCurves
 
         weights, outputs, scale = self._training(weights, outputs)
         linear = 0.5 * scale * weights.sum(axis=1)[:, None]
@@ -138,7 +137,7 @@ class RootAbsolute(_HistogramLoss):
             return np.where(np.asarray(t) < y, -0.5, 0.5) / np.sqrt(t)
 
     def curves(self, weights, outputs):
-        from skstruct.decoding.curves.roots import RootCurves
+        from skstruct.solvers.curves.roots import RootCurves
 
         return RootCurves(*self._training(weights, outputs))
 
@@ -175,6 +174,6 @@ class ChiSquare(_HistogramLoss):
         return 1.0 - 4.0 * (y / np.where(both > 0, both, 1.0)) ** 2
 
     def curves(self, weights, outputs):
-        from skstruct.decoding.curves.chi_square import ChiSquareCurves
+        from skstruct.solvers.curves.chi_square import ChiSquareCurves
 
         return ChiSquareCurves(*self._training(weights, outputs))

@@ -7,7 +7,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from skstruct.losses.separable import SeparableLoss, check_positive
+from skstruct.losses.base import SeparableLoss, check_positive
 
 
 class _PiecewiseLoss(SeparableLoss):
@@ -18,7 +18,7 @@ class _PiecewiseLoss(SeparableLoss):
         """Positions, jumps of the slope, jumps of the second derivative; k of each per y."""
 
     def curves(self, weights, outputs):
-        from skstruct.decoding.curves.breakpoints import PiecewiseCurves
+        from skstruct.solvers.curves.piecewise import PiecewiseCurves
 
         weights, outputs, scale = self._training(weights, outputs)
         return PiecewiseCurves(weights, outputs, self.rho, self.slope, self.knots, scale=scale,

@@ -7,7 +7,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from skstruct.losses.separable import SeparableLoss, check_positive
+from skstruct.losses.base import SeparableLoss, check_positive
 
 
 class _SmoothLoss(SeparableLoss):
@@ -46,7 +46,7 @@ class _SmoothLoss(SeparableLoss):
         return y.min(), y.max(), self._width()
 
     def curves(self, weights, outputs):
-        from skstruct.decoding.curves.global_search import SmoothCurves
+        from skstruct.solvers.curves.global_search import SmoothCurves
 
         weights, outputs, scale = self._training(weights, outputs)
         return SmoothCurves(weights, outputs, self.rho, self.slope, self.curvature_range,

@@ -2,9 +2,8 @@
 """Judging models: losses with intervals, comparisons, left-out risks, scorers."""
 
 from skstruct.model_selection.comparison import ComparedLearner, Comparison, compare
-from skstruct.model_selection.evaluation import LossEstimate, evaluate
+from skstruct.model_selection.evaluation import LossEstimate, evaluate, loss_scorer
 from skstruct.model_selection.left_out import left_out_risk
-from skstruct.model_selection.scorers import loss_scorer
 
 __all__ = [
     "ComparedLearner",

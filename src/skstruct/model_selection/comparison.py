@@ -14,8 +14,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 from skstruct._arrays.progress import announce, ticker
 from skstruct.learners.token_problem import check_lengths
 from skstruct.learners.tokens import are_tokens, len_of
-from skstruct.model_selection.bootstrap import bootstrap_means, percentile_interval
-from skstruct.model_selection.evaluation import evaluate
+from skstruct.model_selection.evaluation import bootstrap_means, evaluate, percentile_interval
 from skstruct.spaces import Sequences
 
 

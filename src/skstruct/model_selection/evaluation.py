@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Losses of a fitted model on data it has not seen, with intervals and a baseline."""
+"""How far a mean could be off, by drawing the rows again."""
 
 from __future__ import annotations
 
@@ -12,11 +12,65 @@ from sklearn.utils import check_consistent_length, check_random_state
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
 from skstruct.exceptions import InfeasibleError
+from skstruct.learners.problem import risk_problem
 from skstruct.learners.token_problem import check_predicted_lengths
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import same_width
-from skstruct.model_selection.baselines import constant_outputs
-from skstruct.model_selection.bootstrap import bootstrap_means, percentile_interval
+
+
+def bootstrap_means(losses, n_draws: int, rng) -> np.ndarray:
+    """Means of the columns of ``losses`` (n, m) over rows drawn with replacement; (n_draws, m).
+
+    All columns see the same draws, so that differences of columns are paired.
+
+    >>> bootstrap_means(np.ones((4, 1)), 3, np.random.default_rng(0)).ravel()
+    array([1., 1., 1.])
+    """
+    losses = np.asarray(losses, dtype=np.float64)
+    n = len(losses)
+    means = np.empty((n_draws, losses.shape[1]))
+    shares = np.full(n, 1.0 / n)
+    block = max(1, 10**6 // n)
+    for start in range(0, n_draws, block):
+        counts = rng.multinomial(n, shares, size=min(block, n_draws - start))
+        means[start : start + len(counts)] = counts @ losses / n
+    return means
+
+
+def percentile_interval(means, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper ends, by column, that hold a share ``level`` of the draws."""
+    outside = (1.0 - level) / 2.0
+    low, high = np.quantile(means, [outside, 1.0 - outside], axis=0)
+    return low, high
+
+
+# The best that can be said without looking at an input.
+
+
+def constant_outputs(space, loss, training, truth) -> np.ndarray:
+    """For every row of ``truth`` the one output of least mean loss on the training outputs.
+
+    Sequences have the length of the truth, and at every position the most frequent symbol of
+    training: their lengths are known from their inputs.
+
+    Parameters
+    ----------
+    training, truth : arrays of outputs in canonical form
+    """
+    if hasattr(space, "argmin_chains"):
+        return _most_frequent_symbols(training, truth)
+    problem = risk_problem(space, loss, training, by_weights=True)
+    best = problem.decode(problem.mean_targets(np.ones(len(training)))).outputs
+    return np.repeat(best, len(truth), axis=0)
+
+
+def _most_frequent_symbols(training, truth):
+    """Symbols are numbers from 0; -1 fills rows up behind the end of a sequence."""
+    most = np.bincount(training[training >= 0]).argmax()
+    return np.where(truth >= 0, most, truth)
+
+
+# Losses of a fitted model on data it has not seen, with intervals and a baseline.
 
 
 @dataclass(frozen=True)
@@ -186,3 +240,45 @@ def _check_level(n_bootstrap, level):
         raise ValueError(f"n_bootstrap is a whole number from 1; got {n_bootstrap!r}.")
     if not 0 < level < 1:
         raise ValueError(f"level lies between 0 and 1; got {level!r}.")
+
+
+# Scorers for scikit-learn's searches.
+
+
+def loss_scorer(loss):
+    """A scorer that judges a model's predictions under one loss: higher is better.
+
+    The model predicts *for* that loss, whatever it was trained with. Pass the result as
+    ``scoring`` to ``cross_val_score``, ``GridSearchCV`` and their like; a dictionary of
+    several compares losses in one run. A model that predicts in one way only is judged by what
+    it predicts.
+
+    A grid over the parameter ``loss`` needs it: ``model.score`` is minus the loss that the model
+    was made with, and losses of different scales (labels that are wrong, a share of these) do
+    not compare.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from skstruct import ConditionalRiskMinimizer
+    >>> X, Y = [[0.0], [0.1], [1.0], [1.1]] * 3, [[1, 0], [1, 0], [0, 1], [0, 1]] * 3
+    >>> model = ConditionalRiskMinimizer(alpha=0.1)
+    >>> cross_val_score(model, X, Y, cv=3, scoring=loss_scorer("f1"))
+    array([0., 0., 0.])
+    """
+    resolved = resolve_loss(loss)
+
+    def score(model, X, y):
+        check_consistent_length(X, y)
+        inner = model[-1] if hasattr(model, "steps") else model  # a pipeline's last step
+        takes_loss = hasattr(inner, "predict_risk")
+        if not takes_loss and "loss" in signature(inner.score).parameters:
+            return model.score(X, y, loss=resolved)
+        predicted = model.predict(X, loss=resolved) if takes_loss else model.predict(X)
+        space = inner.space_
+        predicted, truth = space.validate(predicted), space.validate(y)
+        check_predicted_lengths(inner, predicted, truth)
+        bound = pair(resolved, space, inner.outputs_)[1]
+        return 0.0 - float(np.mean(bound(predicted, truth)))
+
+    return score

@@ -23,17 +23,17 @@ from skstruct.persistence.budget import (
     TEXT,
     TOUCH,
     Budget,
+    charge_object,
 )
-from skstruct.persistence.checks import check_object
-from skstruct.persistence.foreign import (
+from skstruct.persistence.names import MODULE_OF, TYPES, function_named
+from skstruct.persistence.state import build
+from skstruct.persistence.third_party import (
     decode_graph,
     decode_pandas,
     decode_pandas_dtype,
     decode_sparse,
 )
-from skstruct.persistence.growth import charge_object
-from skstruct.persistence.names import MODULE_OF, TYPES, function_named
-from skstruct.persistence.rules import build
+from skstruct.persistence.validation import check_object
 
 DEEPEST = 200  # lists within lists, also through references
 LONGEST = 10**6  # items of a range: each becomes a name

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import ModelFileError
-from skstruct.persistence.foreign import encode_foreign
 from skstruct.persistence.names import KERNEL_FUNCTIONS, TYPES, function_named, name_of
-from skstruct.persistence.rules import state_of
+from skstruct.persistence.state import state_of
+from skstruct.persistence.third_party import encode_foreign
 
 DEEPEST = 60  # lists within lists
 FEW = 8  # longer containers stand in the table, once each

@@ -12,19 +12,19 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct._arrays.blocks import parse_memory
+from skstruct._arrays.memory import parse_memory
 from skstruct._files.container import read_container, read_manifest, write_container
 from skstruct.exceptions import ModelFileError
 from skstruct.persistence.budget import Budget
 from skstruct.persistence.decoding import Decoder
 from skstruct.persistence.encoding import Encoder
 from skstruct.persistence.names import name_of
-from skstruct.persistence.rehearsal import (
+from skstruct.persistence.stored_predictions import (
     check_few,
-    check_rehearsal,
+    check_stored_predictions,
     own_rows,
+    predict_with_values,
     readable,
-    rehearse,
     some_rows,
 )
 
@@ -99,23 +99,23 @@ def save_model(model, path, *, X=None) -> None:
         "about": _about(model),
         "versions": _versions(),
         "model": node,
-        "rehearsal": _rehearsal(model, X, encoder),
+        "rehearsal": _stored_predictions(model, X, encoder),
         "objects": encoder.objects,
     }
     write_container(path, KIND, manifest, encoder.arrays)
 
 
-def _rehearsal(model, X, encoder):
+def _stored_predictions(model, X, encoder):
     """Nodes of inputs and predictions, or None for a model that cannot predict by itself."""
     if X is None:
         try:
             rows = own_rows(model)
-            found = rehearse(model, rows)
+            found = predict_with_values(model, rows)
         except Exception:  # limits that differ by row, inputs of a form that only the user knows
             return None
     else:
         rows = some_rows(readable(model, X))
-        found = rehearse(model, rows)
+        found = predict_with_values(model, rows)
     return {"X": encoder.node(rows, "X"), "found": encoder.node(found, "predictions")}
 
 
@@ -175,7 +175,7 @@ def _model(manifest, arrays, budget):
     if manifest["rehearsal"] is not None:
         X, found = (decoder.value(manifest["rehearsal"][part]) for part in ("X", "found"))
         check_few(X)
-        check_rehearsal(model, X, found)
+        check_stored_predictions(model, X, found)
     return model
 
 

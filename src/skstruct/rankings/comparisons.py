@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.decoding.linear_ordering import pair_blocks, pair_signs
 from skstruct.losses import Footrule, Kendall, Spearman
+from skstruct.solvers.linear_ordering import pair_blocks, pair_signs
 from skstruct.spaces.rankings.partial import average_ranks, is_total
 
 

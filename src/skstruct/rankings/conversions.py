@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.spaces.forms import check_distinct
-from skstruct.spaces.rankings.forms import read_orders, read_rankings
+from skstruct.spaces.common.formats import check_distinct
+from skstruct.spaces.rankings.formats import read_orders, read_rankings
 
 
 def ranks_from_orders(orders, items=None, *, unlisted="last"):

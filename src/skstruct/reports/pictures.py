@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Drawings of matplotlib as images within a page."""
+"""Drawings of matplotlib as images within a page, those of single predictions included."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ import base64
 import io
 import warnings
 
-from skstruct._arrays.optional import require
+import numpy as np
+
+from skstruct._arrays.imports import require
+from skstruct.inspection import (
+    FlowDisplay,
+    HierarchyDisplay,
+    RankingDisplay,
+    RiskCurveDisplay,
+    SequenceDisplay,
+    TourDisplay,
+)
 from skstruct.reports.pages import Picture
 
 PIXELS = 96  # of an inch
@@ -65,3 +75,89 @@ def _saved(figure, kind: str) -> bytes:
     options = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": 150}
     figure.savefig(file, format=kind, bbox_inches="tight", pad_inches=0.05, **options)
     return file.getvalue()
+
+
+# One prediction drawn, where there is a way to draw it.
+
+
+MOST_LABELS = 12
+MOST_POSITIONS = 30
+
+
+def example_picture(subject, i: int) -> Picture | None:
+    """The prediction for one row; None where nothing is known to draw."""
+    way = WAYS.get(subject.kind)
+    if way is None or (way not in (_flow, _tour) and not hasattr(subject.learner, "predict_risk")):
+        return None
+    try:
+        return picture(lambda: way(subject, i), f"The prediction for row {i + 1}, drawn")
+    except (ValueError, NotImplementedError):  # a space or smoother that displays do not know
+        return None
+
+
+def _truth(subject, i):
+    """The true output as the user wrote it."""
+    y = subject.y
+    if hasattr(y, "columns"):
+        return y.iloc[[i]]
+    return y.iloc[i] if hasattr(y, "iloc") else y[i]
+
+
+def _hierarchy(subject, i):
+    return HierarchyDisplay.from_estimator(
+        subject.learner, subject.input_of(i), y=_truth(subject, i), max_labels=MOST_LABELS
+    )
+
+
+def _ranking(subject, i):
+    if len(subject.space.items_) > 16:
+        raise ValueError("too many items to draw")
+    return RankingDisplay.from_estimator(subject.learner, subject.input_of(i), y=_truth(subject, i))
+
+
+def _sequence(subject, i):
+    if (subject.truth[i] >= 0).sum() > MOST_POSITIONS:
+        raise ValueError("too many positions to draw")
+    options = {"y": _truth(subject, i), "max_symbols": MOST_LABELS}
+    return SequenceDisplay.from_estimator(subject.learner, subject.input_of(i), **options)
+
+
+def _quantities(subject, i):
+    return RiskCurveDisplay.from_estimator(
+        subject.learner, subject.input_of(i), y=_truth(subject, i)
+    )
+
+
+def _flow(subject, i):
+    where = subject.options.get("coordinates")
+    return FlowDisplay(subject.space.network_, subject.predicted[i], subject.truth[i], where).plot()
+
+
+def _tour(subject, i):
+    space = subject.space
+    both = space.tours(np.stack([subject.predicted[i], subject.truth[i]]))
+    tours = [tour[tour >= 0] for tour in both]
+    display = TourDisplay(
+        space.nodes_, places_of(subject), tours[:1], tours[1:], bool(space.directed)
+    ).plot()
+    display.ax_.set_axis_off()
+    return display
+
+
+def places_of(subject):
+    """Where the places of tours are drawn: as given, or around a circle."""
+    where = subject.options.get("coordinates")
+    if where is not None:
+        return where
+    angles = 2 * np.pi * np.arange(len(subject.space.nodes_)) / max(1, len(subject.space.nodes_))
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+WAYS = {
+    "hierarchy": _hierarchy,
+    "ranking": _ranking,
+    "sequence": _sequence,
+    "quantities": _quantities,
+    "flow": _flow,
+    "tour": _tour,
+}

@@ -11,11 +11,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.imports import is_pandas
 from skstruct.inspection.risks import canonical, risks_and_losses
 from skstruct.learners.tokens import are_tokens
 from skstruct.losses import pair, resolve_loss
-from skstruct.reports.kinds import kind_of
+from skstruct.reports.outputs import kind_of
 
 
 @dataclass(frozen=True)

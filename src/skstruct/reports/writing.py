@@ -5,24 +5,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skstruct._arrays.optional import require
+from skstruct._arrays.imports import require
 from skstruct._arrays.progress import track
 from skstruct._files.atomic import replacing
 from skstruct.inspection.drawing import written
+from skstruct.reports.errors import error_section
+from skstruct.reports.examples import example_section
+from skstruct.reports.losses import calibration, coverage, loss_section, marginals, search
+from skstruct.reports.overview import overview_section, timing_section
 from skstruct.reports.pages import Section, is_number, number
-from skstruct.reports.sections import errors, examples, losses, overview, risk, times
 from skstruct.reports.subject import read_subject
 
 SECTIONS = (
-    overview.section,
-    losses.section,
-    errors.section,
-    risk.calibration,
-    risk.coverage,
-    risk.marginals,
-    risk.search,
-    examples.section,
-    times.section,
+    overview_section,
+    loss_section,
+    error_section,
+    calibration,
+    coverage,
+    marginals,
+    search,
+    example_section,
+    timing_section,
 )
 
 

@@ -3,19 +3,18 @@
 
 from typing import TYPE_CHECKING
 
-from skstruct._arrays.lazy import lazy_names
+from skstruct._arrays.imports import lazy_names
 
 if TYPE_CHECKING:
     from skstruct.sampling.convergence import Diagnostics, diagnostics, to_arviz_dict
     from skstruct.sampling.coupling import Coalescence, coupling_from_the_past
-    from skstruct.sampling.draws import Draws
-    from skstruct.sampling.metropolis import Metropolis
+    from skstruct.sampling.metropolis import Draws, Metropolis
     from skstruct.sampling.partition import LogPartition, log_partition, marginals
     from skstruct.sampling.rejection import rejection_sample
     from skstruct.sampling.simulated_annealing import SimulatedAnnealing
     from skstruct.sampling.tempering import ParallelTempering
-    from skstruct.summing.base import Law
-    from skstruct.walking.base import Moves
+    from skstruct.solvers.distributions import Law
+    from skstruct.solvers.proposals import Moves
 
 __getattr__ = lazy_names(
     "skstruct",

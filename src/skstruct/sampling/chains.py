@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many Markov chains on one space, each after a row of scores and at a temperature of its own."""
+"""Scores of outputs, and the range that they can have."""
 
 from __future__ import annotations
 
@@ -8,14 +8,87 @@ from itertools import pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy import sparse
 
-from skstruct.sampling.meta import MetaMoves
-from skstruct.sampling.values import values_of
+from skstruct._arrays.memory import row_blocks
+from skstruct.solvers.proposals import Moves, new_streams
 from skstruct.spaces.base import Samplable
-from skstruct.spaces.limits import differs_by_row
-from skstruct.spaces.listed_laws import check_width
-from skstruct.walking.base import Moves
-from skstruct.walking.streams import new_streams
+from skstruct.spaces.common.listing import check_width
+from skstruct.spaces.constraints import differs_by_row
+
+
+def values_of(space, outputs, scores, row) -> np.ndarray:
+    """<scores[row(i)], psi(outputs[i])>; shape (len(outputs),)."""
+    values = np.empty(len(outputs))
+    for part in row_blocks(len(outputs), 24 * scores.shape[1], "100MB"):
+        psi = space.embed(outputs[part])
+        if len(scores) == 1:
+            values[part] = np.asarray(psi @ scores[0]).ravel()
+        elif sparse.issparse(psi):
+            values[part] = np.asarray(psi.multiply(scores[row[part]]).sum(axis=1)).ravel()
+        else:
+            values[part] = np.einsum("nd,nd->n", psi, scores[row[part]])
+    return values
+
+
+def value_range(space, scores) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds low <= <u, psi(y)> <= high of all outputs y, by the space's decoder; (n,) each."""
+    return space.argmin(scores).bounds, -space.argmin(-scores).bounds
+
+
+def mean_of(embed, outputs) -> np.ndarray:
+    """Mean of what ``embed`` makes of outputs (m, ...); shape (d,)."""
+    sums = [
+        np.asarray(embed(outputs[part]).sum(axis=0)).ravel()
+        for part in row_blocks(len(outputs), 10**5, "100MB")
+    ]
+    return np.sum(sums, axis=0) / len(outputs)
+
+
+# The meta chain: proposals drawn uniformly, for every space with a uniform sampler.
+
+
+class MetaMoves(Moves):
+    r"""Propose an output drawn uniformly, accept by the ratio of chances [1]_.
+
+    With :math:`f_{max}` the largest score, the distance to the law after t steps is
+    :math:`(1 - Z / (|\mathcal Y| e^{f_{max}}))^t` in total variation: independent of where it
+    starts, but slow where few outputs hold most of the chance.
+
+    References
+    ----------
+    .. [1] S. Vembu, "Learning to predict combinatorial structures", PhD thesis, Bonn, 2010,
+       section 6.6.2.
+    """
+
+    sweep = 1
+
+    def __init__(self, space):
+        self.space = space
+
+    def start(self, outputs):
+        return np.array(outputs)
+
+    def outputs(self, states):
+        return states
+
+    def walk(self, states, scores, row, beta, n_steps, streams):
+        rng = np.random.default_rng(streams.ravel())
+        here = values_of(self.space, states, scores, row)
+        accepted = np.zeros(len(states), np.int64)
+        for _ in range(n_steps):
+            proposed = np.asarray(self.space.sample(len(states), rng))
+            there = values_of(self.space, proposed, scores, row)
+            with np.errstate(divide="ignore"):
+                better = np.log(rng.random(len(states))) < beta * (there - here)
+            states[better], here[better] = proposed[better], there[better]
+            accepted += better
+        streams[...] = rng.integers(1, 2**64, size=streams.shape, dtype=np.uint64)
+        return accepted
+
+
+# Many Markov chains on one space, each after a row of scores and at a temperature of its own.
+
 
 MOVES = ("auto", "local", "meta")
 FEW = 64  # chains that are not worth a thread

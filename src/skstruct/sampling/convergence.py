@@ -1,18 +1,228 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether Markov chains have mixed, and how many independent draws theirs are worth."""
+"""Whether Markov chains have mixed, how many independent draws theirs are worth, and what helps.
+
+Traces have shape (..., n_chains, n_draws), chains of the same length, at least four draws. All
+but the autocorrelations are NaN for a trace that never changes.
+
+References
+----------
+.. [1] A. Vehtari, A. Gelman, D. Simpson, B. Carpenter, P.-C. Bürkner, Rank-normalization,
+   folding, and localization: an improved R-hat for assessing convergence of MCMC. Bayesian
+   Analysis 16 (2021) 667-718.
+"""
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
-from skstruct._arrays.blocks import row_blocks
-from skstruct._arrays.memory import check_table_fits
-from skstruct._arrays.optional import require
+from skstruct._arrays.imports import require
+from skstruct._arrays.memory import check_table_fits, row_blocks
 from skstruct.exceptions import MixingWarning
-from skstruct.sampling import mixing, remedies
+
+TAILS = (0.05, 0.95)
+STILL = 1e-20  # variance of ranks turned normal, of scale one, that is rounding and no variance
+NOTHING = 1e-12  # correlations up to here are rounding of the Fourier transform
+
+
+def r_hat(traces: np.ndarray) -> np.ndarray:
+    """The larger R-hat of ranks and of ranks of distances from the median; shape (...).
+
+    Chains are split, so that one which drifts disagrees with itself. Infinite where no half
+    of a chain moves, but they stand at different places.
+    """
+    halves = split(traces)
+    folded = np.abs(halves - np.median(halves, axis=(-2, -1), keepdims=True))
+    # Folding can leave nothing that varies, as of a fair coin: its NaN does not count.
+    return np.fmax(_r_hat(normal_ranks(halves)), _r_hat(normal_ranks(folded)))
+
+
+def ess_bulk(traces: np.ndarray) -> np.ndarray:
+    """Independent draws that would tell as much of where the middle is; shape (...)."""
+    return effective_size(normal_ranks(split(traces)))
+
+
+def ess_tail(traces: np.ndarray) -> np.ndarray:
+    """Independent draws that would tell as much of both 5 % tails; shape (...).
+
+    The smaller effective size of "at most the 5 % quantile" and "at most the 95 % quantile".
+    Where all draws are at most the latter, being its ties, "at least" takes its place.
+    """
+    low, high = np.quantile(traces, TAILS, axis=(-2, -1), keepdims=True)
+    all_below = traces.max(axis=(-2, -1), keepdims=True) <= high
+    below = effective_size(split((traces <= low).astype(float)))
+    above = np.where(all_below, traces >= high, traces <= high)
+    return np.fmin(below, effective_size(split(above.astype(float))))
+
+
+def ess_mean(traces: np.ndarray) -> np.ndarray:
+    """Independent draws whose mean would be as good; shape (...)."""
+    return effective_size(split(traces))
+
+
+def split(traces: np.ndarray) -> np.ndarray:
+    """Halves of chains as chains; a middle draw is left out.
+
+    >>> split(np.arange(5.0)[None])
+    array([[0., 1.], [3., 4.]])
+    """
+    half = traces.shape[-1] // 2
+    return np.concatenate([traces[..., :half], traces[..., -half:]], axis=-2)
+
+
+def normal_ranks(traces: np.ndarray) -> np.ndarray:
+    """Normal quantiles of the ranks among all chains' draws, ties sharing their mean rank."""
+    pooled = traces.reshape(*traces.shape[:-2], -1)
+    ranks = rankdata(pooled, axis=-1)
+    # (rank - 3/8) / (S + 1/4) is Blom's estimate of where the draw lies in the distribution.
+    return ndtri((ranks - 3 / 8) / (pooled.shape[-1] + 1 / 4)).reshape(traces.shape)
+
+
+def autocovariances(chains: np.ndarray) -> np.ndarray:
+    """(1 / n) sum over s of x(s) x(s + t), x centred within its chain; shape as chains'."""
+    n = chains.shape[-1]
+    length = next_fast_len(2 * n, real=True)  # padded: no draw meets another round the end
+    spectrum = rfft(chains - chains.mean(axis=-1, keepdims=True), length)
+    return irfft(np.abs(spectrum) ** 2, length)[..., :n] / n
+
+
+def effective_size(chains: np.ndarray) -> np.ndarray:
+    r"""Number of draws over the autocorrelation time of chains (..., m, n); shape (...).
+
+    .. math:: \hat\tau = -1 + 2 \sum_{k < K} P_k + \max(0, \hat\rho_{2K}), \qquad
+              P_k = \min_{j \le k} \hat\rho_{2j} + \hat\rho_{2j+1},
+
+    up to Geyer's first K at which a pair is not positive. At most :math:`mn \log_{10} mn`, so
+    that chains which swing to and fro are not credited with any number.
+    """
+    *_, m, n = chains.shape
+    covariances = autocovariances(chains).mean(axis=-2)
+    within = covariances[..., :1] * n / (n - 1)
+    between = chains.mean(axis=-1).var(axis=-1, ddof=1)[..., None] if m > 1 else 0.0
+    still = np.ptp(chains, axis=(-2, -1)) == 0
+    total = np.where(still[..., None], 1.0, covariances[..., :1] + between)
+    rho = 1 - (within - covariances) / total
+    rho[..., 0] = 1.0
+    last = max((n - 3) // 2, 0)  # autocovariances at the far end are of too few products
+    pairs = rho[..., 0 : 2 * last + 1 : 2] + rho[..., 1 : 2 * last + 2 : 2]
+    n_pairs = np.logical_and.accumulate(pairs > NOTHING, axis=-1).sum(axis=-1, keepdims=True)
+    K = np.minimum(n_pairs, last)
+    counted = np.arange(last + 1) < K
+    time = -1 + 2 * np.where(counted, np.minimum.accumulate(pairs, axis=-1), 0).sum(axis=-1)
+    time += np.maximum(np.take_along_axis(rho, 2 * K, axis=-1)[..., 0], 0)
+    return np.where(still, np.nan, m * n / np.maximum(time, 1 / np.log10(m * n)))
+
+
+def _r_hat(chains: np.ndarray) -> np.ndarray:
+    """sqrt(1 - 1/n + variance of chains' means / mean variance in chains), of normal ranks."""
+    n = chains.shape[-1]
+    within = chains.var(axis=-1, ddof=1).mean(axis=-1)
+    between = chains.mean(axis=-1).var(axis=-1, ddof=1)
+    apart = np.where(between > STILL, np.inf, np.nan)
+    ratio = np.divide(between, within, out=apart, where=within > STILL)
+    return np.sqrt(1 - 1 / n + ratio)
+
+
+# What is wrong with draws of Markov chains, and what helps, in words.
+
+
+LOW_ACCEPTANCE = 0.02  # of proposals: chains that stand still most of the time
+FAR_APART = 1.1  # R-hat above which longer chains seldom help
+HOPELESS = 10**7  # draws that nobody will wait for
+MOVED = 6.0  # standard errors by which the mean of chains that have arrived does not change
+
+
+def troubles(found) -> tuple[str, ...]:
+    """Sentences on what speaks against draws, by their :class:`~.convergence.Diagnostics`."""
+    if found.n_draws < 4:
+        return (f"{number_of_draws(found)}: nothing can be told from fewer than 4.",)
+    if np.isnan(found.r_hat).all():
+        return ("All draws have the same value, which tells nothing of mixing.",)
+    said = []
+    if found.n_chains == 1:
+        said.append("There is one chain only, and no other to agree with.")
+    r_hat, size = np.nanmax(found.r_hat), smallest_size(found)
+    if r_hat > found.r_hat_limit:
+        said.append(f"R-hat is {r_hat:.3f}, more than {found.r_hat_limit:g}.")
+    if size < found.ess_limit:
+        said.append(f"All draws are worth {size:.0f} independent ones, not {found.ess_limit:g}.")
+    return tuple(said)
+
+
+def advice(found) -> str:
+    """The troubles, and what to try."""
+    said = [*troubles(found), "Try"]
+    if found.n_chains == 1:
+        said.append("four chains;")
+    n = draws_needed(found)
+    said.append(
+        "a longer warm-up and more draws;"
+        if n is None
+        else f"a longer warm-up and about {n:,} draws of every chain;"
+    )
+    if wants_tempering(found):
+        said.append("ParallelTempering, which leads chains across what parts them;")
+    said.append("or exact draws, without chains, where space.law(scores) is not None.")
+    return " ".join(said)
+
+
+def draws_needed(found) -> int | None:
+    r"""Draws of every chain that would meet both limits, in two digits; None if none is known.
+
+    The effective size grows with the draws, and :math:`\hat R^2 - 1` falls with them.
+    """
+    if found.n_draws < 4 or np.isnan(found.r_hat).all():
+        return None
+    by_size = found.ess_limit / smallest_size(found)
+    by_r_hat = (np.nanmax(found.r_hat) ** 2 - 1) / (found.r_hat_limit**2 - 1)
+    n = found.n_draws * max(by_size, by_r_hat, 1.0)
+    if not n < HOPELESS:
+        return None
+    digit = 10 ** max(math.floor(math.log10(n)) - 1, 0)
+    return math.ceil(n / digit) * digit
+
+
+def wants_tempering(found) -> bool:
+    """Whether chains seem to be parted by something that waiting does not cure."""
+    accepted = found.acceptance
+    stuck = accepted is not None and len(accepted) and np.min(accepted) < LOW_ACCEPTANCE
+    return bool(stuck) or bool(np.any(np.asarray(found.r_hat) > FAR_APART))
+
+
+def smallest_size(found) -> float:
+    """The smaller effective size, of the worst coordinate."""
+    sizes = np.append(found.ess_bulk, found.ess_tail)
+    return float(np.min(sizes[~np.isnan(sizes)]))
+
+
+def number_of_draws(found) -> str:
+    """How many there are."""
+    chains = "1 chain" if found.n_chains == 1 else f"{found.n_chains} chains"
+    draws = "1 draw" if found.n_draws == 1 else f"{found.n_draws} draws"
+    return f"{chains} of {draws}"
+
+
+def warn_if_moved(before, after) -> None:
+    """Warn where the scores of chains (rows, chains) have another mean than some sweeps ago."""
+    spread = np.sqrt((before.var(axis=1) + after.var(axis=1)) / before.shape[1])
+    moved = np.abs(after.mean(axis=1) - before.mean(axis=1)) > MOVED * spread + 1e-9
+    if moved.any():
+        warnings.warn(
+            f"Chains were still on their way in row {np.flatnonzero(moved)[0]} ({moved.sum()} such "
+            "rows): raise n_warmup or n_draws, or use ParallelTempering.",
+            MixingWarning,
+            stacklevel=4,
+        )
+
+
+# Whether Markov chains have mixed, and how many independent draws theirs are worth.
+
 
 COLUMNS = ("mean", "sd", "mcse_mean", "ess_bulk", "ess_tail", "r_hat")
 FEWEST = 4  # draws: halves of two
@@ -50,7 +260,7 @@ class Diagnostics:
     @property
     def troubles(self) -> tuple[str, ...]:
         """What speaks against these draws; empty where nothing does."""
-        return remedies.troubles(self)
+        return troubles(self)
 
     @property
     def ok(self) -> bool:
@@ -67,7 +277,7 @@ class Diagnostics:
 
     def __repr__(self):
         verdict = "ok" if self.ok else "not ok"
-        return f"Diagnostics({verdict}: {remedies.number_of_draws(self)})"
+        return f"Diagnostics({verdict}: {number_of_draws(self)})"
 
     def __str__(self):
         table = np.array([np.atleast_1d(getattr(self, name)) for name in COLUMNS]).T
@@ -78,7 +288,7 @@ class Diagnostics:
         lines += [f"{j:>11}" + _line(table[j]) for j in order]
         if len(table) > SHOWN:
             lines.append(f"({len(table) - SHOWN} more coordinates have larger effective sizes)")
-        lines.append(remedies.number_of_draws(self))
+        lines.append(number_of_draws(self))
         if self.acceptance is not None:
             low, high = np.min(self.acceptance), np.max(self.acceptance)
             lines[-1] += f", {low:.3g} to {high:.3g} of proposals accepted"
@@ -142,7 +352,7 @@ def diagnostics(draws, *, of="score", r_hat_limit=1.01, ess_limit=400, warn=True
         r_hat_limit=r_hat_limit, ess_limit=ess_limit,
     )  # fmt: skip
     if warn and not found.ok:
-        warnings.warn(remedies.advice(found), MixingWarning, stacklevel=2)
+        warnings.warn(advice(found), MixingWarning, stacklevel=2)
     return found
 
 
@@ -205,11 +415,11 @@ def _table(traces) -> np.ndarray:
         moving = np.flatnonzero(~_still(traces[part]))
         if n >= FEWEST and len(moving):
             rows = part.start + moving
-            table[rows, 2] = table[rows, 1] / np.sqrt(mixing.ess_mean(x[moving]))
+            table[rows, 2] = table[rows, 1] / np.sqrt(ess_mean(x[moving]))
             for column, statistic in (
-                (3, mixing.ess_bulk),
-                (4, mixing.ess_tail),
-                (5, mixing.r_hat),
+                (3, ess_bulk),
+                (4, ess_tail),
+                (5, r_hat),
             ):
                 table[rows, column] = statistic(traces[rows])  # of ranks, in any unit
     return table

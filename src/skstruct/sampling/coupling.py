@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exact draws by coupling from the past."""
+"""Spaces of 0/1 vectors whose laws respect an order, written as such."""
 
 from __future__ import annotations
 
@@ -7,15 +7,206 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
 from skstruct.exceptions import SamplingError
-from skstruct.sampling.ordered import ordered_laws, why_unordered
-from skstruct.spaces.base import Samplable
-from skstruct.spaces.listed_laws import check_scores
-from skstruct.walking.coupling import coupled
-from skstruct.walking.streams import new_streams
+from skstruct.sampling.chains import value_range, values_of
+from skstruct.solvers.coupling import OrderedLaws, coupled
+from skstruct.solvers.proposals import new_streams
+from skstruct.spaces.base import Samplable, check_feasible
+from skstruct.spaces.common.listing import check_scores, check_width
+from skstruct.spaces.constraints import check_n_rows, differs_by_row
+from skstruct.spaces.hierarchies import Hierarchy
+from skstruct.spaces.label_sets import LabelSets
+from skstruct.spaces.pairwise.labels import PairwiseLabels
+
+ORDERED = (LabelSets, Hierarchy, PairwiseLabels)
+
+
+@dataclass(frozen=True, eq=False)
+class Turned:
+    """Laws in an order in which some labels count as in when they are out."""
+
+    laws: OrderedLaws
+    turned: np.ndarray  # bool, shape (n_rows, d)
+    wrong: np.ndarray  # int64, shape (n_rows,): a pair that fits no order; -1 for none
+
+
+def why_unordered(space) -> str:
+    """Why draws of this space know no order that a heat bath respects; empty when they do."""
+    name = type(space).__name__
+    if not isinstance(space, ORDERED):
+        return f"{name} is none of {', '.join(kind.__name__ for kind in ORDERED)}"
+    limits = space.limits_
+    if limits.is_sized or limits.groups or limits.one_path:
+        return f"limits of {name} on sizes, groups or paths leave no order: {limits!r}"
+    return ""
+
+
+def ordered_laws(space, scores) -> Turned:
+    r"""The laws :math:`\exp \langle u, \psi \rangle` of a space that is not unordered.
+
+    Pairs of labels are attractive where their score is at least zero. Where scores of pairs
+    are negative, labels are put on two sides, if that can be, so that pairs of negative score
+    are of different sides and pairs of positive score of the same; with
+    :math:`x_i = 1 - y_i` on one side, :math:`w y_i y_j = w x_j - w x_i x_j`, all are attractive.
+    That can always be on forests, and on bipartite graphs with no positive pair.
+    """
+    name, dag, limits = type(space).__name__, space.dag_, space.limits_
+    edges = getattr(space, "edges_", np.empty((0, 2), np.int64))
+    d, n = len(space.labels_), len(scores)
+    check_n_rows(limits, n, name)
+    check_width(scores, d + len(edges), space)
+    low, high = (np.broadcast_to(mask, (n, d)) for mask in space._close_masks(limits))
+    check_feasible(np.all(low <= high, axis=1), space)
+    node, pair = scores[:, :d], scores[:, d:]
+    turned, wrong = _turned(pair, edges, d)
+    if turned.any():
+        node, pair = _turn(node, pair, edges, turned)
+        low, high = np.where(turned, ~high, low), np.where(turned, ~low, high)
+    laws = OrderedLaws(node, pair, edges, low, high, dag.parents, dag.children, dag.order)
+    return Turned(laws, turned, wrong)
+
+
+def _turned(pair, edges, d):
+    """Labels to turn, and a pair that fits no order, of every row."""
+    if not (pair < 0).any():
+        return np.zeros((len(pair), d), bool), np.full(len(pair), -1)
+    from skstruct.solvers._numba_markov_chains import sides
+
+    return sides(np.ascontiguousarray(pair), edges, d)
+
+
+def _turn(node, pair, edges, turned):
+    """Scores of labels and of pairs for x = 1 - y where labels are turned."""
+    (i, j), d = edges.T, node.shape[1]
+    sign = np.where(turned, -1.0, 1.0)
+    at_i, at_j = (
+        sparse.csr_array((np.ones(len(end)), (np.arange(len(end)), end)), shape=(len(end), d))
+        for end in (i, j)
+    )
+    taken = (pair * turned[:, i]) @ at_j + (pair * turned[:, j]) @ at_i
+    return sign * (node + taken), pair * sign[:, i] * sign[:, j]
+
+
+# Coupling from the past on the meta chain, whose proposals are drawn uniformly.
+
+
+AT_ONCE = 2**16  # proposals
+IN_MEMORY = 2**24  # steps of unfinished draws that are remembered at a time
+
+
+@dataclass(eq=False)
+class _Past:
+    """What is known of the steps 1, 2, ... back from now, of draws that are not finished."""
+
+    slots: np.ndarray  # shape (a,): which draws
+    values: np.ndarray  # shape (a, t): the score of every proposal
+    reach: np.ndarray  # shape (a, t): it is accepted from all outputs of a lower score
+
+    def part(self, chosen) -> _Past:
+        return _Past(self.slots[chosen], self.values[chosen], self.reach[chosen])
+
+    def extended(self, values, reach) -> _Past:
+        return _Past(
+            self.slots, np.hstack([self.values, values]), np.hstack([self.reach, reach])
+        )  # fmt: skip
+
+
+class MetaCoupling:
+    r"""Exact draws from uniform proposals.
+
+    A proposal z is accepted from the output y where :math:`f(y) < f(z) - \ln U =: r`. All
+    chains are at z, wherever they were, when :math:`r \ge f_{ub} \ge \max f`: the test of
+    rejection sampling. The first such step is looked for back from now, and the steps after it
+    are taken again by the rule of Metropolis.
+
+    Parameters
+    ----------
+    space : fitted space, samplable
+    scores : array of shape (n_rows, d)
+    rows : int array
+        The rows to draw for.
+    n_steps : int
+        No draw looks back farther than this.
+    """
+
+    def __init__(self, space, scores, rows, n_steps: int):
+        self.space, self.rows = space.rows(rows), rows
+        self.differ = differs_by_row(space)
+        self.scores = np.ascontiguousarray(scores[rows])
+        self.bound = value_range(self.space, self.scores)[1]
+        self.n_steps = n_steps
+
+    def draw(self, n: int, rng):
+        """Outputs (rows, n, ...) and steps back to where all chains met, (rows, n)."""
+        m = len(self.rows) * n
+        ended, times = np.empty(m, np.int64), np.empty(m, np.int64)
+        kept: list[tuple[np.ndarray, np.ndarray]] = []  # (keys, outputs)
+        nothing = np.empty((m, 0))
+        waiting = [_Past(np.arange(m), nothing, nothing)]
+        while waiting:
+            past = self._look_back(waiting.pop(), n, rng, kept)
+            met = past.reach >= self.bound[past.slots // n, None]
+            done = met.any(axis=1)
+            self._finish(past.part(done), met[done].argmax(axis=1), ended, times)
+            past = past.part(~done)
+            half = len(past.slots) // 2
+            if half and past.values.size > IN_MEMORY:
+                waiting += [past.part(slice(half, None)), past.part(slice(half))]
+            elif len(past.slots):
+                waiting.append(past)
+        keys, outputs = (np.concatenate(parts) for parts in zip(*kept))
+        order = np.argsort(keys)
+        found = order[np.searchsorted(keys[order], self._key(np.arange(m), ended))]
+        return outputs[found].reshape(-1, n, *outputs.shape[1:]), times.reshape(-1, n)
+
+    def _key(self, slots, when):
+        return slots * self.n_steps + when
+
+    def _look_back(self, past: _Past, n, rng, kept) -> _Past:
+        """Twice as far as before, or less where many draws wait."""
+        a, t = past.values.shape
+        if t >= self.n_steps:
+            raise SamplingError(
+                f"Coupling from the past: in row {self.rows[past.slots[0] // n]} no proposal of "
+                f"the last {t:,} steps was accepted from everywhere; the law is too far from "
+                "uniform. Give more max_doublings, or use space.law(scores).sample where the law "
+                "is known, Metropolis or ParallelTempering."
+            )
+        length = max(1, min(max(t, 1), AT_ONCE // a, self.n_steps - t))
+        row = np.repeat(past.slots // n, length)
+        proposed = self._proposals(row, rng)
+        values = values_of(self.space, proposed, self.scores, row).reshape(a, length)
+        reach = values + rng.standard_exponential((a, length))
+        # A proposal that a later one is accepted from is not where the chain is now.
+        latest = past.reach.max(axis=1, initial=-np.inf)
+        later = np.maximum.accumulate(np.column_stack([latest, reach[:, :-1]]), axis=1)
+        possible = values >= later
+        slot, step = np.nonzero(possible)
+        kept.append((self._key(past.slots[slot], t + step), proposed[possible.ravel()]))
+        return past.extended(values, reach)
+
+    def _proposals(self, row, rng) -> np.ndarray:
+        """Outputs drawn uniformly, one for each entry of ``row``, which is sorted."""
+        if not self.differ:
+            return np.asarray(self.space.sample(len(row), rng))
+        found, count = np.unique(row, return_counts=True)
+        drawn = [self.space.rows([i]).sample(int(k), rng) for i, k in zip(found, count)]
+        return np.concatenate([np.asarray(part) for part in drawn])
+
+    def _finish(self, past: _Past, first, ended, times):
+        from skstruct.solvers._numba_markov_chains import replayed
+
+        times[past.slots] = first + 1
+        for a, slot in enumerate(past.slots):
+            ended[slot] = replayed(past.values[a], past.reach[a], first[a])
+
+
+# Exact draws by coupling from the past.
+
 
 METHODS = ("auto", "monotone", "meta")
 TOGETHER = 2048  # draws of all rows that are finished before the next are begun
@@ -199,8 +390,6 @@ class _Monotone:
 
 def _meta(space, scores, rows, max_doublings):
     """Draws by the meta chain, for some rows."""
-    from skstruct.sampling.meta_coupling import MetaCoupling
-
     if not isinstance(space, Samplable):
         raise ValueError(
             f"{type(space).__name__} is not Samplable: it has no sample(n, rng) that draws "

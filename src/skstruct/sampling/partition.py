@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Partition functions and marginals of a law on a space, by whichever way there is."""
+"""Quick estimates of ln Z from counts alone.
+
+Over all outputs, f = <u, psi> has mean m = psibar'u and variance v = u'Su, which countable
+spaces know. Neither estimate has a guarantee; both are exact for u = 0, and the cumulant one is
+right to second order around the uniform law whatever the number of outputs.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +12,47 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skstruct._arrays.blocks import row_blocks
-from skstruct.sampling.annealing import MOST_CHAINS, annealed_estimate, check_accuracy
+from skstruct._arrays.memory import row_blocks
+from skstruct.sampling.annealed_estimates import (
+    BATCHES,
+    MOST_CHAINS,
+    Population,
+    annealed_estimate,
+    check_accuracy,
+)
+from skstruct.sampling.chains import mean_of
+from skstruct.sampling.convergence import warn_if_moved
 from skstruct.sampling.metropolis import check_sizes
-from skstruct.sampling.populations import BATCHES, Population
-from skstruct.sampling.quick import cumulant_estimate, taylor_estimate
-from skstruct.sampling.remedies import warn_if_moved
-from skstruct.sampling.values import mean_of
-from skstruct.spaces.listed_laws import check_scores
+from skstruct.spaces.base import Countable
+from skstruct.spaces.common.listing import check_scores
+
+
+def moments_of_scores(space, scores) -> tuple[float, np.ndarray, np.ndarray]:
+    """ln |Y|, and mean and variance of <u, psi(Y)> for uniform Y; shapes (n,)."""
+    if not isinstance(space, Countable) or not hasattr(space, "covariance"):
+        raise ValueError(
+            f"{type(space).__name__} is not Countable: quick estimates need log_size(), "
+            "mean_embedding() and second_moment(). Use method='annealed'."
+        )
+    mean = scores @ np.asarray(space.mean_embedding())
+    variance = np.einsum("nd,nd->n", scores, space.covariance().apply(scores))
+    return space.log_size(), mean, np.maximum(variance, 0.0)
+
+
+def cumulant_estimate(space, scores) -> np.ndarray:
+    r""":math:`\ln |\mathcal Y| + m + v / 2`; exact where f is normally distributed."""
+    log_size, mean, variance = moments_of_scores(space, scores)
+    return log_size + mean + variance / 2
+
+
+def taylor_estimate(space, scores) -> np.ndarray:
+    r""":math:`\ln |\mathcal Y| (1 + m + (v + m^2) / 2)`, the second order expansion of exp."""
+    log_size, mean, variance = moments_of_scores(space, scores)
+    return log_size + np.log1p(mean + (variance + mean**2) / 2)
+
+
+# Partition functions and marginals of a law on a space, by whichever way there is.
+
 
 SWEEPS = 5  # at each level of annealing
 OPTIONS = ("n_draws", "n_sweeps", "moves", "p", "n_jobs", "verbose")
@@ -78,8 +116,8 @@ def log_partition(
         Whether to return a :class:`LogPartition`, with intervals, instead of an array.
     rng : int or Generator, default=None
     **options
-        Of :func:`~skstruct.sampling.annealing.annealed_estimate`: ``n_draws`` for an estimate
-        of so many chains with a standard error in place of the promise, ``n_sweeps``,
+        Of :func:`~skstruct.sampling.annealed_estimates.annealed_estimate`: ``n_draws`` for an
+        estimate of so many chains with a standard error in place of the promise, ``n_sweeps``,
         ``moves``, ``p``, ``n_jobs``, ``verbose``.
 
     Returns
@@ -89,7 +127,8 @@ def log_partition(
     References
     ----------
     .. [1] S. Vembu, "Learning to predict combinatorial structures", PhD thesis, Bonn, 2010,
-       sections 6.3 and 6.4, with the sharper constants of :mod:`skstruct.sampling.annealing`.
+       sections 6.3 and 6.4, with the sharper constants of
+       :mod:`skstruct.sampling.annealed_estimates`.
 
     Examples
     --------

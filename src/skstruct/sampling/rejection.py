@@ -7,10 +7,9 @@ import numpy as np
 
 from skstruct._arrays.checks import is_count
 from skstruct.exceptions import SamplingError
-from skstruct.sampling.chains import check_samplable
+from skstruct.sampling.chains import check_samplable, value_range, values_of
 from skstruct.sampling.metropolis import warn_interrupted
-from skstruct.sampling.values import value_range, values_of
-from skstruct.spaces.listed_laws import check_scores
+from skstruct.spaces.common.listing import check_scores
 
 BLOCK = 4096  # uniform draws at a time
 

@@ -3,7 +3,7 @@
 
 from typing import TYPE_CHECKING
 
-from skstruct._arrays.lazy import lazy_names
+from skstruct._arrays.imports import lazy_names
 from skstruct.smoothing.base import LinearSmoother, WeightedMean
 from skstruct.smoothing.kernel_ridge import KernelRidge
 
@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from skstruct.smoothing.classifiers import ClassifierMeans
     from skstruct.smoothing.forest import Forest
     from skstruct.smoothing.linear import LinearRidge
-    from skstruct.smoothing.nadaraya_watson import NadarayaWatson
-    from skstruct.smoothing.neighbors import Neighbors
-    from skstruct.smoothing.onepass.ridge import NystroemRidge
+    from skstruct.smoothing.local_averages import NadarayaWatson, Neighbors
+    from skstruct.smoothing.nystroem.ridge import NystroemRidge
     from skstruct.smoothing.sample_compression import SampleCompression
 
 __getattr__ = lazy_names(
@@ -24,9 +23,9 @@ __getattr__ = lazy_names(
         "ClassifierMeans": "classifiers",
         "Forest": "forest",
         "LinearRidge": "linear",
-        "NadarayaWatson": "nadaraya_watson",
-        "Neighbors": "neighbors",
-        "NystroemRidge": "onepass.ridge",
+        "NadarayaWatson": "local_averages",
+        "Neighbors": "local_averages",
+        "NystroemRidge": "nystroem.ridge",
         "SampleCompression": "sample_compression",
     },
 )

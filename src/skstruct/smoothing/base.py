@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from skstruct._arrays.progress import reported
-from skstruct._arrays.sparse_rows import narrow_indices
+from skstruct._arrays.rows import narrow_indices
 
 Array = Any
 

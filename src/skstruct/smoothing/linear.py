@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from skstruct._arrays.sparse_rows import narrow_indices
+from skstruct._arrays.rows import narrow_indices
 from skstruct.smoothing.kernel_ridge import check_alpha, group_rows
-from skstruct.smoothing.systems.normal import COLUMNS_AT_ONCE, NormalEquations
+from skstruct.smoothing.systems.normal_equations import COLUMNS_AT_ONCE, NormalEquations
 
 FOLDS = 5  # of rows, that are left out together along a path of penalties
 JUDGED, FEWEST = 10_000, 1_000  # rows at most, and at least, of a single fold that is left out

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays import memory as machine
-from skstruct._arrays.blocks import parse_memory
 from skstruct._arrays.checks import is_count
+from skstruct._arrays.memory import parse_memory
 from skstruct.backends import backend_for
 
 SYSTEMS = ("auto", "cholesky", "packed", "spectral", "nystroem", "fourier", "primal")
@@ -178,7 +178,7 @@ def _advice(plan) -> str:
 def costs(system, n, p, d, *, precision="double", n_alphas=1, filled=1.0) -> tuple[int, float]:
     """Bytes and operations of one fit; parameters as of :func:`plan`."""
     if system in ("nystroem", "fourier"):
-        from skstruct.smoothing.onepass.landmarks import most_landmarks
+        from skstruct.smoothing.nystroem.landmarks import most_landmarks
 
         return feature_costs(n, p * filled, d, min(n, most_landmarks("auto", n)), n_alphas)
     if system == "primal":

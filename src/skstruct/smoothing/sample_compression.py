@@ -8,7 +8,7 @@ import copy
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct.smoothing.kernel_machine import KernelMachine
+from skstruct.smoothing.kernel_ridge import KernelMachine
 from skstruct.smoothing.systems.compression import CompressionSystem
 
 

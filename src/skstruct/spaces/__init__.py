@@ -4,7 +4,7 @@
 from typing import TYPE_CHECKING
 
 from skstruct._arrays.checks import check_costs
-from skstruct._arrays.lazy import lazy_names
+from skstruct._arrays.imports import lazy_names
 from skstruct.spaces.base import (
     EXACT,
     BaseSpace,
@@ -21,22 +21,20 @@ from skstruct.spaces.base import (
 )
 from skstruct.spaces.candidates import Candidates
 from skstruct.spaces.classes import Classes
+from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.hierarchies import Hierarchy
-from skstruct.spaces.label_graph import LabelGraph
 from skstruct.spaces.label_sets import LabelSets
 
 if TYPE_CHECKING:
+    from skstruct.spaces.binary_polytope import BinaryPolytope
+    from skstruct.spaces.cliques.space import Cliques
+    from skstruct.spaces.cycles.space import Cycles
     from skstruct.spaces.graph_nodes import GraphNodes
-    from skstruct.spaces.graphs.cliques import Cliques
-    from skstruct.spaces.graphs.cycles import Cycles
-    from skstruct.spaces.graphs.graphs import Graphs
-    from skstruct.spaces.graphs.matchings import Matchings
-    from skstruct.spaces.graphs.spanning_trees import SpanningTrees
-    from skstruct.spaces.graphs.tournaments import Tournaments
+    from skstruct.spaces.graphs.space import Graphs
+    from skstruct.spaces.matchings.space import Matchings
     from skstruct.spaces.ordinal import Ordinal
     from skstruct.spaces.pairwise.labels import PairwiseLabels
     from skstruct.spaces.pairwise.states import PairwiseStates
-    from skstruct.spaces.polytopes import BinaryPolytope
     from skstruct.spaces.poset import Poset
     from skstruct.spaces.quantities.boxes import Box, Interval
     from skstruct.spaces.quantities.flows import Flows
@@ -44,33 +42,35 @@ if TYPE_CHECKING:
     from skstruct.spaces.quantities.simplices import Simplex
     from skstruct.spaces.quantities.spheres import Sphere
     from skstruct.spaces.rankings.space import Rankings
-    from skstruct.spaces.sequences.space import Sequences
-    from skstruct.spaces.sequences.strings import Strings
+    from skstruct.spaces.sequences import Sequences
+    from skstruct.spaces.spanning_trees.space import SpanningTrees
+    from skstruct.spaces.strings.space import Strings
+    from skstruct.spaces.tournaments.space import Tournaments
 
 __getattr__ = lazy_names(
     __name__,
     {
-        "BinaryPolytope": "polytopes",
+        "BinaryPolytope": "binary_polytope",
         "Box": "quantities.boxes",
-        "Cliques": "graphs.cliques",
-        "Cycles": "graphs.cycles",
+        "Cliques": "cliques.space",
+        "Cycles": "cycles.space",
         "Flows": "quantities.flows",
         "GraphNodes": "graph_nodes",
-        "Graphs": "graphs.graphs",
+        "Graphs": "graphs.space",
         "Interval": "quantities.boxes",
-        "Matchings": "graphs.matchings",
+        "Matchings": "matchings.space",
         "Ordinal": "ordinal",
         "PairwiseLabels": "pairwise.labels",
         "PairwiseStates": "pairwise.states",
         "Polytope": "quantities.polytopes",
         "Poset": "poset",
         "Rankings": "rankings.space",
-        "Sequences": "sequences.space",
+        "Sequences": "sequences",
         "Simplex": "quantities.simplices",
-        "SpanningTrees": "graphs.spanning_trees",
+        "SpanningTrees": "spanning_trees.space",
         "Sphere": "quantities.spheres",
-        "Strings": "sequences.strings",
-        "Tournaments": "graphs.tournaments",
+        "Strings": "strings.space",
+        "Tournaments": "tournaments.space",
     },
 )
 

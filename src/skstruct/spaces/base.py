@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a space of outputs promises."""
+"""What a space of outputs promises; the base class of spaces, views of them, listed outputs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
+from skstruct._arrays.checks import check_costs
+from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
-from skstruct._arrays.optional import is_networkx
 from skstruct.exceptions import InfeasibleError
+from skstruct.solvers.k_best import cheapest, k_cheapest
+from skstruct.spaces.constraints import check_n_rows, held_by
 
 Array = Any  # a NumPy array or a SciPy sparse array
 
@@ -181,8 +186,6 @@ class BaseSpace(BaseEstimator):
         if name == self.embedding:
             return self
         if name == "outputs" and np.ndim(outputs) == 2:
-            from skstruct.spaces.listed import ListedOutputs
-
             return ListedOutputs(self, outputs, candidates)
         if name in ("weights", "squares"):
             raise ValueError(f"This is a loss of quantities, which {type(self).__name__} has not.")
@@ -206,7 +209,7 @@ class BaseSpace(BaseEstimator):
 
     def covariance(self):
         """Covariance of psi under the uniform law: a :class:`~.covariances.Covariance`."""
-        from skstruct.spaces.covariances import DenseCovariance
+        from skstruct.spaces.common.covariances import DenseCovariance
 
         mean = np.asarray(self.mean_embedding())
         check_square_fits(
@@ -226,20 +229,20 @@ class BaseSpace(BaseEstimator):
 
         Returns
         -------
-        law : :class:`~skstruct.summing.base.Law` or None
+        law : :class:`~skstruct.solvers.distributions.Law` or None
             Here for outputs that are few enough to be listed.
         """
-        from skstruct.spaces.listed_laws import listed_law
+        from skstruct.spaces.common.listing import listed_law
 
         return listed_law(self, self._checked_scores(scores))
 
     def moves(self):
-        """Local moves of Markov chains, :class:`~skstruct.walking.base.Moves`, or None."""
+        """Local moves of Markov chains, :class:`~skstruct.solvers.proposals.Moves`, or None."""
         return None
 
     def _checked_scores(self, scores, width=None) -> np.ndarray:
         """Finite scores (n, d), where d may be known; a single row may come without the axis."""
-        from skstruct.spaces.listed_laws import check_scores
+        from skstruct.spaces.common.listing import check_scores
 
         return check_scores(scores, self, width)
 
@@ -255,9 +258,9 @@ class BaseSpace(BaseEstimator):
         Yields
         ------
         output, value
-            In canonical form, with its cost; see :mod:`skstruct.spaces.approximate`.
+            In canonical form, with its cost; see :mod:`skstruct.spaces.common.listing`.
         """
-        from skstruct.spaces.approximate import approximate_enumeration
+        from skstruct.spaces.common.listing import approximate_enumeration
 
         return approximate_enumeration(self, costs, nu)
 
@@ -347,3 +350,212 @@ def check_feasible(possible: np.ndarray, space) -> None:
         raise InfeasibleError(
             f"{type(space).__name__}: no output meets the constraints in row {row}.", row
         )
+
+
+# Spaces that work without ``fit`` where their constructor says everything.
+
+
+class GivenWhole:
+    """What ``fit`` would learn is taken from the parameters, once it is asked for.
+
+    A child names in ``_learned`` what is there after ``fit``, the first of it always; says by
+    ``_is_given`` whether the parameters are enough; and sets all of it in ``_open``. Methods
+    begin with ``_ready()``. Setting parameters takes back what was taken from them.
+    """
+
+    _learned: ClassVar[tuple[str, ...]] = ()
+
+    def _is_given(self) -> bool:
+        """Whether nothing is left to be learned."""
+        return False
+
+    def _open(self) -> None:
+        """Set what ``fit`` sets, from the parameters alone."""
+
+    def _ready(self) -> None:
+        """Raise unless fitted, or given everything."""
+        known = vars(self)
+        if self._learned[0] in known:
+            return
+        if "_opening" in known or not self._is_given():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using it, or give everything to its constructor."
+            )
+        whole = copy.copy(self)
+        vars(whole)["_opening"] = True
+        whole._open()
+        taken = {name: part for name, part in vars(whole).items() if name not in known}
+        taken.pop("_opening")
+        known.update(taken, _opened=tuple(taken))
+
+    def __getattr__(self, name):
+        if name not in type(self)._learned:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        try:
+            self._ready()
+        except ValueError as error:  # who asks whether it is there gets no for an answer
+            raise NotFittedError(str(error)) from error
+        return vars(self)[name]
+
+    def set_params(self, **params):
+        for name in vars(self).pop("_opened", ()):
+            vars(self).pop(name, None)
+        return super().set_params(**params)
+
+
+# The same set of outputs under another embedding.
+
+
+class EmbeddingView(BaseSpace):
+    """Wraps a space: its outputs, names and limits, with an embedding of the view's own."""
+
+    def __init__(self, space):
+        self.space = space
+
+    @property
+    def labels_(self):
+        return self.space.labels_
+
+    @property
+    def dag_(self):
+        return self.space.dag_
+
+    @property
+    def limits_(self):
+        return getattr(self.space, "limits_", None)
+
+    def fit(self, Y):
+        self.space.fit(Y)
+        return self
+
+    def validate(self, Y):
+        return self.space.validate(Y)
+
+    def restore(self, Z, index=None):
+        return self.space.restore(Z, index)
+
+    def contains(self, Z):
+        return self.space.contains(Z)
+
+    def _over(self, space):
+        """The same view of another space."""
+        return type(self)(space)
+
+    def rows(self, index):
+        return self._over(self.space.rows(index))
+
+    def restrict(self, **limits):
+        return self._over(self.space.restrict(**limits))
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name == self.embedding:
+            return self
+        return self.space.with_embedding(name, outputs, candidates)
+
+
+# Any space narrowed to a list of its outputs, each a coordinate of its own.
+
+
+class ListView(EmbeddingView):
+    """Outputs of a space that are listed: the cheapest are found by comparing all.
+
+    A child brings ``listed_`` (m, ...), and costs have a column for each of them.
+    """
+
+    listed_: np.ndarray
+
+    def _over(self, space):
+        view = copy.copy(self)
+        view.space = space
+        return view
+
+    def allowed(self, part=slice(None)) -> np.ndarray:
+        """Which listed outputs, or some of them, may be predicted; shape (1 or n, m)."""
+        return held_by(self.space, self.listed_[part])
+
+    def _allowed_costs(self, costs):
+        name = type(self).__name__
+        costs = check_costs(costs, len(self.listed_), used_by=name)
+        check_n_rows(self.limits_, len(costs), name)
+        return np.where(self.allowed(), costs, np.inf)
+
+    def argmin(self, costs):
+        best, values = cheapest(self._allowed_costs(costs))
+        self._check_some(values)
+        return Decoded(self.listed_[best], values, values)
+
+    def _check_some(self, values):
+        """Raise where the limits exclude the whole list of a row; values of shape (n,)."""
+        lost = np.flatnonzero(~np.isfinite(values))
+        if len(lost):
+            raise InfeasibleError(
+                f"{type(self.space).__name__}: none of the {len(self.listed_)} listed outputs, "
+                f"such as those of training, meets the constraints in row {lost[0]}; a list of "
+                "candidates may hold others.", int(lost[0]),
+            )  # fmt: skip
+
+    def kbest(self, costs, k):
+        k = check_k(k, type(self).__name__)
+        order, values = k_cheapest(self._allowed_costs(costs), k)
+        self._check_some(values.min(axis=1))
+        return Decoded(self.listed_[order], values, values)
+
+
+class ListedOutputs(ListView):
+    r"""Finitely many outputs of a space, :math:`\psi(z) = e_z` over the list.
+
+    Any loss is bilinear here. Exact *over the candidates*: by default all that is listed.
+
+    Parameters
+    ----------
+    space : a space with outputs as rows of an array
+    outputs : array of shape (m, d)
+        Outputs to know, such as those of training; repeated ones count once.
+    candidates : array of shape (c, d), default=None
+        Outputs that may be predicted; None for all that are known. Training outputs
+        beyond them still count through their losses.
+    """
+
+    embedding = "outputs"
+
+    def __init__(self, space, outputs, candidates=None):
+        self.space = space
+        self.outputs = outputs
+        self.candidates = candidates
+        rows = np.asarray(outputs)
+        rows = rows if candidates is None else np.vstack([candidates, rows]).astype(rows.dtype)
+        first = np.sort(np.unique(_keys(rows), return_index=True)[1])
+        self.listed_ = rows[first]
+        n_first = len(rows) if candidates is None else len(candidates)
+        self.n_candidates_ = int((first < n_first).sum())  # they come first in the list
+        keys = _keys(self.listed_)
+        self._order = np.argsort(keys)
+        self._sorted = keys[self._order]
+
+    def embed(self, Z):
+        keys = _keys(np.asarray(Z, dtype=self.listed_.dtype))
+        place = np.searchsorted(self._sorted, keys).clip(max=len(self._sorted) - 1)
+        known = np.flatnonzero(self._sorted[place] == keys)
+        at = known, self._order[place[known]]
+        shape = (len(keys), len(self.listed_))
+        return sparse.csr_array((np.ones(len(known)), at), shape=shape)
+
+    def lift(self, costs, embedding):
+        """Costs of any embedding that the listed space has: every output on the list is priced."""
+        if embedding == self.embedding:
+            return costs
+        psi = self.space.with_embedding(embedding).embed(self.listed_)
+        costs = check_costs(costs, psi.shape[1], used_by=type(self).__name__)
+        return costs @ psi.T
+
+    def allowed(self, part=slice(None)):
+        allowed = super().allowed()
+        allowed[:, self.n_candidates_ :] = False
+        return allowed[:, part]
+
+
+def _keys(rows: np.ndarray) -> np.ndarray:
+    """Rows as single comparable items, byte for byte."""
+    rows = np.ascontiguousarray(rows)
+    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
-from skstruct._arrays.optional import is_pandas
-from skstruct._arrays.units import unit_vectors
+from skstruct._arrays.imports import is_pandas
+from skstruct._arrays.rows import unit_vectors
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes import Classes
-from skstruct.spaces.forms import is_missing_name
+from skstruct.spaces.common.formats import is_missing_name
 
 
 class Candidates(Classes):

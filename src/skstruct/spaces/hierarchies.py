@@ -5,20 +5,79 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.decoding.binary_programs import BinaryProgram
-from skstruct.decoding.closure import dag_closed_sets
-from skstruct.decoding.dag import Dag
-from skstruct.decoding.forest import (
+from skstruct.solvers.binary_programs import BinaryProgram
+from skstruct.solvers.dags import (
+    Dag,
+    dag_closed_sets,
     forest_closed_sets,
     forest_exclusive_sets,
     forest_sized_sets,
 )
-from skstruct.decoding.lists import cheapest
-from skstruct.spaces.counting import LIMIT
-from skstruct.spaces.forest_uniform import ForestShares
-from skstruct.spaces.indicators import IndicatorSpace
-from skstruct.spaces.label_graph import LabelGraph
-from skstruct.spaces.programs import decode_rows, limit_constraints
+from skstruct.solvers.k_best import cheapest
+from skstruct.spaces.common.counting import LIMIT
+from skstruct.spaces.common.label_graph import LabelGraph
+from skstruct.spaces.indicator_sets.decoding import decode_rows, limit_constraints
+from skstruct.spaces.label_sets import IndicatorSpace
+
+
+class ForestShares:
+    """Closed sets of a forest: given that its parent is in, a label is a coin by itself.
+
+    ways(v) = 1 + product over children of ways(child), the empty set included; given its
+    parent, a label is in with chance (ways - 1) / ways.
+
+    Parameters
+    ----------
+    dag : Dag
+        A forest.
+    low, high : bool arrays of shape (d,)
+        Labels that are in for certain, with all above them; labels that may be in: others are
+        out, with all below them.
+    """
+
+    def __init__(self, dag: Dag, low, high):
+        self.dag, self.share = dag, np.empty(dag.n_nodes)
+        parent, product = dag.parent_of, [1] * dag.n_nodes
+        for v in dag.order[::-1]:
+            inside = product[v] if high[v] else 0
+            ways = inside + (not low[v])
+            self.share[v] = inside / ways
+            if parent[v] >= 0:
+                product[parent[v]] *= ways
+
+    def mean(self) -> np.ndarray:
+        """Chance of each label; shape (d,)."""
+        parent, mean = self.dag.parent_of, self.share.copy()
+        for v in self.dag.order:
+            if parent[v] >= 0:
+                mean[v] *= mean[parent[v]]
+        return mean
+
+    def second_moment(self) -> np.ndarray:
+        """Chance of each pair of labels; shape (d, d).
+
+        Given that its parent is in, a label is independent of all that is not below it: two
+        labels are in together with chance p_j p_k / p_lca.
+        """
+        dag, p, below = self.dag, self.mean(), self.dag.ancestors.tocsc()
+        moment = np.outer(p, p)
+        for v in dag.order:
+            if dag.parent_of[v] >= 0:
+                moment[v] = moment[dag.parent_of[v]] * self.share[v]
+            under = below.indices[below.indptr[v] : below.indptr[v + 1]]
+            moment[v, under] = p[under]  # whoever is below v has v in
+        return moment
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Uniform samples: a coin for every label whose parent is in; int8 of shape (n, d)."""
+        outputs = (rng.random((n, self.dag.n_nodes)) < self.share).astype(np.int8)
+        for v in self.dag.order:
+            if self.dag.parent_of[v] >= 0:
+                outputs[:, v] &= outputs[:, self.dag.parent_of[v]]
+        return outputs
+
+
+# Label sets that hold the parents of their members.
 
 
 class Hierarchy(IndicatorSpace):
@@ -208,7 +267,7 @@ class Hierarchy(IndicatorSpace):
         return paths, (broken == 0) & allowed
 
     def with_embedding(self, name, outputs=None, candidates=None):
-        from skstruct.spaces.parent_products import ParentProducts
+        from skstruct.spaces.indicator_sets.embeddings import ParentProducts
 
         if name == "indicators and parents":
             return ParentProducts(self)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Subsets of a fixed set of labels."""
+"""Subsets of labels: the base class of 0/1 outputs closed in a graph, and plain label sets."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
@@ -10,14 +11,249 @@ from typing import ClassVar
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from skstruct.decoding.binary_programs import BinaryProgram
-from skstruct.decoding.dag import Dag
-from skstruct.decoding.subsets import cheapest_subsets, keep_group_winners, threshold
-from skstruct.spaces.forms import check_distinct
-from skstruct.spaces.free_subsets import FreeSubsets
-from skstruct.spaces.indicators import IndicatorSpace
-from skstruct.spaces.limits import Limits, check_size
-from skstruct.spaces.programs import decode_rows, limit_constraints
+from skstruct._arrays.checks import check_costs
+from skstruct.solvers.binary_programs import BinaryProgram
+from skstruct.solvers.dags import Dag
+from skstruct.solvers.k_best import k_best
+from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
+from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
+from skstruct.spaces.common.formats import LabelSetForm, check_distinct, read_label_sets
+from skstruct.spaces.constraints import Limits, check_n_rows, check_size, label_groups, label_mask
+from skstruct.spaces.indicator_sets.counting import UniformSets
+from skstruct.spaces.indicator_sets.decoding import (
+    cheapest_subsets,
+    decode_rows,
+    keep_group_winners,
+    limit_constraints,
+    threshold,
+)
+
+
+class IndicatorSpace(UniformSets):
+    """Sets of named labels as 0/1 rows, each its own embedding.
+
+    A child brings ``labels_``, ``dag_`` (sets hold the parents of their members),
+    ``limits_`` and ``_decode``; everything else is here.
+    """
+
+    embedding = "indicators"
+    default_loss = "hamming"
+    usual_losses: ClassVar[tuple[str, ...]] = ("f1", "zero_one")
+
+    @abstractmethod
+    def _decode(self, costs, limits: Limits):
+        """Outputs, values (infinite where infeasible) and bounds."""
+
+    # ------------------------------------------------------------- the user's form
+    @property
+    def _form(self) -> LabelSetForm:
+        return getattr(self, "form_", LabelSetForm())
+
+    def _read(self, Y, labels):
+        return read_label_sets(Y, labels, used_by=type(self).__name__)
+
+    def fit(self, Y):
+        _, _, self.form_ = self._read(Y, self.labels_)
+        return self
+
+    def validate(self, Y):
+        """Outputs in canonical form: an int8 array of shape (n, d), one column per label."""
+        return self._read(Y, self.labels_)[0]
+
+    def restore(self, Z, index=None):
+        """Canonical outputs in the form that was seen in ``fit``."""
+        return self._form.write(np.asarray(Z), self.labels_, index)
+
+    def embed(self, Z):
+        return np.asarray(Z, dtype=np.float64)
+
+    # ------------------------------------------------------------- limits
+    def restrict(self, *, include=None, exclude=None, min_size=None, max_size=None, exclusive=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        include, exclude : label names, the same for all rows or a collection per row
+            Labels known to be in and known to be out; also 0/1 arrays of shape (n, d). A
+            single row of them serves all rows.
+        min_size, max_size : int
+            Limits on the number of labels.
+        exclusive : list of groups of label names
+            At most one label of each group.
+        """
+        return self._narrowed(include, exclude, min_size, max_size, self._groups(exclusive), False)
+
+    def _groups(self, exclusive):
+        return label_groups(exclusive, self.labels_, type(self).__name__)
+
+    def _narrowed(self, include, exclude, min_size, max_size, groups, one_path):
+        name = type(self).__name__
+        low = label_mask(include, self.labels_, "include", name)
+        high = ~label_mask(exclude, self.labels_, "exclude", name)
+        sizes = {
+            "min_size": check_size(min_size, "min_size", name),
+            "max_size": check_size(max_size, "max_size", name),
+        }
+        limits = self.limits_.narrow(low=low, high=high, groups=groups, one_path=one_path, **sizes)
+        return self._limited(limits)
+
+    def _limited(self, limits: Limits):
+        narrowed = super()._limited(limits)
+        narrowed.__dict__.pop("_count", None)
+        return narrowed
+
+    # ------------------------------------------------------------- decoding
+    def argmin(self, costs) -> Decoded:
+        """For every row the set of least total cost; costs of shape (n, d)."""
+        costs = check_costs(costs, len(self.labels_), used_by=type(self).__name__)
+        self._check_rows(len(costs))
+        outputs, values, bounds = self._decode(costs, self.limits_)
+        return decoded_or_infeasible(outputs, values, bounds, self)
+
+    def kbest(self, costs, k: int) -> Decoded:
+        """The ``k`` cheapest sets of every row: outputs (n, k, d), values (n, k)."""
+        k = check_k(k, type(self).__name__)
+        costs = check_costs(costs, len(self.labels_), used_by=type(self).__name__)
+        self._check_rows(len(costs))
+
+        def best_within(rows, low, high):
+            limits = self.limits_.rows(rows).within(low, high)
+            return self._decode(costs[rows], limits)[:2]
+
+        outputs, values = k_best(best_within, len(costs), costs.shape[1], k)
+        check_feasible(np.isfinite(values).any(axis=1), self)
+        return Decoded(outputs, values, values)
+
+    # ------------------------------------------------------------- laws and chains
+    def law(self, scores):
+        r"""The laws :math:`p(z) \propto \exp \langle u, z \rangle` of the sets; scores u (n, d).
+
+        By dynamic programming on label sets and forests, within limits that may differ from row
+        to row, with exclusive groups of siblings; by a list of all sets on other graphs, or None
+        where there are too many.
+        """
+        scores = self._checked_scores(scores, len(self.labels_))
+        self._check_rows(len(scores))
+        from skstruct.spaces.indicator_sets.distribution import set_law
+
+        return set_law(self, scores)
+
+    def moves(self):
+        """Labels come in and leave, or change places; None where limits may cut sets off."""
+        from skstruct.spaces.indicator_sets.proposals import set_moves
+
+        return set_moves(self)
+
+    def _check_rows(self, n: int):
+        check_n_rows(self.limits_, n, type(self).__name__)
+
+    def relaxation(self):
+        """All sets of the same labels."""
+        return LabelSets(self.labels_) if self.embedding == "indicators" else None
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        from skstruct.spaces.indicator_sets.embeddings import SizedSets
+
+        if name == "sized indicators":
+            return SizedSets(self)
+        return super().with_embedding(name, outputs, candidates)
+
+
+# Subsets within limits on their size under the uniform distribution, in closed form.
+
+
+class FreeSubsets:
+    """Subsets of smallest..largest labels, of which some are known to be in or out.
+
+    All others may change places: everything follows from how many subsets there are of each
+    size, as whole numbers.
+
+    Parameters
+    ----------
+    low, high : bool arrays of shape (d,)
+        Labels that must and that may be in.
+    smallest, largest : int
+
+    Examples
+    --------
+    >>> two_of_four = FreeSubsets(np.zeros(4, bool), np.ones(4, bool), 2, 2)
+    >>> two_of_four.total, two_of_four.mean()
+    (6, array([0.5, 0.5, 0.5, 0.5]))
+    """
+
+    def __init__(self, low, high, smallest: int, largest: int):
+        self.low, self.high, self.open = low, high, np.flatnonzero(high & ~low)
+        self.sizes = smallest, largest
+        self.possible = not (low & ~high).any()
+
+    @cached_property
+    def ways(self) -> list[int]:
+        """Number of subsets with s free labels, for every s."""
+        (smallest, largest), free, forced = self.sizes, len(self.open), int(self.low.sum())
+        binomial, ways = int(self.possible), []
+        for s in range(free + 1):
+            ways.append(binomial if smallest <= s + forced <= largest else 0)
+            binomial = binomial * (free - s) // (s + 1)
+        return ways
+
+    @cached_property
+    def total(self) -> int:
+        """Number of subsets."""
+        smallest, largest = self.sizes
+        forced, free = int(self.low.sum()), len(self.open)
+        if self.possible and smallest <= forced and forced + free <= largest:
+            return 2**free
+        return sum(self.ways)
+
+    def _sum(self, function) -> int:
+        """Sum of a function of the number of free labels over all subsets."""
+        return sum(function(s) * ways for s, ways in enumerate(self.ways))
+
+    def mean(self) -> np.ndarray:
+        """Chance of each label; shape (d,)."""
+        chance = self._sum(lambda s: s) / (max(len(self.open), 1) * self.total)
+        return np.where(self.low, 1.0, np.where(self.high, chance, 0.0))
+
+    def second_moment(self) -> np.ndarray:
+        """Chance of each two labels together; shape (d, d)."""
+        n, mean = len(self.open), self.mean()
+        moment = np.outer(mean, mean)  # right wherever one of the two is known
+        both = self._sum(lambda s: s * (s - 1)) / (max(n * (n - 1), 1) * self.total)
+        moment[np.ix_(self.open, self.open)] = both
+        np.fill_diagonal(moment, mean)
+        return moment
+
+    def covariance(self) -> Covariance | None:
+        """By its eigenspaces, where nothing is known; else None.
+
+        With s the size of a subset, Var(s) / d on ones and E[s (d - s)] / (d (d - 1)) on what
+        is orthogonal to them.
+        """
+        d = len(self.low)
+        if len(self.open) < d:
+            return None
+        if self.total == 2**d:
+            return Scalar(0.25, d)
+        one, square = self._sum(lambda s: s), self._sum(lambda s: s * s)
+        on_ones = (square * self.total - one * one) / (d * self.total**2)
+        on_rest = (d * one - square) / (max(d * (d - 1), 1) * self.total)
+        return Exchangeable(on_ones, on_rest, d)
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """``n`` subsets drawn uniformly and independently; int8 of shape (n, d)."""
+        outputs = np.repeat(self.low[None].astype(np.int8), n, axis=0)
+        free = len(self.open)
+        if self.total == 2**free:
+            outputs[:, self.open] = rng.integers(2, size=(n, free), dtype=np.int8)
+            return outputs
+        share = np.array([ways / self.total for ways in self.ways])
+        size = rng.choice(free + 1, size=n, p=share / share.sum())
+        rank = rng.random((n, free)).argsort(axis=1).argsort(axis=1)
+        outputs[:, self.open] = rank < size[:, None]
+        return outputs
+
+
+# Subsets of a fixed set of labels.
 
 
 class LabelSets(IndicatorSpace):

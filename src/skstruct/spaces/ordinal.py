@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from skstruct.spaces.forms import check_distinct, plain_name, unknown_label
-from skstruct.spaces.label_graph import LabelGraph
-from skstruct.spaces.limits import is_label, label_mask
+from skstruct.spaces.common.formats import check_distinct, plain_name, unknown_label
+from skstruct.spaces.common.label_graph import LabelGraph
+from skstruct.spaces.constraints import is_label, label_mask
 from skstruct.spaces.poset import Poset
 
 

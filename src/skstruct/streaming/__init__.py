@@ -3,14 +3,13 @@
 
 from typing import TYPE_CHECKING
 
-from skstruct._arrays.lazy import lazy_names
-from skstruct.streaming.choice import as_source, is_source
+from skstruct._arrays.imports import lazy_names
+from skstruct.streaming.sources import as_source, is_source
 
 if TYPE_CHECKING:
     from skstruct.streaming.arrays import ArraySource
     from skstruct.streaming.blocks import Block, Partition, Source
-    from skstruct.streaming.dask_engine import DaskEngine
-    from skstruct.streaming.engines import SerialEngine, merge_tree, opened
+    from skstruct.streaming.engines import DaskEngine, SerialEngine, merge_tree, opened
     from skstruct.streaming.iterators import IteratorSource
     from skstruct.streaming.parquet import ParquetSource
     from skstruct.streaming.pipeline import overlapped
@@ -21,7 +20,7 @@ __getattr__ = lazy_names(
     {
         "ArraySource": "arrays",
         "Block": "blocks",
-        "DaskEngine": "dask_engine",
+        "DaskEngine": "engines",
         "IteratorSource": "iterators",
         "ParquetSource": "parquet",
         "Partition": "blocks",

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From a data file to a fitted model and back: what the command line is made of."""
 
-from skstruct.tasks.learners import LEARNERS, default_learner, make_learner
+from skstruct.tasks.encoders import TableEncoder, TokenEncoder
+from skstruct.tasks.learners import (
+    LEARNERS,
+    default_learner,
+    make_learner,
+    outputs_for_learning,
+    space_for,
+)
 from skstruct.tasks.model import TaskModel
-from skstruct.tasks.outputs import outputs_for_learning, space_for
-from skstruct.tasks.table_encoder import TableEncoder
-from skstruct.tasks.token_encoder import TokenEncoder
 
 __all__ = [
     "LEARNERS",

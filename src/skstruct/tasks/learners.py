@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Learners by short names, and which one to take when nobody says."""
+"""The space and the learner of a task: by name, or which ones to take when nobody says."""
 
 from __future__ import annotations
 
@@ -8,8 +8,83 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from skstruct.datasets.table import Table
+import numpy as np
+
+from skstruct import spaces
+from skstruct.datasets.dataset import Table
+from skstruct.exceptions import DataFormatError
+from skstruct.losses import resolve_loss
 from skstruct.model_selection.evaluation import loss_name
+
+
+def space_for(data):
+    """The space that a data set's outputs come from, by its task; not yet fitted.
+
+    Parameters
+    ----------
+    data : Dataset
+    """
+    if data.task == "classes":
+        return spaces.Classes(data.labels)
+    if data.task == "labels":
+        return spaces.LabelSets(data.labels)
+    if data.task == "hierarchy":
+        if data.edges is None:
+            raise DataFormatError("a hierarchy needs its edges: give a file of them")
+        return spaces.Hierarchy(data.edges, data.labels, close=True)
+    if data.task == "ranking":
+        return spaces.Rankings(data.labels)
+    if data.task == "sequence":
+        return spaces.Sequences()
+    if data.task == "histogram":
+        return spaces.Simplex(labels=data.labels)
+    if data.task == "ordinal":
+        return spaces.Ordinal(data.labels)
+    return spaces.Interval() if len(data.labels) == 1 else spaces.Box(labels=data.labels)
+
+
+def outputs_for_learning(data, labels=None):
+    """Outputs as ``fit`` and ``score`` read them.
+
+    Parameters
+    ----------
+    data : Dataset
+    labels : tuple of str, default=None
+        Items or targets in the order of columns that is wanted; that of the data when None.
+    """
+    if data.outputs is None:
+        raise DataFormatError(
+            f"{data.name} has no outputs; say which columns they are (--target NAME)"
+        )
+    outputs = data.outputs
+    if data.task in ("ranking", "regression", "histogram") and labels is not None:
+        outputs = _columns(data, labels)
+    if data.task == "ranking":  # 0 stands for what was not ranked
+        return np.where(outputs == 0, np.nan, outputs.astype(np.float64))
+    if data.task == "regression" and outputs.shape[1] == 1:
+        return outputs[:, 0]
+    return outputs
+
+
+def _columns(data, labels):
+    """Columns of outputs by name; an item that these data never rank has rank 0."""
+    place = {name: j for j, name in enumerate(data.labels)}
+    unknown = [name for name in data.labels if name not in set(labels)]
+    missing = [name for name in labels if name not in place]
+    if unknown or (missing and data.task != "ranking"):
+        wrong = f"{unknown[0]!r} is none of them" if unknown else f"{missing[0]!r} is missing"
+        raise DataFormatError(
+            f"the outputs should be those of training, {', '.join(map(str, labels[:8]))}; {wrong}"
+        )
+    outputs = np.zeros((len(data), len(labels)), dtype=data.outputs.dtype)
+    for j, name in enumerate(labels):
+        if name in place:
+            outputs[:, j] = data.outputs[:, place[name]]
+    return outputs
+
+
+# Learners by short names, and which one to take when nobody says.
+
 
 # Beyond, landmarks: an exact system has n^2 numbers, which are in the model file as well, and 3.2
 # GB for 20,000 rows.
@@ -41,7 +116,7 @@ class NamedLearner:
     smoother: str | None = None  # module and class of a smoother
 
 
-_CRM = "skstruct.learners.conditional_risk:ConditionalRiskMinimizer"
+_CRM = "skstruct.learners.conditional_risk.learner:ConditionalRiskMinimizer"
 _ALL = (
     NamedLearner("kernel", _CRM, "conditional risk, kernel ridge regression, any number of rows"),
     NamedLearner("linear", _CRM, "the same with a linear kernel", {"kernel": "linear"}),
@@ -221,3 +296,48 @@ def needs_all_rows(name: str, learner, loss) -> str | None:
 def _found(home):
     module, _, name = home.partition(":")
     return getattr(import_module(module), name)
+
+
+# What a fit will do, in words, before it begins.
+
+
+def loss_of(learner, space):
+    """The loss that a learner will have: its own, or the usual one of the space."""
+    asked = getattr(learner, "loss", None)
+    return resolve_loss(space.default_loss if asked is None else asked)
+
+
+def choice_in_words(name, why, learner, space, data, scale) -> list[str]:
+    """Learner, task, space, loss and encoding, a sentence each.
+
+    Parameters
+    ----------
+    name, why : str
+        Short name of the learner, and the reason for it.
+    learner, space : not yet fitted
+    data : Dataset or TrainingBlocks
+    scale : as in TableEncoder
+    """
+    usual = getattr(learner, "loss", None) is None
+    loss = loss_name(loss_of(learner, space)) + (" (the usual one)" if usual else "")
+    return [
+        f"learner {name} ({type(learner).__name__}): {why}.",
+        f"task {data.task}, space {type(space).__name__}, loss {loss}; {len(data):,} rows.",
+        _encoding(data.inputs, scale),
+    ]
+
+
+def _encoding(inputs, scale):
+    if not isinstance(inputs, Table):
+        return "inputs are sequences: every position has features of its neighbours."
+    n_names = sum(values is not None for values in inputs.values)
+    n_numbers = len(inputs.names) - n_names
+    n_features = sum(
+        1 if values is None or len(values) < 3 else len(values) for values in inputs.values
+    )
+    scaled = "scaled" if scale == "standard" else "as they are"
+    columns = "1 column" if n_numbers == 1 else f"{n_numbers:,} columns"
+    parts = [f"{columns} of numbers, {scaled}"] if n_numbers else []
+    parts += [f"{n_names:,} of names, one-hot"] if n_names else []
+    features = "1 feature" if n_features == 1 else f"{n_features:,} features"
+    return f"inputs are {', and '.join(parts)}: {features}."

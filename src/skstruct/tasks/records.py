@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.imports import is_pandas
 from skstruct.datasets.blocks import as_number_column, check_columns
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.formats.columns import NumberColumn, TextColumn, as_table
 from skstruct.datasets.formats.outputs import assemble
 from skstruct.datasets.formats.targets import choose_targets
-from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 
 NAME = "X"  # of data that have no file

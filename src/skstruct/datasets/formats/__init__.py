@@ -1,23 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """File formats, those that are told apart more surely first."""
 
-from skstruct.datasets.formats import (
-    arff,
-    clus,
-    conll,
-    csv_files,
-    label_ranking,
-    letters,
-    libsvm,
-    mulan,
-    parquet,
-)
+from skstruct.datasets.formats import conll, csv_files, label_ranking, letters, libsvm, parquet
+from skstruct.datasets.formats.arff import dialects
 
 FORMATS = (
     parquet.FORMAT,
-    clus.FORMAT,
-    mulan.FORMAT,
-    arff.FORMAT,
+    dialects.CLUS,
+    dialects.MULAN,
+    dialects.ARFF,
     letters.FORMAT,
     label_ranking.FORMAT,
     libsvm.FORMAT,

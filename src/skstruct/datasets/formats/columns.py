@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skstruct.datasets.table import Table
+from skstruct.datasets.dataset import Table
 from skstruct.exceptions import DataFormatError
 
 # Words for "no value"; those of pandas that people write, too.
@@ -207,3 +207,42 @@ def sorted_names(names) -> tuple[str, ...]:
     if numbers is None or not np.isfinite(numbers).all():
         return tuple(names)
     return tuple(names[i] for i in np.argsort(numbers, kind="stable"))
+
+
+# Cells that a spreadsheet would run: an apostrophe before them says that they are text.
+
+
+_RUNS = re.compile(r"'*[=+\-@\t\r]")  # with apostrophes of its own, so that one can be taken off
+
+
+def harmless(text: str) -> str:
+    """A cell of a CSV file that no spreadsheet takes for a formula; numbers stay as they are.
+
+    Examples
+    --------
+    >>> harmless("=1+1"), harmless("-1.5"), harmless("a-b")
+    ("'=1+1", '-1.5', 'a-b')
+    """
+    if _RUNS.match(text) is None or (text[0] in "+-" and as_numbers([text]) is not None):
+        return text
+    return "'" + text
+
+
+def as_meant(text: str) -> str:
+    """What :func:`harmless` was given.
+
+    Examples
+    --------
+    >>> as_meant("'=1+1"), as_meant("'tis"), as_meant(harmless("'=1"))
+    ('=1+1', "'tis", "'=1")
+    """
+    return text[1:] if text[:1] == "'" and _RUNS.match(text) else text
+
+
+def column_as_meant(column: TextColumn) -> TextColumn:
+    """A column of texts without the apostrophes of :func:`harmless`."""
+    if not any(text[:1] == "'" for text in column.texts):
+        return column
+    known = Codes()
+    codes = np.array([known[as_meant(text)] for text in column.texts], dtype=np.int64)
+    return TextColumn(column.name, codes[column.codes], tuple(known))

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A token per line, in columns, and an empty line after each sentence: CoNLL's files."""
+"""CoNLL's files, a token per line in columns, and CoNLL-U of Universal Dependencies.
+
+See https://universaldependencies.org/format.html.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,129 @@ import re
 from pathlib import Path
 
 from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.files import read_lines, stem
 from skstruct.datasets.formats.base import Format, ReadOptions
-from skstruct.datasets.formats.conllu import is_conllu, read_conllu
-from skstruct.datasets.formats.text import read_lines, stem
 from skstruct.exceptions import DataFormatError
+
+CONLLU_COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+_CONLLU_ID = re.compile(r"[0-9]+([-.][0-9]+)?")
+
+
+def is_conllu(lines) -> bool:
+    """Whether the first line that is no comment has ten fields, of which the first one counts.
+
+    Examples
+    --------
+    >>> is_conllu(["# sent_id = 1", "1\\tGo\\tgo\\tVERB\\t_\\t_\\t0\\troot\\t_\\t_"])
+    True
+    >>> is_conllu(["# # B-NP"])
+    False
+    """
+    first = next((line for line in lines if line.strip() and line[0] != "#"), "")
+    fields = first.split("\t")
+    return len(fields) == len(CONLLU_COLUMNS) and _CONLLU_ID.fullmatch(fields[0]) is not None
+
+
+def read_conllu(path, lines, options: ReadOptions) -> Dataset:
+    """Sentences of words with one tag each.
+
+    The tag is UPOS, or the column that ``options.targets`` names or numbers. Inputs are the
+    forms, and UPOS as well where a column to the right of XPOS is the tag: the others are
+    annotations that new text has not. Comments, words that are contracted from several
+    (``1-2``), and empty nodes (``1.1``), which are not in the text, are left out.
+
+    Raises
+    ------
+    DataFormatError
+        Tells the line.
+    """
+    try:
+        sentences, n_contracted, n_empty = _conllu_sentences(lines)
+        tag = _conllu_tag_column(options)
+    except DataFormatError as error:
+        raise error.at(path=path) from None
+    remarks = []
+    if n_contracted or n_empty:
+        remarks.append(
+            f"{_some(n_contracted, 'multi-word token')} (1-2) and {_some(n_empty, 'empty node')} "
+            "(1.1) are left out: words have tags."
+        )
+    known = (
+        [1]
+        if tag is None or tag <= CONLLU_COLUMNS.index("XPOS")
+        else [1, CONLLU_COLUMNS.index("UPOS")]
+    )
+    inputs = [[tuple(word[j] for j in known) for word in words] for words in sentences]
+    names = " and ".join(CONLLU_COLUMNS[j] for j in known)
+    if tag is None:
+        remarks.append("The file is read without outputs.")
+        return Dataset(stem(path), "conll", "sequence", inputs, remarks=tuple(remarks))
+    remarks.append(
+        f"The file is CoNLL-U: {CONLLU_COLUMNS[tag]} (column {tag + 1} of 10) is the tag, the "
+        f"inputs are {names}."
+    )
+    tags = [tuple(word[tag] for word in words) for words in sentences]
+    labels = tuple(sorted({name for sentence in tags for name in sentence}))
+    return Dataset(stem(path), "conll", "sequence", inputs, tags, labels, remarks=tuple(remarks))
+
+
+def _some(n, what):
+    return f"{n:,} {what}" + ("" if n == 1 else "s")
+
+
+def _conllu_sentences(lines):
+    """Lists of words, each of ten fields, and how many contracted and empty ones there were."""
+    sentences: list[list[list[str]]] = []
+    inside, n_contracted, n_empty = False, 0, 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            inside = False
+            continue
+        if line[0] == "#":
+            continue
+        fields = [field.strip(" ") for field in line.split("\t")]
+        if len(fields) != len(CONLLU_COLUMNS):
+            raise DataFormatError(
+                f"expected {len(CONLLU_COLUMNS)} fields, got {len(fields)}", line=number
+            )
+        if "" in fields:
+            raise DataFormatError("an empty field", line=number, column=fields.index("") + 1)
+        kind = _CONLLU_ID.fullmatch(fields[0])
+        if kind is None:
+            problem = f"an ID is 1, 1-2 or 1.1, got {fields[0][:60]!r}"
+            raise DataFormatError(problem, line=number, column=1)
+        if kind[1]:
+            n_contracted += kind[1][0] == "-"
+            n_empty += kind[1][0] == "."
+            continue
+        if not inside:
+            sentences.append([])
+            inside = True
+        sentences[-1].append(fields)
+    if not sentences:
+        raise DataFormatError("the file has no tokens")
+    return sentences, n_contracted, n_empty
+
+
+def _conllu_tag_column(options):
+    """Position of the tag, or None."""
+    if options.targets is None:
+        return CONLLU_COLUMNS.index("UPOS")
+    if not options.targets:
+        return None
+    known = {**{name: j for j, name in enumerate(CONLLU_COLUMNS)},
+             **{str(j + 1): j for j in range(len(CONLLU_COLUMNS))}}  # fmt: skip
+    tag = known.get(options.targets[0].upper())
+    if len(options.targets) != 1 or tag is None or tag < 2:
+        raise DataFormatError(
+            f"targets is one of {', '.join(CONLLU_COLUMNS[2:])}, by its name or its number 3 to 10, "
+            f"got {', '.join(map(str, options.targets))[:60]!r}"
+        )
+    return tag
+
+
+# A token per line, in columns, and an empty line after each sentence: CoNLL's files.
+
 
 DOCUMENT = "-DOCSTART-"  # such a line begins a document and is no token
 _TAG = re.compile(r"O|[BIESLUM]-.+")
@@ -25,7 +147,7 @@ def read_conll(path, options: ReadOptions) -> Dataset:
     ``targets=()`` says that there is none, as in a file to predict. All lines have the same
     number of columns. Lines that begin by ``-DOCSTART-`` are skipped. A file of CoNLL-U, ten
     columns by tabs of which the first one counts, is read by
-    :func:`~skstruct.datasets.formats.conllu.read_conllu`.
+    :func:`~skstruct.datasets.formats.conll.read_conllu`.
 
     Raises
     ------

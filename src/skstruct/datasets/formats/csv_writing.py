@@ -8,12 +8,10 @@ import re
 import numpy as np
 from scipy import sparse
 
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.formats.cells import ranked_items, write_cell
-from skstruct.datasets.formats.columns import Codes, is_missing
-from skstruct.datasets.formats.formulas import harmless
+from skstruct.datasets.formats.columns import Codes, harmless, is_missing
 from skstruct.datasets.formats.targets import is_row_name
-from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 
 _BLOCK = 1000
@@ -37,7 +35,7 @@ def write_csv(dataset: Dataset, file, *, raw: bool = False) -> None:
     a hierarchy whose labels are no paths (``write_data`` puts them into a file beside).
 
     Names that a spreadsheet would run get an apostrophe (see
-    :mod:`skstruct.datasets.formats.formulas`), which reading takes off; none if ``raw``.
+    :mod:`skstruct.datasets.formats.columns`), which reading takes off; none if ``raw``.
     """
     cell_of = _quoted if raw else _harmless
     inputs = check_table(dataset, "CSV")

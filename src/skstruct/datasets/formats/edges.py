@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from skstruct.datasets.formats.text import read_lines
+from skstruct.datasets.files import read_lines
 from skstruct.exceptions import DataFormatError
 
 MAX_DEPTH = 200  # of a path; all beginnings of it are labels
@@ -20,7 +20,7 @@ def read_edges(path) -> tuple[tuple[str, str], ...]:
     DataFormatError
         Tells the line; also if the pairs close a circle.
     """
-    from skstruct.spaces.label_graph import LabelGraph
+    from skstruct.spaces.common.label_graph import LabelGraph
 
     lines = [
         (number, line)

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.dataset import Dataset, Table
+from skstruct.datasets.files import read_lines, stem
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.csv_writing import check_table
-from skstruct.datasets.formats.text import read_lines, stem
-from skstruct.datasets.table import Table
 from skstruct.exceptions import DataFormatError
 
 _SIZES = re.compile(r"\s*([0-9]{1,9})\s*,\s*([0-9]{1,9})\s*,\s*([0-9]{1,9})\s*")

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from skstruct.datasets.dataset import Dataset
+from skstruct.datasets.files import read_lines, stem
 from skstruct.datasets.formats.base import Format, ReadOptions
-from skstruct.datasets.formats.text import read_lines, stem
 from skstruct.exceptions import DataFormatError
 
 N_PIXELS = 128

@@ -25,8 +25,10 @@ from skstruct.datasets.formats.targets import (
     choose_row_names,
     choose_targets,
     guess_task,
+    labelled_rows,
+    placed,
+    taken,
 )
-from skstruct.datasets.formats.unlabelled import labelled_rows, placed, taken
 from skstruct.exceptions import DataFormatError
 
 _SHARES_OFF = 1e-6

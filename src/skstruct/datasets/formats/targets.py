@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which columns of a table are outputs, and what kind of outputs they are."""
+"""Which columns of a table are outputs or names of rows, what kind of outputs they are, and
+which rows have none.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.datasets.formats.columns import TextColumn, as_numbers, is_missing
+from skstruct.datasets.formats.cells import read_cell
+from skstruct.datasets.formats.columns import NumberColumn, TextColumn, as_numbers, is_missing
 from skstruct.exceptions import DataFormatError
 
 # Names by which a column of outputs is known, and the task that some of them tell.
@@ -151,3 +154,147 @@ def tasks_of_many(columns: list[TextColumn]) -> set[str]:
         "histogram": (table >= 0).all() and np.allclose(table.sum(axis=1), 1, atol=1e-6),
     }
     return {"regression", *(t for t, may in may_be.items() if may and (len(table) or is_labels))}
+
+
+# Which column of a file that is read in blocks names the rows.
+
+
+_ROWS_COMPARED = 10_000  # read at once
+_DIGITS = 18  # of numbers that are compared
+
+
+def find_row_names(source, targets, options) -> str | None:
+    """The column that names the rows, or None, as for a file that is read as a whole.
+
+    A first column called ``row`` does so if no value comes twice, which takes a look at all of
+    them. Whole numbers that increase are seen to differ without being remembered.
+
+    Parameters
+    ----------
+    source : CsvBlocks or ParquetBlocks
+    targets : names of the columns of outputs
+    options : ReadOptions
+    """
+    name = choose_row_names(source.names, targets, options)
+    if name is None or options.id_column is not None:
+        return name
+    if not name.strip().lower().startswith("row"):
+        return name
+    return name if _increase(source, name) or _all_differ(source, name) else None
+
+
+def _texts(source, name):
+    for _, (column,) in source.blocks(_ROWS_COMPARED, {name: True}):
+        yield from column.cells()
+
+
+def _increase(source, name) -> bool:
+    """Whether a column holds whole numbers, plainly written, each above the one before."""
+    last = -1
+    for text in _texts(source, name):
+        plain = len(text) <= _DIGITS and text.isascii() and text.isdecimal()
+        if not plain or int(text) <= last:
+            return False
+        last = int(text)
+    return True
+
+
+def _all_differ(source, name) -> bool:
+    seen: set[str] = set()
+    for text in _texts(source, name):
+        if text in seen:
+            return False
+        seen.add(text)
+    return True
+
+
+# Rows without an output: counted and refused, or left out.
+
+
+MAY_BE_EMPTY = ("labels", "hierarchy", "ranking", "sequence")  # where one cell holds all names
+
+
+def is_unlabelled(columns: list[TextColumn], task: str) -> np.ndarray:
+    """Whether a row has no output: one of its cells says so; shape (n,).
+
+    An empty cell that may hold several names is the empty set, ranking or sequence.
+    """
+    empty = len(columns) > 1 or task not in MAY_BE_EMPTY
+    missing = np.zeros(len(columns[0].codes), dtype=bool)
+    for column in columns:
+        says = [is_missing(text) and (empty or bool(text.strip())) for text in column.texts]
+        missing |= np.array(says, dtype=bool)[column.codes]
+    return missing
+
+
+def labelled_rows(columns, task, skip: bool, fail, remarks: list[str]) -> np.ndarray | None:
+    """Numbers of the rows that have outputs, None where all have.
+
+    Parameters
+    ----------
+    columns : list of TextColumn
+        The outputs.
+    skip : bool
+        Whether rows without an output are left out; else the first of them is an error.
+    fail : as in :func:`~skstruct.datasets.formats.outputs.assemble`
+    """
+    missing = is_unlabelled(columns, task)
+    if not missing.any():
+        return None
+    n = int(missing.sum())
+    first, column, why = first_without(columns, task, missing)
+    if not skip:
+        raise fail(f"{why}; {unlabelled_message(n)}", first, column)
+    if n == len(missing):
+        raise fail("no row has an output, and those without one are to be left out")
+    remarks.append(left_out(n, fail("", first, column), first))
+    return np.flatnonzero(~missing)
+
+
+def first_without(columns, task, missing) -> tuple[int, str, str]:
+    """The first row without an output, the column that says so, and what is wrong with it."""
+    first = int(missing.argmax())
+    column = next(
+        c for c in columns if len(columns) == 1 or is_missing(c.texts[int(c.codes[first])])
+    )
+    return first, column.name, _problem(column.texts[int(column.codes[first])], task, len(columns))
+
+
+def unlabelled_message(n: int) -> str:
+    """How many rows have no output, and what can be done."""
+    some = "1 row has no output" if n == 1 else f"{n:,} rows have no output, this is the first"
+    return f"{some}: fill the cells, or leave the rows out (skip_unlabelled)"
+
+
+def left_out(n: int, error: DataFormatError, row: int) -> str:
+    """The remark on rows that are left out."""
+    place = f"row {row + 1}" if error.line is None else f"line {error.line}"
+    some = "1 row without an output is" if n == 1 else f"{n:,} rows without an output are"
+    return f"{some} left out; the first is {place}."
+
+
+def _problem(text, task, n_columns) -> str:
+    if n_columns == 1 and task in MAY_BE_EMPTY:
+        try:
+            read_cell(task, text)
+        except DataFormatError as error:
+            return error.problem
+    what = "the class" if task in ("classes", "ordinal") else "a value"
+    return f"{what} is missing ({text[:60]!r} says so)"
+
+
+def taken(column, rows):
+    """Some rows of a column; texts that none of them has are forgotten."""
+    if isinstance(column, NumberColumn):
+        return NumberColumn(column.name, column.numbers[rows])
+    return TextColumn.of(column.name, [column.texts[code] for code in column.codes[rows].tolist()])
+
+
+def placed(fail, rows, start: int = 0):
+    """What makes errors of a file, for rows that were taken of a block that begins at ``start``."""
+
+    def fail_there(problem, row=None, column=None):
+        inside = row if rows is None or row is None else int(rows[row])
+        return fail(problem, None if inside is None else start + inside, column)
+
+    return fail_there

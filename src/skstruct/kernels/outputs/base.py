@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a kernel between outputs promises, and how it is named."""
+"""What a kernel between outputs promises, how kernels are combined, and which one is meant by
+a name, an object or a function.
+"""
 
 from __future__ import annotations
 
 import copy
+import math
 from abc import abstractmethod
+from itertools import combinations
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing
 
+from skstruct.kernels.outputs.codes import hashable, listed
 from skstruct.spaces.base import Decoded
 
 Array = Any
@@ -107,20 +112,14 @@ class OutputKernel(BaseEstimator):
 
     # ------------------------------------------------------------- combined
     def __add__(self, other):
-        from skstruct.kernels.outputs.combined import added
-
         return added(self, resolve_output_kernel(other)) if _is_kernel(other) else NotImplemented
 
     def __radd__(self, other):
-        from skstruct.kernels.outputs.combined import added
-
         if isinstance(other, Real) and other == 0:  # where sum([...]) begins
             return self
         return added(resolve_output_kernel(other), self) if _is_kernel(other) else NotImplemented
 
     def __mul__(self, other):
-        from skstruct.kernels.outputs.combined import multiplied, scaled
-
         if isinstance(other, Real):
             return scaled(self, other)
         if not _is_kernel(other):
@@ -168,8 +167,6 @@ def resolve_output_kernel(kernel, **parameters) -> OutputKernel:
         raise ValueError(f"Parameters {sorted(parameters)} go with the name of a kernel only.")
     if isinstance(kernel, OutputKernel):
         return kernel
-    from skstruct.kernels.outputs.functions import FunctionKernel, MatrixKernel
-
     if isinstance(kernel, type) or not callable(kernel):
         raise ValueError(
             f"A kernel between outputs is a name, a kernel object or a function; got {kernel!r}."
@@ -178,12 +175,10 @@ def resolve_output_kernel(kernel, **parameters) -> OutputKernel:
 
 
 def _by_name(name: str):
-    from skstruct.kernels.outputs.dirac import Dirac
-    from skstruct.kernels.outputs.hamming import HammingKernel
+    from skstruct.kernels.outputs.matches import Dirac, HammingKernel
     from skstruct.kernels.outputs.paths import PathKernel
     from skstruct.kernels.outputs.precomputed import PrecomputedKernel
-    from skstruct.kernels.outputs.rows import LinearKernel
-    from skstruct.kernels.outputs.scaled import GaussianKernel, PolynomialKernel
+    from skstruct.kernels.outputs.vectors import GaussianKernel, LinearKernel, PolynomialKernel
 
     kernels = {
         "dirac": Dirac,
@@ -199,3 +194,338 @@ def _by_name(name: str):
             f"Unknown kernel between outputs {name!r}; known are {', '.join(kernels)}."
         )
     return kernels[name]
+
+
+# Kernels between outputs that come as functions, or as objects that give matrices.
+
+
+TRIED = 32  # distinct outputs whose pairs are asked for both ways round
+
+
+class FunctionKernel(OutputKernel):
+    """A function k(y, y') of two outputs that returns a number.
+
+    It is asked once for each pair of distinct outputs, and for the pairs of the first 32 both
+    ways round. That it is positive semidefinite is for its author to know.
+
+    Parameters
+    ----------
+    function : callable (y, y') -> float
+
+    Examples
+    --------
+    >>> FunctionKernel(lambda y, z: len(set(y) & set(z)))(["abc", "cd"], ["dc", "dc", "x"])
+    array([[1., 1., 0.],
+           [2., 2., 0.]])
+    """
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, A, B=None) -> np.ndarray:
+        rows, distinct = _distinct(A)
+        if B is None:
+            return self._square(distinct)[np.ix_(rows, rows)]
+        columns, others = _distinct(B)
+        table = np.array([[self._value(a, b) for b in others] for a in distinct])
+        return table[np.ix_(rows, columns)]
+
+    def _square(self, outputs: list) -> np.ndarray:
+        K = np.diag([self._value(y, y) for y in outputs])
+        for i, j in combinations(range(len(outputs)), 2):
+            K[i, j] = K[j, i] = self._value(outputs[i], outputs[j])
+            if j < TRIED:
+                back = self._value(outputs[j], outputs[i])
+                if not np.isclose(back, K[i, j], rtol=1e-8, atol=1e-12):
+                    raise ValueError(
+                        f"The kernel between outputs is not symmetric: of {outputs[i]!r} and "
+                        f"{outputs[j]!r} it is {K[i, j]:.6g}, the other way round {back:.6g}."
+                    )
+        return K
+
+    def diagonal(self, A) -> np.ndarray:
+        rows, distinct = _distinct(A)
+        return np.array([self._value(y, y) for y in distinct])[rows]
+
+    def paired(self, A, B) -> np.ndarray:
+        A, B = listed(A, "A kernel between outputs"), listed(B, "A kernel between outputs")
+        if len(A) != len(B):
+            raise ValueError(f"{len(A)} outputs cannot be compared with {len(B)} row by row.")
+        return np.array([self._value(a, b) for a, b in zip(A, B)])
+
+    def _value(self, a, b) -> float:
+        value = self.function(a, b)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = np.nan
+        if not np.isfinite(number):
+            raise ValueError(
+                "A kernel between outputs is a finite number for any two of them; of "
+                f"{a!r} and {b!r} it is {value!r}."
+            )
+        return number
+
+
+def _distinct(Y) -> tuple[np.ndarray, list]:
+    """Numbers of the outputs, and the distinct ones in order of appearance.
+
+    Outputs that cannot be hashed are all taken for different.
+    """
+    number: dict = {}
+    rows: list[int] = []
+    outputs: list = []
+    for i, y in enumerate(listed(Y, "A kernel between outputs")):
+        try:
+            key = hashable(y, "A kernel between outputs")
+        except ValueError:
+            key = ("not hashable", i)
+        rows.append(number.setdefault(key, len(number)))
+        if len(number) > len(outputs):
+            outputs.append(y)
+    return np.array(rows, dtype=np.int64), outputs
+
+
+class MatrixKernel(OutputKernel):
+    """A kernel object that gives matrices, kernel(A, B), such as a string kernel.
+
+    A :class:`~skstruct.kernels.SpectrumKernel` that is not normalized is the inner product of
+    n-gram counts, in which ``Strings`` of the same n embeds its outputs: the nearest string
+    is then searched for by the space.
+
+    Parameters
+    ----------
+    kernel : object, called with two lists of outputs
+        Its methods ``fit`` and ``diagonal`` are used if it has them.
+
+    Examples
+    --------
+    >>> from skstruct.kernels import EdgeKernel
+    >>> MatrixKernel(EdgeKernel()).loss([[1, 2, 3]], [[3, 2, 1]])
+    array([3.])
+    """
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def fit(self, Y):
+        self.kernel_ = clone(self.kernel, safe=False)
+        if hasattr(self.kernel_, "fit"):
+            self.kernel_.fit(Y)
+        return self
+
+    def __call__(self, A, B=None) -> np.ndarray:
+        kernel = getattr(self, "kernel_", self.kernel)
+        K = np.asarray(kernel(A, A if B is None else B), dtype=np.float64)
+        if K.ndim != 2 or not np.isfinite(K).all():
+            raise ValueError(
+                f"{type(kernel).__name__} gave an array of shape {K.shape} for outputs; a finite "
+                "matrix was expected."
+            )
+        return K
+
+    def diagonal(self, A) -> np.ndarray:
+        kernel = getattr(self, "kernel_", self.kernel)
+        if hasattr(kernel, "diagonal"):
+            return np.asarray(kernel.diagonal(A), dtype=np.float64)
+        return super().diagonal(A)
+
+    def largest_loss(self) -> float | None:
+        from skstruct.kernels.strings.kernels import NGramKernel
+
+        # Features of strings are counts, none below zero: (1 + 1) / 2 - 0 is the worst.
+        normalized = isinstance(self.kernel, NGramKernel) and self.kernel.normalize
+        return 1.0 if normalized else None
+
+    def embedding_on(self, space) -> str | None:
+        from skstruct.kernels.strings.kernels import SpectrumKernel
+
+        counted = isinstance(self.kernel, SpectrumKernel) and not self.kernel.normalize
+        if counted and space.embedding == "ngrams" and space.n == self.kernel.n:
+            return "ngrams"
+        return None
+
+    def cost(self, g, total):
+        raise ValueError(
+            "Squared counts of n-grams are no linear cost; use nearest(space, g, total)."
+        )
+
+    def nearest(self, space, g, total):
+        return space.nearest(g)
+
+
+# Sums, products and multiples of kernels between outputs.
+
+
+class SumKernel(OutputKernel):
+    r"""Kernels added with weights, :math:`\sum_j c_j k_j(y, y')`; also ``k + l`` and ``2.0 * k``.
+
+    Its features are those of all kernels side by side, each times :math:`\sqrt{c_j}`, and its
+    loss is the same sum of their losses. On a space it is bilinear where all kernels are, in
+    the same embedding.
+
+    Parameters
+    ----------
+    kernels : list of kernels between outputs, or their names
+    weights : list of numbers :math:`c_j \ge 0`, default=None
+        One each when None.
+
+    Examples
+    --------
+    >>> from skstruct.kernels import Dirac, HammingKernel
+    >>> kernel = HammingKernel(length=3) + 0.5 * Dirac()
+    >>> kernel(["abc", "ab"])
+    array([[3.5, 2. ],
+           [2. , 3.5]])
+    """
+
+    def __init__(self, kernels, weights=None):
+        self.kernels = kernels
+        self.weights = weights
+
+    def fit(self, Y):
+        self.kernels_ = [kernel.fit(Y) for kernel in _copies(self.kernels, "SumKernel")]
+        self._weights()
+        return self
+
+    def _weights(self) -> np.ndarray:
+        n = len(self.kernels)
+        weights = np.ones(n) if self.weights is None else np.asarray(self.weights, np.float64)
+        if weights.shape != (n,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise ValueError(
+                f"SumKernel: weights are {n} finite numbers, none below zero, one per kernel; got "
+                f"{self.weights!r}."
+            )
+        return weights
+
+    def _sum(self, method: str, *args):
+        values = [getattr(kernel, method)(*args) for kernel in _parts(self, "SumKernel")]
+        return sum(weight * value for weight, value in zip(self._weights(), values))
+
+    def __call__(self, A, B=None) -> np.ndarray:
+        return self._sum("__call__", A, B)
+
+    def diagonal(self, A) -> np.ndarray:
+        return self._sum("diagonal", A)
+
+    def paired(self, A, B) -> np.ndarray:
+        return self._sum("paired", A, B)
+
+    def loss(self, A, B) -> np.ndarray:
+        return self._sum("loss", A, B)
+
+    def admit(self, Y) -> None:
+        for kernel in _parts(self, "SumKernel"):
+            kernel.admit(Y)
+
+    def largest_loss(self) -> float | None:
+        largest = [kernel.largest_loss() for kernel in _parts(self, "SumKernel")]
+        if None in largest:
+            return None
+        return float(self._weights() @ np.array(largest, dtype=np.float64))
+
+    # ------------------------------------------------------------- on a space
+    def embedding_on(self, space) -> str | None:
+        names = {kernel.embedding_on(space) for kernel in _parts(self, "SumKernel")}
+        if len(names) > 1 or "ngrams" in names:  # squares of counts are no linear cost
+            return None
+        return names.pop()
+
+    def bind(self, space):
+        bound = copy.copy(self)
+        bound.kernels = [kernel.bind(space) for kernel in _parts(self, "SumKernel")]
+        bound.kernels_ = bound.kernels  # and fit after this fits copies of the bound ones
+        return bound
+
+    def cost(self, g, total):
+        return self._sum("cost", g, total)
+
+    def offset(self, g, total):
+        return self._sum("offset", g, total)
+
+
+class ProductKernel(OutputKernel):
+    r"""Kernels multiplied, :math:`\prod_j k_j(y, y')`; also ``k * l``.
+
+    Its features are all products of one feature of each kernel, so that it is positive
+    semidefinite where they are.
+
+    Parameters
+    ----------
+    kernels : list of kernels between outputs, or their names
+
+    Examples
+    --------
+    >>> from skstruct.kernels import Dirac, HammingKernel
+    >>> (HammingKernel(length=3) * HammingKernel(length=3))(["abc"], ["abd", "xyz"])
+    array([[4., 0.]])
+    """
+
+    def __init__(self, kernels):
+        self.kernels = kernels
+
+    def fit(self, Y):
+        self.kernels_ = [kernel.fit(Y) for kernel in _copies(self.kernels, "ProductKernel")]
+        return self
+
+    def _product(self, method: str, *args):
+        return math.prod(getattr(part, method)(*args) for part in _parts(self, "ProductKernel"))
+
+    def __call__(self, A, B=None) -> np.ndarray:
+        return self._product("__call__", A, B)
+
+    def diagonal(self, A) -> np.ndarray:
+        return self._product("diagonal", A)
+
+    def paired(self, A, B) -> np.ndarray:
+        return self._product("paired", A, B)
+
+    def admit(self, Y) -> None:
+        for kernel in _parts(self, "ProductKernel"):
+            kernel.admit(Y)
+
+    def bind(self, space):
+        bound = copy.copy(self)
+        bound.kernels = [kernel.bind(space) for kernel in _parts(self, "ProductKernel")]
+        bound.kernels_ = bound.kernels  # and fit after this fits copies of the bound ones
+        return bound
+
+
+def _copies(kernels, used_by: str) -> list[OutputKernel]:
+    """Kernels that may be fitted without changing those of the user."""
+    if isinstance(kernels, (str, OutputKernel)) or len(kernels) == 0:
+        raise ValueError(f"{used_by} expects a list of at least one kernel; got {kernels!r}.")
+    return [copy.copy(resolve_output_kernel(kernel)) for kernel in kernels]
+
+
+def _parts(kernel, used_by: str) -> list[OutputKernel]:
+    """The kernels as they were fitted, or as they are."""
+    return getattr(kernel, "kernels_", None) or _copies(kernel.kernels, used_by)
+
+
+def added(first: OutputKernel, second: OutputKernel) -> SumKernel:
+    """The sum of two kernels; of sums, one sum of all their terms."""
+    kernels: list = []
+    weights: list[float] = []
+    for kernel in (first, second):
+        terms = kernel.kernels if isinstance(kernel, SumKernel) else [kernel]
+        kernels += list(terms)
+        weights += kernel._weights().tolist() if isinstance(kernel, SumKernel) else [1.0]
+    return SumKernel(kernels, weights)
+
+
+def multiplied(first: OutputKernel, second: OutputKernel) -> ProductKernel:
+    """The product of two kernels; of products, one product of all their factors."""
+    kernels: list = []
+    for kernel in (first, second):
+        kernels += kernel.kernels if isinstance(kernel, ProductKernel) else [kernel]
+    return ProductKernel(kernels)
+
+
+def scaled(kernel: OutputKernel, factor) -> SumKernel:
+    """A multiple of a kernel."""
+    if not (np.isfinite(factor) and factor >= 0):
+        raise ValueError(f"A kernel is multiplied by finite numbers >= 0; got {factor!r}.")
+    if isinstance(kernel, SumKernel):
+        return SumKernel(kernel.kernels, (float(factor) * kernel._weights()).tolist())
+    return SumKernel([kernel], [float(factor)])

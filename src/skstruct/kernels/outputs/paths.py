@@ -8,10 +8,10 @@ import copy
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.imports import is_pandas
 from skstruct.kernels.orders import product_of
 from skstruct.kernels.outputs.base import OutputKernel
-from skstruct.kernels.outputs.forms import count_matches, is_missing, listed
+from skstruct.kernels.outputs.codes import count_matches, is_missing, listed
 
 
 class PathKernel(OutputKernel):

@@ -20,8 +20,7 @@ from skstruct._arrays.checks import is_number
 from skstruct._files.container import read_container, write_container
 from skstruct.exceptions import ModelFileError
 from skstruct.learners.checkpoints.fingerprints import differences, owner_of
-from skstruct.learners.checkpoints.levels import NOWHERE, Level
-from skstruct.learners.checkpoints.trees import packed, plain, unpacked
+from skstruct.learners.checkpoints.state import NOWHERE, Level, packed, plain, unpacked
 
 KIND = "checkpoint"
 SHARE = 0.01  # of the time of a fit, at most, goes into saving it

@@ -3,21 +3,20 @@
 
 from typing import TYPE_CHECKING
 
-from skstruct._arrays.lazy import lazy_names
-from skstruct.smoothing.systems.cholesky import CholeskySystem
-from skstruct.smoothing.systems.spectral import SpectralSystem
+from skstruct._arrays.imports import lazy_names
+from skstruct.smoothing.systems.direct import CholeskySystem, SpectralSystem
 
 if TYPE_CHECKING:
     from skstruct.smoothing.systems.compression import CompressionSystem
-    from skstruct.smoothing.systems.mixed import MixedSystem
-    from skstruct.smoothing.systems.packed import PackedCholeskySystem
+    from skstruct.smoothing.systems.direct import PackedCholeskySystem
+    from skstruct.smoothing.systems.mixed_precision import MixedSystem
 
 __getattr__ = lazy_names(
     __name__,
     {
         "CompressionSystem": "compression",
-        "MixedSystem": "mixed",
-        "PackedCholeskySystem": "packed",
+        "MixedSystem": "mixed_precision",
+        "PackedCholeskySystem": "direct",
     },
 )
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
 
-from skstruct._arrays.blocks import row_blocks
+from skstruct._arrays.memory import row_blocks
 
 ZERO = 1e-10  # eigenvalues below this share of the largest are zero
 

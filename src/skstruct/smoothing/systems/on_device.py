@@ -11,9 +11,9 @@ from scipy.linalg import LinAlgError
 from sklearn.base import BaseEstimator
 
 from skstruct.backends import backend_for
-from skstruct.backends.triangle import BlockTriangle
+from skstruct.backends.torch_backend import BlockTriangle
 from skstruct.kernels.on_device import device_kernel, device_rows
-from skstruct.smoothing.systems.cholesky import CholeskySystem
+from skstruct.smoothing.systems.direct import CholeskySystem
 
 BLOCKS = 16  # of rows: their diagonal blocks, a 32nd of the matrix, are computed twice
 SPARE = 1.05  # what the factorization itself works in comes on top of the matrix

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sets of edges between named nodes."""
+"""Graphs: sets of edges between named nodes, all of them or those with a property."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Labels that have costs by pairs."""
+"""Labels, and states of labels, that have costs by pairs."""

@@ -4,15 +4,20 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
-from skstruct.decoding.lawler import k_best
-from skstruct.decoding.pairwise.restricted import minimize_held, relax_held
-from skstruct.decoding.pairwise.roof import embed_points
-from skstruct.decoding.pairwise.solve import is_exact, minimize, relax
+from skstruct._arrays.memory import check_square_fits
+from skstruct.solvers.dags import Dag
+from skstruct.solvers.k_best import k_best
+from skstruct.solvers.pairwise.inference import label_law
+from skstruct.solvers.pairwise.proposals import LabelMoves
+from skstruct.solvers.pairwise.roof_duality import embed_points
+from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_held, relax, relax_held
 from skstruct.spaces.base import (
     EXACT,
     Decoded,
@@ -21,11 +26,138 @@ from skstruct.spaces.base import (
     check_k,
     decoded_or_infeasible,
 )
-from skstruct.spaces.limits import check_n_rows
-from skstruct.spaces.pairwise.base import LabelsAndEdges
-from skstruct.spaces.pairwise.moments import mean_of_products, second_moment_of_products
-from skstruct.summing.held_labels import label_law
-from skstruct.walking.pairwise import LabelMoves
+from skstruct.spaces.common.formats import check_distinct, sorted_names, unknown_label
+from skstruct.spaces.common.label_graph import node_names, read_edges
+from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.label_sets import IndicatorSpace, LabelSets
+
+
+def mean_of_products(edges, low, high) -> np.ndarray:
+    """Mean of (y_i) and (y_i y_j) over all labels between low and high; shape (n + E,)."""
+    chance = 0.5 * (low.astype(float) + high)
+    return np.concatenate([chance, chance[edges[:, 0]] * chance[edges[:, 1]]])
+
+
+def second_moment_of_products(edges, low, high) -> np.ndarray:
+    """Mean of psi psi' over all labels between low and high; shape (n + E, n + E).
+
+    A product of labels is 1 when none of them is known to be out and all coins of their
+    union fall on 1: a chance of 1/2 to the number of coins, and coins in both count once.
+    """
+    n, count = len(low), len(edges)
+    check_square_fits(n + count, "The second moment", "Fewer labels or pairs take less.")
+    row = np.concatenate([np.arange(n), np.repeat(np.arange(n, n + count), 2)])
+    column = np.concatenate([np.arange(n), edges.ravel()])
+    member = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n + count, n))
+    coins, possible = member * (high & ~low), member @ ~high == 0
+    number = coins.sum(axis=1)
+    union = number[:, None] + number - (coins @ coins.T).toarray()
+    return np.where(possible[:, None] & possible, 0.5**union, 0.0)
+
+
+# Labels and the pairs of them that count: given, learned, or brought by a graph.
+
+
+class LabelsAndEdges(IndicatorSpace):
+    """Sets of labels with a graph on the labels.
+
+    A child has the parameters ``graph``, ``labels`` and ``limits``.
+    """
+
+    graph: Any
+    labels: Any
+
+    def fit(self, Y):
+        """Learn the labels where none were given, and the form of ``Y``."""
+        self._forget()
+        given = None if self.labels is None else self.labels_
+        _, learned, form = self._read(Y, given)
+        if given is None:
+            learned = self._with_nodes(learned, named=form.kind in ("names", "series"))
+        name = type(self).__name__
+        if self.limits is not None and self.limits.low.shape[1] != len(learned):
+            raise ValueError(
+                f"{name} was restricted for {self.limits.low.shape[1]} labels; Y has "
+                f"{len(learned)}."
+            )
+        read_edges(self.graph, learned, name)  # a graph that is wrong says so now
+        self.learned_labels_, self.form_ = learned, form
+        return self
+
+    def _with_nodes(self, learned, named: bool) -> tuple:
+        """Labels of ``Y`` and nodes of a graph; where ``Y`` has columns, it has them all."""
+        known = set(learned)
+        new = [name for name in node_names(self.graph) if name not in known]
+        if new and not named:
+            raise ValueError(unknown_label("graph holds", new[0], learned, type(self).__name__))
+        return sorted_names({*learned, *new}) if new else tuple(learned)
+
+    @property
+    def labels_(self) -> tuple:
+        """Names of the labels, one per column."""
+        if self.labels is not None:
+            return self._given_labels
+        if not hasattr(self, "learned_labels_"):
+            raise NotFittedError(
+                f"{type(self).__name__} learns its labels from Y: call fit, or give labels."
+            )
+        return self.learned_labels_
+
+    @cached_property
+    def _given_labels(self) -> tuple:
+        given = check_distinct(self.labels, type(self).__name__)
+        known = set(given)
+        return (*given, *(name for name in node_names(self.graph) if name not in known))
+
+    @cached_property
+    def edges_(self) -> np.ndarray:
+        """Pairs i < j of positions in ``labels_``, sorted; int64 of shape (E, 2)."""
+        return read_edges(self.graph, self.labels_, type(self).__name__)
+
+    @property
+    def graph_(self):
+        """The labels and their pairs as a networkx.Graph."""
+        import networkx
+
+        graph = networkx.Graph()
+        graph.add_nodes_from(self.labels_)
+        graph.add_edges_from((self.labels_[i], self.labels_[j]) for i, j in self.edges_)
+        return graph
+
+    @cached_property
+    def dag_(self) -> Dag:
+        """No label needs another: a graph without arcs."""
+        return Dag(len(self.labels_), [], [])
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name in (self.embedding, "outputs"):  # a list is one of sets and pairs
+            return super().with_embedding(name, outputs, candidates)
+        return self._sets().with_embedding(name, outputs, candidates)
+
+    def _sets(self) -> LabelSets:
+        """The same sets without the pairs."""
+        sets = LabelSets(self.labels_, limits=self.limits)
+        sets.form_ = self._form
+        return sets
+
+    def restrict(self, *, include=None, exclude=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        include, exclude : label names, the same for all rows or a collection per row
+            Labels known to be in and known to be out; also 0/1 arrays of shape (n, number of
+            labels). A single row of them serves all rows.
+        """
+        return self._narrowed(include, exclude, None, None, (), False)
+
+    def _forget(self):
+        super()._forget()
+        for cached in ("edges_", "_promise"):
+            self.__dict__.pop(cached, None)
+
+
+# Sets of labels that have costs by label and by pair of labels.
 
 
 class PairwiseLabels(LabelsAndEdges):

@@ -12,16 +12,20 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
-from skstruct.decoding.pairwise.forests import is_forest
-from skstruct.decoding.pairwise.states import best_states_on_forest, k_best_states
+from skstruct.solvers.pairwise.forests import best_states_on_forest, is_forest, k_best_states
+from skstruct.solvers.pairwise.inference import StateForestLaw
+from skstruct.solvers.pairwise.proposals import StateMoves
 from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
-from skstruct.spaces.forms import check_distinct, unknown_label
-from skstruct.spaces.limits import check_n_rows
-from skstruct.spaces.pairwise.edges import node_names, read_edges
-from skstruct.spaces.pairwise.state_forms import StateForm, check_states, read_allowed, read_states
-from skstruct.spaces.pairwise.uniform_states import StateLimits, UniformStates
-from skstruct.summing.state_forests import StateForestLaw
-from skstruct.walking.pairwise import StateMoves
+from skstruct.spaces.common.counting import StateLimits, UniformStates
+from skstruct.spaces.common.formats import check_distinct, unknown_label
+from skstruct.spaces.common.label_graph import node_names, read_edges
+from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.pairwise.state_formats import (
+    StateForm,
+    check_states,
+    read_allowed,
+    read_states,
+)
 
 EMBEDDINGS = ("states", "node states")
 

@@ -8,11 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from skstruct._arrays.optional import is_pandas
+from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.base import Decoded, check_feasible
-from skstruct.spaces.forms import match_columns
-from skstruct.spaces.quantities.base import QuantitySpace
-from skstruct.spaces.quantities.forms import QuantityForm
+from skstruct.spaces.common.formats import match_columns
+from skstruct.spaces.quantities.base import QuantityForm, QuantitySpace
 
 TOLERANCE = 1e-9  # of the size of a limit, by which outputs may be beyond it
 

@@ -8,11 +8,11 @@ from numbers import Integral
 
 import numpy as np
 
-from skstruct.decoding.curves.base import QuadraticCurves
-from skstruct.decoding.polytopes.constraints import LinearConstraints
-from skstruct.decoding.polytopes.envelopes import minimize_over_polytope
-from skstruct.decoding.polytopes.quadratic_programs import minimize_quadratic
 from skstruct.exceptions import InfeasibleError
+from skstruct.solvers.curves.base import QuadraticCurves
+from skstruct.solvers.linear_constraints import LinearConstraints
+from skstruct.solvers.quadratic_programs import minimize_quadratic
+from skstruct.solvers.separable.envelopes import minimize_over_polytope
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.boxes import Range
@@ -104,10 +104,10 @@ class ConstrainedSpace(QuantitySpace):
     def sample(self, n, rng=None):
         """Uniform points of the polytope within the flat it lies in; shape (n, d).
 
-        It is cut into simplices once, see :mod:`skstruct.spaces.quantities.uniform`: for up to
+        It is cut into simplices once, see :mod:`skstruct.spaces.quantities.sampling`: for up to
         7 free dimensions, and 50 000 simplices.
         """
-        from skstruct.spaces.quantities.uniform import uniform_points
+        from skstruct.spaces.quantities.sampling import uniform_points
 
         return uniform_points(self, n, rng)
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from skstruct._arrays.optional import is_pandas
-from skstruct.spaces.forms import is_missing_name
+from skstruct._arrays.imports import is_pandas
+from skstruct.spaces.common.formats import is_missing_name
 
 BALANCED = 1e-9  # how far supplies may be from adding up to zero, relative to their size
 
@@ -180,7 +180,7 @@ def tight_cut(network: Network, supply, capacity) -> str | None:
     The largest share of the supply that can be carried is a linear program; where it is
     below one, the nodes of high dual price make up such a set (max flow, min cut).
     """
-    from skstruct.decoding.polytopes.constraints import read_constraints
+    from skstruct.solvers.linear_constraints import read_constraints
 
     d = len(network.arcs)
     A = sparse.hstack([network.incidence, sparse.csr_array(-supply[:, None])], format="csr")

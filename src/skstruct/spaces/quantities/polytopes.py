@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from skstruct._arrays.optional import is_pandas
-from skstruct.decoding.polytopes.constraints import columns_of, read_constraints
+from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
-from skstruct.spaces.forms import match_columns
+from skstruct.solvers.linear_constraints import columns_of, read_constraints
+from skstruct.spaces.common.formats import match_columns
 from skstruct.spaces.quantities.boxes import Range
 from skstruct.spaces.quantities.constrained import ConstrainedSpace, LinearSystem, for_all
 

@@ -102,20 +102,20 @@ class Simplex(QuantitySpace):
     def argmin(self, costs) -> Decoded:
         if self.embedding != "roots":
             return super().argmin(costs)
-        from skstruct.decoding.histograms.simplex import roots_on_simplex
+        from skstruct.spaces.quantities.resource_allocation import roots_on_simplex
 
         costs = check_costs(costs, len(self.labels_), used_by="Simplex")
         outputs, values = roots_on_simplex(costs, self.total)
         return Decoded(outputs, values, values)
 
     def _linear(self, costs):
-        from skstruct.decoding.histograms.simplex import best_vertices
+        from skstruct.spaces.quantities.resource_allocation import best_vertices
 
         outputs, values = best_vertices(costs, self.total)
         return Decoded(outputs, values, values)
 
     def _quadratic(self, a, b):
-        from skstruct.decoding.histograms.simplex import quadratic_on_simplex
+        from skstruct.spaces.quantities.resource_allocation import quadratic_on_simplex
 
         outputs, values = quadratic_on_simplex(a, b, self.total)
         return Decoded(outputs, values, values)
@@ -127,9 +127,9 @@ class Simplex(QuantitySpace):
         rows = np.flatnonzero((gap > CLOSED * np.abs(found.values)) & ~np.asarray(curves.convex))
         if not len(rows) or not max_boxes:
             return found
-        from skstruct.decoding.polytopes.branching import close_gaps
-        from skstruct.decoding.polytopes.constraints import read_constraints
-        from skstruct.decoding.polytopes.relaxations import HullProblem
+        from skstruct.solvers.linear_constraints import read_constraints
+        from skstruct.solvers.separable.branch_and_bound import close_gaps
+        from skstruct.solvers.separable.relaxations import HullProblem
 
         d = len(self.labels_)
         polytope = HullProblem(read_constraints(np.ones((1, d)), [float(self.total)]))
@@ -149,8 +149,8 @@ class Simplex(QuantitySpace):
         return found
 
     def search(self, curves):
-        from skstruct.decoding.curves.base import QuadraticCurves
-        from skstruct.decoding.histograms.shares import separable_on_simplex
+        from skstruct.solvers.curves.base import QuadraticCurves
+        from skstruct.spaces.quantities.resource_allocation import separable_on_simplex
 
         if isinstance(curves, QuadraticCurves):
             decoded = self._quadratic(curves.a, curves.b)

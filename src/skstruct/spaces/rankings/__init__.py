@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Total orders of items."""
+"""Rankings: total orders of items, by ranks, positions or pairs."""

@@ -9,16 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from skstruct.decoding.linear_ordering import (
+from skstruct.solvers.linear_ordering import (
+    MOST_ITEMS,
+    cheapest_orders,
     improve_tops,
     linear_orders,
     pair_matrix,
     pair_numbers,
     pair_signs,
 )
-from skstruct.decoding.orders import MOST_ITEMS, cheapest_orders
-from skstruct.spaces.covariances import Covariance, PairScheme
-from skstruct.spaces.rankings.limits import RankLimits
+from skstruct.spaces.common.covariances import Covariance, PairScheme
+from skstruct.spaces.rankings.constraints import RankLimits
 from skstruct.spaces.rankings.partial import tied_behind
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from skstruct.decoding.linear_ordering import ranks_of
+from skstruct.solvers.linear_ordering import ranks_of
 
 
 def average_ranks(Y: np.ndarray) -> np.ndarray:

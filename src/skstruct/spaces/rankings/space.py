@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import check_costs
-from skstruct.decoding.orders import MOST_ITEMS
-from skstruct.decoding.prefixes import k_best_sequences
+from skstruct.solvers.k_best import k_best_sequences
+from skstruct.solvers.linear_ordering import MOST_ITEMS
 from skstruct.spaces.base import (
     EXACT,
     Decoded,
@@ -21,14 +21,14 @@ from skstruct.spaces.base import (
     check_k,
     decoded_or_infeasible,
 )
-from skstruct.spaces.forms import check_distinct
-from skstruct.spaces.limits import check_n_rows
-from skstruct.spaces.rankings.forms import RankingForm, read_rankings
-from skstruct.spaces.rankings.limits import RankLimits, read_before, read_fixed, read_top
+from skstruct.spaces.common.formats import check_distinct
+from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.rankings.constraints import RankLimits, read_before, read_fixed, read_top
+from skstruct.spaces.rankings.distribution import RandomRankings
+from skstruct.spaces.rankings.formats import RankingForm, read_rankings
 from skstruct.spaces.rankings.pairs import Pairs, WeightedPairs
 from skstruct.spaces.rankings.partial import is_total, tied_behind
-from skstruct.spaces.rankings.places import Positions, Ranks, RatedRanks
-from skstruct.spaces.rankings.probabilities import RandomRankings
+from skstruct.spaces.rankings.positions import Positions, Ranks, RatedRanks
 
 EMBEDDINGS = {
     "positions": Positions(),

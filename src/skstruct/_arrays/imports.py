@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Imports that wait: names of packages when first asked for, and optional packages."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+def lazy_names(package: str, homes: dict[str, str]):
+    """A module's ``__getattr__``: names by the module of the package that defines them.
+
+    >>> find = lazy_names("collections", {"Mapping": "abc"})
+    >>> find("Mapping").__name__
+    'Mapping'
+    >>> find("Nothing")
+    Traceback (most recent call last):
+        ...
+    AttributeError: module 'collections' has no attribute 'Nothing'
+    """
+
+    def __getattr__(name):
+        if name in homes:
+            return getattr(import_module(f"{package}.{homes[name]}"), name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return __getattr__
+
+
+# Packages that are imported only where they are used.
+
+
+def require(package: str, *, used_by: str, extra: str) -> ModuleType:
+    """Import an optional package, or say how to get it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise ImportError(f'{used_by} needs {package}: pip install "skstruct[{extra}]".') from error
+
+
+def is_networkx(value: Any) -> bool:
+    """Whether ``value`` is a graph of networkx, without importing it."""
+    return all(hasattr(value, name) for name in ("nodes", "edges", "is_directed"))
+
+
+def is_pandas(value: Any, *kinds: str) -> bool:
+    """Whether ``value`` is a pandas ``DataFrame`` or ``Series``, without importing pandas.
+
+    Whoever passes a frame has imported pandas already.
+    """
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, tuple(getattr(pandas, k) for k in kinds))

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exit codes: what became of a command, for scripts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import sys
+import warnings
+
+import click
+
+DONE, FAILURE, USAGE, BAD_DATA, UNPROVEN, INTERRUPTED = 0, 1, 2, 3, 4, 130
+BROKEN_PIPE = 141  # as a shell counts a closed pipe
+
+_OPTIONS = {  # what messages call an argument is an option here
+    "targets": "--target NAME",
+    "edges_file": "--edges-file FILE",
+    "labels_file": "--labels-file FILE",
+    "id_column": "--id-column NAME",
+    "skip_unlabelled": "--skip-unlabelled",
+}
+_ROW = re.compile(r"\bY\[(\d+)\]|\brow (\d+)\b")
+
+
+class BadData(click.ClickException):
+    """Data or a model file that cannot be used."""
+
+    exit_code = BAD_DATA
+
+
+class Unproven(click.ClickException):
+    """An answer without proof where proof was asked for."""
+
+    exit_code = UNPROVEN
+
+
+class OutputClosed(Exception):
+    """Whoever read our output has seen enough; click would make code 1 of a BrokenPipeError."""
+
+
+@contextlib.contextmanager
+def writing(path):
+    """Whatever is wrong within with the disk is told with the file that was to be written.
+
+    Parameters
+    ----------
+    path : str or None
+        None for stdout.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise OutputClosed from None
+    except OSError as error:  # a full disk, a quota, a folder that went away
+        where = "stdout" if path is None else path
+        untouched = "" if path is None else " What was there before is untouched."
+        raise click.ClickException(
+            f"{where} cannot be written: {error.strerror or error}.{untouched}"
+        ) from error
+
+
+@contextlib.contextmanager
+def bad_data(where: str = ""):
+    """Whatever is wrong within has its reason in the data."""
+    try:
+        yield
+    except (ValueError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise BadData(where + one_line(error)) from error
+
+
+def one_line(error) -> str:
+    """The message of an error without line breaks, in the words of the command line."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    if not hasattr(error, "column"):  # messages for Python count from 0, people from 1
+        text = _ROW.sub(lambda found: f"row {int(found[1] or found[2]) + 1}", text)
+    for argument, option in _OPTIONS.items():
+        text = text.replace(f"({argument})", f"({option})")
+    return text
+
+
+def run_guarded(command, arguments=None):
+    """Run a click command; errors become one line on stderr and an exit code."""
+    with contextlib.suppress(ValueError):  # signals belong to the main thread
+        signal.signal(signal.SIGTERM, _interrupt)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if "--debug" not in given:
+        _tame_warnings("-q" in given or "--quiet" in given)
+    try:
+        code = command.main(given, prog_name="skstruct", standalone_mode=False) or DONE
+        sys.stdout.flush()
+    except click.ClickException as error:
+        _traceback("--debug" in given, error.__cause__)
+        error.show()
+        code = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted; nothing was left half-written.", err=True)
+        code = INTERRUPTED
+    except (BrokenPipeError, OutputClosed):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = BROKEN_PIPE
+    except MemoryError as error:
+        click.echo(f"Error: there is not enough memory. {one_line(error)}", err=True)
+        code = FAILURE
+    except Exception as error:
+        _traceback("--debug" in given, error)
+        code = _unforeseen(error)
+    sys.exit(code)
+
+
+def _tame_warnings(quiet):
+    """Warnings in one line each; those of numbers that overflow are for whoever debugs."""
+    warnings.simplefilter("ignore", RuntimeWarning)
+    if quiet:
+        warnings.simplefilter("ignore")
+
+    def show(message, *_, **__):
+        click.echo(f"Warning: {one_line(message)}", err=True)
+
+    warnings.showwarning = show
+
+
+def _unforeseen(error) -> int:
+    """Tell an error that no command foresaw; data errors keep their code."""
+    from skstruct.exceptions import DataFormatError, MissingDataError, ModelFileError
+
+    known = isinstance(error, (ValueError, OSError, ImportError))
+    kind = "" if known else f"{type(error).__name__}: "
+    click.echo(f"Error: {kind}{one_line(error)}", err=True)
+    if not known:
+        click.echo("Give --debug right after skstruct to see where it came from.", err=True)
+    return (
+        BAD_DATA
+        if isinstance(error, (DataFormatError, MissingDataError, ModelFileError))
+        else FAILURE
+    )
+
+
+def _traceback(wanted, error):
+    if wanted and error is not None:
+        import traceback
+
+        traceback.print_exception(error)
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ARFF files as data sets, in the dialects of Weka, MEKA, MULAN and CLUS."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.datasets.dataset import TASKS, Dataset, Table
+from skstruct.datasets.files import stem
+from skstruct.datasets.formats.arff.label_list import read_label_list
+from skstruct.datasets.formats.arff.outputs import edges_of, guess_task, outputs_of
+from skstruct.datasets.formats.arff.reading import ArffTable, read_arff
+from skstruct.datasets.formats.arff.writing import told_task, write_arff_data
+from skstruct.datasets.formats.base import Format, ReadOptions
+from skstruct.datasets.formats.targets import left_out
+from skstruct.exceptions import DataFormatError
+
+_MEKA_OPTION = re.compile(r"-C\s+(-?\d{1,9})(?!\S)")
+
+
+def read_arff_data(path, options: ReadOptions) -> Dataset:
+    """Read an ARFF file.
+
+    What is to be predicted is told by ``options.targets``; else it is the hierarchical class of
+    CLUS, the labels of MULAN's list (given, or found beside the file), the attributes that
+    MEKA's ``-C n`` in the name of the relation tells, or the last attribute. A comment
+    ``% task: ranking`` in the header, as ``write_data`` makes it, tells the task.
+
+    Raises
+    ------
+    DataFormatError
+        Tells line and column.
+    """
+    path = Path(path)
+    table = read_arff(path)
+    try:
+        return _dataset(table, path, options)
+    except DataFormatError as error:
+        raise error.at(path=path) from None
+
+
+def _dataset(table: ArffTable, path, options) -> Dataset:
+    index, table, remarks = _row_names(table, options)
+    options = _told(table, options, remarks)
+    if table.hierarchy is not None and options.targets is None:
+        return _of_hierarchy(table, path, options, index, remarks)
+    format_name, targets, edges = _targets(table, path, options, remarks)
+    chosen = [table.names.index(name) for name in targets]
+    if chosen and options.skip_unlabelled:
+        index, table = _labelled(table, chosen, index, remarks)
+    inputs = _inputs(table, chosen, remarks)
+    edges = edges_of(options) or edges
+    if not chosen:
+        remarks.append("The file is read without outputs.")
+        task, found = options.task or "classes", {}
+    else:
+        given = _plain(table.take(chosen))
+        task, reason = (options.task, "") if options.task else guess_task(given, edges)
+        if reason:
+            remarks.append(f"The task is taken for {task!r} ({TASKS[task]}): {reason}.")
+        found = outputs_of(task, given, edges)
+    return Dataset(
+        stem(path), format_name, task, inputs, index=index, remarks=tuple(remarks), **found
+    )
+
+
+def _told(table, options, remarks):
+    """The options, and what a comment of the header says of the outputs if they do not."""
+    task, with_outputs = told_task(table.comments)
+    if task is None or options.targets is not None:
+        return options
+    if options.task is None:
+        remarks.append(f"The task is {task!r} ({TASKS[task]}), as a comment of the file says.")
+        options = replace(options, task=task)
+    return options if with_outputs else replace(options, targets=())
+
+
+def _row_names(table, options):
+    """Names of the rows, the table without their column, and remarks to be continued."""
+    remarks = list(table.remarks)
+    keys = table.keys or {}
+    wanted = next(iter(keys), None) if options.id_column is None else options.id_column
+    if wanted == "":
+        return None, table, remarks
+    if wanted is None or wanted in keys:
+        if len(keys) > 1:
+            remarks.append(f"Of {len(keys)} key attributes, {wanted!r} names the rows.")
+        return keys.get(wanted), table, remarks
+    if wanted not in table.names:
+        raise DataFormatError(f"no attribute is called {wanted!r} (id_column)")
+    if wanted in (options.targets or ()):
+        raise DataFormatError(f"{wanted!r} is both id_column and one of the targets")
+    j = table.names.index(wanted)
+    column, values = _plain(table.take([j])).data, table.values[j]
+    column = (column.toarray() if sparse.issparse(column) else column)[:, 0]
+    shown = [
+        "" if np.isnan(v) else f"{v:.15g}" if values is None else values[int(v)] for v in column
+    ]
+    rest = [k for k in range(len(table.names)) if k != j]
+    return tuple(shown), table.take(rest), remarks
+
+
+def _labelled(table, chosen, index, remarks):
+    """Names of the rows and the table without those that have no output."""
+    found = _plain(table.take(chosen)).data
+    found = found.toarray() if sparse.issparse(found) else found
+    missing = np.isnan(found).any(axis=1)
+    if not missing.any():
+        return index, table
+    if missing.all():
+        raise DataFormatError("no row has an output, and those without one are to be left out")
+    first, rows = int(missing.argmax()), np.flatnonzero(~missing)
+    remarks.append(left_out(int(missing.sum()), DataFormatError(""), first))
+    return None if index is None else tuple(index[i] for i in rows), table.rows(rows)
+
+
+def _of_hierarchy(table, path, options, index, remarks):
+    if options.task not in (None, "hierarchy", "labels"):
+        raise DataFormatError(f"the class is hierarchical; the task {options.task!r} is another")
+    if options.skip_unlabelled:
+        return _with_classes(table, path, options, index, remarks)
+    n_bare = sum(not labels for labels in table.classes)
+    if n_bare == len(table.classes) and n_bare:
+        remarks.append("The file is read without outputs: all are '?'.")
+    elif n_bare:
+        remarks.append(f"{n_bare} rows have no label ('?').")
+    names, dag = table.hierarchy.names, table.hierarchy.dag
+    edges = tuple((names[p], names[c]) for p, c in zip(dag.parents, dag.children))
+    return Dataset(
+        *(stem(path), "clus", "hierarchy" if options.task is None else options.task),
+        _inputs(table, [], remarks),
+        outputs=None if n_bare == len(table.classes) and n_bare else table.classes,
+        labels=names,
+        edges=None if options.task == "labels" else edges,
+        index=index,
+        remarks=tuple(remarks),
+    )
+
+
+def _with_classes(table, path, options, index, remarks):
+    """The same without the rows whose class is '?'."""
+    rows = np.array([i for i, labels in enumerate(table.classes) if labels], dtype=np.int64)
+    n = len(table.classes) - len(rows)
+    if n and not len(rows):
+        raise DataFormatError("no row has an output, and those without one are to be left out")
+    if n:
+        first = next(i for i, labels in enumerate(table.classes) if not labels)
+        remarks.append(left_out(n, DataFormatError(""), first))
+        index = None if index is None else tuple(index[i] for i in rows)
+        table = replace(table.rows(rows), classes=[table.classes[i] for i in rows])
+    options = replace(options, skip_unlabelled=False)
+    return _of_hierarchy(table, path, options, index, remarks)
+
+
+def _targets(table, path, options, remarks):
+    """Format, names of the attributes to predict, and edges between them."""
+    names = table.names
+    if options.targets is not None:
+        for name in options.targets:
+            if name not in names:
+                some = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+                raise DataFormatError(
+                    f"no attribute is called {name!r} (targets); there are {some}"
+                )
+        if len(set(options.targets)) < len(options.targets):
+            raise DataFormatError("an attribute comes twice in targets")
+        return "arff", tuple(options.targets), ()
+    found = label_list_for(path, options, names, remarks)
+    if found is not None:
+        listed = set(found[0])
+        return "mulan", tuple(name for name in names if name in listed), found[1]
+    meka = _MEKA_OPTION.search(table.relation)
+    if meka:
+        n = int(meka[1])
+        if not 0 < abs(n) <= len(names):
+            raise DataFormatError(
+                f"the relation says -C {n}, and there are {len(names)} attributes"
+            )
+        remarks.append(f"The relation says {meka[0]!r}: {abs(n)} attributes are the output.")
+        return "mulan", names[:n] if n > 0 else names[n:], ()
+    return "arff", _last(table, options, remarks), ()
+
+
+def _last(table, options, remarks):
+    """The last attribute that fits the task."""
+    fits = {"classes": True, "ordinal": True, "regression": False}.get(options.task)
+    last = next(
+        (
+            name
+            for name, values in zip(table.names[::-1], table.values[::-1])
+            if fits is None or (values is not None) == fits
+        ),
+        None,
+    )
+    if last is None:
+        raise DataFormatError("no attribute is left to predict")
+    remarks.append(f"The attribute {last!r} is taken for the output (the last one).")
+    return (last,)
+
+
+def _inputs(table, chosen, remarks) -> Table:
+    """All columns but those chosen; strings are left out."""
+    outside, strings = set(chosen), set(table.strings)
+    left_out = [n for j, n in enumerate(table.names) if n in strings and j not in outside]
+    if left_out:
+        remarks.append(
+            f"{len(left_out)} string attributes are left out of the inputs: "
+            f"{', '.join(map(repr, left_out[:5]))}."
+        )
+    kept = [j for j, n in enumerate(table.names) if j not in outside and n not in left_out]
+    return _plain(table.take(kept))
+
+
+def _plain(table) -> Table:
+    return Table(table.names, table.values, table.data)
+
+
+def declares(lines, pattern: str) -> bool:
+    """Whether a line of an ARFF header is like this, and nothing speaks against ARFF."""
+    words = [line.strip().lstrip("\ufeff").lower() for line in lines]
+    words = [line for line in words if line and not line.startswith("%")]
+    if not words or not words[0].startswith(("@relation", "@attribute")):
+        return False
+    return any(re.match(pattern, line) for line in islice(words, 10_000))
+
+
+def _sniff_arff(file_name: str, lines: list[str]) -> bool:
+    return declares(lines, "@(relation|attribute)") or (
+        file_name.lower().endswith(".arff") and all(_is_comment(line) for line in lines)
+    )
+
+
+def _is_comment(line):
+    return not line.strip() or line.lstrip("\ufeff \t").startswith("%")
+
+
+ARFF = Format(
+    name="arff",
+    suffixes=(".arff",),
+    tasks=("classes", "regression", "ordinal", "labels", "hierarchy", "ranking", "histogram"),
+    about="ARFF of Weka, dense or sparse; the last attribute is the output",
+    sniff=_sniff_arff,
+    read=read_arff_data,
+    write=write_arff_data,
+)
+
+
+# The ARFF dialect of CLUS, with a hierarchical class.
+
+
+def read_clus(path, options: ReadOptions) -> Dataset:
+    """Read an ARFF file with a hierarchical class.
+
+    Raises
+    ------
+    DataFormatError
+        Tells line and column; also if there is no such class.
+    """
+    data = read_arff_data(path, options)
+    if options.targets is None and data.format != "clus":
+        raise DataFormatError("no attribute is hierarchical", path=path)
+    return data
+
+
+def _sniff_clus(file_name: str, lines: list[str]) -> bool:
+    return declares(lines, r"@attribute\s.*\shierarchical\s")
+
+
+CLUS = Format(
+    name="clus",
+    suffixes=(".arff",),
+    tasks=("hierarchy", "labels"),
+    about="ARFF of CLUS, with a hierarchical class and key attributes",
+    sniff=_sniff_clus,
+    read=read_clus,
+    write=write_arff_data,
+)
+
+
+# MULAN's label sets: ARFF files with a list of labels in XML, or MEKA's ``-C`` instead.
+
+
+_PART = re.compile(r"[-_.](train|test|valid|validation|dev)(?=$|[-_.])", re.IGNORECASE)
+
+
+def label_list_for(path, options, names, remarks):
+    """Labels and edges of the list that was given or lies beside the file, or None."""
+    if options.labels_file is not None:
+        labels, edges = read_label_list(options.labels_file)
+        unknown = next((label for label in labels if label not in set(names)), None)
+        if unknown is not None:
+            raise DataFormatError(
+                f"the list of labels names {unknown[:60]!r}, which is no attribute of this file"
+            )
+        return labels, edges
+    beside = _label_list_beside(Path(path))
+    if beside is None:
+        return None
+    labels, edges = read_label_list(beside)
+    if not set(labels) <= set(names):
+        remarks.append(f"{beside.name} lists labels of other names, and is not used.")
+        return None
+    remarks.append(f"The labels are those listed in {beside.name}.")
+    return labels, edges
+
+
+def _label_list_beside(path):
+    """The list x.xml of x.arff, x-train.arff or x-test.arff, packed or not."""
+    name = stem(path)
+    for candidate in dict.fromkeys((name, _PART.sub("", name))):
+        for ending in (".xml", ".xml.xz", ".xml.gz"):
+            file = path.with_name(candidate + ending)
+            if candidate and file.is_file():
+                return file
+    return None
+
+
+def read_mulan(path, options: ReadOptions) -> Dataset:
+    """Read an ARFF file whose labels are told by a list, by ``-C`` or by targets.
+
+    Raises
+    ------
+    DataFormatError
+        Tells line and column; also if nothing tells the labels.
+    """
+    data = read_arff_data(path, options)
+    if options.targets is None and data.format != "mulan":
+        problem = (
+            "nothing tells the labels; give MULAN's list (labels_file), put it beside the file, "
+            "or name the attributes (targets)"
+        )
+        raise DataFormatError(problem, path=path)
+    return data
+
+
+def _sniff_mulan(file_name: str, lines: list[str]) -> bool:
+    return declares(lines, r"@relation\s.*-c\s+-?\d")
+
+
+MULAN = Format(
+    name="mulan",
+    suffixes=(".arff",),
+    tasks=("labels", "hierarchy", "regression", "ranking", "histogram", "classes", "ordinal"),
+    about="label sets of MULAN (ARFF and a list of labels in XML) or MEKA (-C in the relation)",
+    sniff=_sniff_mulan,
+    read=read_mulan,
+    write=write_arff_data,
+)

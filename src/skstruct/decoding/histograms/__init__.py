@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""Costs over amounts that add up to a total."""

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""Linear, quadratic and separable costs over linear constraints."""

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Structured ridge regression: learning from moments of the space."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from skstruct._arrays.methods import all_or_nothing
+from skstruct._arrays.progress import announce, reported, track
+from skstruct.learners.checkpoints.saving import resuming
+from skstruct.learners.counting_ridge.closed_form import ClosedForms
+from skstruct.learners.counting_ridge.objective import newton_cg
+from skstruct.learners.counting_ridge.online import OnlineState
+from skstruct.learners.counting_ridge.reading import CountingReader
+from skstruct.learners.counting_ridge.search import (
+    alpha_grid,
+    check_learned,
+    checked_alphas,
+    choose_alpha,
+    left_out_losses,
+)
+from skstruct.learners.leave_out import check_groups, twins
+
+EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
+
+
+class CountingRidge(CountingReader):
+    r"""Scores that put the truth one ahead of all other outputs on average: no search in training.
+
+    .. math:: \min_f \lambda \|f\|^2 + \frac{1}{2|\mathcal Y|} \sum_i \sum_{z \in \mathcal Y}
+              \bigl(1 - \langle f(x_i), \psi(y_i) - \psi(z) \rangle\bigr)^2
+
+    The sum over all outputs needs the mean :math:`\bar\psi` and the covariance S of the embedding
+    over the space only, which counting gives for cycles, orders, matchings, trees, where even
+    finding the best output is hard [1]_. Quadratic in f, it is minimized in closed form over the
+    distinct eigenvalues of S. Predicts :math:`\arg\max_z \langle f(x), \psi(z) \rangle`.
+
+    Parameters
+    ----------
+    space : space, default=None
+        What may be predicted, with ``mean_embedding`` and ``second_moment``; learned from ``y``
+        when None.
+    loss : str, loss or callable, default=None
+        What ``score`` measures and ``alpha`` is chosen by; the usual loss of the space when None.
+    kernel, gamma, degree, coef0
+        Kernel between inputs, by scikit-learn's names, a callable or ``"precomputed"``. With
+        ``"linear"``, n rows and p features take n p² operations and no n x n matrix; sparse rows
+        of more features than rows are treated as any kernel.
+    alpha : float, several, or "auto", default="auto"
+        The penalty :math:`\lambda` of the objective above, on the scale of means over the space:
+        1 is the choice of [1]_. ``"auto"`` and several values are chosen by the loss on left-out
+        rows; the former tries six decades below the scale of the kernel, so scale features.
+    solver : "closed-form" or "newton-cg", default="closed-form"
+        The second finds the same by conjugate gradients: slower, but without eigenvalues of S.
+    features : "nystroem" or "fourier", default="nystroem"
+        What stands for the kernel where ``n_components`` is given.
+    n_components : int, default=None
+        Stand in for the kernel by so many features; None for the kernel itself.
+    fit_intercept : bool, default=True
+        A constant feature, penalised like all others.
+    contrast : "auto", "space", "relaxation" or space, default="auto"
+        The outputs z of the sum above; predictions are from ``space`` in any case. ``"space"``
+        are its own. ``"relaxation"`` are those of a larger space that it names, with moments in
+        closed form: all label sets for a hierarchy, all graphs for those with a property.
+        ``"auto"`` is the space's own choice: the larger one for hierarchies of several paths,
+        where nearly every output holds nearly all inner labels so that their mean is near no
+        truth, and for graphs with a property, which are hard to count. A space that is given
+        embeds the outputs as ``space`` does.
+    several_outputs : bool, default=False
+        Whether ``y[i]`` is a list of outputs that are all correct.
+    leave_out : "one", "output", int or splitter, default="one"
+        What is left out together when alpha is chosen. Where single rows would take too long
+        (2 n d (n² + d²) above 1e10), five interleaved groups are left out.
+    learning_rate : "optimal", "invscaling", "constant" or "meta", default="optimal"
+        Steps of ``partial_fit`` after t batches: :math:`\eta_0 / (1 + 2 \lambda \eta_0 t / n)`,
+        :math:`\eta_0 / t^{power\_t}`, :math:`\eta_0`, or adapted by stochastic meta-descent.
+    eta0 : float, default=None
+        First step; None takes a safe one from the curvature of the first batch.
+    power_t, meta_rate : float
+        Of the rates ``"invscaling"`` and ``"meta"``.
+    batch_size : int, default=4
+        Rows of a step of ``partial_fit``.
+    budget : int, default=1000
+        Kernel terms that ``partial_fit`` keeps; the oldest are dropped.
+    n_total : int, default=None
+        Rows that share the penalty in ``partial_fit``; those seen so far when None.
+    tol : float, default=1e-6
+        Where ``"newton-cg"`` stops: the gradient as a share of the first.
+    max_iter : int, default=1000
+        Iterations of ``"newton-cg"`` at most.
+    memory : str or int, default="1GB"
+        Budget for a block of rows at prediction.
+    n_jobs : int, default=None
+        Threads that predict blocks of rows.
+    verbose : int, default=0
+        Progress on stderr.
+    random_state : int or RandomState, default=None
+        Of features that stand for the kernel.
+
+    Attributes
+    ----------
+    space_, loss_, outputs_ : the fitted parts
+    contrast_ : the space that the truth is contrasted with
+    alpha_ : float
+    objective_ : float, the objective at the solution, without the constant :math:`n / 2`
+    search_ : LeaveOutSearch or None; all alphas with their left-out risks
+    coef_ : array (d, p) or (d, n), weights of the features or of the training rows
+
+    References
+    ----------
+    .. [1] S. Vembu, "Learning to predict combinatorial structures", PhD thesis, Bonn, 2010,
+       chapter 5.
+
+    Examples
+    --------
+    >>> from skstruct.spaces import Cycles
+    >>> X = [[0.0], [0.1], [1.0], [1.1]]
+    >>> tours = [["inn", "mill", "tower"]] * 2 + [["inn", "tower", "mill"]] * 2
+    >>> model = CountingRidge(Cycles(["inn", "mill", "tower"]), alpha=0.1).fit(X, tours)
+    >>> model.predict([[0.05], [1.05]]).tolist()
+    [['inn', 'mill', 'tower'], ['inn', 'tower', 'mill']]
+    """
+
+    def __init__(
+        self,
+        space=None,
+        loss=None,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        alpha="auto",
+        solver="closed-form",
+        features="nystroem",
+        n_components=None,
+        fit_intercept=True,
+        contrast="auto",
+        several_outputs=False,
+        leave_out="one",
+        learning_rate="optimal",
+        eta0=None,
+        power_t=0.5,
+        meta_rate=0.1,
+        batch_size=4,
+        budget=1000,
+        n_total=None,
+        tol=1e-6,
+        max_iter=1000,
+        memory="1GB",
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.space = space
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.alpha = alpha
+        self.solver = solver
+        self.features = features
+        self.n_components = n_components
+        self.fit_intercept = fit_intercept
+        self.contrast = contrast
+        self.several_outputs = several_outputs
+        self.leave_out = leave_out
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.meta_rate = meta_rate
+        self.batch_size = batch_size
+        self.budget = budget
+        self.n_total = n_total
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory = memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ fitting
+    @reported
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None):
+        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (n,), default=None
+        groups : array of shape (n,), default=None
+            Rows of the same group are left out together when alpha is chosen.
+        checkpoint : str, path or Checkpoint, default=None
+            File that the choice of alpha and the steps of ``"newton-cg"`` are saved to on the way,
+            and go on from when they were stopped; it is removed in the end. See
+            :class:`~skstruct.learners.Checkpoint`.
+        """
+        X, outputs, row, weight = self._begin(X, y, sample_weight, reset=True)
+        check_groups(groups, len(weight))
+        kept = np.flatnonzero(weight > 0)
+        if not len(kept):
+            raise ValueError("sample_weight: all rows have weight zero.")
+        whole, n = (X, outputs, row), len(weight)
+        if len(kept) < n:
+            X, outputs, row, weight, groups = self._only(kept, X, outputs, row, weight, groups)
+        data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
+        with resuming(self, checkpoint, **data) as level:
+            self._open(X, outputs, row, weight)
+            self._solve(X, self._examples(outputs, row, weight), groups, level)
+        if len(kept) < n:  # every training row has its place, also those that do not count
+            X, self.outputs_, row = whole
+            self.problem_ = self._problem(self.outputs_, row)
+            self.function_.widen(X, kept)
+        self.problem_.n_features = len(self.function_.weights_)
+        return self
+
+    def _only(self, kept, X, outputs, row, weight, groups):
+        """All of that for the rows that count."""
+        held = np.isin(row, kept)
+        return (
+            X[kept][:, kept] if self._precomputed else X[kept], outputs[held],
+            np.searchsorted(kept, row[held]), weight[kept],
+            None if groups is None else np.asarray(groups)[kept],
+        )  # fmt: skip
+
+    def _solve(self, X, examples, groups, level):
+        announce(
+            f"CountingRidge on {len(examples.counts):,} rows x {self.problem_.width:,} coordinates "
+            f"of {type(self.space_).__name__}, alpha={self.alpha!r}, {self.solver}"
+        )
+        gram = self.function_.gram(X, examples.root)
+        solutions = ClosedForms(examples, gram)
+        self.alpha_, self.search_ = self._penalty(X, solutions, groups, level)
+        if self.solver == "newton-cg":
+            A, self.n_iter_ = newton_cg(
+                examples, gram, self.alpha_, tol=self.tol, max_iter=self.max_iter,
+                verbose=self.verbose, level=level.below("newton-cg"),
+            )  # fmt: skip
+            weights, total, scores = gram.coefficients(A), None, gram.times(A)
+            self.objective_ = examples.value(scores, float(np.vdot(A, scores)), self.alpha_)
+        else:
+            solution = solutions.at(self.alpha_)
+            weights, total = solutions.weights(solution), solutions.total(solution)
+            self.objective_, self.n_iter_ = solution.objective, None
+        self.function_.take(X, weights, total)
+        self.online_ = None
+
+    def _penalty(self, X, solutions, groups, level):
+        alpha = self._fixed_alpha()
+        if alpha is not None:
+            return alpha, None
+        solutions, problem = self._left_out_together(X, solutions, groups)
+        grid = alpha_grid(self.alpha, solutions.examples, solutions.gram)
+        if len(solutions.examples.counts) == 1:  # nothing can be left out
+            return 1.0 if isinstance(self.alpha, str) else float(grid[0]), None
+        losses = level.found.get("losses")
+        if losses is None:
+            losses = left_out_losses(
+                grid, solutions, problem, self.leave_out, groups,
+                memory=self.memory, verbose=self.verbose, level=level.below("search"),
+            )  # fmt: skip
+        level.keep(losses=losses)
+        alpha, search = choose_alpha(grid, losses, solutions.examples.weight)
+        check_learned(search, problem, self.loss_, solutions.examples.weight)
+        return alpha, search
+
+    def _left_out_together(self, X, solutions, groups):
+        """Solutions and problem that alpha is chosen by: equal rows are one of all their weight."""
+        single = isinstance(self.leave_out, str) and self.leave_out == "one"
+        number = None
+        if groups is None and single:
+            number = twins(X, self.problem_.number_of_outputs())
+        if number is None:
+            return solutions, self.problem_
+        first = np.unique(number, return_index=True)[1]
+        weight = np.bincount(number, solutions.examples.weight)
+        parts = self._only(first, X, self.outputs_, self.problem_.row, weight[number], None)
+        examples = self._examples(*parts[1:3], weight)
+        merged = ClosedForms(examples, self.function_.gram(parts[0], examples.root))
+        return merged, self._problem(*parts[1:3])
+
+    # ------------------------------------------------------------------ online
+    @reported
+    @all_or_nothing
+    def partial_fit(self, X, y, sample_weight=None):
+        """Steps of functional gradient descent on further rows.
+
+        The first call learns what is open of the space (names) and of the kernel (its width);
+        all later ones take these as they are, and landmarks of features too. After ``fit``, goes
+        on from its solution, with the alpha that it chose; else ``"auto"`` is 1, and of several
+        alphas the largest is taken.
+        """
+        if self._precomputed:
+            raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
+        first = not hasattr(self, "function_")
+        X, outputs, row, weight = self._begin(X, y, sample_weight, reset=first)
+        if first:
+            self._open(X, outputs, row, weight)
+            rows = self.function_.featured(X[:1]).shape[1] if self.function_.by_features_ else 0
+            self.function_.take(X[:0], np.zeros((rows, self.problem_.width)))
+            self.search_ = self.objective_ = self.online_ = None
+        self.alpha_ = self._online_alpha()
+        X = self.function_.like_kept_rows(X)
+        self.function_ = copy.copy(self.function_)  # an interrupted call leaves the old one
+        self.function_.total_ = None
+        self.online_ = self._online_state()
+        batches = self._batches(outputs, row, weight)
+        starts = range(0, len(weight), int(self.batch_size))
+        for start in track(starts, "partial_fit", self.verbose):
+            batch = next(batches)
+            rows = slice(start, start + len(batch.counts))
+            total = self.n_total or self.online_.n_rows + len(batch.counts)
+            self.online_.step(X[rows], batch, self.alpha_ / total)
+        self.online_.windows = None  # a copy would hold everything twice
+        if not np.isfinite(self.function_.weights_).all():
+            raise ValueError(
+                f"The steps of partial_fit grew without end, eta0 = {self.online_.eta0:.3g}: give "
+                "a smaller one, or scale the inputs."
+            )
+        self.problem_.n_features = len(self.function_.weights_)
+        return self
+
+    def _online_alpha(self) -> float:
+        alpha = self._fixed_alpha()
+        if alpha is not None:
+            return alpha
+        auto = isinstance(self.alpha, str) and self.alpha == "auto"
+        grid = [1.0] if auto else checked_alphas(self.alpha).tolist()
+        chosen = self.search_ is not None and (auto or self.alpha_ in grid)
+        return self.alpha_ if chosen else grid[0]
+
+    def _batches(self, outputs, row, weight):
+        """Examples of one step after the other; many steps are embedded at once."""
+        size = int(self.batch_size)
+        many = size * max(1, EMBEDDED // (size * self.problem_.width))
+        for first in range(0, len(weight), many):
+            last = min(first + many, len(weight))
+            held = slice(*np.searchsorted(row, [first, last]))
+            examples = self._examples(outputs[held], row[held] - first, weight[first:last])
+            for start in range(0, last - first, size):
+                yield examples.batch(start, min(start + size, last - first))
+
+    def _online_state(self) -> OnlineState:
+        n_rows = 0 if self.objective_ is None else int(self.problem_.row[-1]) + 1
+        state = OnlineState(n_rows=n_rows) if self.online_ is None else copy.copy(self.online_)
+        state.function, state.learning_rate = self.function_, self.learning_rate
+        state.power_t, state.meta_rate = self.power_t, self.meta_rate
+        state.budget, state.batch_size = int(self.budget), int(self.batch_size)
+        if self.learning_rate != "meta":
+            state.trace = None
+        if state.given != self.eta0:
+            state.given = state.eta0 = self.eta0
+        return state
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, or of the kernel functions of kept rows; shape (d, p)."""
+        return self.function_.weights_.T

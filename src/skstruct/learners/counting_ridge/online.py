@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Structured ridge regression by functional gradients, batch by batch.
+
+For the batch at hand, with f the scores now and l its mean loss,
+
+    f <- (1 - 2 eta lam/n) f - eta * sum over the batch of l'(f(x_i)) k(x_i, .),
+
+so that every batch adds one term per row to an expansion in a kernel. The penalty shrinks old
+terms, and the oldest are dropped beyond a budget. Features need neither.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.learners.counting_ridge.objective import CountingExamples
+
+RATES = ("optimal", "invscaling", "constant", "meta")
+LONGEST = 1.9  # times one over the curvature: steps of no given size are not longer
+FORGET = 0.99  # share of the past that the trace of meta-descent keeps
+
+
+class Window:
+    """The last rows of a table that grows; a copy, with room for further rows.
+
+    >>> window = Window(np.zeros((0, 1)), most=2)
+    >>> window.append(np.array([[1.0], [2.0], [3.0]]))
+    >>> window.append(np.array([[4.0]]))
+    >>> window.rows.ravel().tolist()
+    [3.0, 4.0]
+    """
+
+    def __init__(self, rows: np.ndarray, most: int):
+        self.rows, self.most = rows[:0], most
+        self._room, self._last = rows[:0], 0
+        self.append(rows)
+
+    def append(self, new: np.ndarray) -> None:
+        """New rows behind the old ones, the oldest of which are dropped."""
+        new = new[-self.most :]
+        n = min(len(self.rows) + len(new), self.most)
+        if self._last + len(new) > len(self._room):
+            kept = self.rows[len(self.rows) + len(new) - n :]
+            self._room = np.empty((2 * n + len(new), new.shape[1]), dtype=new.dtype)
+            self._room[: len(kept)] = kept
+            self._last = len(kept)
+        self._room[self._last : self._last + len(new)] = new
+        self._last += len(new)
+        self.rows = self._room[self._last - n : self._last]
+
+
+@dataclass
+class OnlineState:
+    """Where the descent is; ``weights`` and ``trace`` have a row per feature or kept row."""
+
+    function: Any = None  # ScoreFunction
+    learning_rate: str = "optimal"
+    eta0: Any = None  # None until the first batch that counts has been seen
+    given: Any = None  # eta0 as the user gave it
+    power_t: float = 0.5
+    meta_rate: float = 0.1
+    budget: int = 1000
+    batch_size: int = 1
+    n_updates: int = 0
+    n_rows: int = 0
+    trace: Any = field(default=None)  # derivative of the weights in log eta
+    windows: Any = field(default=None)  # kept rows and their weights, while steps are taken
+
+    def step(self, X, examples: CountingExamples, lam: float) -> None:
+        """One step on a batch; ``lam`` is the penalty per row."""
+        self.n_rows += len(examples.counts)
+        if not examples.weight.any():
+            return
+        function, root = self.function, examples.root[:, None]
+        basis = function.basis(X)
+        scores = root * (basis @ function.weights_)
+        # A batch that is short counts for as much less.
+        slope = (examples.curvature(scores) + examples.slope()) * root / self.batch_size
+        part = lam * len(scores) / self.batch_size
+        most = np.inf
+        if self.given is None:
+            most = LONGEST / (self._curvature(X, examples) + 2.0 * lam)
+            # The more the rows of a batch differ, the less they add up to.
+            first = 0.25 * min(self.batch_size**0.5, 3.0) * most
+            self.eta0 = first if self.eta0 is None else self.eta0
+        self.n_updates += 1
+        if self.learning_rate == "meta":
+            self._meta_step(basis, examples, slope, part, most)
+        eta = min(self._eta(lam), most)
+        keep = 1.0 - 2.0 * eta * part
+        if function.by_features_:
+            function.weights_ = keep * function.weights_ - eta * basis.T @ slope
+        else:
+            self._append(X, keep, -eta * slope)
+
+    def _eta(self, lam):
+        if self.learning_rate == "optimal":
+            return self.eta0 / (1.0 + 2.0 * lam * self.eta0 * self.n_updates)
+        if self.learning_rate == "invscaling":
+            return self.eta0 / self.n_updates**self.power_t
+        return self.eta0
+
+    def _curvature(self, X, examples) -> float:
+        """The largest curvature of the loss of any row; positive.
+
+        Steps below two over it do not overshoot, even where all rows of a batch are the same one.
+        """
+        if self.function.by_features_:
+            squares = np.einsum("ij,ij->i", *[self.function.featured(X)] * 2)
+        else:
+            squares = self.function.between(X, X).diagonal()
+        sizes = np.einsum("ad,ad->a", examples.U, examples.U)
+        sizes = np.bincount(examples.row, sizes, minlength=len(squares))
+        curvature = examples.covariance.eigenvalues.max() + sizes
+        most = float((squares * examples.root**2 * curvature).max())
+        return most if most > 0 else LONGEST
+
+    # ------------------------------------------------------------------ expansions
+    def _append(self, X, keep, new):
+        """Shrunk kernel terms, and those of a batch behind them, within the budget."""
+        function = self.function
+        if self.windows is None:  # what others hold stays as it is
+            rows = None if sparse.issparse(X) else Window(function.X_, self.budget)
+            self.windows = rows, Window(function.weights_, self.budget)
+        rows, weights = self.windows
+        if rows is None:
+            stacked = sparse.vstack([function.X_, X]).tocsr() if len(weights.rows) else X
+            function.X_ = stacked[max(0, stacked.shape[0] - self.budget) :]
+        else:
+            rows.append(X)
+            function.X_ = rows.rows
+        weights.rows *= keep
+        weights.append(new)
+        function.weights_ = weights.rows
+        if self.trace is not None:
+            self.trace = self.trace[-len(function.weights_) :]
+
+    # ------------------------------------------------------------------ meta-descent
+    def _meta_step(self, basis, examples, slope, lam, most) -> None:
+        """Stochastic meta-descent: the step grows while successive gradients agree.
+
+        With v the derivative of f in log eta, eta <- eta max(1/2, 1 - mu <gradient, v>), and
+        v <- c v - eta (gradient + c Hessian v); the penalty's part of the product is left out.
+        """
+        function, root = self.function, examples.root[:, None]
+        trace = np.zeros_like(function.weights_) if self.trace is None else self.trace
+        along = basis @ trace
+        gain = 1.0 - self.meta_rate * float(np.vdot(slope, along))
+        self.eta0 = min(self.eta0 * min(max(0.5, gain), 2.0), most)
+        bent = examples.curvature(root * along) * root / self.batch_size
+        fresh = -self.eta0 * (slope + FORGET * bent)
+        keep = FORGET * (1.0 - 2.0 * self.eta0 * lam)
+        old = keep * trace - 2.0 * self.eta0 * lam * function.weights_
+        if function.by_features_:
+            self.trace = old + basis.T @ fresh
+        else:
+            self.trace = np.vstack([old, fresh])  # rows are dropped with those of the weights

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What structured ridge regression reads and checks before it learns anything, and what the
+truth is contrasted with.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import _check_sample_weight
+
+from skstruct._arrays.checks import is_count, is_number
+from skstruct._arrays.memory import check_table_fits, parse_memory
+from skstruct._arrays.rows import distinct
+from skstruct.learners.counting_ridge.objective import CountingExamples
+from skstruct.learners.counting_ridge.online import RATES
+from skstruct.learners.counting_ridge.prediction import (
+    CountingPredictor,
+    CountingProblem,
+    flattened,
+)
+from skstruct.learners.counting_ridge.score_functions import FEATURES, ScoreFunction
+from skstruct.learners.inputs import plain_kernel, read_inputs
+from skstruct.learners.tokens import TokenBatch
+from skstruct.losses import resolve_loss
+from skstruct.spaces.base import Countable
+from skstruct.spaces.infer_space import infer_space
+
+SEEN = 1000  # outputs whose embeddings are compared
+
+
+def contrasted_with(contrast, space, outputs):
+    """The space whose moments are taken, and whose outputs the truth is to be ahead of.
+
+    Parameters
+    ----------
+    contrast : "auto", "space", "relaxation" or space
+    space : fitted space
+        What may be predicted.
+    outputs : outputs of training in the user's form
+    """
+    name = type(space).__name__
+    if hasattr(contrast, "embedding"):
+        found = _fitted(contrast, space, outputs)
+    elif isinstance(contrast, str) and contrast == "auto":
+        found = space.counted
+    elif isinstance(contrast, str) and contrast == "space":
+        found = space
+    elif isinstance(contrast, str) and contrast == "relaxation":
+        found = space.relaxation()
+        if found is None:
+            raise ValueError(
+                f"contrast='relaxation': {name} knows no larger space; give one, or 'space'."
+            )
+    else:
+        raise ValueError(f"contrast is 'auto', 'space', 'relaxation' or a space; got {contrast!r}.")
+    if not isinstance(found, Countable):
+        raise ValueError(
+            f"CountingRidge needs the moments of the space, which {type(found).__name__} has not: "
+            "use ConditionalRiskMinimizer or StructuredSVM, or give a larger space as contrast."
+        )
+    return found
+
+
+def _fitted(contrast, space, outputs):
+    """A space that was given; scores are shared, so that coordinates must mean the same in both."""
+    name, given = type(space).__name__, type(contrast).__name__
+    if contrast.embedding != space.embedding:
+        raise ValueError(
+            f"contrast: {name} embeds its outputs by {space.embedding}, and {given} by "
+            f"{contrast.embedding}; give a space with the embedding of {name}."
+        )
+    found, some = clone(contrast).fit(outputs), outputs[:SEEN]
+    ours, theirs = (_dense(one.embed(one.validate(some))) for one in (space, found))
+    if ours.shape != theirs.shape or not np.array_equal(ours, theirs):
+        raise ValueError(
+            f"contrast: {given} embeds the outputs differently from {name}; give it the same "
+            "labels in the same order."
+        )
+    return found
+
+
+def _dense(psi) -> np.ndarray:
+    return psi.toarray() if sparse.issparse(psi) else np.asarray(psi)
+
+
+# What a counting learner reads and checks before it learns anything.
+
+
+WORDS = {"solver": ("closed-form", "newton-cg"), "features": FEATURES, "learning_rate": RATES}
+COUNTS = {  # and whether there may be none
+    "n_components": True, "n_total": True, "batch_size": False, "budget": False, "max_iter": False
+}  # fmt: skip
+
+
+class CountingReader(CountingPredictor):
+    """Inputs, outputs and parameters of :class:`~.ridge.CountingRidge`, once they are checked."""
+
+    def _begin(self, X, y, sample_weight, reset):
+        """Inputs, correct outputs with their rows, and weights, once everything is checked."""
+        if y is None:
+            raise ValueError("CountingRidge requires y to be passed, but the target y is None.")
+        y = y if hasattr(y, "__len__") else np.asarray(y)
+        self._check_parameters()
+        X = read_inputs(self, X, kernel=self.kernel, reset=reset)
+        if isinstance(X, TokenBatch):
+            raise ValueError(
+                "CountingRidge takes one row of features per output; X has one per position. Use "
+                "ConditionalRiskMinimizer or StructuredSVM."
+            )
+        check_consistent_length(X, y)
+        flat, row = flattened(y) if self.several_outputs else (y, np.arange(X.shape[0]))
+        try:
+            if reset:
+                self._fit_space(flat)
+                self.contrast_ = contrasted_with(self.contrast, self.space_, flat)
+            outputs = self.space_.validate(flat)
+        except ValueError as error:
+            raise self._in_its_row(error, row) from None
+        if self.several_outputs:
+            outputs, row = self._once(outputs, row)
+        rows = np.empty((X.shape[0], 0))
+        weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        return X, outputs, row, weight
+
+    def _fit_space(self, flat):
+        self.space_ = (infer_space(flat) if self.space is None else clone(self.space)).fit(flat)
+        name = type(self.space_).__name__
+        if getattr(self.space_.limits, "n_rows", None) is not None:
+            raise ValueError(
+                f"CountingRidge counts one space, and the limits of {name} differ from row to row: "
+                "give them at prediction, restrict={...}."
+            )
+        self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
+
+    def _in_its_row(self, error, row) -> ValueError:
+        """An error that counts all correct outputs, with the row of the one it names."""
+        named = re.search(r"Y\[(\d+)\]", str(error))
+        if not self.several_outputs or named is None:
+            return error
+        at = row[int(named[1])]
+        return ValueError(
+            f"In the list of correct outputs y[{at}], Y counting all of them: {error}"
+        )
+
+    def _once(self, outputs, row):
+        """Every correct output of a row once; where there are several, all must be counted."""
+        number = distinct(outputs)[1]
+        first = np.sort(np.unique(np.column_stack([row, number]), axis=0, return_index=True)[1])
+        outputs, row = outputs[first], row[first]
+        several = np.bincount(row)[row] > 1
+        outside = several & ~self.contrast_.contains(outputs)
+        if outside.any():
+            at = row[np.flatnonzero(outside)[0]]
+            raise ValueError(
+                f"y[{at}] has several correct outputs, and not all are within the limits of the "
+                "space: give limits at prediction, restrict={...}."
+            )
+        return outputs, row
+
+    def _fixed_alpha(self) -> float | None:
+        """A single penalty, checked; None where there is a choice."""
+        if not is_number(self.alpha):
+            return None
+        alpha = float(self.alpha)
+        if not (np.isfinite(alpha) and alpha > 0):
+            raise ValueError(f"alpha must be positive; got {self.alpha!r}.")
+        return alpha
+
+    def _check_parameters(self):
+        parse_memory(self.memory)
+        for name, known in WORDS.items():
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"{name} is one of {', '.join(known)}; got {getattr(self, name)!r}."
+                )
+        for name, optional in COUNTS.items():
+            value = getattr(self, name)
+            if not is_count(value) and not (optional and value is None):
+                raise ValueError(f"{name} is a whole number from 1; got {value!r}.")
+        for name in ("eta0", "power_t", "meta_rate", "tol"):
+            value = getattr(self, name)
+            if name == "eta0" and value is None:
+                continue
+            good = is_number(value) and 0 <= value < (1 if name == "tol" else np.inf)
+            if not good or (name == "eta0" and value == 0):
+                most = " and below 1" if name == "tol" else ""
+                raise ValueError(f"{name} is a number that is not negative{most}; got {value!r}.")
+
+    def _open(self, X, outputs, row, weight):
+        """What is known of space and inputs before anything is learned."""
+        self.size_ = self.contrast_.size()
+        self.moments_ = np.asarray(self.contrast_.mean_embedding()), self.contrast_.covariance()
+        self.outputs_ = outputs
+        self.problem_ = self._problem(outputs, row)
+        self.function_ = ScoreFunction(
+            plain_kernel(self, self.kernel), gamma=self.gamma, degree=self.degree,
+            coef0=self.coef0, features=self.features, n_components=self.n_components,
+            fit_intercept=self.fit_intercept, random_state=self.random_state,
+        ).fit(X, weight)  # fmt: skip
+
+    def _problem(self, outputs, row) -> CountingProblem:
+        return CountingProblem(self.space_, self.loss_, outputs, row, *self.moments_)
+
+    def _examples(self, outputs, row, weight) -> CountingExamples:
+        mean, covariance = self.moments_
+        check_table_fits(
+            len(row), len(mean), "Embeddings of the training outputs take",
+            "Learn from fewer rows at a time: partial_fit.",
+        )  # fmt: skip
+        psi = self.space_.embed(outputs)
+        psi = psi.toarray() if sparse.issparse(psi) else np.asarray(psi, dtype=np.float64)
+        return CountingExamples.of(psi, mean, row, weight, covariance, self.size_)

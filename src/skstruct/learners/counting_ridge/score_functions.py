@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Score functions of the inputs, expansions in a kernel or linear in features, and the kernel
+of the training rows as a factor or a product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh, svd
+from sklearn.base import BaseEstimator
+
+from skstruct.kernels.inputs import InputKernel
+from skstruct.learners.features import FourierFeatures, NystroemFeatures
+
+ZERO = 1e-13  # eigenvalues and singular values below this share of the largest are rounding
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A kernel matrix K = Q diag(k) Q', with as many columns as it has rank."""
+
+    Q: np.ndarray  # orthonormal columns, shape: (m, q)
+    k: np.ndarray  # positive, shape: (q,)
+    right: np.ndarray | None = None  # X'Q where K = XX', shape: (p, q)
+
+
+@dataclass(frozen=True)
+class GramMatrix:
+    """A kernel matrix of the training rows in memory."""
+
+    K: np.ndarray  # scaled by root, row and column, shape: (m, m)
+    root: np.ndarray  # shape: (m,)
+
+    @classmethod
+    def of(cls, K: np.ndarray, root: np.ndarray) -> GramMatrix:
+        """From a kernel matrix, which is scaled in place."""
+        K *= root[:, None]
+        K *= root
+        return cls(K, root)
+
+    @property
+    def trace(self) -> float:
+        return float(np.trace(self.K))
+
+    def times(self, A: np.ndarray) -> np.ndarray:
+        """K A; shape (m, d)."""
+        return self.K @ A
+
+    def factor(self) -> Factor:
+        k, Q = eigh(self.K, check_finite=False, driver="evd")
+        if k[0] < -1e-8 * max(abs(k[0]), k[-1]):
+            raise ValueError(
+                f"The kernel is not positive semidefinite: it has the eigenvalue {k[0]:.3g}."
+            )
+        kept = k > ZERO * max(k[-1], 0.0)
+        return Factor(Q[:, kept], k[kept])
+
+    def subset(self, rows) -> GramMatrix:
+        return GramMatrix(self.K[np.ix_(rows, rows)], self.root[rows])
+
+    def coefficients(self, A: np.ndarray) -> np.ndarray:
+        """Coefficients of the kernel functions of unscaled rows; shape (m, d)."""
+        return A * self.root[:, None]
+
+    def scores(self, rows, others, weights: np.ndarray) -> np.ndarray:
+        """Unscaled scores of some rows from coefficients of others; shape (r, d)."""
+        across = self.K[np.ix_(rows, others)]
+        return across @ (weights / self.root[others, None]) / self.root[rows, None]
+
+
+@dataclass(frozen=True)
+class FeatureGram:
+    """The kernel of rows of features, which is never written out."""
+
+    features: np.ndarray  # scaled by root, shape: (m, p)
+    root: np.ndarray  # shape: (m,)
+
+    @classmethod
+    def of(cls, features: np.ndarray, root: np.ndarray) -> FeatureGram:
+        """From features, which stay as they are."""
+        return cls(features * root[:, None], root)
+
+    @property
+    def trace(self) -> float:
+        return float(np.vdot(self.features, self.features))
+
+    def times(self, A):
+        return self.features @ (self.features.T @ A)
+
+    def factor(self) -> Factor:
+        """From singular values: products of features would square differences of scale."""
+        Q, s, Vt = svd(self.features, full_matrices=False, check_finite=False)
+        kept = s > ZERO * s.max(initial=0.0)
+        return Factor(Q[:, kept], s[kept] ** 2, (s[kept, None] * Vt[kept]).T)
+
+    def subset(self, rows) -> FeatureGram:
+        return FeatureGram(self.features[rows], self.root[rows])
+
+    def coefficients(self, A):
+        """Weights of the features; shape (p, d)."""
+        return self.features.T @ A
+
+    def scores(self, rows, others, weights):
+        """Unscaled scores of some rows from weights of the features; shape (r, d)."""
+        return self.features[rows] @ weights / self.root[rows, None]
+
+
+# Score functions of the inputs: expansions in a kernel, or linear in features.
+
+
+FEATURES = ("nystroem", "fourier")
+
+
+class ScoreFunction(BaseEstimator):
+    """Scores (n, d) of inputs; linear in features, or a sum of kernel functions of rows.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0 : see :class:`~skstruct.kernels.inputs.InputKernel`
+    features : "nystroem" or "fourier"
+        What stands for the kernel where ``n_components`` is given.
+    n_components : int or None
+    fit_intercept : bool
+        A constant feature, penalised like all others.
+    random_state : int or RandomState
+
+    Attributes
+    ----------
+    weights_ : array (p, d) of features, or (m, d) of rows
+    total_ : array (p,) or (m,) of the total weight, or None
+    """
+
+    def __init__(
+        self, kernel, *, gamma, degree, coef0, features, n_components, fit_intercept, random_state
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.features = features
+        self.n_components = n_components
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    def fit(self, X, sample_weight=None):
+        """Settle kernel and features on the rows of X."""
+        self.map_ = self.X_ = self.total_ = None
+        wide = sparse.issparse(X) and X.shape[1] > X.shape[0]  # better left sparse
+        linear = isinstance(self.kernel, str) and self.kernel == "linear" and not wide
+        self.by_features_ = linear or self.n_components is not None
+        shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        self.kernel_ = InputKernel(self.kernel, **shared).fit(X, sample_weight)
+        if self.n_components is not None and self.features == "fourier":
+            dense = X.toarray() if sparse.issparse(X) else X
+            self.map_ = FourierFeatures(self.kernel_, dense, self.n_components, self.random_state)
+        elif self.n_components is not None:
+            self.map_ = NystroemFeatures.of_rows(
+                self.kernel_, X, self.n_components, self.random_state
+            )
+        return self
+
+    def featured(self, X) -> np.ndarray:
+        """Features of rows, with the constant; shape (n, p)."""
+        X = X if self.map_ is None else self.map_.transform(X)
+        X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        return np.hstack([X, np.ones((len(X), 1))]) if self.fit_intercept else X
+
+    def gram(self, X, root) -> GramMatrix | FeatureGram:
+        """The kernel of the training rows, scaled by ``root``."""
+        if self.by_features_:
+            return FeatureGram.of(self.featured(X), root)
+        K = self.kernel_.gram(X)
+        K += bool(self.fit_intercept)
+        return GramMatrix.of(K, root)
+
+    def between(self, A, B) -> np.ndarray:
+        """Kernel between rows; shape (n_a, n_b)."""
+        if not B.shape[0] and self.kernel != "precomputed":
+            return np.zeros((A.shape[0], 0))
+        return self.kernel_(A, B) + bool(self.fit_intercept)
+
+    def take(self, X, weights, total=None):
+        """Keep a solution; rows of a precomputed kernel bring their own values."""
+        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        self.X_ = None if self.by_features_ else X[:0] if precomputed else X
+        self.weights_, self.total_ = weights, total
+        return self
+
+    def widen(self, X, kept) -> None:
+        """Weights of zero for the rows of X that did not count."""
+        if self.by_features_:
+            return
+        weights = np.zeros((X.shape[0], self.weights_.shape[1]))
+        weights[kept] = self.weights_
+        total = None if self.total_ is None else np.zeros(X.shape[0])
+        if total is not None:
+            total[kept] = self.total_
+        self.take(X, weights, total)
+
+    def like_kept_rows(self, X):
+        """X dense or sparse, as the rows that are kept are."""
+        if self.X_ is None or sparse.issparse(X) == sparse.issparse(self.X_):
+            return X
+        return X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
+
+    @property
+    def all_weights(self) -> np.ndarray:
+        """Weights with that of the total as the last column."""
+        if self.total_ is None:
+            raise ValueError(
+                "Means of the embedding come with solver='closed-form' only: fit with it, or "
+                "predict without a loss."
+            )
+        return np.column_stack([self.weights_, self.total_])
+
+    def basis(self, X) -> np.ndarray:
+        """What weights are multiplied with: features, or kernel values against the kept rows."""
+        return self.featured(X) if self.by_features_ else self.between(X, self.X_)
+
+    def predict(self, X, with_total: bool = False) -> np.ndarray:
+        """Scores of the coordinates; shape (n, d), or (n, d + 1)."""
+        return self.basis(X) @ (self.all_weights if with_total else self.weights_)

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an exponential family says once it is trained."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, update_wrapper
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct._arrays.checks import is_count
+from skstruct._arrays.memory import row_blocks
+from skstruct.exceptions import InfeasibleError
+from skstruct.learners.base import ScoreLearner
+from skstruct.losses import resolve_loss
+from skstruct.sampling.partition import LogPartition
+from skstruct.spaces import Decoded
+
+
+class CallableWord(str):
+    """A word that can be called."""
+
+    call: Callable
+
+    def __call__(self, *args, **kwargs):
+        return self.call(*args, **kwargs)
+
+
+class ParameterAndMethod:
+    """Makes a method's name a parameter too; the parameter stands in the model's ``__dict__``.
+
+    >>> class Model:
+    ...     @ParameterAndMethod
+    ...     def size(self, n):
+    ...         return n + 1
+    >>> model = Model()
+    >>> model.size = "small"
+    >>> model.size, model.size(2), vars(model)
+    ('small', 3, {'size': 'small'})
+    """
+
+    def __init__(self, method):
+        self.method = method
+        update_wrapper(self, method)
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, model, owner=None):
+        if model is None:
+            return self.method
+        value = model.__dict__[self.name]
+        if not isinstance(value, str):  # refused in fit
+            return value
+        word = CallableWord(value)
+        word.call = partial(self.method, model)
+        return word
+
+    def __set__(self, model, value):
+        model.__dict__[self.name] = value
+
+
+# What an exponential family says once it is trained.
+
+
+@dataclass(frozen=True, eq=False)
+class LinearScores:
+    """Scores that are linear in features; shape (n, d)."""
+
+    features: Any
+    weights_: np.ndarray  # (p, d)
+    constants_: np.ndarray | None = None  # (q q,) of transitions
+
+    @property
+    def is_linear(self) -> bool:
+        return self.features.is_linear
+
+    @property
+    def fit_intercept(self) -> bool:
+        return self.features.fit_intercept
+
+    def predict(self, X) -> np.ndarray:
+        return np.asarray(self.features.transform(X) @ self.weights_)
+
+
+class ExponentialPredictor(ScoreLearner):
+    """Decisions, probabilities and draws from ``scores_`` and ``problem_``."""
+
+    def get_params(self, deep=True):
+        """Parameters as they were given; ``partition`` is a method too."""
+        return {**super().get_params(deep), "partition": vars(self)["partition"]}
+
+    def _take(self, weights, transitions=None):
+        constants = None if transitions is None else transitions.ravel()
+        self.scores_ = LinearScores(self.features_map_, weights, constants)
+
+    @abstractmethod
+    def _laws(self):
+        """How partition functions, means and draws come about."""
+
+    def _prepared(self, loss=None, restrict=None):
+        check_is_fitted(self)
+        self._check_parameters()
+        problem = self.problem_ if loss is None else self.problem_.judged_by(resolve_loss(loss))
+        problem = copy.copy(problem.restricted(restrict))
+        problem.laws = self._laws()  # by the parameters as they are now
+        return problem, self.scores_
+
+    # ------------------------------------------------------------------ decisions
+    def decode(self, X, *, loss=None, restrict=None) -> Decoded:
+        """Predictions with their values and lower bounds on these.
+
+        Values are expected losses where there is a loss other than zero-one, else minus the
+        scores.
+
+        Parameters
+        ----------
+        loss : str or loss, default=None
+            What to minimise the expected value of, in place of what the constructor says;
+            ``"zero_one"`` for the most probable output.
+        restrict : dict, default=None
+            Arguments of the space's ``restrict``, such as ``{"include": ["sun"]}``: what is
+            known of the output. Probabilities are those given that.
+        """
+        return self._decode(X, *self._prepared(loss, restrict))
+
+    def predict(self, X, *, loss=None, restrict=None):
+        """Outputs of the largest probability, or of the least expected loss."""
+        return self.decode(X, loss=loss, restrict=restrict).outputs
+
+    def kbest(self, X, k=3, *, loss=None, restrict=None) -> Decoded:
+        """The ``k`` best outputs for each row.
+
+        ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
+        ``predict``. ``values`` and ``bounds`` are (n, k), infinite where a row has fewer.
+        """
+        return self._kbest(X, k, *self._prepared(loss, restrict))
+
+    def score(self, X, y, sample_weight=None, *, loss=None, restrict=None) -> float:
+        """Minus the mean loss of the predictions for ``X``."""
+        return self._score(X, y, sample_weight, *self._prepared(loss, restrict))
+
+    # ------------------------------------------------------------------ probabilities
+    def decision_function(self, X) -> np.ndarray:
+        """Scores u of the coordinates of psi; shape (n, d)."""
+        X, _ = self._checked(X)
+        return self.problem_.smooth(self.scores_, X)
+
+    def _answers(self, X, restrict, answer) -> list:
+        """What ``answer(problem, scores, rows)`` says of every block of rows."""
+        problem, scores = self._prepared(None, restrict)
+        self._check_limits(problem, X.shape[0])
+        answers = []
+        for rows in row_blocks(X.shape[0], problem.bytes_per_row(), self.memory):
+            try:
+                answers.append(answer(problem, problem.smooth(scores, X[rows]), rows))
+            except InfeasibleError as error:
+                raise error.shifted(rows.start) from None
+        return answers
+
+    def predict_marginals(self, X, *, restrict=None):
+        """Means of psi under the model, E[psi(Y) | x]; shape (n, d).
+
+        Of indicators, these are the probabilities of the labels, symbols, edges. For sequences
+        with features for every position, a list with an array (T, q) for each.
+        """
+        X, _ = self._checked(X)
+        parts = self._answers(X, restrict, lambda problem, *block: problem.marginals(*block))
+        if isinstance(parts[0], list):
+            return [chances for part in parts for chances in part]
+        return np.concatenate(parts)
+
+    @ParameterAndMethod
+    def partition(self, X, *, restrict=None) -> LogPartition:
+        """ln Z of every row, with the interval that it lies in and how sure that is."""
+        X, _ = self._checked(X)
+        parts = self._answers(X, restrict, lambda problem, *block: problem.log_partition(*block))
+        return LogPartition.joined(parts)
+
+    def log_proba(self, X, y, *, restrict=None, return_std=False):
+        """Logarithms of the probabilities of outputs ``y``, one for each row of ``X``.
+
+        Minus infinity for outputs that the space, or its limits, do not allow.
+
+        Parameters
+        ----------
+        return_std : bool, default=False
+            Whether to return the standard errors too: 0 where partition functions are exact.
+
+        Returns
+        -------
+        log_proba : array of shape (n,), or that and the errors
+        """
+        X, _ = self._checked(X)
+        check_consistent_length(X, y)
+        outputs = self.space_.validate(y)
+        self.problem_.check_truth(X, outputs)
+        values, errors = np.empty(len(outputs)), np.empty(len(outputs))
+
+        def answer(problem, scores, rows):
+            partition = problem.log_partition(scores, rows)
+            values[rows] = problem.values(scores, outputs[rows], rows) - partition.values
+            errors[rows] = partition.errors
+
+        self._answers(X, restrict, answer)
+        return (values, errors) if return_std else values
+
+    def sample(self, X, n=1, rng=None, *, restrict=None) -> list:
+        """``n`` outputs of every row, drawn from the model.
+
+        Returns
+        -------
+        draws : list with an entry for every row of ``X``
+            ``n`` outputs, in the form in which ``y`` was given.
+        """
+        if not is_count(n):
+            raise ValueError(f"n is a whole number from 1; got {n!r}.")
+        X, _ = self._checked(X)
+        rng = np.random.default_rng(rng)
+        drawn = self._answers(
+            X, restrict, lambda problem, scores, rows: problem.draws(scores, int(n), rng, rows)
+        )
+        return [self.space_.restore(outputs) for part in drawn for outputs in part]

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Decisions from the scores of an exponential family: most probable, or of least risk; also
+those of a linear-chain conditional random field.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from skstruct.exceptions import UndecidableError
+from skstruct.learners.max_margin.problem import ChainScores, inner_positions
+from skstruct.learners.problem import RiskProblem
+from skstruct.learners.token_problem import (
+    WithPositions,
+    check_lengths,
+    check_token_loss,
+    sums_of_sequences,
+)
+from skstruct.losses import ZeroOne, pair
+from skstruct.sampling.partition import LogPartition
+from skstruct.spaces.base import Decoded
+from skstruct.spaces.rankings.partial import is_total
+from skstruct.spaces.rankings.space import Rankings
+
+MOST_LISTED = 2000  # outputs of which losses are written down, each against each
+
+
+class ExponentialProblem(RiskProblem):
+    """Scores of psi to decisions; under a loss by the means of psi, which are the marginals.
+
+    Parameters
+    ----------
+    space : fitted space
+        What is scored.
+    loss : loss
+        What predictions are judged by.
+    outputs : array
+        Outputs of training in canonical form.
+    laws : ModelLaws
+    """
+
+    by_weights = joint = False
+    used = None
+    n_features = 0  # numbers that a row is turned into before it is scored
+
+    def __init__(self, space, loss, outputs, laws):
+        self.scored = self.space = space
+        self.outputs, self.laws, self.asked = outputs, laws, loss
+        self.width = space.targets(outputs[:1]).shape[1]
+        _, self.loss = pair(loss, space, outputs)
+        self.by_loss = False
+
+    def judged_by(self, loss, decide: bool = True):
+        """The same scores under another loss, which decides too if it is not zero-one."""
+        judged = copy.copy(self)
+        judged.asked = loss
+        free = getattr(loss, "candidates", None) is None
+        judged.by_loss = decide and not (isinstance(loss, ZeroOne) and free)
+        if not judged.by_loss:
+            judged.space, judged.loss = self.scored, pair(loss, self.scored, self.outputs)[1]
+            return judged
+        judged.space, judged.loss = pair(loss, self.scored, self._known(loss))
+        if judged.loss.embedding_on(judged.space) == "weights":
+            raise ValueError(
+                f"{type(loss).__name__} has no finite embedding: ExponentialFamily predicts the "
+                "most probable output (loss=None), or under losses with one."
+            )
+        judged._measure(judged.space.targets(self.outputs))
+        return judged
+
+    def _known(self, loss):
+        """Outputs that a loss must know: all, where it is a table of losses."""
+        space = self.scored
+        if loss.embedding_on(space) != "outputs" or space.embedding == "outputs":
+            return self.outputs
+        try:
+            listed = space.enumerate(MOST_LISTED)
+        except (AttributeError, UndecidableError):
+            raise ValueError(
+                f"{type(loss).__name__} is a table over all outputs, of which there are more than "
+                f"{MOST_LISTED:,}: give a loss with an embedding, such as 'hamming'."
+            ) from None
+        return np.concatenate([self.outputs, listed])
+
+    def restricted(self, restrict):
+        """The law given that the output lies within limits, and decisions within them."""
+        if not restrict:
+            return self
+        narrowed = copy.copy(self)
+        whole = copy.copy(self)
+        whole.space = self.scored
+        narrowed.scored = narrowed.space = RiskProblem.restricted(whole, restrict).space
+        return narrowed.judged_by(self.asked) if self.by_loss else narrowed
+
+    # ------------------------------------------------------------------ predicting
+    def smooth(self, smoother, X):
+        return np.ascontiguousarray(smoother.predict(X))
+
+    def means(self, scores, rows=slice(None)) -> np.ndarray:
+        """Means of the embedding that decisions are made in; shape (n, d)."""
+        return self.laws.means(self.scored.rows(rows), scores, self.space.rows(rows))
+
+    def mean_embedding(self, means):
+        return means, np.ones((len(means), 1))
+
+    def priced(self, means, rows):
+        if not self.by_loss:  # what came are scores
+            return np.ascontiguousarray(-means), np.zeros(len(means))
+        return self.costs(self.means(means, rows))
+
+    def bytes_per_row(self) -> int:
+        drawn = 0 if self.laws.partition == "exact" else self.laws.n_draws
+        return 8 * (8 * self.width + 3 * self.n_features + drawn)
+
+    # ------------------------------------------------------------------ probabilities
+    def marginals(self, scores, rows=slice(None)) -> np.ndarray:
+        return self.laws.means(self.scored.rows(rows), scores)
+
+    def log_partition(self, scores, rows=slice(None)):
+        return self.laws.log_partition(self.scored.rows(rows), scores)
+
+    def values(self, scores, outputs, rows=slice(None)) -> np.ndarray:
+        """Scores of outputs, minus infinity where they are none of the space; shape (n,)."""
+        space = self.scored.rows(rows)
+        inside = space.contains(outputs)
+        if isinstance(space, Rankings) and not (inside | is_total(outputs)).all():
+            at = np.flatnonzero(~inside & ~is_total(outputs))[0]
+            raise ValueError(
+                f"y[{at + (rows.start or 0)}] has ties or leaves items out: log_proba takes total "
+                "orders."
+            )
+        psi = space.embed(outputs)
+        psi = psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi)
+        return np.where(inside, np.einsum("nd,nd->n", scores, psi), -np.inf)
+
+    def draws(self, scores, n, rng, rows=slice(None)) -> np.ndarray:
+        return self.laws.draws(self.scored.rows(rows), scores, n, rng)
+
+
+# Decisions and probabilities of a linear-chain conditional random field.
+
+
+class ChainExponentialProblem(WithPositions, RiskProblem):
+    """Scores of symbols and transitions to sequences as long as their inputs.
+
+    Parameters
+    ----------
+    space : fitted Sequences
+    loss : Hamming, SequenceHamming or ZeroOne
+    outputs : array of shape (n, T)
+        Outputs of training in canonical form.
+    laws : ModelLaws
+        How draws begin; sums are always exact.
+    """
+
+    by_weights = joint = by_loss = False
+    n_features = 0
+
+    def __init__(self, space, loss, outputs, laws):
+        if not hasattr(space, "law_of_chains"):
+            raise ValueError(
+                "X has features for every position of a sequence: the space is Sequences; got "
+                f"{type(space).__name__}."
+            )
+        self.space, self.outputs, self.laws = space, outputs, laws
+        self.loss = loss if isinstance(loss, ZeroOne) else check_token_loss(loss, space)
+        self.n_seeing = len(space.symbols_)
+        self.longest = max(1, int((outputs >= 0).sum(axis=1).max(initial=1)))
+
+    def judged_by(self, loss, decide: bool = True):
+        """The same scores under another loss, which decides too if it is not zero-one."""
+        judged = copy.copy(self)
+        judged.by_loss = decide and not isinstance(loss, ZeroOne)
+        judged.loss = check_token_loss(loss, self.space) if judged.by_loss else loss
+        return judged
+
+    def check_truth(self, X, outputs):
+        check_lengths(outputs, X.starts)
+
+    def smooth(self, smoother, X) -> ChainScores:
+        q = self.n_seeing
+        values = smoother.predict(X.tokens) if X.tokens.shape[0] else np.zeros((0, q))
+        return ChainScores(values, X.starts, smoother.constants_.reshape(1, q, q))
+
+    def bytes_per_row(self) -> int:
+        q = self.n_seeing
+        return 8 * self.longest * (8 * q + q * q * self.by_loss + 3 * self.n_features)
+
+    def _law(self, scores, rows):
+        space = self.space.rows(rows)
+        return space.law_of_chains(scores.values, scores.starts, scores.transitions)
+
+    # ------------------------------------------------------------------ decisions
+    def _priced(self, scores, rows):
+        """Costs of symbols and of transitions, and what is added to all sequences alike."""
+        n = len(scores.starts) - 1
+        if not self.by_loss:
+            return -scores.values, -scores.transitions, np.zeros(n)
+        law, weight = self._law(scores, rows), self.loss.bigrams
+        lengths = np.diff(scores.starts)
+        offset = lengths + weight * np.maximum(lengths - 1, 0)
+        if not weight:
+            return -law.token_marginals(), None, offset
+        return -law.token_marginals(), -weight * law.pair_marginals(), offset
+
+    def decode(self, means, rows=slice(None)) -> Decoded:
+        unary, transitions, offset = self._priced(means, rows)
+        found = self.space.rows(rows).argmin_chains(unary, means.starts, transitions)
+        return Decoded(found.outputs, found.values + offset, found.bounds + offset)
+
+    def kbest(self, means, k, rows=slice(None)) -> Decoded:
+        unary, transitions, offset = self._priced(means, rows)
+        best = self.space.rows(rows).kbest_chains(unary, means.starts, k, transitions)
+        offset = offset[:, None]
+        return Decoded(best.outputs, best.values + offset, best.bounds + offset)
+
+    # ------------------------------------------------------------------ probabilities
+    def marginals(self, scores, rows=slice(None)) -> list[np.ndarray]:
+        """Chance of each symbol at each position, one array (T, q) for every sequence."""
+        chances = self._law(scores, rows).token_marginals()
+        return np.split(chances, scores.starts[1:-1])
+
+    def log_partition(self, scores, rows=slice(None)) -> LogPartition:
+        return LogPartition.exact(self._law(scores, rows).log_partition)
+
+    def values(self, scores, outputs, rows=slice(None)) -> np.ndarray:
+        """Scores of sequences; minus infinity where they are not within limits."""
+        symbols = outputs[outputs >= 0]
+        each = scores.values[np.arange(len(symbols)), symbols]
+        at = inner_positions(scores.starts)
+        each[at] += scores.transitions[0, symbols[at - 1], symbols[at]]
+        free = self.space.rows(rows)
+        allowed = free.contains(outputs) if self.space.limits is not None else True
+        return np.where(allowed, sums_of_sequences(each, scores.starts), -np.inf)
+
+    def draws(self, scores, n, rng, rows=slice(None)) -> np.ndarray:
+        return self._law(scores, rows).sample(n, rng)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Features of the inputs: these themselves, or features whose inner products stand for a kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from skstruct._arrays.memory import check_square_fits
+from skstruct.kernels.inputs import InputKernel
+
+ZERO = 1e-12  # eigenvalues below this share of the largest are zero
+
+
+class NystroemFeatures:
+    r"""Features :math:`k(x, L) V e^{-1/2}` of a kernel with :math:`k(L, L) = V e V'`.
+
+    Their inner products are the kernel wherever one of the two inputs is a landmark in L.
+    """
+
+    def __init__(self, kernel, landmarks):
+        self.kernel, self.landmarks = kernel, landmarks
+        e, V = eigh(kernel.gram(landmarks))
+        kept = e > ZERO * max(e.max(initial=0.0), 0.0)
+        self.map = V[:, kept] / np.sqrt(e[kept])
+
+    @classmethod
+    def of_rows(cls, kernel, X, n_components: int, random_state):
+        """Landmarks chosen among rows of X by randomly pivoted Cholesky."""
+        from skstruct.backends import NumpyBackend
+        from skstruct.smoothing.nystroem.landmarks import ROWS_PER_LANDMARK, choose_landmarks
+
+        if kernel.kernel == "precomputed":
+            raise ValueError("A precomputed kernel has no Nyström features: n_components=None.")
+        rng = check_random_state(random_state)
+        few = max(1000, ROWS_PER_LANDMARK * int(n_components))  # of many rows, some will do
+        sample = X if X.shape[0] <= few else X[np.sort(rng.permutation(X.shape[0])[:few])]
+        found = choose_landmarks(kernel, sample, int(n_components), rng, NumpyBackend())
+        rows = np.sort(found.rows) if len(found.rows) else np.arange(1)  # a kernel that is zero
+        return cls(kernel, sample[rows])
+
+    def transform(self, X) -> np.ndarray:
+        """Features of the rows of X; shape (n, number of landmarks or fewer)."""
+        return self.kernel(X, self.landmarks) @ self.map
+
+
+class FourierFeatures:
+    """Random cosines, whose inner products are the Gaussian kernel on average."""
+
+    def __init__(self, kernel, X, n_components: int, random_state):
+        if kernel.kernel != "rbf":
+            raise ValueError(
+                f'Random Fourier features stand for kernel="rbf"; got {kernel.kernel!r}. '
+                'features="nystroem" serves every kernel.'
+            )
+        from sklearn.kernel_approximation import RBFSampler
+
+        sampler = RBFSampler(
+            gamma=kernel.gamma_, n_components=int(n_components), random_state=random_state
+        )
+        self.sampler = sampler.fit(X)
+
+    def transform(self, X) -> np.ndarray:
+        """Features of the rows of X; shape (n, n_components)."""
+        return self.sampler.transform(X)
+
+
+# Features of the inputs: these themselves, or features that stand for a kernel.
+
+
+class InputFeatures(BaseEstimator):
+    """Rows of features, sparse where inputs are sparse and the kernel is linear.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0 : see :class:`~skstruct.kernels.inputs.InputKernel`
+    n_components : int or None
+        Nyström features that stand for the kernel; None for as many as there are rows, whose
+        inner products are the kernel itself.
+    fit_intercept : bool
+        A constant feature, the last one.
+    random_state : int or RandomState
+    """
+
+    def __init__(self, kernel, *, gamma, degree, coef0, n_components, fit_intercept, random_state):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether features are the inputs as they came."""
+        return isinstance(self.kernel, str) and self.kernel == "linear" and not self.n_components
+
+    def fit(self, X, sample_weight=None):
+        self.map_ = None
+        if self.is_linear:
+            return self
+        shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        kernel = InputKernel(self.kernel, **shared).fit(X, sample_weight)
+        if self.n_components:
+            self.map_ = NystroemFeatures.of_rows(kernel, X, self.n_components, self.random_state)
+            return self
+        check_square_fits(X.shape[0], "The kernel of the training rows", "Give n_components.")
+        self.map_ = NystroemFeatures(kernel, X)
+        if kernel.kernel == "precomputed":  # new rows bring their values
+            self.map_.landmarks = X[:0]
+        return self
+
+    def transform(self, X):
+        """Features of rows, with the constant; array or CSR of shape (n, p)."""
+        X = X if self.map_ is None else self.map_.transform(X)
+        if not self.fit_intercept:
+            return X
+        one = np.ones((X.shape[0], 1))
+        return sparse.hstack([X, one], format="csr") if sparse.issparse(X) else np.hstack([X, one])

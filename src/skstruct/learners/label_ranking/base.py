@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all label rankers share: rankings in, a reduction, rankings out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_consistent_length
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
+
+from skstruct._arrays.imports import is_pandas
+from skstruct._arrays.methods import all_or_nothing
+from skstruct._arrays.progress import announce, reported
+from skstruct._arrays.rows import narrow_indices
+from skstruct.learners.label_ranking.reductions import PreferenceReduction, with_constant
+from skstruct.solvers.linear_ordering import pair_blocks, pair_signs
+from skstruct.spaces import Rankings
+
+
+class LabelRanker(BaseEstimator):
+    """Rank the items for every input, by way of a simpler problem.
+
+    A child has a parameter ``space`` and brings ``_learn(reduced, weight)``, which learns from
+    what its reduction made of the rows that have weight, and ``_scores(X)``, one number per
+    item, larger is better. Where it knows more than scores, ``_answers(X)`` is what its
+    reduction turns into ranks.
+
+    Attributes
+    ----------
+    space_ : Rankings, fitted
+    outputs_ : array of shape (n, d), the training outputs in canonical form
+    reduction_ : Reduction
+    """
+
+    space: Any
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    # ------------------------------------------------------------------ fitting
+    @reported
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None):
+        """Learn from inputs ``X`` (n, p) and rankings ``y`` in any form the space reads.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (n,), default=None
+            How much each row counts; rows of weight zero do not.
+        """
+        X = self._begin(X, y)
+        rows, weight = self._weighed(sample_weight, X.shape[0])
+        X, outputs = self._inputs(X), self.outputs_
+        if len(rows) < len(outputs):
+            X, outputs = X[rows], outputs[rows]
+        self._check_accepted(outputs)
+        self._announce()
+        self._learn(self._reduced(X, outputs), weight)
+        return self
+
+    def _announce(self):
+        """What will be done, where work is shown."""
+        n, d = self.outputs_.shape
+        announce(f"{type(self).__name__} on {n:,} rankings of {d:,} items")
+
+    def _reduced(self, X, outputs):
+        return self.reduction_.apply(X, outputs)
+
+    def _weighed(self, sample_weight, n) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the rows that are learned from, and their weights."""
+        rows = np.empty((n, 0))
+        weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        kept = np.flatnonzero(weight)
+        return kept, weight[kept]
+
+    def _inputs(self, X):
+        """What is learned from in the place of X."""
+        return X
+
+    def _begin(self, X, y):
+        """Checked inputs; the space, the outputs in canonical form and the reduction are set."""
+        X, y = self._read(X, y, reset=True)
+        space = Rankings() if self.space is None else self.space
+        if not isinstance(space, Rankings):
+            raise ValueError(f"{type(self).__name__} predicts Rankings; the space is {space!r}.")
+        self.space_ = clone(space).fit(y)
+        self.outputs_ = self.space_.validate(y)
+        self.reduction_ = self._reduction(self.space_)
+        return X
+
+    def _read(self, X, y, *, reset):
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        y = y if hasattr(y, "__len__") else np.asarray(y)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        check_consistent_length(X, y)
+        return narrow_indices(X), y
+
+    def _check_accepted(self, outputs):
+        if not self.reduction_.accepts(outputs):
+            raise ValueError(
+                f"{type(self).__name__} learns from pairs of items that y orders; no row of y "
+                "orders any."
+            )
+
+    def _reduction(self, space):
+        return PreferenceReduction(space)
+
+    @abstractmethod
+    def _learn(self, reduced, weight):
+        """Learn from what the reduction made of the training rows, of weights (n,)."""
+
+    # ------------------------------------------------------------------ predicting
+    def _checked(self, X):
+        check_is_fitted(self)
+        index = X.index if is_pandas(X, "DataFrame") else None
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return narrow_indices(X), index
+
+    @abstractmethod
+    def _scores(self, X):
+        """One number per item, larger is better; shape (n, d)."""
+
+    def _answers(self, X):
+        return self._scores(X)
+
+    def _ranks(self, X, restrict=None):
+        return self._inverted(self._answers(X), restrict)
+
+    def _inverted(self, answers, restrict=None):
+        """Ranks from answers, within the constraints of ``restrict``."""
+        if not restrict:
+            return self.reduction_.invert(answers)
+        known = list(signature(self.space_.restrict).parameters)
+        if not isinstance(restrict, Mapping) or not set(restrict) <= set(known):
+            raise ValueError(
+                f"restrict is a dictionary with some of {', '.join(known)}; got {restrict!r}."
+            )
+        return replace(self.reduction_, space=self.space_.restrict(**restrict)).invert(answers)
+
+    def decision_function(self, X):
+        """A score of every item, larger is better; shape (n, d)."""
+        X, _ = self._checked(X)
+        return self._scores(X)
+
+    def predict(self, X, *, restrict=None):
+        """Rankings in the form in which ``y`` was given.
+
+        Parameters
+        ----------
+        restrict : dict, default=None
+            Arguments of :meth:`skstruct.spaces.Rankings.restrict`, such as ``{"top": 3}``.
+        """
+        X, index = self._checked(X)
+        return self.space_.restore(self._ranks(X, restrict), index)
+
+    def score(self, X, y, sample_weight=None):
+        """Mean Kendall tau of the predictions, over the pairs that ``y`` orders."""
+        X, _ = self._checked(X)
+        check_consistent_length(X, y, sample_weight)
+        return mean_tau(self._ranks(X), self.space_.validate(y), sample_weight)
+
+
+class LinearLabelRanker(LabelRanker):
+    r"""A label ranker with scores :math:`\langle w_j, x \rangle + b_j`.
+
+    Attributes
+    ----------
+    coef_ : array of shape (d, p)
+    intercept_ : array of shape (d,)
+    """
+
+    fit_intercept: bool
+
+    def _inputs(self, X):
+        return with_constant(X) if self.fit_intercept else X
+
+    def _keep(self, weights):
+        """Take over weights (d, p), or (d, p + 1) with the intercepts last."""
+        p = weights.shape[1] - bool(self.fit_intercept)
+        self.coef_ = weights[:, :p]
+        self.intercept_ = weights[:, p] if self.fit_intercept else np.zeros(len(weights))
+
+    def _scores(self, X):
+        return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+
+
+def weight_argument(estimator, weight) -> dict:
+    """``sample_weight`` for the fit of an estimator, where rows do not all weigh one."""
+    if (weight == 1.0).all():
+        return {}
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(f"{type(estimator).__name__} takes no sample_weight.")
+    return {"sample_weight": weight}
+
+
+def mean_tau(Z_pred: np.ndarray, Z_true: np.ndarray, sample_weight=None) -> float:
+    """Mean over rows of (pairs in the right order - pairs in the wrong one) / pairs ordered.
+
+    Only pairs that the true row orders count; rows that order none are passed over.
+
+    >>> mean_tau(np.array([[1.0, 2, 3], [1, 2, 3]]), np.array([[2.0, 1, 3], [1, 1, 1]]))
+    0.3333333333333333
+    """
+    agreement, n_ordered = np.empty(len(Z_true)), np.empty(len(Z_true))
+    for rows in pair_blocks(*Z_true.shape):
+        true = pair_signs(Z_true[rows])
+        agreement[rows] = (pair_signs(Z_pred[rows]) * true).sum(axis=1)
+        n_ordered[rows] = np.abs(true).sum(axis=1)
+    ordered = n_ordered > 0
+    if not ordered.any():
+        raise ValueError("Kendall's tau needs a pair of items that y orders; no row has one.")
+    tau = agreement[ordered] / n_ordered[ordered]
+    weights = None if sample_weight is None else np.asarray(sample_weight)[ordered]
+    return float(np.average(tau, weights=weights))

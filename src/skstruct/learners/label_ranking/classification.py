@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Label ranking by binary classifiers: one for every pair of items (ranking by pairwise
+comparison), or one for all of them (constraint classification).
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+
+from skstruct._arrays.progress import track, working
+from skstruct.learners.label_ranking.base import LabelRanker, LinearLabelRanker, weight_argument
+from skstruct.learners.label_ranking.reductions import KeslerReduction, PairwiseReduction, votes
+from skstruct.solvers.linear_ordering import pair_numbers
+
+
+class PairwiseComparison(LabelRanker):
+    r"""Rank items by the chances that each one beats each other one.
+
+    A classifier :math:`M_{pq}` for every pair p < q estimates the chance that p comes before
+    q, from the rows that order the pair [1]_ [2]_:
+
+    .. math:: R_{pq} = M_{pq} \;(p < q), \qquad R_{pq} = 1 - M_{qp} \;(p > q)
+
+    "votes" sorts the items by :math:`\sum_{q \ne p} R_{pq}`, which minimizes the expected
+    squared difference of ranks if the chances are right; "kendall" takes the order with the
+    least expected number of pairs in the wrong order, exactly for up to 20 items.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Logistic regression when None. Without ``predict_proba`` its decisions, 0 or 1,
+        stand for chances.
+    aggregate : "votes" or "kendall", default="votes"
+    n_jobs : int, default=None
+        Processes that fit the classifiers.
+    space : Rankings, default=None
+    verbose : int, default=0
+        Progress on stderr, of what takes longer than two seconds.
+
+    Attributes
+    ----------
+    estimators_ : list of d (d - 1) / 2 classifiers, pairs (0, 1), (0, 2), ... in order
+        A pair that m rows order, all the same way, has a number instead: the chance
+        (k + 1) / (m + 2) of Laplace's rule with k = 0 or m, and 1/2 when m = 0; m is the
+        sum of their weights.
+    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranker.LabelRanker`
+
+    References
+    ----------
+    .. [1] E. Hüllermeier, J. Fürnkranz, W. Cheng, K. Brinker, "Label ranking by learning
+       pairwise preferences", Artificial Intelligence 172, 2008.
+    .. [2] S. Vembu, "Learning to predict combinatorial structures", 2010, section 3.2, where
+       the second case is printed with :math:`M_{pq}`.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> y = [["tea", "rum"], ["tea", "rum"], ["rum", "tea"], ["rum", "tea"]]
+    >>> model = PairwiseComparison().fit(X, y)
+    >>> model.predict([[0.5]])[0]
+    ['tea', 'rum']
+    >>> model.predict_pairs([[1.5]])[0].round(3)
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    """
+
+    def __init__(self, estimator=None, *, aggregate="votes", n_jobs=None, space=None, verbose=0):
+        self.estimator = estimator
+        self.aggregate = aggregate
+        self.n_jobs = n_jobs
+        self.space = space
+        self.verbose = verbose
+
+    def _reduction(self, space):
+        if self.aggregate not in ("votes", "kendall"):
+            raise ValueError(f'aggregate is "votes" or "kendall"; got {self.aggregate!r}.')
+        return PairwiseReduction(space, self.aggregate)
+
+    def _learn(self, reduced, weight):
+        estimator = self.estimator
+        if estimator is None:
+            from sklearn.linear_model import LogisticRegression  # slow to import
+
+            estimator = LogisticRegression(max_iter=1000)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fitted)(estimator, examples, weight[examples.rows])
+            for examples in track(reduced, "pairs", self.verbose)
+        )
+
+    def _answers(self, X):
+        d = self.outputs_.shape[1]
+        R = np.zeros((X.shape[0], d, d))
+        for p, q, estimator in zip(*pair_numbers(d), self.estimators_):
+            R[:, p, q] = _chances(estimator, X)
+            R[:, q, p] = 1.0 - R[:, p, q]
+        return R
+
+    def _scores(self, X):
+        return votes(self._answers(X))
+
+    def predict_pairs(self, X):
+        """Chances that item p comes before item q, [i, p, q]; zero for p = q."""
+        X, _ = self._checked(X)
+        return self._answers(X)
+
+
+def _fitted(estimator, examples, weight):
+    """A fitted classifier, or the probability of a pair that is always ordered the same way."""
+    if examples.before.min(initial=1) == examples.before.max(initial=0) or not len(weight):
+        m, k = float(weight.sum()), float(weight @ examples.before)
+        return (k + 1) / (m + 2)
+    given = weight_argument(estimator, weight)
+    return clone(estimator).fit(examples.inputs, examples.before, **given)
+
+
+def _chances(estimator, X):
+    if isinstance(estimator, float):
+        return estimator
+    if not hasattr(estimator, "predict_proba"):
+        return estimator.predict(X)
+    return estimator.predict_proba(X)[:, 1]
+
+
+# Constraint classification: label ranking as one linear binary classifier.
+
+
+class ConstraintClassification(LinearLabelRanker):
+    r"""Rank items by linear scores, learned by one binary classifier.
+
+    Every pair of items that a row x orders, p before q, becomes the example
+    :math:`x \otimes (e_p - e_q)` of class +1 and its negative of class -1 (Kesler's
+    construction) [1]_ [2]_. A linear classifier that is right on it has
+    :math:`\langle w_p, x \rangle > \langle w_q, x \rangle` for the chunks of its weights.
+
+    Parameters
+    ----------
+    estimator : linear classifier, default=None
+        With ``coef_`` after fitting, and for sparse inputs. Logistic regression when None.
+        Its own intercept is zero by symmetry, and is turned off where it can be.
+    fit_intercept : bool, default=True
+        Score :math:`\langle w_j, x \rangle + b_j`, by a constant feature: the intercepts
+        are penalized like the weights.
+    max_pairs : int, default=None
+        Of more preferences than that in all rows together, so many are drawn. n total
+        orders of d items have n d (d - 1) / 2; each takes two rows of the expanded matrix
+        and 4 (p + 1) numbers there.
+    space : Rankings, default=None
+    random_state : int or RandomState, default=None
+        Draws the pairs.
+    verbose : int, default=0
+        Progress on stderr, of what takes longer than two seconds.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (d, p) and (d,)
+    estimator_ : the fitted classifier; None when there is nothing to order
+    n_expanded_ : int, the number of rows it was fitted to
+    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranker.LabelRanker`
+
+    References
+    ----------
+    .. [1] S. Har-Peled, D. Roth, D. Zimak, "Constraint classification: a new approach to
+       multiclass classification and ranking", NIPS 2002.
+    .. [2] S. Vembu, "Learning to predict combinatorial structures", 2010, section 3.2; the
+       examples printed there say nothing of which of the two items is better.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> y = [[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 2, 1]]
+    >>> model = ConstraintClassification().fit(X, y)
+    >>> model.predict([[0.0], [3.0]])
+    array([[1, 2, 3],
+           [3, 2, 1]])
+    >>> model.n_expanded_
+    24
+    """
+
+    verbose = 0  # of models that were saved before there was a choice
+
+    def __init__(
+        self, estimator=None, *, fit_intercept=True, max_pairs=None, space=None,
+        random_state=None, verbose=0,
+    ):  # fmt: skip
+        self.estimator = estimator
+        self.fit_intercept = fit_intercept
+        self.max_pairs = max_pairs
+        self.space = space
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _reduction(self, space):
+        if self.max_pairs is not None and not (
+            isinstance(self.max_pairs, Integral) and self.max_pairs >= 1
+        ):
+            raise ValueError(f"max_pairs is a whole number from 1; got {self.max_pairs!r}.")
+        return KeslerReduction(space, self.max_pairs, self.random_state)
+
+    def _reduced(self, X, outputs):
+        return self.reduction_.apply_with_rows(X, outputs)
+
+    def _learn(self, reduced, weight):
+        examples, classes, rows = reduced
+        self.n_expanded_, d = len(classes), self.outputs_.shape[1]
+        self.estimator_, weights = None, np.zeros(examples.shape[1])
+        if self.n_expanded_:
+            classifier = self._classifier()
+            given, name = weight_argument(classifier, weight[rows]), type(classifier).__name__
+            with working(f"fitting {name} to {self.n_expanded_:,} rows"):
+                self.estimator_ = classifier.fit(examples, classes, **given)
+            if not hasattr(self.estimator_, "coef_"):
+                raise ValueError(
+                    "ConstraintClassification needs a linear classifier with coef_; "
+                    f"{type(self.estimator_).__name__} has none."
+                )
+            weights = np.asarray(self.estimator_.coef_, dtype=np.float64)
+        self._keep(weights.reshape(d, -1))  # chunk j scores item j
+
+    def _classifier(self):
+        if self.estimator is None:
+            from sklearn.linear_model import LogisticRegression  # slow to import
+
+            return LogisticRegression(fit_intercept=False, max_iter=1000)
+        estimator = clone(self.estimator)
+        if "fit_intercept" in estimator.get_params(deep=False):
+            estimator.set_params(fit_intercept=False)
+        return estimator

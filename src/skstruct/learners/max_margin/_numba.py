@@ -1,0 +1,436 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compiled steps of max-margin learners: block-coordinate Frank-Wolfe and the perceptron.
+
+``rows`` is a tuple: how they are known, data, indices and index pointers of sparse rows, and
+dense rows or kernel values.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+
+SPARSE, DENSE, KERNEL = 0, 1, 2  # how rows are known
+SUMS = {"reassoc", "contract"}  # sums in any order: the compiler makes vector instructions of them
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+def example_scores(first, last, rows, W, S, out):
+    """Scores of the rows first..last: x W, or read off S where inputs are kernel values.
+
+    W is (q, p) for dense rows X and (p, q) for sparse ones: long loops are innermost.
+    """
+    kind, data, indices, indptr, X = rows
+    q = out.shape[1]
+    for row in range(first, last):
+        t = row - first
+        if kind == KERNEL:
+            for k in range(q):
+                out[t, k] = S[row, k]
+        elif kind == DENSE:
+            for k in range(q):
+                total = 0.0
+                for j in range(X.shape[1]):
+                    total += X[row, j] * W[k, j]
+                out[t, k] = total
+        else:
+            for k in range(q):
+                out[t, k] = 0.0
+            for at in range(indptr[row], indptr[row + 1]):
+                x, feature = data[at], indices[at]
+                for k in range(q):
+                    out[t, k] += x * W[feature, k]
+
+
+@nb.njit(cache=True, nogil=True)
+def move(first, last, rows, W, S, step, direction):
+    """W += step x' direction for the rows first..last, or the scores of all rows with it."""
+    kind, data, indices, indptr, X = rows
+    q = direction.shape[1]
+    for row in range(first, last):
+        t = row - first
+        if kind == KERNEL:
+            for i in range(S.shape[0]):
+                k_i = step * X[row, i]
+                for k in range(q):
+                    S[i, k] += k_i * direction[t, k]
+        elif kind == DENSE:
+            for k in range(q):
+                by = step * direction[t, k]
+                if by != 0.0:
+                    for j in range(X.shape[1]):
+                        W[k, j] += by * X[row, j]
+        else:
+            for at in range(indptr[row], indptr[row + 1]):
+                x, feature = step * data[at], indices[at]
+                for k in range(q):
+                    W[feature, k] += x * direction[t, k]
+
+
+# Compiled keeping of the atoms of every example.
+#
+# Example m keeps atoms in slots, which stand side by side in memory: directions (N, slots, q),
+# constants (M, slots, r), losses and portions (M, slots). Portions sum to one. Slot 0 is a mixture
+# of atoms that were given up. Products (M, slots, slots) are the inner products of the atoms of an
+# example, x x' included: steps between them need no look at the atoms themselves.
+
+
+@nb.njit(cache=True, nogil=True)
+def _same(a, m, first, offset, number, directions, constants, loss, atoms):
+    """Whether slot a of example m already holds a new atom."""
+    points, point_constants, point_losses, _ = atoms
+    if point_losses[m, a] != loss:
+        return False
+    for e in range(constants.shape[1]):
+        if point_constants[m, a, e] != constants[number, e]:
+            return False
+    for t in range(offset[number + 1] - offset[number]):
+        for k in range(directions.shape[1]):
+            if points[first + t, a, k] != directions[offset[number] + t, k]:
+                return False
+    return True
+
+
+@nb.njit(cache=True, nogil=True)
+def _give_up(a, m, first, last, portions, atoms):
+    """Add slot a to the mixture in slot 0."""
+    points, point_constants, point_losses, products = atoms
+    part, rest = portions[m, a], portions[m, 0]
+    if part == 0.0:
+        return
+    share = part / (part + rest)
+    points[first:last, 0] += share * (points[first:last, a] - points[first:last, 0])
+    point_constants[m, 0] += share * (point_constants[m, a] - point_constants[m, 0])
+    point_losses[m, 0] += share * (point_losses[m, a] - point_losses[m, 0])
+    portions[m, 0], portions[m, a] = part + rest, 0.0
+    for b in range(products.shape[1]):  # a row, then a column: products are linear in both
+        products[m, 0, b] += share * (products[m, a, b] - products[m, 0, b])
+    for b in range(products.shape[1]):
+        products[m, b, 0] += share * (products[m, b, a] - products[m, b, 0])
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+def _multiply(a, m, first, T, gram, free, stamps, atoms):
+    """Inner products of slot a of example m with all slots; constants count where free is 1."""
+    points, point_constants, _, products = atoms
+    q, r = points.shape[2], point_constants.shape[2]
+    image = np.zeros((T, q))
+    for t in range(T):
+        for s in range(T):
+            for k in range(q):
+                image[t, k] += gram[t * T + s] * points[first + s, a, k]
+    for b in range(stamps.shape[1]):
+        if stamps[m, b] < 0:
+            continue
+        total = 0.0
+        for t in range(T):
+            for k in range(q):
+                total += image[t, k] * points[first + t, b, k]
+        for e in range(r):
+            total += free[e] * point_constants[m, a, e] * point_constants[m, b, e]
+        products[m, a, b] = products[m, b, a] = total
+
+
+@nb.njit(cache=True, nogil=True)
+def multiply_all(starts, gram, gram_starts, free, stamps, atoms):
+    """Inner products of all atoms anew."""
+    for m in range(stamps.shape[0]):
+        inner = gram[gram_starts[m] : gram_starts[m + 1]]
+        for a in range(stamps.shape[1]):
+            if stamps[m, a] >= 0:
+                _multiply(a, m, starts[m], starts[m + 1] - starts[m], inner, free, stamps, atoms)
+
+
+@nb.njit(cache=True, nogil=True)
+def remember(
+    examples, clock, starts, offset, directions, constants, losses, gram, gram_starts, free,
+    portions, stamps, atoms,
+):  # fmt: skip
+    """Keep new atoms; those without a portion go first, then those unused for longest."""
+    points, point_constants, point_losses, _ = atoms
+    for number in range(examples.shape[0]):
+        m = examples[number]
+        first, last = starts[m], starts[m + 1]
+        place, known = 1, False
+        for a in range(1, stamps.shape[1]):
+            if stamps[m, a] >= 0 and _same(
+                a, m, first, offset, number, directions, constants, losses[number], atoms
+            ):
+                place, known = a, True
+                break
+            held, held_there = portions[m, a] > 0.0, portions[m, place] > 0.0
+            if (held, stamps[m, a]) < (held_there, stamps[m, place]):
+                place = a
+        if known:
+            stamps[m, place] = clock
+            continue
+        _give_up(place, m, first, last, portions, atoms)
+        stamps[m, place] = clock
+        points[first:last, place] = directions[offset[number] : offset[number + 1]]
+        point_constants[m, place] = constants[number]
+        point_losses[m, place] = losses[number]
+        inner = gram[gram_starts[m] : gram_starts[m + 1]]
+        _multiply(place, m, first, last - first, inner, free, stamps, atoms)
+
+
+# Compiled steps of block-coordinate Frank-Wolfe, one example after another.
+#
+# How the atoms of an example are kept is told in `_compiled_atoms`.
+
+
+ITERATIONS, ACCURACY = 60, 1e-13  # of a line search: Newton steps, and share of the first slope
+SWAPS, ENOUGH = 8, 0.3  # of a visit: steps, and share of its gap that is left alone
+
+
+@nb.njit(cache=True, nogil=True)
+def soft(z, threshold):
+    """z, nearer to zero by the threshold."""
+    if z > threshold:
+        return z - threshold
+    if z < -threshold:
+        return z + threshold
+    return 0.0
+
+
+@nb.njit(cache=True, nogil=True)
+def _rise(step, rise, curve, direction, z, shift, l1, share, lam):
+    """Derivative of the dual along the direction, and its own derivative."""
+    value, slope = rise - step * curve, -curve
+    for e in range(direction.shape[0]):
+        if direction[e] != 0.0:
+            moved = soft(z[e] - step * share * direction[e] + shift[e], l1[e])
+            value += share * direction[e] * moved / lam
+            if moved != 0.0:
+                slope -= (share * direction[e]) ** 2 / lam
+    return value, slope
+
+
+@nb.njit(cache=True, nogil=True)
+def best_step(longest, rise, curve, direction, z, shift, l1, share, lam):
+    """The exact step in [0, longest]: the root of a derivative that falls in straight pieces."""
+    low, high = 0.0, longest
+    start, slope = _rise(0.0, rise, curve, direction, z, shift, l1, share, lam)
+    if start <= 0.0:
+        return 0.0
+    if _rise(longest, rise, curve, direction, z, shift, l1, share, lam)[0] >= 0.0:
+        return longest
+    value, step = start, 0.0
+    for _ in range(ITERATIONS):
+        step = step - value / slope if slope < 0.0 else high
+        if not low < step < high:
+            step = 0.5 * (low + high)
+        value, slope = _rise(step, rise, curve, direction, z, shift, l1, share, lam)
+        if abs(value) <= ACCURACY * start:
+            break
+        if value > 0.0:
+            low = step
+        else:
+            high = step
+    return step
+
+
+@nb.njit(cache=True, nogil=True, fastmath=SUMS)
+def _evaluate(m, first, T, scores, w, stamps, atoms, values):
+    """Loss plus score of every slot of an example."""
+    points, point_constants, point_losses, _ = atoms
+    for a in range(stamps.shape[1]):
+        if stamps[m, a] < 0:
+            continue
+        value = point_losses[m, a]
+        for t in range(T):
+            for k in range(scores.shape[1]):
+                value += scores[t, k] * points[first + t, a, k]
+        for e in range(w.shape[0]):
+            value += w[e] * point_constants[m, a, e]
+        values[a] = value
+
+
+@nb.njit(cache=True, nogil=True)
+def _extremes(m, values, portions, stamps):
+    """Best slot, worst slot that has a portion, and the gap of the example."""
+    best, worst, mean, top, bottom = 0, 0, 0.0, -np.inf, np.inf
+    for a in range(stamps.shape[1]):
+        if stamps[m, a] < 0:
+            continue
+        mean += portions[m, a] * values[a]
+        if values[a] > top:
+            best, top = a, values[a]
+        if portions[m, a] > 0.0 and values[a] < bottom:
+            worst, bottom = a, values[a]
+    return best, worst, top - mean
+
+
+@nb.njit(cache=True, nogil=True)
+def _climb(m, clock, scale, values, portions, stamps, products, change):
+    """Shift portions from the worst slots to the best; `change` is what each gains.
+
+    Every shift goes exactly as far as the dual climbs, if that is a square. It is one unless
+    constants have a finite l1 > 0; then it lies above the square, and climbs all the same.
+    Returns the gap that was met.
+    """
+    inner, met = products[m], 0.0
+    change[:] = 0.0
+    for swap in range(SWAPS):
+        best, worst, gap = _extremes(m, values, portions, stamps)
+        if swap == 0:
+            met = gap
+        if gap <= 0.0 or best == worst or (swap > 0 and gap <= ENOUGH * met):
+            break
+        stamps[m, best] = clock
+        step, rise = portions[m, worst], values[best] - values[worst]
+        bend = scale * (inner[best, best] + inner[worst, worst] - 2.0 * inner[best, worst])
+        if bend * step > rise:
+            step = rise / bend
+            portions[m, worst] -= step
+        else:
+            portions[m, worst] = 0.0
+        portions[m, best] += step
+        change[best] += step
+        change[worst] -= step
+        for a in range(values.shape[0]):
+            values[a] -= scale * step * (inner[a, best] - inner[a, worst])
+    return met
+
+
+@nb.njit(cache=True, nogil=True)
+def _combine(m, first, T, change, atoms, moved, constants):
+    """Sums of the slots of an example, by what each gained."""
+    points, point_constants, _, _ = atoms
+    moved[:T] = 0.0
+    constants[:] = 0.0
+    for a in range(change.shape[0]):
+        if change[a] == 0.0:
+            continue
+        for t in range(T):
+            for k in range(moved.shape[1]):
+                moved[t, k] += change[a] * points[first + t, a, k]
+        for e in range(constants.shape[0]):
+            constants[e] += change[a] * point_constants[m, a, e]
+
+
+@nb.njit(cache=True, nogil=True)
+def _lengthen(
+    m, T, scores, gram, share, lam, l1, shift, z, change, moved, constants, portions, atoms
+):
+    """Go on, or back, in the direction of all shifts together, to where the dual is highest."""
+    losses, longest = atoms[2], np.inf
+    rise = norm = 0.0
+    for a in range(change.shape[0]):
+        rise += change[a] * losses[m, a]
+        if change[a] < 0.0:  # portions have changed already
+            longest = min(longest, 1.0 - portions[m, a] / change[a])
+    for t in range(T):
+        for k in range(moved.shape[1]):
+            rise += scores[t, k] * moved[t, k]
+            for s in range(T):
+                norm += gram[t * T + s] * moved[t, k] * moved[s, k]
+    if longest == np.inf:
+        return
+    step = best_step(
+        longest, share * rise, share**2 * norm / lam, constants, z, shift, l1, share, lam
+    )
+    for a in range(change.shape[0]):
+        portions[m, a] = max(0.0, portions[m, a] + (step - 1.0) * change[a])
+    moved[:T] *= step
+    constants *= step
+
+
+@nb.njit(cache=True, nogil=True)
+def visit(
+    order, clock, starts, rows, gram, gram_starts, share, lam, l1, shift, W, S, z, w,
+    portions, stamps, atoms,
+):  # fmt: skip
+    """Exact steps between the known atoms of every example in `order`.
+
+    Returns the sum of the gaps that were met, each with the weights of its turn.
+    """
+    slots, q, r = stamps.shape[1], atoms[0].shape[2], w.shape[0]
+    longest, total = 0, 0.0
+    for m in order:
+        longest = max(longest, starts[m + 1] - starts[m])
+    priced = False  # whether some constants make the dual more than a square
+    for e in range(r):
+        priced |= 0.0 < l1[e] < np.inf
+    scores, moved = np.empty((2, longest, q))
+    constants, values, change = np.empty(r), np.zeros(slots), np.empty(slots)
+    for m in order:
+        first, last = starts[m], starts[m + 1]
+        T, inner = last - first, gram[gram_starts[m] : gram_starts[m + 1]]
+        example_scores(first, last, rows, W, S, scores)
+        _evaluate(m, first, T, scores, w, stamps, atoms, values)
+        gap = _climb(m, clock, share[m] / lam, values, portions, stamps, atoms[3], change)
+        if gap <= 0.0:
+            continue
+        total += share[m] * gap
+        _combine(m, first, T, change, atoms, moved, constants)
+        if priced:
+            _lengthen(
+                m, T, scores, inner, share[m], lam, l1, shift, z, change, moved, constants,
+                portions, atoms,
+            )  # fmt: skip
+        for e in range(r):
+            if constants[e] != 0.0:
+                z[e] -= share[m] * constants[e]
+                w[e] = soft(z[e] + shift[e], l1[e]) / lam
+        move(first, last, rows, W, S, -share[m] / lam, moved[:T])
+    return total
+
+
+# Compiled visits of the structured perceptron, one example after another.
+
+
+ROUNDING = 1e-12  # share of the terms of a sum below which it is zero
+
+
+@nb.njit(cache=True, nogil=True)
+def _inner(scores, w, directions, constants):
+    """<scores, direction> with that of the constants, and the size of its terms."""
+    value, size = 0.0, 0.0
+    for t in range(directions.shape[0]):
+        for k in range(directions.shape[1]):
+            term = scores[t, k] * directions[t, k]
+            value += term
+            size += abs(term)
+    for e in range(w.shape[0]):
+        value += w[e] * constants[e]
+        size += abs(w[e] * constants[e])
+    return value, size
+
+
+@nb.njit(cache=True, nogil=True)
+def fix_violations(
+    order, starts, offset, directions, constants, rows, W, S, A, w, moments, constant_moments,
+    n_seen,
+):  # fmt: skip
+    """Add psi(y) - psi(z) wherever it has no positive score; returns the number of updates.
+
+    ``directions`` (R, q) and ``constants`` (B, r) are these differences, with the rows of
+    example number i from ``offset[i]`` on. W changes, or where inputs are kernel values
+    the coefficients A (N, q) and the scores S (N, q) of all rows. Moments collect every change
+    times the number of examples seen before it: after t of them, the mean of the weights so
+    far is the weights minus the moments / t.
+    """
+    n_updates, longest = 0, 0
+    for m in order:
+        longest = max(longest, starts[m + 1] - starts[m])
+    scores, none = np.empty((longest, directions.shape[1])), np.empty((0, 0))
+    for i in range(order.shape[0]):
+        first, last = starts[order[i]], starts[order[i] + 1]
+        change = directions[offset[i] : offset[i + 1]]
+        if np.any(change != 0.0) or np.any(constants[i] != 0.0):
+            example_scores(first, last, rows, W, S, scores)
+            value, size = _inner(scores, w, change, constants[i])
+            if value <= ROUNDING * size:
+                n_updates += 1
+                move(first, last, rows, W, S, 1.0, change)
+                if rows[0] == KERNEL:
+                    A[first:last] += change
+                    moments[first:last] += n_seen * change
+                else:
+                    move(first, last, rows, moments, none, n_seen, change)
+                w += constants[i]
+                constant_moments += n_seen * constants[i]
+        n_seen += 1.0
+    return n_updates

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What max-margin learners share: a problem, rows for an optimiser, and the structured hinge,
+whose minimization may go on where it stopped.
+"""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from skstruct._arrays.checks import is_count
+from skstruct._arrays.memory import parse_memory
+from skstruct._arrays.methods import all_or_nothing
+from skstruct._arrays.progress import reported, track
+from skstruct.learners.base import ScoreLearner
+from skstruct.learners.checkpoints.state import NOWHERE
+from skstruct.learners.inputs import plain_kernel
+from skstruct.learners.max_margin.dual import HingeDual
+from skstruct.learners.max_margin.problem import MarginProblem
+from skstruct.learners.max_margin.scores import Scores
+from skstruct.learners.tokens import TokenBatch
+from skstruct.losses.base import same_width
+from skstruct.spaces.constraints import differs_by_row
+
+
+class MarginLearner(ScoreLearner):
+    """A learner of scores that put the truth ahead of rivals by a margin."""
+
+    def _problem(self, X) -> MarginProblem:
+        if isinstance(X, TokenBatch):
+            from skstruct.learners.max_margin.problem import ChainMargins
+
+            if not hasattr(self.space_, "argmin_chains"):
+                raise ValueError(
+                    "X has features for every position of a sequence: the space is Sequences; got "
+                    f"{type(self.space_).__name__}."
+                )
+            return ChainMargins(self.space_, self.loss_, self.outputs_, X.starts)
+        relaxed = hasattr(self.space_, "argmin_relaxed") and self.space_.guarantee.kind != "exact"
+        return MarginProblem(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
+
+    def _warn_if_approximate(self):
+        """A decoder without a promise cannot be trusted to find the strongest rival."""
+        problem = self.problem_
+        if problem.relaxed or problem.decoder.guarantee.kind == "exact":
+            return
+        warnings.warn(
+            f"{type(problem.decoder).__name__} does not always find the best output: training may "
+            "miss strong rivals. The gap is computed from the decoder's bounds, so that it still "
+            "is no smaller than the true one, but it may stay above tol.",
+            stacklevel=6,
+        )
+
+    def _rows(self, X, weight=None):
+        """New scores, and the training rows as the optimiser reads them."""
+        scores = Scores(
+            plain_kernel(self, self.kernel), gamma=self.gamma, degree=self.degree,
+            coef0=self.coef0, n_components=self.n_components,
+            fit_intercept=self.fit_intercept, random_state=self.random_state,
+        )  # fmt: skip
+        tokens, starts = X, np.arange(X.shape[0] + 1)
+        if isinstance(X, TokenBatch):
+            tokens, starts = X.tokens, X.starts
+            weight = None if weight is None else weight[X.sequence]
+        rows = scores.fit_rows(tokens, starts, weight)
+        self.problem_.n_features = 0 if scores.is_linear else rows.X.shape[1]
+        return scores, rows
+
+
+# Learners that minimize a structured hinge, and may go on where they stopped.
+
+
+@dataclass(frozen=True, eq=False)
+class Past:
+    """What a learner was trained on, and where training stopped."""
+
+    X: Any  # None for a precomputed kernel, to which no rows can be added
+    outputs: np.ndarray
+    weight: np.ndarray
+    dual: HingeDual | None  # kept where training may go on from it
+    key: str | None  # of the objective that the dual belongs to
+
+
+class HingeLearner(MarginLearner):
+    """Minimizes a structured hinge to a given duality gap.
+
+    A child has ``lam``, ``tol``, ``max_iter`` and ``warm_start`` besides.
+
+    With ``warm_start``, another ``fit`` to the same rows goes on from the dual variables of
+    the last one, also with other penalties.
+    """
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if not (np.isfinite(self.lam) and self.lam > 0):
+            raise ValueError(f"lam must be positive and finite; got {self.lam!r}.")
+        if not self.tol > 0:
+            raise ValueError(f"tol is a share of the objective, positive; got {self.tol!r}.")
+        if not is_count(self.max_iter):
+            raise ValueError(f"max_iter is a whole number from 1; got {self.max_iter!r}.")
+
+    @reported
+    @all_or_nothing
+    def partial_fit(self, X, y, sample_weight=None):
+        """Add rows to those of earlier calls, and go on from the dual variables of these.
+
+        All rows are kept, those of ``fit`` too (the array itself: do not change it in between),
+        and all are trained on: until the gap is at most ``tol``, or for ``max_iter`` more
+        passes. The space, the loss and what the first call learned of them (labels, ranges,
+        n-grams) stay as they are.
+        """
+        if self._precomputed:
+            raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
+        past = self.__dict__.pop("past_", None)
+        if hasattr(self, "scores_") and past is None:
+            raise ValueError(
+                "partial_fit adds rows to those of earlier calls, which copies and stored models "
+                "do not keep: call fit with all rows."
+            )
+        X, weight = self._begin(X, y, sample_weight, reset=past is None)
+        X = X.copy() if hasattr(X, "copy") else X  # it is the user's, who may change it
+        if past is not None:
+            X, weight = _stacked(past.X, X), np.concatenate([past.weight, weight])
+            self.outputs_ = np.concatenate(same_width(past.outputs, self.outputs_))
+        if differs_by_row(self.space_):
+            raise ValueError("partial_fit: constraints of single rows cannot be added to.")
+        self.problem_ = self._problem(X)
+        self.past_ = self._learned(X, weight, past, keep=True)
+        return self
+
+    def _goes_on_from(self):
+        past = getattr(self, "past_", None) if self.warm_start else None
+        return None if past is None or past.dual is None else past.dual.state()
+
+    def _learn(self, X, weight, level):
+        past = self.__dict__.pop("past_", None)
+        same = past is not None and np.array_equal(past.outputs, self.outputs_)
+        past = past if self.warm_start and same else None
+        self.past_ = self._learned(X, weight, past, self.warm_start, level)
+
+    def _learned(self, X, weight, past, keep, level=NOWHERE) -> Past:
+        """Solve the dual, begun where one of the same objective stopped; what to go on from."""
+        self._warn_if_approximate()
+        self.scores_, rows = self._rows(X, weight)
+        dual = self._new_dual(rows, weight / weight.sum())
+        key = self._objective_key() if keep else None
+        if key is not None and past is not None and past.key == key:
+            dual.take_over(past.dual)
+        dual = self._solve(dual, level)
+        self.problem_ = self.problem_.trained()
+        X = None if self._precomputed else X
+        return Past(X, self.outputs_, weight, dual if keep else None, key)
+
+    def __getstate__(self):
+        """Without rows and dual variables of training: a stored model predicts."""
+        state = dict(super().__getstate__())
+        state.pop("past_", None)
+        return state
+
+    def _new_dual(self, rows, share) -> HingeDual:
+        problem, memory = self.problem_, parse_memory(self.memory)
+        return HingeDual(rows, problem.n_seeing, problem.n_constants, self.lam, share, memory)
+
+    def _objective_key(self):
+        """What dual variables belong to, true outputs apart; None where that cannot be told."""
+        problem = self.problem_
+        try:
+            return joblib.hash((type(problem), self._rivals, problem.loss, problem.decoder))
+        except (pickle.PicklingError, AttributeError, TypeError):  # functions without a name
+            return None
+
+    _rivals = "margin"
+
+    def _solve(self, dual, level) -> HingeDual:
+        """Climb, keep the weights, and give the dual back."""
+        oracle = self._oracle()
+        if not dual.clock or not dual.measure(oracle, self.tol):  # it may have gone on from the end
+            passes = track(range(self.max_iter), "training", self.verbose)
+            dual.solve(oracle, self.tol, passes, self._seed(), level.below("training"))
+        self._finish(dual)
+        return dual
+
+    @abstractmethod
+    def _oracle(self):
+        """The oracle of the dual."""
+
+    def _finish(self, dual):
+        """Keep what was found, and say so if the gap is still wide."""
+        self.scores_.take(dual)
+        self.gap_, self.objective_ = dual.gap, dual.objective
+        self.dual_objective_, self.n_iter_ = dual.objective - dual.gap, dual.n_iter
+        self.history_ = np.array(dual.history)
+        if self.gap_ > self.tol * max(self.objective_, 0.0):
+            warnings.warn(
+                f"{type(self).__name__}: after {dual.n_iter} passes the gap is {dual.gap:.3g}, "
+                f"{dual.gap / max(dual.objective, 1e-300):.2%} of the objective and above "
+                f"tol={self.tol}. Raise max_iter or lam, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=7,
+            )
+
+
+def _stacked(above, below):
+    """Inputs of two calls below each other."""
+    if isinstance(above, TokenBatch):
+        starts = np.concatenate([above.starts, above.starts[-1] + below.starts[1:]])
+        return TokenBatch(_stacked(above.tokens, below.tokens), starts)
+    if sparse.issparse(above) or sparse.issparse(below):
+        return sparse.vstack([above, below], format="csr")
+    return np.vstack([above, below])

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees by a cost on circles: the circuit rank regularizer."""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from skstruct.learners.checkpoints.state import NOWHERE
+from skstruct.learners.max_margin.chow_liu import n_nodes, spanning_forest
+from skstruct.learners.max_margin.tree_search import train_on
+from skstruct.solvers.pairwise.forests import is_forest, random_tree_edges
+
+ROUNDS = 3  # of linearising, before the price goes up
+FIRST, LAST = 16.0, 4.0  # random starts begin between these shares of the highest price
+
+
+def circuit_price(edges, weights) -> float:
+    r"""Sum of :math:`|w_e|` over the edges off a maximum spanning forest T of :math:`|w|`.
+
+    .. math:: f_1 - f_2 = \sum_e |w_e| - \sum_{e \in T} |w_e|
+
+    is zero when the edges of nonzero weight are a forest, and only then: a continuous stand-in
+    for the circuit rank, the number of edges to take away until no circle is left.
+
+    >>> triangle = np.array([[0, 1], [0, 2], [1, 2]])
+    >>> circuit_price(triangle, np.array([3.0, -2.0, 0.5])), circuit_price(triangle, np.eye(3)[0])
+    (0.5, 0.0)
+    """
+    size = np.abs(weights)
+    return float(size.sum() - size[spanning_forest(edges, size)].sum())
+
+
+def linearise(edges, weights, z) -> np.ndarray:
+    """A subgradient of f_2: the signs of the weights on their maximum spanning forest.
+
+    Where weights are zero any number in [-1, 1] will do: the forest is completed by the
+    edges that pull most, |z_e|, with the sign of their pull, so that edges can come back.
+    """
+    forest = spanning_forest(edges, np.abs(weights), np.abs(z))
+    return np.where(forest, np.sign(np.where(weights != 0.0, weights, z)), 0.0)
+
+
+def sufficient_price(Y, edges, share=None) -> float:
+    r"""A price :math:`\beta` that leaves a forest at once: :math:`\max_e \max(p_e, 1 - p_e)`.
+
+    Here p_e is how often two labels occur together. A mean of atoms pulls at an edge by
+    :math:`|z_e| = |p_e - \bar\mu_e| \le \beta`, so that edges off the forest stay at zero.
+
+    >>> sufficient_price(np.array([[1, 1], [0, 1], [0, 0], [1, 1]]), np.array([[0, 1]]))
+    0.5
+    """
+    Y = np.asarray(Y)
+    together = np.average(Y[:, edges[:, 0]] * Y[:, edges[:, 1]], axis=0, weights=share)
+    return float(np.maximum(together, 1.0 - together).max(initial=0.0))
+
+
+def crank(
+    dual, oracle, edges, *, n_restarts=10, beta_max=1.0, growth=2.0, inner_tol=0.01, tol=0.01,
+    accuracy=1e-3, max_iter=1000, rng=None, n_jobs=None, progress=None, level=NOWHERE,
+):  # fmt: skip
+    r"""A forest by the convex-concave procedure, with a growing price on circles [1]_.
+
+    Minimizes :math:`P(w) + \beta (f_1 - f_2)(w)`, see ``circuit_price``: again and again
+    :math:`-f_2` is replaced by its tangent, which leaves a convex problem of plain l1 price
+    :math:`\beta` and shift :math:`\beta v`. When the tangent no longer changes and circles
+    are left, :math:`\beta` goes up. Training goes on from the means of the problem before.
+
+    Starts differ by their first tangent: the first one is that of the model with all edges,
+    the second that of the model with none, the others have a random tree with random signs
+    and a random first price. The forest of least objective after plain training is taken.
+
+    Parameters
+    ----------
+    dual : HingeDual
+        Where training begins; used up.
+    oracle : callable
+    edges : int array of shape (E, 2)
+        Which labels the constants of the dual join.
+    n_restarts : int
+        How many starts.
+    beta_max : float
+        A price that is high enough; ``sufficient_price``, which is never above 1 when the
+        products of labels that edges weigh are in [0, 1].
+    growth : float
+        What the price is multiplied by.
+    inner_tol, tol : float
+        Gap of convex problems on the way, and of the weights in the end, as a share of the
+        objective.
+    accuracy : float
+        The gap, again as a share, to which forests are trained that are to be compared.
+    max_iter : int
+        Passes over the examples, of each training.
+    rng : Generator or int
+    n_jobs : int
+        Threads for the starts. The result does not depend on it.
+    progress : callable
+        Given the number of the start, its forest and its dual, when one is done.
+    level : Level
+        Where a fit that is saved goes on.
+
+    Returns
+    -------
+    forest : bool array of shape (E,)
+    dual : HingeDual
+        Trained on the forest.
+
+    References
+    ----------
+    .. [1] O. Meshi, E. Eban, G. Elidan, A. Globerson, "Learning max-margin tree predictors",
+       UAI 2013.
+    """
+    rng = np.random.default_rng(rng)
+    training = {"tol": inner_tol, "max_iter": max_iter}
+    if level.found:
+        dual.restore(level.found["dual"])
+    else:
+        none = np.zeros(len(edges), bool)
+        train_on(dual, oracle, none, rng=rng, **training, level=level.below("no edges"))
+    level.keep(dual=dual)
+    top = min(float(np.abs(dual.z).max(initial=0.0)) or beta_max, beta_max)  # the strongest pull
+
+    def begun(number, start, rng, level):
+        """The first tangent and the first price."""
+        if number == 0:
+            everything = np.ones(len(edges), bool)
+            train_on(start, oracle, everything, rng=rng, **training, level=level.below("all edges"))
+        elif number > 1:
+            v, share = random_start(edges, rng)
+            return v, share * top
+        return linearise(edges, start.constants, start.z), top / FIRST
+
+    def run(number, rng, level):
+        start, stopped = dual.fork(), level.found
+        if "forest" not in stopped:
+            v = stopped.get("v")
+            v, beta = begun(number, start, rng, level) if v is None else (v, stopped["beta"])
+            level.keep(v=v, beta=beta)
+            raising = {"beta_max": beta_max, "growth": growth, "level": level.below("price")}
+            forest = follow(start, oracle, edges, v, beta, rng=rng, **training, **raising)
+        else:
+            forest = stopped["forest"]
+        level.keep(forest=forest)
+        fine = {"tol": tol if n_restarts == 1 else min(tol, accuracy), "max_iter": max_iter}
+        below = level.below("forest")
+        return forest, train_on(start, oracle, forest, rng=rng, **fine, level=below)
+
+    first, children = level.found.get("n_done", 0), rng.spawn(n_restarts)
+    best: tuple = ()
+    if first:
+        best = level.found["forest"], dual.fork().restore(level.found["best"])
+        level.keep(n_done=first, forest=best[0], best=best[1])
+    lanes = level.beside(map(str, range(first, n_restarts)))
+    jobs = (delayed(run)(int(name), children[int(name)], lane) for name, lane in lanes.items())
+    for number, found in enumerate(_in_threads(jobs, n_jobs), first):
+        if not best or _worth(found[1], accuracy) < _worth(best[1], accuracy):
+            best = found
+        level.keep(str(number), n_done=number + 1, forest=best[0], best=best[1])
+        if progress is not None:
+            progress(number, *found)
+    return best
+
+
+def _worth(dual, accuracy) -> float:
+    """The optimum as well as it is known: the dual converges before the objective does."""
+    return dual.dual_objective if dual.gap <= accuracy * dual.objective else dual.objective
+
+
+def _in_threads(jobs, n_jobs):
+    """Results in order, one at a time: a dual takes much memory."""
+    return Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(jobs)
+
+
+def random_start(edges, rng) -> tuple[np.ndarray, float]:
+    """Random signs on a random spanning tree, and a random share of the highest price."""
+    number = {(i, j): e for e, (i, j) in enumerate(edges.tolist())}
+    v = np.zeros(len(edges))
+    tree = random_tree_edges(n_nodes(edges), rng)
+    v[[number[i, j] for i, j in tree.tolist()]] = rng.choice([-1.0, 1.0], len(tree))
+    return v, float(np.exp(-rng.uniform(np.log(LAST), np.log(FIRST))))
+
+
+def follow(
+    dual, oracle, edges, v, beta, *, beta_max=1.0, growth=2.0, tol=0.01, max_iter=1000, rng=None,
+    each_round=None, level=NOWHERE,
+) -> np.ndarray:  # fmt: skip
+    """Raise the price from ``beta`` until a forest is left, from a tangent v; its mask (E,)."""
+    first, stopped = 0, level.found
+    if stopped:
+        v, beta, first = stopped["v"], stopped["beta"], stopped["turn"]
+    while True:
+        for turn in range(first, ROUNDS):
+            level.keep(v=v, beta=beta, turn=turn)
+            dual.penalise(l1=beta, shift=beta * v)
+            dual.solve(oracle, tol, range(max_iter), rng, level.below("training"))
+            if each_round is not None:
+                each_round(beta, dual)
+            before, v = v, linearise(edges, dual.constants, dual.z)
+            if settled := bool((before == v).all()):
+                break
+        if beta >= beta_max or (settled and is_forest(n_nodes(edges), edges[dual.constants != 0])):
+            return v != 0.0
+        beta, first = min(growth * beta, beta_max), 0

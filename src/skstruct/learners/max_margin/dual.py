@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The dual of the structured hinge, climbed one example at a time."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from skstruct.learners.checkpoints.state import NOWHERE, set_stream
+from skstruct.learners.max_margin.scores import LinearRows
+
+MOST_ATOMS, MOST_BATCH = 10, 256
+STATE = (
+    "points", "point_constants", "point_losses", "products", "portions", "stamps", "l1", "shift",
+    "weights", "scores", "z", "constants",
+)  # fmt: skip
+NUMBERS = ("lam", "clock", "n_iter", "objective", "gap")
+CACHED_PASSES = 10  # over the atoms that are known, after each pass that asks for new ones
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """What an oracle answers for B examples with R rows in all.
+
+    The hinge of an example is the largest ``losses + <scores, directions>`` over all atoms;
+    zero is one of them.
+    """
+
+    directions: np.ndarray  # shape: (R, q), for coordinates that see the rows
+    constants: np.ndarray  # shape: (B, r), for coordinates that see no input
+    losses: np.ndarray  # shape: (B,)
+    bounds: np.ndarray  # shape: (B,); no atom has a larger loss plus score
+
+    def __len__(self):
+        return len(self.losses)
+
+
+Oracle = Callable[[np.ndarray, np.ndarray, np.ndarray], Atoms]  # of scores, constants, examples
+
+
+class HingeDual:
+    r"""Weights that minimize a regularised structured hinge, by block-coordinate Frank-Wolfe.
+
+    .. math:: P(W, w) = \tfrac\lambda2 (\|W\|^2 + \|w\|^2) + \sum_e (l_e |w_e| - s_e w_e)
+              + \sum_m h_m \max_{(u, \ell)} \bigl(\ell + \langle W' x_m, u \rangle
+              + \langle w, u \rangle \bigr)
+
+    over atoms :math:`(u, \ell)` that an oracle finds. Every example keeps a mean of atoms;
+    with :math:`z = -\sum_m h_m \bar u_m` the weights are :math:`W = Z / \lambda` and
+    :math:`w = \mathrm{soft}(z + s, l) / \lambda`, and the dual is
+    :math:`D = \sum_m h_m \bar\ell_m - \tfrac\lambda2 (\|W\|^2 + \|w\|^2)` [1]_. Means stay
+    feasible when penalties change, which is what warm starts live on. New atoms are asked
+    for in batches; between these, steps go to the best of those known [2]_.
+
+    Parameters
+    ----------
+    rows : LinearRows or KernelRows
+    n_seeing, n_constants : int
+        How many coordinates see the rows (q) and how many do not (r).
+    lam : float
+    share : array of shape (M,), default=None
+        Weights :math:`h_m` of the examples, of sum one; equal when None.
+    memory : int
+        Bytes that known atoms may take.
+
+    References
+    ----------
+    .. [1] S. Lacoste-Julien, M. Jaggi, M. Schmidt, P. Pletscher, "Block-coordinate
+       Frank-Wolfe optimization for structural SVMs", ICML 2013.
+    .. [2] N. Shah, V. Kolmogorov, C. H. Lampert, "A multi-plane block-coordinate Frank-Wolfe
+       algorithm for training structural SVMs with a costly max-oracle", CVPR 2015.
+    """
+
+    objective = gap = np.inf
+    n_iter = 0
+
+    def __init__(self, rows: LinearRows, n_seeing, n_constants, lam, share=None, memory=2**28):
+        M, N = rows.n_examples, rows.n_rows
+        self.rows, self.lam = rows, float(lam)
+        self.share = np.full(M, 1.0 / M) if share is None else np.asarray(share, dtype=np.float64)
+        self.l1, self.shift = np.zeros(n_constants), np.zeros(n_constants)
+        room = memory // max(1, 8 * (N * n_seeing + M * (n_constants + MOST_ATOMS + 3)))
+        slots = int(np.clip(room, 2, MOST_ATOMS))
+        self.points = np.zeros((N, slots, n_seeing))
+        self.point_constants = np.zeros((M, slots, n_constants))
+        self.point_losses = np.zeros((M, slots))
+        self.products = np.zeros((M, slots, slots))
+        self.portions, self.stamps = np.zeros((M, slots)), np.full((M, slots), -1, np.int64)
+        self.portions[:, 0], self.stamps[:, 0] = 1.0, 0  # all begin at the truth: direction zero
+        self.clock = 0
+        self.history: list[tuple[int, float, float]] = []  # pass, objective, gap
+        self._settle()
+
+    def fork(self):
+        """A copy that goes its own way; the inputs are shared."""
+        other = copy.copy(self)
+        for name in STATE:
+            setattr(other, name, getattr(self, name).copy(order="K"))
+        other.history = []
+        return other
+
+    def state(self) -> dict[str, Any]:
+        """All that climbing goes on from, by name."""
+        arrays = {name: getattr(self, name) for name in STATE}
+        numbers = {name: getattr(self, name) for name in NUMBERS}
+        history = np.array(self.history, dtype=np.float64).reshape(-1, 3)
+        return {**arrays, **numbers, "history": history}
+
+    def restore(self, state):
+        """Be where another dual of the same examples was."""
+        for name in STATE:
+            np.copyto(getattr(self, name), state[name])
+        for name in NUMBERS:
+            setattr(self, name, state[name])
+        self.history = [(int(n), *values) for n, *values in state["history"].tolist()]
+        return self
+
+    @property
+    def _atoms(self):
+        return self.points, self.point_constants, self.point_losses, self.products
+
+    def take_over(self, other):
+        """Begin where another dual is: its examples are the first of this one, in its order."""
+        M, N = other.rows.n_examples, other.rows.n_rows
+        for name, n in (("points", N), ("point_constants", M), ("point_losses", M)):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine.shape[1] == theirs.shape[1]:
+                mine[:n] = theirs
+            else:  # as a mixture
+                mine[:n, 0] = other.means(theirs)
+        if self.stamps.shape[1] == other.stamps.shape[1]:
+            self.portions[:M], self.stamps[:M] = other.portions, other.stamps
+            self.clock = other.clock
+        self._multiply()
+        self._settle()
+        return self
+
+    def means(self, values):
+        """Means over the atoms of each example, of values (M, slots, ...); rows of points."""
+        portions = self.portions
+        if values is self.points and not self.rows.single:
+            portions = np.repeat(portions, self.rows.lengths, axis=0)
+        return np.einsum("ma,ma...->m...", portions, values)
+
+    def penalise(self, lam=None, l1=None, shift=None):
+        """Other penalties for the same examples: the means stay, the weights follow.
+
+        An infinite ``l1`` keeps a constant weight at zero.
+        """
+        r = len(self.l1)
+        self.lam = self.lam if lam is None else float(lam)
+        self.l1 = self.l1 if l1 is None else np.array(np.broadcast_to(l1, r), dtype=np.float64)
+        if shift is not None:
+            self.shift = np.array(np.broadcast_to(shift, r), dtype=np.float64)
+        self._multiply()
+        self._settle()
+        return self
+
+    @property
+    def _free(self):
+        """One for constant weights that may differ from zero."""
+        return np.isfinite(self.l1).astype(np.float64)
+
+    def _multiply(self):
+        """Inner products of the atoms of each example anew: atoms came, or edges were set free."""
+        from skstruct.learners.max_margin._numba import multiply_all
+
+        gram = self.rows.gram
+        multiply_all(self.rows.starts, *gram, self._free, self.stamps, self._atoms)
+
+    def _settle(self):
+        """Weights from the means, without the rounding of many small steps."""
+        self.weights, self.scores = self.rows.weights(self.coefficients)
+        self.z = -self.share @ self.means(self.point_constants)
+        moved = self.z + self.shift
+        self.constants = np.sign(moved) * np.maximum(np.abs(moved) - self.l1, 0.0) / self.lam
+
+    @property
+    def coefficients(self) -> np.ndarray:
+        """A with W = X' A; shape (N, q)."""
+        share = np.repeat(self.share, self.rows.lengths)
+        return self.means(self.points) * (-share / self.lam)[:, None]
+
+    # ------------------------------------------------------------------ values
+    def _square_norm(self) -> float:
+        """|W|^2 + |w|^2."""
+        if self.rows.kernelised:
+            terms = self.coefficients * self.scores
+            squared = float(terms.sum())
+            if squared < -1e-9 * float(np.abs(terms).sum()):
+                raise ValueError(
+                    f"The kernel is not positive semidefinite: weights have the square norm "
+                    f"{squared:.3g}."
+                )
+        else:
+            squared = float((self.weights**2).sum())
+        return squared + float(self.constants @ self.constants)
+
+    @property
+    def dual_objective(self) -> float:
+        """D: no weights have a lower objective."""
+        loss = float(self.share @ self.means(self.point_losses))
+        return loss - 0.5 * self.lam * self._square_norm()
+
+    def regularizer(self) -> float:
+        """All of P but the hinge."""
+        w = self.constants
+        priced = np.where(w != 0.0, self.l1, 0.0) @ np.abs(w) - self.shift @ w
+        return 0.5 * self.lam * self._square_norm() + float(priced)
+
+    # ------------------------------------------------------------------ climbing
+    def solve(self, oracle: Oracle, tol=0.01, passes=range(1000), rng=None, level=NOWHERE):
+        """Climb until the gap is at most ``tol`` times the objective, or ``passes`` are over.
+
+        ``objective`` and ``gap`` belong to the weights that are left: an upper bound on P, and
+        how far it is at most above the optimum. Arrays that an oracle remembers from call to call
+        are its ``remembered``.
+        """
+        rng, measured, n_passes = np.random.default_rng(rng), False, 0
+        remembered, passes = getattr(oracle, "remembered", ()), iter(passes)
+        if stopped := level.found:
+            self.restore(stopped["dual"])
+            set_stream(rng, stopped["rng"])
+            for mine, theirs in zip(remembered, stopped["remembered"]):
+                np.copyto(mine, theirs)
+            measured, n_passes = stopped["measured"], stopped["n_passes"]
+            next(islice(passes, n_passes, n_passes), None)  # those that are done
+        for _ in passes:
+            guess = self._pass(oracle, rng)
+            close = guess <= tol * max(self.dual_objective + guess, 0.0)
+            measured = close or self.n_iter % 10 == 0
+            if measured and self.measure(oracle, tol):
+                return self
+            n_passes += 1
+            at = {"measured": measured, "n_passes": n_passes}
+            level.reached(dual=self, rng=rng, remembered=remembered, **at)
+        if not measured:
+            self.measure(oracle, tol)
+        return self
+
+    def measure(self, oracle, tol=0.0) -> bool:
+        """Objective and gap at the weights as they are; whether the gap is small enough.
+
+        The atoms that were found are kept: where it is not, the next pass begins with them.
+        """
+        self._settle()
+        everyone = np.arange(len(self.share))
+        hinge = 0.0
+        for part in _parts(everyone, MOST_BATCH):
+            found = self._ask(oracle, part)
+            hinge += float(self.share[part] @ found.bounds)
+        self.objective = self.regularizer() + hinge
+        gap = self.objective - self.dual_objective
+        if gap < -1e-6 * max(1.0, abs(self.objective)):
+            raise ValueError(
+                f"The objective {self.objective:.6g} is below its lower bound "
+                f"{self.dual_objective:.6g}: a decoder gives bounds that do not hold."
+            )
+        self.gap = max(0.0, gap)
+        self.history.append((self.n_iter, self.objective, self.gap))
+        return self.gap <= tol * max(self.objective, 0.0)
+
+    def _pass(self, oracle, rng) -> float:
+        """New atoms for every example, in batches, and steps towards them; guesses the gap."""
+        order = rng.permutation(len(self.share))
+        size = int(np.clip(len(order) // 5, 1, MOST_BATCH))
+        guess = 0.0
+        for part in _parts(order, size):
+            self._ask(oracle, part)
+            guess += self._visit(part)
+        for _ in range(CACHED_PASSES):
+            if self._visit(rng.permutation(len(self.share))) <= 0.1 * guess:
+                break
+        self.n_iter += 1
+        return guess
+
+    def _ask(self, oracle, examples) -> Atoms:
+        """The best atoms of some examples; they are kept."""
+        from skstruct.learners.max_margin._numba import remember
+
+        rows = self.rows.of(examples)
+        scores = self.rows.scores(self.weights, self.scores, rows)
+        found = oracle(scores, self.constants, examples)
+        lengths = self.rows.lengths[examples]
+        offset = np.concatenate([[0], np.cumsum(lengths)])
+        gram, gram_starts = self.rows.gram
+        remember(
+            examples, self.clock, self.rows.starts, offset, found.directions, found.constants,
+            found.losses, gram, gram_starts, self._free, self.portions, self.stamps, self._atoms,
+        )  # fmt: skip
+        return found
+
+    def _visit(self, order) -> float:
+        from skstruct.learners.max_margin._numba import visit
+
+        self.clock += 1
+        gram, gram_starts = self.rows.gram
+        return visit(
+            np.asarray(order), self.clock, self.rows.starts, self.rows.arrays, gram, gram_starts,
+            self.share, self.lam, self.l1, self.shift, self.rows.turned(self.weights),
+            self.scores, self.z, self.constants, self.portions, self.stamps, self._atoms,
+        )  # fmt: skip
+
+
+def _parts(order, size):
+    return [order[start : start + size] for start in range(0, len(order), size)]

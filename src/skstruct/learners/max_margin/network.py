@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Max-margin Markov networks over labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct.learners.max_margin.base import HingeLearner
+from skstruct.learners.max_margin.problem import MarginProblem, Rivals
+from skstruct.learners.tokens import TokenBatch
+from skstruct.spaces.base import Decoded
+from skstruct.spaces.pairwise.labels import PairwiseLabels
+
+if TYPE_CHECKING:
+    import networkx
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkScores:
+    """Scores of the labels, row by row, and of the edges, the same in every row."""
+
+    labels: np.ndarray  # shape: (n, n_labels)
+    edges: np.ndarray  # shape: (n_edges,)
+
+
+class NetworkMargins(MarginProblem):
+    """Labels see the inputs, edges do not: both parts of psi of :class:`PairwiseLabels`."""
+
+    def __init__(self, space, loss, outputs, *, relaxed=True):
+        super().__init__(space, loss, outputs, relaxed=relaxed)
+        self.n_seeing = len(space.labels_)
+        self.n_constants = self.width - self.n_seeing
+
+    def truth(self, examples):
+        psi = self.psi[examples]
+        return psi[:, : self.n_seeing], psi[:, self.n_seeing :]
+
+    def rivals(self, scores, constants, examples, weight=1.0):
+        loss_costs, offset = self.loss_costs(examples)
+        weight = np.broadcast_to(weight, len(examples))
+        space, n = self.space.rows(examples), self.n_seeing
+        if len(weight) and np.ptp(weight) > 0:  # edges that differ from row to row
+            both = np.hstack([scores, np.broadcast_to(constants, (len(scores), len(constants)))])
+            costs = -weight[:, None] * both
+            costs[:, :n] -= loss_costs
+            found = space.argmin_relaxed(costs) if self.relaxed else space.argmin(costs)
+        else:
+            once = weight[0] if len(weight) else 1.0
+            decode = space.argmin_relaxed_shared if self.relaxed else space.argmin_shared
+            found = decode(-once * scores - loss_costs, -once * constants)
+        psi = found.outputs if self.relaxed else space.embed(found.outputs)
+        losses = (psi[:, :n] * loss_costs).sum(axis=1) + offset
+        return Rivals(psi[:, :n], psi[:, n:], losses, offset - found.bounds)
+
+    # ------------------------------------------------------------------ predicting
+    def smooth(self, smoother, X):
+        return NetworkScores(smoother.predict(X), smoother.constants_)
+
+    def decode(self, means, rows=slice(None)) -> Decoded:
+        return self.space.rows(rows).argmin_shared(-means.labels, -means.edges)
+
+    def costs(self, means):
+        n, edges = len(means.labels), means.edges
+        costs = -np.hstack([means.labels, np.broadcast_to(edges, (n, len(edges)))])
+        return costs, np.zeros(n)
+
+    def bytes_per_row(self) -> int:
+        return 8 * (6 * self.n_seeing + 3 * self.n_features)
+
+
+class NetworkLearner(HingeLearner):
+    """What networks and trees share: label sets, a graph over them, and weights of its edges."""
+
+    def _new_space(self, y):
+        return PairwiseLabels("full")
+
+    @staticmethod
+    def _additive(problem, space, X):
+        """The problem, if inputs and loss are such that labels and pairs of labels are scored."""
+        if isinstance(X, TokenBatch):
+            raise ValueError(
+                "X has features for every position of a sequence; a network over labels has one "
+                "row of features per label set. StructuredSVM(Sequences()) learns chains."
+            )
+        if problem.scored is not space or problem.decoder is not space:
+            raise ValueError(
+                f"A network is trained for losses that add up over labels, such as 'hamming'; got "
+                f"{type(problem.loss).__name__}. StructuredSVM takes others."
+            )
+        return problem
+
+    @property
+    def edge_coef_(self) -> np.ndarray:
+        """Weights of the edges ``space_.edges_``; shape (n_edges,)."""
+        check_is_fitted(self)
+        return self.scores_.constants_
+
+    def _weighted_graph(self) -> networkx.Graph:
+        """The graph over the labels' names, edges with their weights."""
+        names, graph = self.space_.labels_, self.space_.graph_
+        for (i, j), weight in zip(self.space_.edges_, self.edge_coef_):
+            graph[names[i]][names[j]]["weight"] = float(weight)
+        return graph
+
+
+class MaxMarginNetwork(NetworkLearner):
+    r"""Label sets scored by their labels and by pairs of labels, learned with large margin.
+
+    .. math:: f(x, y) = \sum_i y_i \langle w_i, x \rangle + \sum_{ij \in G} w_{ij} y_i y_j
+
+    is learned by minimizing [1]_ [2]_
+
+    .. math:: \tfrac\lambda2 \|w\|^2 + \beta \sum_{ij} |w_{ij}|
+              + \frac1n \sum_m \max_y \bigl(\ell(y, y_m) + f(x_m, y) - f(x_m, y_m)\bigr).
+
+    Where the graph has cycles, the maximum is over the local polytope, an upper bound of the
+    hinge that is attained by one min-cut (roof duality), unless ``inference="exact"``.
+
+    Edges and the constant feature are penalised like the features, so that the scale of the
+    inputs matters: rows of about unit length are a good start, and training is quick there.
+
+    Parameters
+    ----------
+    graph : "full", "empty", edges or networkx.Graph, default="full"
+        Which pairs of labels have a weight; edges are pairs of label names.
+    loss : str or loss, default="hamming"
+        A loss that adds up over labels.
+    lam : float, default=0.01
+        Weight of the square penalty.
+    l1 : float, default=0.0
+        Weight :math:`\beta` of the absolute penalty of the edges.
+    edge_features : bool, default=False
+        Whether edges see the inputs too: :math:`\langle w_{ij}, x \rangle` in place of
+        :math:`w_{ij}`.
+    inference : "relaxed" or "exact", default="relaxed"
+        How rivals are found in training where the graph has cycles. Exact search may take
+        exponential time beyond a few labels.
+    kernel, gamma, degree, coef0, n_components, fit_intercept
+        As in :class:`~skstruct.learners.StructuredSVM`.
+    tol, max_iter, warm_start, memory, n_jobs, verbose, random_state
+        As in :class:`~skstruct.learners.StructuredSVM`.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (n_labels, p) and (n_labels,)
+        Those of edges that see the inputs come below.
+    edge_coef_ : array of shape (n_edges,), weights of ``space_.edges_``
+    graph_ : networkx.Graph over the label names, with the weights
+    gap_, objective_, dual_objective_, n_iter_, history_ : see StructuredSVM
+
+    References
+    ----------
+    .. [1] B. Taskar, C. Guestrin, D. Koller, "Max-margin Markov networks", NIPS 2003.
+    .. [2] T. Finley, T. Joachims, "Training structural SVMs when exact inference is
+       intractable", ICML 2008.
+
+    Examples
+    --------
+    >>> X = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]]
+    >>> Y = [{"sun"}, {"sun"}, {"sun", "sea"}, {"sun", "sea"}, {"rain"}, {"rain"}]
+    >>> model = MaxMarginNetwork(lam=0.001, random_state=0).fit(X, Y)
+    >>> [sorted(labels) for labels in model.predict([[0.1], [1.1], [2.1]])]
+    [['sun'], ['sea', 'sun'], ['rain']]
+    >>> model.graph_["rain"]["sun"]["weight"] < 0
+    True
+    """
+
+    def __init__(
+        self,
+        graph="full",
+        *,
+        loss="hamming",
+        lam=0.01,
+        l1=0.0,
+        edge_features=False,
+        inference="relaxed",
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1,
+        n_components=None,
+        fit_intercept=True,
+        tol=0.01,
+        max_iter=1000,
+        warm_start=False,
+        memory="1GB",
+        n_jobs=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.graph = graph
+        self.loss = loss
+        self.lam = lam
+        self.l1 = l1
+        self.edge_features = edge_features
+        self.inference = inference
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.memory = memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if not (np.isfinite(self.l1) and self.l1 >= 0):
+            raise ValueError(f"l1 is finite and at least zero; got {self.l1!r}.")
+        if self.l1 and self.edge_features:
+            raise ValueError("l1 is a penalty of single edge weights: give edge_features=False.")
+        if self.inference not in ("relaxed", "exact"):
+            raise ValueError(f'inference is "relaxed" or "exact"; got {self.inference!r}.')
+
+    def _new_space(self, y):
+        return PairwiseLabels(self.graph, exact=self.inference == "exact")
+
+    def _problem(self, X):
+        kind = MarginProblem if self.edge_features else NetworkMargins
+        relaxed = self.inference == "relaxed"
+        problem = kind(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
+        return self._additive(problem, self.space_, X)
+
+    def _new_dual(self, rows, share):
+        dual = super()._new_dual(rows, share)
+        return dual.penalise(l1=self.l1) if self.l1 else dual
+
+    def _oracle(self):
+        return self.problem_.atoms
+
+    @property
+    def graph_(self):
+        """The graph over the labels' names, with weights where edges see no input."""
+        check_is_fitted(self)
+        if isinstance(self.problem_, NetworkMargins):
+            return self._weighted_graph()
+        return self.space_.graph_

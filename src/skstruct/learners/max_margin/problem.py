@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A loss on a space as a max-margin learner sees it: most violating outputs for training,
+decisions from scores; also for sequences with a row of features per position.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.learners.max_margin.dual import Atoms
+from skstruct.learners.problem import RiskProblem
+from skstruct.learners.token_problem import (
+    WithPositions,
+    check_lengths,
+    check_token_loss,
+    sums_of_sequences,
+)
+from skstruct.losses import pair
+from skstruct.losses.zero_one import ZeroOne
+from skstruct.spaces.base import Decoded, KBest, ListView
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """For B examples, what maximizes ``weight * score + loss`` over the space."""
+
+    seeing: np.ndarray  # psi of the coordinates that see inputs, shape: (R, q)
+    constants: np.ndarray  # psi of those that do not, shape: (B, r)
+    losses: np.ndarray  # shape: (B,)
+    bounds: np.ndarray  # shape: (B,); no output has a larger weight * score + loss
+
+
+class MarginProblem(RiskProblem):
+    r"""Outputs are scored by :math:`\langle s, \psi(z) \rangle`, and rivals augmented by the loss.
+
+    The coordinates are those of the space's own embedding. A loss that is bilinear in another
+    one is carried over where one embedding is linear in the other (``lift``); else the
+    coordinates of the loss are scored.
+
+    Parameters
+    ----------
+    space : fitted space
+    loss : loss
+    outputs : array
+        Outputs of training in canonical form.
+    relaxed : bool
+        Whether training decodes the linear relaxation of the space, which has one exact
+        answer where the space itself may have none: an upper bound of the hinge.
+    """
+
+    n_constants = 0
+    n_features = 0  # numbers that a row is turned into before it is scored
+
+    def __init__(self, space, loss, outputs, *, relaxed=False):
+        if loss.embedding_on(space) == "weights":
+            name = type(loss).__name__
+            raise ValueError(
+                f"{name} is not linear in an embedding of the outputs, which loss-augmented "
+                f"decoding needs: give loss=Listed({name}()), or ConditionalRiskMinimizer."
+            )
+        self.outputs = outputs
+        view, self.loss = pair(loss, space, outputs)
+        self.view = view  # the loss is linear in its coordinates
+        self.scored, self.decoder, self.space = _roles(space, view, outputs)
+        if self.scored is not space and space.embedding in ("indicators and edges", "states"):
+            name = type(loss).__name__
+            raise ValueError(
+                f"{name} does not go together with scores of pairs of labels: give a loss that "
+                f"adds up over labels, such as 'hamming', or Listed({name}()) to StructuredSVM."
+            )
+        self.relaxed = relaxed and self.decoder is space
+        # With loss 0 or 1 the rival is the second best output: no list is needed.
+        self.by_rank = (
+            isinstance(loss, ZeroOne) and loss.candidates is None
+            and self.decoder is not self.scored and isinstance(space, KBest)
+        )  # fmt: skip
+        if self.by_rank:
+            self.space = space
+        self.psi, self.loss_psi = self.scored.embed(outputs), view.targets(outputs)
+        self.n_seeing = self.width = self.psi.shape[1]
+
+    # ------------------------------------------------------------------ training
+    def truth(self, examples) -> tuple[np.ndarray, np.ndarray]:
+        """psi of the true outputs: of coordinates that see inputs, and of those that do not."""
+        return dense(self.psi[examples]), np.zeros((len(examples), 0))
+
+    def rivals(self, scores, constants, examples, weight=1.0) -> Rivals:
+        """The strongest outputs of some examples.
+
+        Parameters
+        ----------
+        scores : array of shape (R, q)
+        constants : array of shape (r,)
+        weight : float or array of shape (B,)
+            What scores count relative to losses.
+        """
+        weight = np.broadcast_to(weight, len(examples))[:, None]
+        truth = self.outputs[examples]
+        if self.by_rank:
+            return self._second_best(scores, truth, examples, weight)
+        loss_costs, offset = self.loss_costs(examples)
+        loss_costs = self.decoder.lift(loss_costs, self.view.embedding)
+        costs = self.decoder.lift(-weight * scores, self.scored.embedding) - loss_costs
+        decoder = self.decoder.rows(examples)
+        if self.relaxed:
+            found = decoder.argmin_relaxed(costs)
+            psi, losses = found.outputs, (found.outputs * loss_costs).sum(axis=1) + offset
+        else:
+            found = decoder.argmin(costs)
+            psi, losses = dense(self.scored.embed(found.outputs)), self.loss(found.outputs, truth)
+        return Rivals(psi, np.zeros((len(psi), 0)), losses, offset - found.bounds)
+
+    def loss_costs(self, examples) -> tuple[np.ndarray, np.ndarray]:
+        """Losses of some examples as costs of the coordinates of ``view``, and constants."""
+        psi = dense(self.loss_psi[examples])
+        ones = np.ones((len(psi), 1))
+        return self.loss.cost(psi, ones), self.loss.offset(psi, ones)
+
+    def _second_best(self, scores, truth, examples, weight):
+        """With loss 0 or 1 the rival is the best output that is not the truth."""
+        best = self.scored.rows(examples).kbest(-weight * scores, 2)
+        rank = (self.loss(best.outputs[:, 0], truth) == 0).astype(np.int64)
+        rank = np.minimum(rank, best.values.shape[1] - 1)
+        at = np.arange(len(rank)), rank
+        outputs, values = best.outputs[at], -best.values[at]
+        own = (weight * scores * dense(self.psi[examples])).sum(axis=1)
+        losses = self.loss(outputs, truth)
+        stays = ~np.isfinite(values) | (own >= values + losses)  # the truth wins as it is
+        outputs = np.where(stays[:, None], truth, outputs)
+        losses = np.where(stays, 0.0, losses)
+        psi = dense(self.scored.embed(outputs))
+        return Rivals(psi, np.zeros((len(psi), 0)), losses, np.where(stays, own, values + losses))
+
+    def atoms(self, scores, constants, examples) -> Atoms:
+        """Margin rescaling: the oracle of the dual."""
+        found = self.rivals(scores, constants, examples)
+        seeing, fixed = self.truth(examples)
+        own = self.totals((scores * seeing).sum(axis=1), examples) + fixed @ constants
+        bounds = np.maximum(found.bounds - own, 0.0)  # the truth itself is always an atom
+        return Atoms(found.seeing - seeing, found.constants - fixed, found.losses, bounds)
+
+    def predicted(self, scores, constants, examples) -> tuple[np.ndarray, np.ndarray]:
+        """psi of the outputs of the largest score, in the two parts of ``truth``."""
+        found = self.decode(scores, examples)
+        return dense(self.scored.embed(found.outputs)), np.zeros((len(examples), 0))
+
+    def totals(self, values, examples):
+        """Sums over the rows of each example; here every example is one row."""
+        return values
+
+    # ------------------------------------------------------------------ predicting
+    def smooth(self, smoother, X):
+        """Scores of the coordinates at the rows of X."""
+        return smoother.predict(X)
+
+    def costs(self, means):
+        """Minus the scores, as costs of the coordinates of the space that decides."""
+        costs = self.space.lift(-means, self.scored.embedding)
+        return np.ascontiguousarray(costs), np.zeros(len(means))
+
+    def bytes_per_row(self) -> int:
+        return 8 * (6 * self.width + 3 * self.n_features)
+
+    def trained(self):
+        """The same problem without what only training needs."""
+        slim = copy.copy(self)
+        slim.psi = slim.loss_psi = None
+        return slim
+
+
+def _roles(space, view, outputs):
+    """The space whose coordinates are scored, the one of training and the one that decides."""
+    if view.embedding == space.embedding:
+        return view, view, view
+    if _carries(space, view, outputs):
+        return space, space, space
+    if _carries(view, space, outputs):
+        return space, view, (view if isinstance(view, ListView) else space)
+    return view, view, view
+
+
+def _carries(space, other, outputs) -> bool:
+    """Whether ``space`` can price its outputs by costs of the coordinates of ``other``."""
+    try:
+        space.lift(np.zeros((1, other.embed(outputs[:1]).shape[1])), other.embedding)
+    except ValueError:
+        return False
+    return True
+
+
+def dense(psi) -> np.ndarray:
+    """psi as a float array."""
+    return psi.toarray() if sparse.issparse(psi) else np.asarray(psi, dtype=np.float64)
+
+
+# Sequences with a row of features per position: one score per symbol, one per transition.
+
+
+@dataclass(frozen=True, eq=False)
+class ChainScores:
+    """Scores of the symbols at every position, sequence after sequence, and of transitions."""
+
+    values: np.ndarray  # shape: (n_tokens, q)
+    starts: np.ndarray  # shape: (n_sequences + 1,)
+    transitions: np.ndarray  # shape: (q, q)
+
+
+class ChainMargins(WithPositions, MarginProblem):
+    r"""Chains: :math:`\sum_t \langle w_{z_t}, x_t \rangle + \sum_{t > 1} v_{z_{t-1} z_t}`.
+
+    The weights of a symbol are the same at all positions, and so are those of transitions,
+    which see no input.
+
+    Parameters
+    ----------
+    space : fitted Sequences
+    loss : Hamming or SequenceHamming
+    outputs : array of shape (n, width)
+    starts : array of shape (n + 1,)
+        Where the tokens of each training sequence begin.
+    """
+
+    relaxed = False
+
+    def __init__(self, space, loss, outputs, starts):
+        self.loss = check_token_loss(loss, space)
+        self.space = self.decoder = self.scored = space
+        self.outputs, self.starts = outputs, starts
+        self.lengths = check_lengths(outputs, starts)
+        self.symbols = outputs[outputs >= 0]  # one after the other; shape (n_tokens,)
+        self.n_seeing = q = len(space.symbols_)
+        self.n_constants = q * q
+        self.width = q * (1 + int(self.lengths.max(initial=0)))
+
+    # ------------------------------------------------------------------ training
+    def _tokens(self, examples):
+        """Numbers of the tokens of some sequences, and where each sequence begins among them."""
+        lengths = self.lengths[examples]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        shift = np.repeat(self.starts[:-1][examples] - starts[:-1], lengths)
+        return np.arange(starts[-1]) + shift, starts
+
+    def _psi(self, symbols, starts):
+        """Indicators of the symbols (R, q), and how often each transition occurs (B, q q)."""
+        q = self.n_seeing
+        seeing = np.zeros((len(symbols), q))
+        seeing[np.arange(len(symbols)), symbols] = 1.0
+        counts = np.zeros((len(starts) - 1, q * q))
+        at = inner_positions(starts)
+        sequence = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[at]
+        np.add.at(counts, (sequence, symbols[at - 1] * q + symbols[at]), 1.0)
+        return seeing, counts
+
+    def truth(self, examples):
+        tokens, starts = self._tokens(examples)
+        return self._psi(self.symbols[tokens], starts)
+
+    def predicted(self, scores, constants, examples):
+        _, starts = self._tokens(examples)
+        transitions = constants.reshape(self.n_seeing, self.n_seeing)
+        found = self.decode(ChainScores(scores, starts, transitions), examples)
+        return self._psi(found.outputs[found.outputs >= 0], starts)
+
+    def totals(self, values, examples):
+        return sums_of_sequences(values, self._tokens(examples)[1])
+
+    def rivals(self, scores, constants, examples, weight=1.0):
+        tokens, starts = self._tokens(examples)
+        true, q, bigrams = self.symbols[tokens], self.n_seeing, self.loss.bigrams
+        lengths = np.diff(starts)
+        weight = np.repeat(np.broadcast_to(weight, len(examples)), lengths)
+        unary = -weight[:, None] * scores
+        unary[np.arange(len(true)), true] += 1.0  # the truth alone is free of loss
+        transitions = -constants.reshape(1, q, q)
+        if bigrams or (len(weight) and np.ptp(weight) > 0):
+            transitions = weight[:, None, None] * transitions
+            at = inner_positions(starts)
+            transitions[at, true[at - 1], true[at]] += bigrams
+        elif len(weight):
+            transitions = weight[0] * transitions
+        found = self.space.rows(examples).argmin_chains(unary, starts, transitions)
+        seeing, counts = self._psi(found.outputs[found.outputs >= 0], starts)
+        losses = self.loss(found.outputs, self.outputs[examples])
+        offset = lengths + bigrams * np.maximum(lengths - 1, 0)
+        return Rivals(seeing, counts, losses, offset - found.bounds)
+
+    # ------------------------------------------------------------------ predicting
+    def smooth(self, smoother, X) -> ChainScores:
+        q = self.n_seeing
+        values = smoother.predict(X.tokens) if X.tokens.shape[0] else np.zeros((0, q))
+        return ChainScores(values, X.starts, smoother.constants_.reshape(q, q))
+
+    def decode(self, means, rows=slice(None)) -> Decoded:
+        return self.space.rows(rows).argmin_chains(-means.values, means.starts, -means.transitions)
+
+    def kbest(self, means, k, rows=slice(None)) -> Decoded:
+        space = self.space.rows(rows)
+        return space.kbest_chains(-means.values, means.starts, k, -means.transitions)
+
+    def bytes_per_row(self) -> int:
+        """Of a sequence as long as the longest of training."""
+        longest = int(self.lengths.max(initial=1))
+        return 8 * (6 * self.width + 3 * longest * self.n_features)
+
+
+def inner_positions(starts) -> np.ndarray:
+    """Positions that have one before them in their sequence."""
+    inner = np.ones(starts[-1], bool)
+    inner[starts[:-1][np.diff(starts) > 0]] = False
+    return np.flatnonzero(inner)

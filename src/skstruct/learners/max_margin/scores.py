@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From inputs to scores: linear, through a kernel, or through features that stand for one."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from skstruct.kernels.inputs import InputKernel
+from skstruct.learners.features import NystroemFeatures
+
+NOTHING, EMPTY = np.zeros((0, 0)), np.zeros(0, np.int64)
+
+
+class LinearRows:
+    """Rows of features; example m owns the rows starts[m]:starts[m + 1].
+
+    Parameters
+    ----------
+    X : array or CSR of shape (N, p)
+    starts : int array of shape (M + 1,)
+    """
+
+    kernelised = False
+
+    @property
+    def kind(self) -> int:
+        """How compiled steps read the rows: 0 from CSR, 1 from a dense array, 2 as a kernel."""
+        return 0 if sparse.issparse(self.X) else 1
+
+    def __init__(self, X, starts):
+        self.X, self.starts = X, np.asarray(starts, dtype=np.int64)
+
+    @property
+    def n_examples(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def n_rows(self) -> int:
+        return self.X.shape[0]
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Number of rows of every example; shape (M,)."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether every example is one row."""
+        return self.n_rows == self.n_examples and bool((self.lengths == 1).all())
+
+    def of(self, examples) -> np.ndarray:
+        """Row numbers of some examples, one after the other."""
+        if self.single:
+            return np.asarray(examples)
+        lengths = self.lengths[examples]
+        ends = np.cumsum(lengths)
+        offset = np.repeat(self.starts[:-1][examples] - (ends - lengths), lengths)
+        return np.arange(lengths.sum()) + offset
+
+    @cached_property
+    def arrays(self):
+        """What compiled steps know of the rows: see `_compiled_rows`."""
+        if not sparse.issparse(self.X):
+            X = np.ascontiguousarray(self.X, dtype=np.float64)
+            return self.kind, np.zeros(0), EMPTY, EMPTY, X
+        X = sparse.csr_array(self.X)
+        indices = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+        return self.kind, X.data.astype(np.float64), *indices, NOTHING
+
+    def turned(self, weights) -> np.ndarray:
+        """Weights (p, q) as compiled steps write to them: (q, p) where rows are dense."""
+        return weights.T if self.kind == 1 else weights
+
+    @cached_property
+    def gram(self):
+        """<x_t, x_s> within every example, example after example, and where each begins."""
+        if self.single:
+            squares = self.X.multiply(self.X) if sparse.issparse(self.X) else self.X**2
+            return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel(), self.starts
+        blocks = [self._inner(a, b) for a, b in zip(self.starts[:-1], self.starts[1:])]
+        starts = np.concatenate([[0], np.cumsum(self.lengths**2)]).astype(np.int64)
+        return np.concatenate([*blocks, np.zeros(0)]), starts
+
+    def _inner(self, first, last):
+        X = self.X[first:last]
+        inner = X @ X.T
+        return (inner.toarray() if sparse.issparse(inner) else inner).ravel()
+
+    def scores(self, W, S, rows) -> np.ndarray:
+        """Scores of some rows; shape (len(rows), q)."""
+        return np.asarray(self.X[rows] @ W)
+
+    def weights(self, coefficients):
+        """W = X' A for coefficients A (N, q), and no scores kept."""
+        weights = self.X.T @ coefficients
+        return np.require(weights, requirements="F" if self.kind == 1 else "C"), NOTHING
+
+
+class KernelRows(LinearRows):
+    """Training rows known by their kernel matrix alone.
+
+    Parameters
+    ----------
+    K : array of shape (N, N)
+    starts : int array of shape (M + 1,)
+    """
+
+    kernelised, kind = True, 2
+
+    def __init__(self, K, starts):
+        super().__init__(K, starts)
+
+    @cached_property
+    def gram(self):
+        if self.single:
+            return self.X.diagonal().copy(), self.starts
+        return super().gram
+
+    def _inner(self, first, last):
+        return self.X[first:last, first:last].ravel()
+
+    def scores(self, W, S, rows):
+        return S[rows]
+
+    def weights(self, coefficients):
+        """No weights, but the scores K A of all rows."""
+        return NOTHING, self.X @ coefficients
+
+
+# From inputs to scores: linear, through a kernel, or through features that stand for one.
+
+
+class Scores(BaseEstimator):
+    """Scores that are linear in features of the inputs.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0 : see :class:`~skstruct.kernels.inputs.InputKernel`
+    n_components : int, default=None
+        Stand in for the kernel by so many Nyström features; None for the kernel itself.
+    fit_intercept : bool, default=True
+        A constant feature, penalised like all others.
+    random_state : int or RandomState, default=None
+        Of the rows that Nyström features are made of.
+
+    Attributes
+    ----------
+    weights_ : array (p, q), or (N, q) of the training rows where there is a kernel
+    constants_ : array (r,), scores that depend on no input
+    """
+
+    def __init__(
+        self,
+        kernel="linear",
+        *,
+        gamma=None,
+        degree=3,
+        coef0=1,
+        n_components=None,
+        fit_intercept=True,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether weights are of the features as they came."""
+        return isinstance(self.kernel, str) and self.kernel == "linear" and not self.n_components
+
+    def fit_rows(self, X, starts, weight=None) -> LinearRows:
+        """What the optimiser needs to know of the training rows, of weights (N,)."""
+        self.features_ = self.X_ = None
+        if self.is_linear:
+            return LinearRows(self._with_one(X), starts)
+        shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        self.kernel_ = InputKernel(self.kernel, **shared).fit(X, weight)
+        if self.n_components:
+            self.features_ = NystroemFeatures.of_rows(
+                self.kernel_, X, self.n_components, self.random_state
+            )
+            return LinearRows(self._with_one(self.features_.transform(X)), starts)
+        # New rows of a precomputed kernel bring their values: there is nothing to keep.
+        self.X_ = X[:0] if self.kernel == "precomputed" else X
+        K = self.kernel_.gram(X)
+        K += bool(self.fit_intercept)
+        return KernelRows(K, starts)
+
+    def _with_one(self, X):
+        if not self.fit_intercept:
+            return X
+        one = np.ones((X.shape[0], 1))
+        return sparse.hstack([X, one], format="csr") if sparse.issparse(X) else np.hstack([X, one])
+
+    def take(self, dual):
+        """Keep what the optimiser found."""
+        self.weights_ = dual.coefficients if dual.rows.kernelised else dual.weights.copy()
+        self.constants_ = dual.constants.copy()
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Scores of the coordinates that see inputs; shape (n, q)."""
+        if self.X_ is not None:
+            K = self.kernel_(X, self.X_)
+            return K @ self.weights_ + bool(self.fit_intercept) * self.weights_.sum(axis=0)
+        X = X if self.features_ is None else self.features_.transform(X)
+        if not self.fit_intercept:
+            return np.asarray(X @ self.weights_)
+        return np.asarray(X @ self.weights_[:-1]) + self.weights_[-1]

@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regression in the feature space of an output kernel, and the nearest output there."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError
+from sklearn.base import clone
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from skstruct._arrays.memory import parse_memory
+from skstruct._arrays.methods import all_or_nothing
+from skstruct._arrays.progress import announce, reported
+from skstruct.bounds import (
+    Certificate,
+    compression_bound,
+    held_out_bound,
+    largest_loss,
+    pac_bayes_bound,
+)
+from skstruct.bounds.output_regression import largest_output_loss
+from skstruct.kernels.inputs import UNIT_KERNELS
+from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
+from skstruct.kernels.outputs.matches import Dirac
+from skstruct.kernels.outputs.precomputed import check_definite
+from skstruct.learners.base import BlockPredictor, Explanation
+from skstruct.learners.checkpoints.saving import resuming
+from skstruct.learners.inputs import (
+    are_training_rows,
+    device_of,
+    held_out_options,
+    on_host,
+    plain_kernel,
+    read_inputs,
+    refuse_training_rows,
+)
+from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid, twins
+from skstruct.learners.one_pass import (
+    ONE_PASS,
+    check_settings,
+    number_tried,
+    one_pass_ridge,
+    planned_systems,
+    warn_of_loss,
+)
+from skstruct.learners.output_kernel.problem import KernelProblem, output_space
+from skstruct.learners.output_kernel.radius_search import choose_radius
+from skstruct.losses import ZeroOne, resolve_loss
+from skstruct.smoothing import KernelRidge, SampleCompression
+from skstruct.smoothing.base import KeepsEngine
+from skstruct.spaces import Decoded
+from skstruct.streaming import is_source
+
+
+class OutputKernelRegressor(KeepsEngine, BlockPredictor):
+    r"""Ridge regression between an input and an output kernel, and the pre-image of its answer.
+
+    .. math:: \hat y(x) = \arg\min_y k_Y(y, y) - 2 \sum_i b_i(x)\, k_Y(y, y_i), \quad
+              b(x) = A\, (k_X(x_j, x))_j
+
+    ``method="ridge"`` (SORR [1]_) takes :math:`A = (K_X + I/C)^{-1}`. ``"sample_compression"``
+    (SOSC) takes the A of least squared error with :math:`\sum_{ij} A_{ij}^2 \le R^2`; see
+    :class:`~skstruct.smoothing.systems.CompressionSystem`.
+
+    The answer is a point in the feature space of the output kernel; the prediction is the
+    output nearest to it. Where that kernel is the inner product of an embedding of the space
+    (Hamming kernel on ``Sequences``, common path in a ``Hierarchy``, spectrum kernel on
+    ``Strings``, linear kernel on most), the whole space is searched by its own decoder;
+    otherwise all candidates are compared.
+
+    Parameters
+    ----------
+    input_kernel : str, callable or kernel, default="rbf"
+        Kernel between inputs by scikit-learn's names, ``"precomputed"`` too; or a string
+        kernel such as :class:`~skstruct.kernels.SpectrumKernel`, for inputs that are strings.
+        A list is searched like C.
+    output_kernel : str, kernel or callable, default="dirac"
+        Kernel between outputs: ``"dirac"``, ``"hamming"``, ``"path"``, ``"linear"``,
+        ``"rbf"``, ``"polynomial"``, ``"precomputed"`` (then ``y`` is the kernel matrix and
+        predictions are row numbers), a kernel of :mod:`skstruct.kernels`, or a function
+        k(y, y') of two outputs.
+    method : "ridge" or "sample_compression"
+    C : float, several or "auto", default="auto"
+        Inverse penalty of ridge regression. ``"auto"`` and several values are chosen by the
+        loss on left-out rows, in closed form, from one eigendecomposition; those of equal loss
+        by the squared error of left-out rows.
+    radius : float, several or None, default=None
+        R of sample compression; None tries 20 values, several are tried, by ``cv`` folds.
+    candidates : list of outputs, default=None
+        What may be predicted; the outputs of training when None, unless a space can be
+        searched whole.
+    space : space, default=None
+        What may be predicted, as a space: gives outputs their form, and perhaps a decoder.
+    loss : str or loss, default=None
+        What C and radius are chosen by, and ``score`` measures. None is the kernel's own,
+        :math:`(k(y, y) + k(y', y'))/2 - k(y, y')`.
+    gamma, degree, coef0 : float
+        Parameters of the input kernel; ``gamma="auto"`` is searched like C.
+    system, n_landmarks, precision, device, engine
+        How ridge regression is solved, and where, as in
+        :class:`~skstruct.ConditionalRiskMinimizer`: exactly, or by landmarks in one pass.
+    leave_out : "one", "output", int or splitter, default="one"
+        What is left out together when C is chosen; see
+        :class:`~skstruct.ConditionalRiskMinimizer`.
+    cv : int, default=5
+        Folds, at random, by which a radius is chosen.
+    memory, n_jobs, verbose
+        As in :class:`~skstruct.ConditionalRiskMinimizer`.
+    random_state : int or RandomState, default=0
+        Of the folds.
+
+    Attributes
+    ----------
+    coef_ : array of shape (m, m)
+        A; computed when asked for.
+    C_, radius_, gamma_, input_kernel_, system_ : what was chosen; None where it has no part
+    output_kernel_ : the fitted kernel between outputs
+    space_, smoother_ : the fitted parts
+    search_ : LeaveOutSearch or None; all trials with their left-out risks
+
+    References
+    ----------
+    .. [1] S. Giguère, F. Laviolette, M. Marchand, K. Sylla, "Risk bounds and learning
+       algorithms for the regression approach to structured output prediction", 2013, (8) and
+       Theorem 6. Ridge regression: C. Cortes, M. Mohri, J. Weston, "A general regression
+       framework for learning string-to-string mappings", 2007.
+
+    Examples
+    --------
+    >>> X, words = [[0.0], [0.2], [1.0], [1.1], [2.0]], ["cat", "cat", "dog", "dig", "bird"]
+    >>> model = OutputKernelRegressor(output_kernel="hamming", gamma=2.0, C=10.0).fit(X, words)
+    >>> model.predict([[0.1], [2.1]]).tolist()
+    ['cat', 'bird']
+    >>> model.decode([[0.1]]).values.shape, model.coef_.shape
+    ((1,), (5, 5))
+    """
+
+    def __init__(
+        self,
+        input_kernel="rbf",
+        output_kernel="dirac",
+        *,
+        method="ridge",
+        C="auto",
+        radius=None,
+        candidates=None,
+        space=None,
+        loss=None,
+        gamma=None,
+        degree=3,
+        coef0=1,
+        system="auto",
+        n_landmarks="auto",
+        precision="double",
+        device=None,
+        engine=None,
+        leave_out="one",
+        cv=5,
+        memory="1GB",
+        n_jobs=None,
+        verbose=0,
+        random_state=0,
+    ):
+        self.input_kernel = input_kernel
+        self.output_kernel = output_kernel
+        self.method = method
+        self.C = C
+        self.radius = radius
+        self.candidates = candidates
+        self.space = space
+        self.loss = loss
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.system = system
+        self.n_landmarks = n_landmarks
+        self.precision = precision
+        self.device = device
+        self.engine = engine
+        self.leave_out = leave_out
+        self.cv = cv
+        self.memory = memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    _kernel_parameter = "input_kernel"
+
+    # ------------------------------------------------------------------ fitting
+    @reported
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None):
+        """Learn from inputs ``X`` and outputs ``y`` in any form that the kernel reads.
+
+        Parameters
+        ----------
+        sample_weight : array of shape (m,), default=None
+            For ridge regression.
+        groups : array of shape (m,), default=None
+            Rows of the same group are left out together when C or radius is chosen.
+        checkpoint : str, path or Checkpoint, default=None
+            File that the choice of C, radius and kernel is saved to on the way, and goes on from
+            when it was stopped; it is removed in the end. See
+            :class:`~skstruct.learners.Checkpoint`.
+        """
+        if y is None:
+            raise ValueError(
+                "OutputKernelRegressor requires y to be passed, but the target y is None."
+            )
+        self._check_method(sample_weight)
+        check_settings(self)
+        if is_source(X) and not isinstance(X, np.memmap):
+            raise ValueError(
+                "OutputKernelRegressor learns from arrays, not from blocks of rows; "
+                "ConditionalRiskMinimizer reads them."
+            )
+        y, self.device_ = on_host(y), device_of(self, X)
+        parse_memory(self.memory)
+        X = read_inputs(self, X, kernel=self.input_kernel, reset=True)
+        if self.tokens_ is not None:
+            raise ValueError("OutputKernelRegressor takes one input per output, not one per token.")
+        y = y if hasattr(y, "__len__") else np.asarray(y)
+        check_consistent_length(X, y)
+        check_groups(groups, X.shape[0])
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        kernel = clone(resolve_output_kernel(self.output_kernel))
+        self.space_, self.outputs_, candidates = output_space(
+            y, self.space, self.candidates, kernel
+        )
+        self.problem_ = KernelProblem(
+            self.space_, kernel, self.outputs_, y, loss=self.loss, candidates=candidates,
+            whole=self.space is not None, memory=self.memory,
+        )  # fmt: skip
+        self.output_kernel_ = self.problem_.kernel
+        if not self.problem_.by_embedding:
+            check_definite(self.problem_.output_gram()[0])
+        self.C_ = self.radius_ = self.search_ = self.system_ = None
+        fit = self._fit_ridge if self.method == "ridge" else self._fit_compression
+        data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
+        try:
+            with resuming(self, checkpoint, **data) as level:
+                self.smoother_ = fit(X, sample_weight, groups, level.below("search"))
+        except LinAlgError as error:  # speaks of alpha
+            raise ValueError(f"{error} Here alpha is 1 / C.") from None
+        self.input_kernel_ = self.smoother_.kernel
+        self.gamma_ = self.smoother_.kernel_.gamma_
+        return self
+
+    def _check_method(self, sample_weight):
+        if self.method not in ("ridge", "sample_compression"):
+            raise ValueError(f'method is "ridge" or "sample_compression"; got {self.method!r}.')
+        if self.method == "ridge" and self.radius is not None:
+            raise ValueError('A radius goes with method="sample_compression".')
+        if self.method == "sample_compression" and sample_weight is not None:
+            raise ValueError(
+                "Sample compression bounds the coefficients of single rows: it takes no "
+                "sample_weight."
+            )
+
+    def _kernels(self, X, sample_weight=None):
+        kernel = plain_kernel(self, self.input_kernel)
+        return kernel_grid(kernel, self.gamma, X, sample_weight)
+
+    @property
+    def _shape(self):
+        return {"degree": self.degree, "coef0": self.coef0, "memory": self.memory}
+
+    def _ridge(self, kernel, gamma, alpha, system):
+        shared = {"gamma": gamma, "fit_intercept": False, **self._shape}
+        if system in ONE_PASS:
+            return one_pass_ridge(self, kernel, alpha, system, shared, self.n_features_in_)
+        shared |= {"precision": self.precision, "device": self.device_}
+        return KernelRidge(kernel, alpha, system=system, **shared)
+
+    def _fit_ridge(self, X, sample_weight, groups, level):
+        pairs = self._kernels(X, sample_weight)
+        n_tried = number_tried(pairs, self.C)
+        search = n_tried != 1
+        n_targets = self.problem_.n_targets(compared=search)
+        compared, self.system_ = planned_systems(self, X, n_targets, pairs, n_tried)
+        if search and len(self.outputs_) > 1:
+            groups = group_numbers(self.leave_out, self.outputs_, groups, X)
+            self.search_, smoother = choose(
+                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, compared),
+                pairs, _penalties(self.C), self.problem_, X, groups,
+                sample_weight=sample_weight, memory=self.memory, verbose=self.verbose,
+                level=level,
+            )  # fmt: skip
+            best = self.search_.best
+            tried = (best["kernel"], best["gamma"], best["alpha"])
+        else:
+            compared, C = None, 1.0 if search else self.C  # one row: nothing can be left out
+            tried = (*pairs[0], _penalties(C))
+        if compared != self.system_:
+            smoother = self._ridge(*tried, self.system_)
+            smoother.fit(X, self.problem_.targets(), sample_weight)
+        self.C_ = 1.0 / smoother.alpha
+        warn_of_loss(self, smoother, sample_weight)
+        return smoother
+
+    def _fit_compression(self, X, sample_weight, groups, level):
+        pairs = self._kernels(X)
+        announce(
+            f"{X.shape[0]:,} rows, sample compression, {len(pairs)} kernels, "
+            f"{self.cv} folds where a radius is chosen"
+        )
+        groups = twins(X, self.outputs_) if groups is None else groups
+        makers = [SampleCompression(kernel, gamma=gamma, **self._shape) for kernel, gamma in pairs]
+        self.search_, smoother = choose_radius(
+            makers, self.radius, self.problem_, X,
+            groups=groups, cv=self.cv, memory=self.memory, verbose=self.verbose,
+            random_state=self.random_state, level=level,
+        )  # fmt: skip
+        self.radius_ = smoother.radius
+        return smoother
+
+    # ------------------------------------------------------------------ what was fitted
+    @property
+    def coef_(self) -> np.ndarray:
+        """A of shape (m, m): the weights of training outputs are A times kernel values."""
+        check_is_fitted(self, "smoother_")
+        if self.method == "sample_compression":
+            return self.smoother_.coef_
+        if self.system_ in ONE_PASS:
+            raise AttributeError("coef_: landmarks take the place of the coefficients of rows.")
+        root = self.smoother_.root_
+        return root[:, None] * self.smoother_.system_.solve(np.diag(root))
+
+    @property
+    def unit_inputs_(self) -> bool:
+        """Whether k(x, x) = 1 is known for all inputs."""
+        if self.features_ is not None:
+            return bool(getattr(self.features_, "normalize", False))
+        return isinstance(self.input_kernel_, str) and self.input_kernel_ in UNIT_KERNELS
+
+    def gram_inputs(self, X=None) -> np.ndarray:
+        """Kernel matrix of the training inputs, (m, m); of a precomputed kernel, give it."""
+        check_is_fitted(self, "smoother_")
+        if self.smoother_.X_fit_ is not None:
+            return self.smoother_.kernel_.gram(self.smoother_.X_fit_)
+        if X is None:
+            raise ValueError("A precomputed kernel is not kept: give the training X.")
+        return self.smoother_.kernel_.gram(read_inputs(self, X, reset=False))
+
+    def gram_outputs(self) -> np.ndarray:
+        """Kernel matrix of the training outputs, (m, m)."""
+        check_is_fitted(self, "smoother_")
+        gram, number = self.problem_.output_gram()
+        return gram[np.ix_(number, number)]
+
+    # ------------------------------------------------------------------ predicting
+    def _prepared(self, loss=None, restrict=None):
+        check_is_fitted(self, "smoother_")
+        problem = self.problem_ if loss is None else self.problem_.judged_by(loss)
+        return problem.restricted(restrict), self.smoother_
+
+    def decode(self, X, *, restrict=None) -> Decoded:
+        """Predictions, with k(y, y) - 2 sum_i b_i k(y, y_i) as values and bounds on these.
+
+        Bounds are over what may be predicted: candidates, or the space if one was given.
+
+        Parameters
+        ----------
+        restrict : dict, default=None
+            Arguments of the space's ``restrict``.
+        """
+        return self._decode(X, *self._prepared(None, restrict))
+
+    def predict(self, X, *, restrict=None):
+        """The outputs nearest to the answers in feature space, in the form of ``y``."""
+        return self.decode(X, restrict=restrict).outputs
+
+    def kbest(self, X, k=3, *, restrict=None) -> Decoded:
+        """The ``k`` nearest outputs of each row; a list of outputs, rank by rank."""
+        return self._kbest(X, k, *self._prepared(None, restrict))
+
+    def explain(self, X, *, restrict=None) -> Explanation:
+        """The weights b(x) of the training examples for each row, and how far each one is."""
+        problem, smoother = self._prepared(None, restrict)
+        X, _ = self._checked(X)
+        decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
+        return Explanation(smoother.weights(X), problem.loss.pairwise(decided, self.outputs_))
+
+    def score(self, X, y, sample_weight=None, *, loss=None, restrict=None) -> float:
+        """Minus the mean loss of the predictions for ``X``; the model's own when None."""
+        loss = self.loss if loss is None else loss
+        losses, _ = self._judged(X, y, loss, restrict, sample_weight)
+        return 0.0 - float(np.average(losses, weights=sample_weight))
+
+    def _judged(self, X, y, loss, restrict=None, sample_weight=None):
+        """Losses of the predictions, and what measures them: a loss, or an output kernel."""
+        judge: OutputKernel | None = self.output_kernel_
+        if loss is not None:
+            right = isinstance(resolve_loss(loss), ZeroOne)  # an output never seen is wrong
+            judge = Dirac() if right else None
+        problem, smoother = self._prepared(None if judge else loss, restrict)
+        if judge is None:
+            return self._losses(X, y, problem, smoother, sample_weight), problem.loss.loss
+        check_consistent_length(y, sample_weight)
+        return judge.loss(self._decode(X, problem, smoother).outputs, y), judge
+
+    def certify(self, X, y, *, delta=0.05, bound=None, **options) -> Certificate:
+        """A bound on the risk of this model that fails with probability delta at most.
+
+        From rows that the model was not fitted to, it holds for any model, over the draw of these
+        rows; from the training rows, over the draw of these.
+
+        Parameters
+        ----------
+        X, y : rows that had no part in training, or all rows of training
+        delta : float, default=0.05
+        bound : "held_out", "pac_bayes" or "compression", default=None
+            None takes the one that the rows are for; for those of training the one that the
+            method minimizes.
+        **options
+            ``loss_bound`` where the largest loss is not known, and for the training rows those
+            of :func:`skstruct.bounds.pac_bayes_bound` or
+            :func:`skstruct.bounds.compression_bound`.
+        """
+        check_is_fitted(self, "smoother_")
+        if bound not in (None, "held_out", "pac_bayes", "compression"):
+            raise ValueError(
+                'bound is "pac_bayes" or "compression", from the rows of training, or "held_out"; '
+                f"got {bound!r}."
+            )
+        trained = bound in (None, "held_out") and are_training_rows(self, X, y)
+        if bound is None and trained:
+            bound = "pac_bayes" if self.method == "ridge" else "compression"
+        if bound in ("pac_bayes", "compression"):
+            certified = pac_bayes_bound if bound == "pac_bayes" else compression_bound
+            return certified(self, X, y, delta=delta, **options)
+        refuse_training_rows(trained)
+        losses, judge = self._judged(X, y, self.loss)
+        largest = self._largest(judge, **held_out_options(options))
+        return held_out_bound(losses, largest, delta=delta, binary=judge.all_or_nothing)
+
+    def _largest(self, judge, loss_bound, used_by) -> float:
+        if judge is self.output_kernel_:
+            return largest_output_loss(self, loss_bound, used_by)
+        if isinstance(judge, OutputKernel):
+            return 1.0
+        known = largest_loss(judge, self.space_) if loss_bound is None else loss_bound
+        if known is None:
+            raise ValueError(f"{used_by}: the largest loss is not known; give loss_bound.")
+        return float(known)
+
+
+def _penalties(C):
+    """Ridge penalties 1 / C."""
+    if isinstance(C, str):
+        if C != "auto":
+            raise ValueError(f'C is a positive number, several, or "auto"; got {C!r}.')
+        return C
+    values = np.asarray(C, dtype=np.float64)
+    if not values.size or not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError(f"C must be positive; got {C!r}.")
+    return 1.0 / values if values.ndim else float(1.0 / values)

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Losses of rankings that add up over pairs of items (Kendall, differences of ratings), or over
+items (footrule, Spearman, any cost of positions).
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import numpy as np
+
+from skstruct.losses.base import BaseLoss, label_weights, matched_rankings
+from skstruct.solvers.linear_ordering import pair_blocks, pair_numbers, pair_signs
+from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares
+
+
+class Kendall(BaseLoss):
+    r"""Number of pairs of items in the wrong order.
+
+    .. math:: \ell(z, y) = \sum_{p < q} \tfrac12 (1 - \psi_{pq}(z) \psi_{pq}(y))
+
+    with :math:`\psi_{pq}` +1 where p comes before q, -1 after, and 0 where a partial
+    ranking leaves the pair open: it then costs one half, whichever way it is predicted
+    [1]_. Minimized as a linear ordering problem: exactly up to 20 items, with a
+    certificate above.
+
+    Parameters
+    ----------
+    normalize : bool, default=False
+        Divide by the number of pairs that y orders: the loss is then
+        :math:`(1 - \tau) / 2`, and one half where y orders none.
+
+    References
+    ----------
+    .. [1] R. Fagin, R. Kumar, M. Mahdian, D. Sivakumar, E. Vee, "Comparing partial
+       rankings", SIAM J. Discrete Math. 20(3), 2006: the distance with penalty 1/2.
+
+    Examples
+    --------
+    >>> Kendall()([[1, 2, 3]], [[2, 1, 3]]), Kendall(normalize=True)([[1, 2, 3]], [[2, 1, 3]])
+    (array([1.]), array([0.33333333]))
+    >>> Kendall()([[1, 2, 3]], [[1.5, 1.5, 3]])
+    array([0.5])
+    """
+
+    embedding = "pairs"
+
+    def __init__(self, normalize=False):
+        self.normalize = normalize
+
+    def embedding_on(self, space):
+        return "pair shares" if self.normalize else "pairs"
+
+    def __call__(self, Y_pred, Y_true):
+        Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
+        losses = np.empty(len(Y_true))
+        for rows in pair_blocks(*Y_true.shape):
+            true = pair_signs(Y_true[rows])
+            agreement = (pair_signs(Y_pred[rows]) * true).sum(axis=1)
+            if self.normalize:
+                ordered = np.abs(true).sum(axis=1)
+                losses[rows] = (1 - agreement / np.where(ordered > 0, ordered, 1)) / 2
+            else:
+                losses[rows] = (true.shape[1] - agreement) / 2
+        return losses
+
+    def range(self):
+        return 0.0, 1.0 if self.normalize else np.inf
+
+    def cost(self, g, total):
+        cost = -g / 2
+        if self.normalize:
+            cost[:, -1] = 0.0
+        return cost
+
+    def offset(self, g, total):
+        return total[:, 0] * (0.5 if self.normalize else g.shape[1] / 2)
+
+
+class RankLoss(BaseLoss):
+    r"""What the pairs in the wrong order are worth, by the difference of their ratings.
+
+    .. math:: \ell(z, r) = \sum_{i, j:\, r_i > r_j} (r_i - r_j)\, 1[z \text{ puts } j
+              \text{ above } i]
+
+    over pairs that were both rated [1]_. This is the positive part of the paper's
+    differences: the paper's own loss may be negative, and has the same minimizer. Ratings
+    are given with ``Rankings(scores=True)``, NaN where there is none; of ranks the
+    differences of ranks count. With complete ratings it is minimized by a sort; ratings
+    with gaps lead to linear ordering.
+
+    Parameters
+    ----------
+    normalize : bool, default=False
+        Divide by the sum of all differences: 0 is perfect, 1 the reverse order.
+
+    References
+    ----------
+    .. [1] C. Ciliberto, A. Rudi, L. Rosasco, "A consistent regularization approach for
+       structured prediction", 2016, equation (21), after J. Duchi, L. Mackey, M. Jordan,
+       "On the consistency of ranking algorithms", 2010.
+
+    Examples
+    --------
+    Ranks and minus ratings are both smaller for the better item:
+
+    >>> RankLoss()([[1, 2, 3]], [[-5, -1, -4]])
+    array([3.])
+    """
+
+    embedding = "rating differences"
+
+    def __init__(self, normalize=False):
+        self.normalize = normalize
+
+    def embedding_on(self, space):
+        return "rating shares" if self.normalize else "rating differences"
+
+    def bind(self, space):
+        bound = copy.copy(self)
+        bound.complete_ = space.embedding.startswith("complete")
+        return bound
+
+    def __call__(self, Y_pred, Y_true):
+        Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
+        losses = np.empty(len(Y_true))
+        p, q = pair_numbers(Y_true.shape[1])
+        for rows in pair_blocks(*Y_true.shape):
+            worth = np.nan_to_num(Y_true[rows][:, q] - Y_true[rows][:, p])
+            size = np.abs(worth).sum(axis=1)
+            wrong = (size - (worth * pair_signs(Y_pred[rows])).sum(axis=1)) / 2
+            losses[rows] = wrong / np.where(size > 0, size, 1.0) if self.normalize else wrong
+        return losses
+
+    def range(self):
+        return 0.0, 1.0 if self.normalize else np.inf
+
+    # Complete ratings: sum over pairs of (y_q - y_p) psi_pq(z) = sum_q y_q (2 z_q - d - 1).
+    def cost(self, g, total):
+        cost = -g if self.complete_ else -g / 2
+        cost[:, -1] = 0.0
+        return cost
+
+    def offset(self, g, total):
+        offset = g[:, -1] / 2
+        return offset + g[:, :-1].sum(axis=1) * g.shape[1] / 2 if self.complete_ else offset
+
+
+# Losses of rankings that add up over items: footrule, Spearman, any cost of positions.
+
+
+class PositionLoss(BaseLoss):
+    r"""Any cost of an item that is k-th where it should be l-th.
+
+    .. math:: \ell(z, y) = \sum_j c_j\, V_{z(j), y(j)}
+
+    A partial ranking stands for all total orders that agree with it, all equally likely:
+    the loss is the mean over them. An assignment of items to positions minimizes it
+    exactly, whatever V and the signs of the weights.
+
+    Parameters
+    ----------
+    matrix : array of shape (d, d) or callable
+        ``matrix[k - 1, l - 1]``, predicted position first; a callable gets k and l as
+        arrays from 1.
+    item_weights : sequence or mapping, default=None
+        Weight of each item; ones when None.
+
+    Examples
+    --------
+    What a place among the first two is worth, to items that belong there:
+
+    >>> hits = PositionLoss(lambda k, l: 1.0 * ((k > 2) & (l <= 2)))
+    >>> hits([[1, 3, 2, 4]], [[1, 2, 3, 4]])
+    array([1.])
+    """
+
+    embedding = "positions"
+
+    def __init__(self, matrix, *, item_weights=None):
+        self.matrix = matrix
+        self.item_weights = item_weights
+
+    def _matrix(self, d: int) -> np.ndarray:
+        place = np.arange(1, d + 1)
+        given = self.matrix
+        matrix = given(place[:, None], place[None, :]) if callable(given) else given
+        matrix = np.asarray(matrix, dtype=np.float64)
+        if matrix.shape != (d, d) or not np.isfinite(matrix).all():
+            raise ValueError(
+                f"{type(self).__name__} expects a finite cost for each of {d} x {d} positions; got "
+                f"shape {matrix.shape}."
+            )
+        return matrix
+
+    def bind(self, space):
+        bound = copy.copy(self)
+        bound.weights_ = label_weights(self.item_weights, space, type(self).__name__)
+        return bound
+
+    def _weights(self, d: int) -> np.ndarray:
+        if hasattr(self, "weights_"):
+            return self.weights_
+        if hasattr(self.item_weights, "keys"):
+            raise ValueError(f"{type(self).__name__}: call bind(space) first; weights are by name.")
+        weights = np.ones(d) if self.item_weights is None else np.asarray(self.item_weights, float)
+        if weights.shape != (d,):
+            raise ValueError(
+                f"{type(self).__name__} expects {d} weights, one per item; got shape "
+                f"{weights.shape}."
+            )
+        return weights
+
+    def __call__(self, Y_pred, Y_true):
+        Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
+        matrix, weights = self._matrix(Y_pred.shape[1]), self._weights(Y_pred.shape[1])
+        if is_total(Y_pred).all() and is_total(Y_true).all():
+            return matrix[Y_pred.astype(int) - 1, Y_true.astype(int) - 1] @ weights
+        predicted, true = position_shares(Y_pred), position_shares(Y_true)
+        return ((predicted @ matrix) * true).sum(axis=2) @ weights
+
+    def range(self):
+        """Of rankings under which every item could be at its dearest, or its cheapest, position."""
+        if not hasattr(self, "weights_"):
+            return -np.inf, np.inf
+        matrix, weight = self._matrix(len(self.weights_)), self.weights_.sum()
+        return float(weight * matrix.min()), float(weight * matrix.max())
+
+    def cost(self, g, total):
+        d = math.isqrt(g.shape[1])
+        by_item = g.reshape(len(g), d, d) @ self._matrix(d).T  # [row, item, predicted position]
+        return (by_item * self._weights(d)[:, None]).reshape(len(g), d * d)
+
+    def offset(self, g, total):
+        return np.zeros(len(g))
+
+
+class _Displacement(PositionLoss):
+    """A power of how far an item is from its place, places measured by their weights."""
+
+    power: int
+
+    def __init__(self, *, top=None, position_weights=None, item_weights=None):
+        self.top = top
+        self.position_weights = position_weights
+        self.item_weights = item_weights
+
+    def _matrix(self, d):
+        scale = self._scale(d)
+        return np.abs(scale[:, None] - scale) ** self.power
+
+    def _scale(self, d) -> np.ndarray:
+        """Where each position lies on the line; 1..d when nothing is weighted."""
+        name = type(self).__name__
+        place = np.arange(1.0, d + 1)
+        if self.top is not None:
+            if not isinstance(self.top, (int, np.integer)) or self.top < 1:
+                raise ValueError(f"{name}: top is a whole number, at least 1; got {self.top!r}.")
+            place = np.minimum(place, self.top + 1)
+        if self.position_weights is None:
+            return place
+        steps = np.asarray(self.position_weights, dtype=np.float64)
+        if steps.shape != (d - 1,) or not (np.isfinite(steps) & (steps >= 0)).all():
+            raise ValueError(
+                f"{name}: position_weights are {d - 1} numbers of at least 0, the steps between "
+                f"neighbouring positions; got shape {steps.shape}."
+            )
+        line = np.concatenate([[0.0], np.cumsum(steps)])
+        return line if self.top is None else np.minimum(line, line[min(self.top, d - 1)])
+
+
+class Footrule(_Displacement):
+    r"""Spearman's footrule: how many places the items are off, in all.
+
+    .. math:: \ell(z, y) = \sum_j |z(j) - y(j)|
+
+    An assignment minimizes it exactly for weights of any sign.
+
+    Parameters
+    ----------
+    top : int, default=None
+        Positions beyond the first ``top`` are all alike.
+    position_weights : array of shape (d - 1,), default=None
+        Length of the step from each position to the next; ones when None. Decreasing
+        steps make the first positions matter most.
+    item_weights : sequence or mapping, default=None
+        Weight of each item.
+
+    Examples
+    --------
+    >>> Footrule()([[1, 2, 3]], [[3, 2, 1]]), Footrule(top=1)([[1, 2, 3]], [[1, 3, 2]])
+    (array([4.]), array([0.]))
+    """
+
+    power = 1
+
+
+class Spearman(_Displacement):
+    r"""Sum of squared differences of ranks; minus Spearman's correlation up to scale.
+
+    .. math:: \ell(z, y) = \sum_j (z(j) - y(j))^2
+
+    It depends on y through its (mean) ranks only, and a sort minimizes it exactly for
+    weights of any sign. With weights or ``top`` an assignment does.
+
+    Parameters
+    ----------
+    top, position_weights, item_weights : as for :class:`Footrule`
+
+    Examples
+    --------
+    >>> Spearman()([[1, 2, 3]], [[3, 2, 1]])
+    array([8.])
+    """
+
+    power = 2
+
+    def _is_plain(self) -> bool:
+        return self.top is None and self.position_weights is None and self.item_weights is None
+
+    def embedding_on(self, space):
+        return "ranks" if self._is_plain() else "positions"
+
+    def __call__(self, Y_pred, Y_true):
+        if not self._is_plain():
+            return super().__call__(Y_pred, Y_true)
+        predicted, true = (expected_ranks(Y) for Y in matched_rankings(Y_pred, Y_true))
+        return 2 * _sum_of_squares(predicted.shape[1]) - 2 * (predicted * true).sum(axis=1)
+
+    def cost(self, g, total):
+        return -2 * g if self._is_plain() else super().cost(g, total)
+
+    def offset(self, g, total):
+        if not self._is_plain():
+            return super().offset(g, total)
+        return 2 * _sum_of_squares(g.shape[1]) * total[:, 0]
+
+
+def _sum_of_squares(d: int) -> float:
+    """1 + 4 + ... + d², what the squared ranks of every total order add up to."""
+    return d * (d + 1) * (2 * d + 1) / 6

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A few predictions that travel with a model, and are made again wherever it is read."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.imports import is_pandas
+from skstruct.exceptions import ModelFileError
+from skstruct.learners.inputs import has_features
+
+N_ROWS = 3
+RELATIVE = 1e-6  # other builds of the linear algebra differ by rounding, far less than this
+SEED = 20240229
+
+
+def some_rows(X):
+    """The first rows of inputs of any form."""
+    if is_pandas(X, "DataFrame", "Series"):
+        return X.iloc[:N_ROWS]
+    if sparse.issparse(X):
+        return X.tocsr()[:N_ROWS]
+    return X[:N_ROWS]
+
+
+def check_few(X) -> None:
+    """Raise for more rows than are ever written: each takes its time and memory."""
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n_rows > N_ROWS:
+        raise ModelFileError(f"its predictions are for {n_rows:,} rows; {N_ROWS} are written")
+
+
+def readable(model, X):
+    """What the deciding part of a model reads: a TaskModel takes data sets, its learner rows."""
+    return model.inputs(X) if hasattr(model, "encoder_") else X
+
+
+def predict_with_values(model, X) -> dict:
+    """Predictions for X, with the numbers that decided them where the model tells."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if hasattr(model, "steps"):  # a Pipeline: the last step decides
+            for _, step in model.steps[:-1]:
+                X = X if step is None or step == "passthrough" else step.transform(X)
+            return predict_with_values(model.steps[-1][1], X)
+        if hasattr(model, "learner_"):
+            return predict_with_values(model.learner_, X)
+        if hasattr(model, "decode"):
+            decoded = model.decode(X)
+            return {"outputs": decoded.outputs, "values": np.asarray(decoded.values)}
+        outputs = model.predict(X)
+        values = model.decision_function(X) if hasattr(model, "decision_function") else None
+        return {"outputs": outputs, "values": None if values is None else np.asarray(values)}
+
+
+def check_stored_predictions(model, X, expected: dict) -> None:
+    """Raise unless the model predicts what it did when it was saved.
+
+    Where the deciding numbers agree, outputs may differ between equally good ones only.
+    """
+    found = predict_with_values(model, X)
+    values = expected["values"]
+    if values is not None and not close(values, found["values"]):
+        raise ModelFileError("its predictions are not those that it was saved with")
+    if same(expected["outputs"], found["outputs"]):
+        return
+    if values is None or not _tied(model, X):
+        raise ModelFileError("its predictions are not those that it was saved with")
+
+
+def _tied(model, X) -> bool:
+    """Whether some row has several best outputs, as far as the model can tell."""
+    model = getattr(model, "learner_", model)
+    if not hasattr(model, "kbest"):
+        return True
+    try:
+        values = np.asarray(model.kbest(X, 2).values)
+    except ValueError:  # the second best is not known
+        return True
+    return values.shape[1] > 1 and bool(np.isclose(values[:, 0], values[:, 1], rtol=RELATIVE).any())
+
+
+def close(a, b) -> bool:
+    """Whether two arrays of numbers agree up to rounding."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape or a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
+        return False
+    finite = np.abs(a[np.isfinite(a)])
+    scale = float(finite.max(initial=0.0))
+    return bool(np.allclose(a, b, rtol=RELATIVE, atol=RELATIVE * 1e-3 * scale, equal_nan=True))
+
+
+def same(a, b) -> bool:
+    """Whether outputs in the user's form are equal, numbers up to rounding."""
+    if is_pandas(a, "DataFrame", "Series"):
+        return type(a) is type(b) and same(a.to_numpy(), b.to_numpy())
+    if sparse.issparse(a):
+        return sparse.issparse(b) and same(a.toarray(), b.toarray())
+    if isinstance(a, np.ndarray) and a.dtype.kind in "biuf":
+        return isinstance(b, np.ndarray) and close(a, b)
+    if isinstance(a, (list, tuple, np.ndarray)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, (float, np.floating)):
+        return isinstance(b, (float, np.floating)) and close(a, b)
+    if hasattr(a, "adj"):  # a graph
+        return hasattr(b, "adj") and dict(a.adj) == dict(b.adj)
+    return bool(a == b)
+
+
+# ---------------------------------------------------------------------- rows of our own
+def own_rows(model):
+    """Inputs that the model can read: rows of its training, or drawn ones."""
+    rng = np.random.default_rng(SEED)
+    if hasattr(model, "steps"):
+        return own_rows(model.steps[0][1])
+    if hasattr(model, "learner_"):
+        return own_rows(model.learner_)
+    if hasattr(model, "categories_"):
+        rows = [[rng.choice(values) for values in model.categories_] for _ in range(N_ROWS)]
+        return np.array(rows, dtype=object)
+    if getattr(model, "tokens_", None) is not None and hasattr(model, "space_"):
+        return [_tokens(model.tokens_, rng, length) for length in (1, 2, 4)]
+    if has_features(getattr(model, "features_", None)):
+        return _strings(model.features_.tokens_, rng)
+    kept = getattr(getattr(model, "smoother_", None), "X_fit_", None)
+    if kept is not None and kept.shape[0] >= N_ROWS and not getattr(model, "_precomputed", False):
+        return kept[:N_ROWS]
+    return rng.random((N_ROWS, model.n_features_in_))
+
+
+def _tokens(reader, rng, length):
+    """One sequence in the form of training."""
+    names = reader.names_
+    if names is None:
+        return rng.random((length, reader.n_features_))
+    if hasattr(names, "columns_"):
+        known = list(names.columns_)
+        return [[str(rng.choice(known))] for _ in range(length)]
+    known = names.vectorizer_.feature_names_
+    tokens = [str(known[rng.integers(len(known))]) for _ in range(length)]
+    return [dict([name.split("=", 1)]) if "=" in name else {name: 0.5} for name in tokens]
+
+
+def _strings(tokens, rng):
+    """Strings of known tokens, long enough to hold n-grams."""
+    drawn = [[tokens[i] for i in rng.integers(len(tokens), size=12)] for _ in range(N_ROWS)]
+    text = all(isinstance(token, str) and len(token) == 1 for token in tokens)
+    return ["".join(row) for row in drawn] if text else drawn

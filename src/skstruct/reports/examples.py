@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Some predictions from the worst to the best, with their inputs and what speaks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.imports import is_pandas
+from skstruct.inspection.drawing import written
+from skstruct.reports.outputs import in_words
+from skstruct.reports.pages import Example, Section, Table, Text, left_out, number
+from skstruct.reports.pictures import example_picture
+from skstruct.reports.subject import row_of
+
+MOST_FEATURES = 6
+MOST_TOKENS = 40
+
+
+def input_facts(subject, i: int) -> list[tuple[str, str]]:
+    """Facts about one input, as names and values."""
+    X = subject.X
+    if hasattr(X, "shape") and len(X.shape) == 2:
+        return [("unusual features", _unusual(subject, i))] if X.shape[1] else []
+    words = _words(row_of(X, i))
+    return [("input", words)] if words else []
+
+
+def _unusual(subject, i) -> str:
+    """Features farthest from their mean, in standard deviations of the rows of the report."""
+    X = subject.X
+    row = X.iloc[[i]] if is_pandas(X, "DataFrame") else X[[i]]
+    row = row.toarray()[0] if sparse.issparse(row) else np.asarray(row)[0]
+    try:
+        row = row.astype(float)
+    except (TypeError, ValueError):
+        return ", ".join(written(value, 30) for value in row[:MOST_FEATURES])
+    mean, deviation = moments(subject)
+    far = np.where(deviation > 0, (row - mean) / np.where(deviation > 0, deviation, 1.0), 0.0)
+    names = feature_names(subject, len(row))
+    order = np.argsort(-np.abs(far), kind="stable")[:MOST_FEATURES]
+    return ", ".join(f"{names[j]} = {number(row[j])} ({far[j]:+.1f} σ)" for j in order)
+
+
+def moments(subject) -> tuple[np.ndarray, np.ndarray]:
+    """Means and standard deviations of the features, over the training rows if they are there."""
+    X = subject.options.get("X_train")
+    X = subject.X if X is None else X
+    if sparse.issparse(X):
+        X = sparse.csr_array(X)
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+        return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
+    X = np.asarray(X, dtype=float)
+    return X.mean(axis=0), X.std(axis=0)
+
+
+def feature_names(subject, p: int) -> list[str]:
+    """Names of the features: given, known to the model, or numbers."""
+    names = subject.options.get("feature_names")
+    if names is None:
+        names = getattr(subject.model, "feature_names_in_", None)
+    if names is None or len(names) != p:
+        return [f"feature {j + 1}" for j in range(p)]
+    return [written(name, 40) for name in names]
+
+
+def _words(x) -> str:
+    """A text, features by name, or a sequence of tokens, where tokens have words."""
+    if isinstance(x, str):
+        return written(x, 300)
+    if isinstance(x, Mapping):
+        shown = list(x.items())[:MOST_TOKENS]
+        more = " …" if len(x) > MOST_TOKENS else ""
+        return ", ".join(f"{written(name, 30)} = {_token(value)}" for name, value in shown) + more
+    if not isinstance(x, (list, tuple)) or not len(x):
+        shape = getattr(x, "shape", (len(x),) if hasattr(x, "__len__") else ())
+        return f"{number(shape[0])} positions" if shape else ""
+    texts = [_token(token) for token in x[:MOST_TOKENS]]
+    return " ".join(texts) + (" …" if len(x) > MOST_TOKENS else "")
+
+
+def _token(token) -> str:
+    if isinstance(token, Mapping):
+        token = next(iter(token.values()), "")
+    elif isinstance(token, (set, frozenset)):
+        token = min(map(str, token), default="")
+    elif isinstance(token, (list, tuple)) and token:
+        # Features by name with places around the token: "0.0=word" is the token itself.
+        own = [part[4:] for part in token if isinstance(part, str) and part.startswith("0.0=")]
+        token = own[0] if own else token[0]
+    return number(token) if isinstance(token, (float, np.floating)) else written(token, 30)
+
+
+# Some predictions, from the worst to the best, with what speaks for and against them.
+
+
+TITLE, ANCHOR = "Examples", "examples"
+MOST_DRAWN = 3  # examples with a picture
+MOST_PARTS = 8  # of the output of a supporter or opponent
+MOST_VOICES = 4  # supporters, and as many opponents
+
+
+def example_section(subject) -> Section:
+    """Rows from the largest loss to the least, with what speaks for their predictions."""
+    n_examples = subject.options.get("n_examples", 6)
+    chosen = chosen_rows(subject.losses, n_examples, subject.rng)
+    if not len(chosen):
+        return left_out(TITLE, ANCHOR, "n_examples is 0.")
+    explanation, why = _explained(subject, chosen)
+    blocks: list = [
+        Text(
+            "From the largest loss to the least. Parts that are right are blue, false ones orange, "
+            "missed ones red."
+        )
+    ]
+    if why:
+        blocks.append(Text(f"Without supporters and opponents: {why}"))
+    elif explanation is not None:
+        blocks.append(
+            Text(
+                "Supporters are training rows that pull the prediction towards their output, "
+                "opponents those that push it away, by their weights."
+            )
+        )
+    for place, i in enumerate(chosen.tolist()):
+        blocks.append(_example(subject, place, i, explanation))
+    return Section(TITLE, ANCHOR, blocks)
+
+
+def chosen_rows(losses, n_examples: int, rng) -> np.ndarray:
+    """Rows along the order by loss, more of them where it is large; ties in random order."""
+    n = len(losses)
+    order = np.lexsort((rng.random(n), -np.asarray(losses)))
+    steps = np.linspace(0, 1, min(int(n_examples), n)) ** 2 * (n - 1)
+    places = np.arange(len(steps))
+    # Every step is at least one row: s_k = max(r_k, s_{k-1} + 1). The parabola lies below its
+    # chord, so that the last one stays n - 1.
+    steps = np.maximum.accumulate(steps.round().astype(int) - places) + places
+    return order[steps]
+
+
+def _explained(subject, chosen):
+    learner = subject.learner
+    if not hasattr(learner, "explain"):
+        return None, f"{type(learner).__name__} does not weigh single training rows."
+    X = subject.inner
+    some = X.iloc[chosen] if hasattr(X, "iloc") else None
+    if some is None:
+        some = X[chosen] if hasattr(X, "shape") else [X[i] for i in chosen]
+    try:
+        return learner.explain(some), ""
+    except (ValueError, NotImplementedError) as error:
+        return None, str(error)
+
+
+def _example(subject, place, i, explanation) -> Example:
+    kind, space = subject.kind, subject.space
+    z, y = subject.predicted[i], subject.truth[i]
+    facts = [
+        ("predicted", in_words(kind, space, z, y, "false")),
+        ("truth", in_words(kind, space, y, z, "missed")),
+        ("loss", number(subject.losses[i])),
+    ]
+    if subject.risks is not None:
+        facts.append(("estimated risk", number(subject.risks[i])))
+    facts += input_facts(subject, i)
+    pictures = []
+    if place < MOST_DRAWN:
+        drawn = example_picture(subject, i)
+        pictures += [] if drawn is None else [drawn]
+    tables = [] if explanation is None else _voices(subject, place, explanation)
+    return Example(f"Row {number(i + 1)}", facts, tables, pictures)
+
+
+def _voices(subject, place, explanation) -> list[Table]:
+    weights = explanation.weights
+    weights = weights[[place]].toarray()[0] if hasattr(weights, "toarray") else weights[place]
+    outputs = subject.learner.outputs_
+    tables = []
+    for rows, caption in (
+        (explanation.supporters(MOST_VOICES)[place], "strongest supporters"),
+        (explanation.opponents(MOST_VOICES)[place], "strongest opponents"),
+    ):
+        rows = [int(row) for row in rows if 0 <= row < len(outputs)]
+        cells = [
+            [f"row {number(row + 1)}", float(weights[row]), _loss(explanation, place, row),
+             in_words(subject.kind, subject.space, outputs[row], most=MOST_PARTS)]
+            for row in rows
+        ]  # fmt: skip
+        if cells:
+            header = ["training", "weight", "loss", "its output"]
+            tables.append(Table(header, cells, caption, narrow=True))
+    return tables
+
+
+def _loss(explanation, place, row) -> float:
+    return float(np.asarray(explanation.losses)[place, row])

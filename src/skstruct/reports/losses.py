@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mean losses with intervals, and estimated risks against realised losses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skstruct.inspection import (
+    AlphaPathDisplay,
+    CalibrationDisplay,
+    MarginalCalibrationDisplay,
+    RiskCoverageDisplay,
+)
+from skstruct.inspection.drawing import written
+from skstruct.reports.pages import Bars, Beside, Brief, Section, Share, Table, Text, left_out
+from skstruct.reports.pictures import picture
+
+TITLE, ANCHOR = "Losses", "losses"
+
+
+def loss_section(subject) -> Section:
+    """One line for each loss that makes sense for the space."""
+    from skstruct.model_selection import evaluate
+
+    options = subject.options
+    shared = {"losses": options.get("losses"), "random_state": options.get("random_state", 0)}
+    try:
+        found = evaluate(subject.learner, subject.inner, subject.y, **shared)
+    except (ValueError, NotImplementedError) as error:
+        if options.get("losses") is not None:
+            raise  # asked for by name
+        return left_out(TITLE, ANCHOR, str(error))
+    trained = _on_training(subject, shared)
+    header = ["loss", "mean", "95 % interval from", "to", "best constant output", "ratio", ""]
+    header += ["mean on training rows"] if trained else []
+    top = [max(one.high, one.baseline if np.isfinite(one.baseline) else 0.0) for one in found]
+    rows = []
+    for one, most in zip(found, top):
+        ratio = one.mean / one.baseline if one.baseline > 0 else np.nan
+        row = [written(one.loss, 60), one.mean, one.low, one.high, one.baseline, Share(ratio)]
+        row.append(_bar(one, most))
+        rows.append(row + ([trained.get(one.loss, np.nan)] if trained else []))
+    about = (
+        "Intervals are of the bootstrap over rows. The best constant output does not look at the "
+        "inputs: what a model is worth is what it loses less. Bars: loss of the model on that of "
+        "the constant."
+    )
+    if not all(getattr(one, "aimed", True) for one in found):
+        names = ", ".join(written(one.loss, 60) for one in found if not one.aimed)
+        about += f" Predictions were not chosen for: {names}."
+    return Section(TITLE, ANCHOR, [Table(header, rows), Text(about)])
+
+
+def _bar(one, most):
+    if not most > 0:
+        return ""
+    own = max(one.mean, 0.0) / most
+    base = max(one.baseline if np.isfinite(one.baseline) else 0.0, 0.0) / most
+    return Bars(((min(own, 1.0), "own"), (max(0.0, base - own), "rest")))
+
+
+def _on_training(subject, shared) -> dict:
+    """Mean losses on the rows of training, where they were given."""
+    from skstruct.model_selection import evaluate
+
+    X, y = subject.options.get("X_train"), subject.options.get("y_train")
+    if X is None or y is None or getattr(subject.learner, "several_outputs", False):
+        return {}
+    model = subject.model
+    inner = model[:-1].transform(X) if model is not subject.learner and len(model) > 1 else X
+    try:
+        found = evaluate(subject.learner, inner, y, **shared, n_bootstrap=1)
+    except (ValueError, NotImplementedError):
+        return {}
+    return {one.loss: one.mean for one in found}
+
+
+# Estimated risk against realised loss, what abstaining gains, and what was searched.
+
+
+UNDER_ZERO_ONE = (
+    "The most probable output is predicted: its risk is the chance that anything in it is wrong, "
+    "and the loss here is one where that is so. "
+)
+SEARCHED = {
+    "alpha": "the penalty",
+    "radius": "the radius",
+    "n_neighbors": "the number of neighbors",
+}
+SHARES = (1.0, 0.9, 0.8, 0.7, 0.5, 0.25, 0.1)
+
+
+def _drawn(draw, alt: str):
+    """A picture, and the display that it was drawn from, for its numbers."""
+    displays: list = []
+
+    def kept():
+        displays.append(draw())
+        return displays[0]
+
+    return picture(kept, alt), displays[0]
+
+
+def calibration(subject) -> Section:
+    """Whether the model loses what it expects to."""
+    title, anchor = "Estimated and realised risk", "calibration"
+    if subject.risks is None:
+        return left_out(title, anchor, subject.why_no_risks)
+    drawn, shown = _drawn(
+        lambda: CalibrationDisplay.from_predictions(subject.risks, subject.risk_losses),
+        "Realised mean loss against estimated risk, in bins",
+    )
+    rows = [
+        [f"{b + 1}", count, *map(Brief, (estimated, realised, low, high))]
+        for b, (count, estimated, realised, (low, high)) in enumerate(
+            zip(shown.counts, shown.estimated, shown.realised, shown.intervals)
+        )
+    ]
+    header = ["bin", "rows", "estimated", "realised", "95 % from", "to"]
+    means = np.mean(subject.risks), np.mean(subject.risk_losses)
+    text = UNDER_ZERO_ONE if _whole_outputs(subject) else ""
+    text += (
+        f"The model expected to lose {means[0]:.4g} per row and lost {means[1]:.4g}. Bins are off "
+        f"by {shown.expected_error:.4g} on average. Above the dotted line the model is too bold."
+    )
+    return Section(title, anchor, [Text(text), Beside([drawn, Table(header, rows, narrow=True)])])
+
+
+def _whole_outputs(subject) -> bool:
+    """Whether risks are of the zero-one loss, and the learner is judged by another one."""
+    return not np.array_equal(subject.risk_losses, subject.losses)
+
+
+def marginals(subject) -> Section:
+    """Whether what is given thirty per cent happens thirty times in a hundred."""
+    title, anchor = "Probabilities", "probabilities"
+    learner = subject.learner
+    if not hasattr(learner, "predict_marginals"):
+        return left_out(title, anchor, f"{type(learner).__name__} has no probabilities.")
+    try:
+        drawn, shown = _drawn(
+            lambda: MarginalCalibrationDisplay.from_estimator(learner, subject.inner, subject.y),
+            "Observed shares against predicted probabilities",
+        )
+    except (ValueError, NotImplementedError) as error:
+        return left_out(title, anchor, str(error))
+    text = f"Expected calibration error {shown.expected_error:.4f} over all coordinates."
+    return Section(title, anchor, [Text(text), drawn])
+
+
+def coverage(subject) -> Section:
+    """What is lost on rows of which the model is surest."""
+    title, anchor = "Leaving out what is uncertain", "coverage"
+    if subject.risks is None:
+        return left_out(title, anchor, subject.why_no_risks)
+    drawn, shown = _drawn(
+        lambda: RiskCoverageDisplay.from_predictions(subject.risks, subject.risk_losses),
+        "Mean loss of the rows kept against the share kept",
+    )
+    rows = []
+    for share in SHARES:
+        kept = max(1, round(share * subject.n))
+        rows.append([f"{share:.0%}", kept, shown.risk[kept - 1], shown.oracle[kept - 1]])
+    header = ["kept", "rows", "mean loss", "of an oracle"]
+    text = UNDER_ZERO_ONE if _whole_outputs(subject) else ""
+    text += (
+        "Rows of large estimated risk are handed to somebody else, and the mean loss is that of "
+        f"the others. Area below the curve {shown.area:.4g}; dropping rows at random "
+        f"{shown.area_random:.4g}, an oracle {shown.area_oracle:.4g}."
+    )
+    return Section(title, anchor, [Text(text), Beside([drawn, Table(header, rows, narrow=True)])])
+
+
+def search(subject) -> Section:
+    """All penalties, radii or numbers of neighbors that were tried, and all kernels."""
+    anchor = "search"
+    found = getattr(subject.learner, "search_", None)
+    trials = getattr(found, "trials", None)
+    if not trials:
+        why = "nothing was searched when the model was fitted."
+        return left_out(f"How {SEARCHED['alpha']} was chosen", anchor, why)
+    display = AlphaPathDisplay(found)
+    name = display.searched
+    title = f"How {SEARCHED.get(name, written(name))} was chosen"
+    about, caption = f"Left-out risk against {name}", "the circle is what was chosen"
+    drawn = picture(display.plot, about, caption)
+    keys = [key for key in ("kernel", "gamma", name, "risk") if key in trials[0]]
+    ordered = sorted(trials, key=lambda trial: trial["risk"])
+    rows = [[_cell(trial[key]) for key in keys] for trial in ordered]
+    header = ["left-out risk" if key == "risk" else key for key in keys]
+    caption = f"{len(rows)} trials, the best first"
+    return Section(title, anchor, [Beside([drawn, Table(header, rows, caption, 8, narrow=True)])])
+
+
+def _cell(value):
+    if value is None:
+        return "default"
+    return value if isinstance(value, (int, float, np.number)) else written(value, 40)

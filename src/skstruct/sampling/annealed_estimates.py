@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Annealed estimates of ln Z by chains that are annealed together (sequential Monte Carlo), with
+the number of draws that a guarantee takes.
+
+Chains begin at the uniform law. From level to level, each is weighed by :math:`g = \exp((\beta'
+- \beta) f)` and drawn anew by its weight, then walks on at the new :math:`\beta'`. At given
+levels, the product of the mean weights is an unbiased estimate of :math:`Z / |\mathcal Y|`
+however badly chains mix [1]_. Here levels follow the chains: each is as far from the last as
+half of them allow. Chains are drawn anew within batches, so that the spread of the batches
+tells how far off the estimate is.
+
+References ---------- .. [1] P. Del Moral, A. Doucet, A. Jasra, "Sequential Monte Carlo
+samplers", Journal of the Royal Statistical Society B 68, 2006.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import binom
+
+from skstruct._arrays.checks import is_count, is_number
+from skstruct._arrays.progress import track
+from skstruct.exceptions import SamplingError
+from skstruct.sampling.chains import Chains, check_samplable, mean_of, uniform_draws, value_range
+
+BATCHES = 10
+HALVINGS = 30  # of the interval in which a level is searched
+
+
+class Population:
+    """Chains of several rows of scores on their way from the uniform law to theirs.
+
+    Parameters
+    ----------
+    space : fitted space, samplable
+    scores : array (R, d)
+    n : int
+        Chains of every row; rounded up to two for every batch at least.
+    moves, rng, n_jobs : see :class:`~.chains.Chains`
+
+    Attributes
+    ----------
+    log_ratio : array (R,), estimates of ln(Z / |Y|)
+    errors : array (R,), their standard errors
+    """
+
+    def __init__(self, space, scores, n: int, *, moves="auto", rng=None, n_jobs=None):
+        self.rng = np.random.default_rng(rng)
+        self.each = max(2, -(-n // BATCHES))  # chains of a batch
+        self.shape = len(scores), BATCHES, self.each
+        row = np.repeat(np.arange(len(scores)), BATCHES * self.each)
+        self.chains = Chains(space, scores, row, beta=0.0, moves=moves, rng=self.rng, n_jobs=n_jobs)
+        self.levels: list[np.ndarray] = []  # ln of the mean weights of batches (R, B)
+
+    def anneal(self, n_sweeps: int) -> None:
+        """Bring all rows to their laws, with so many sweeps at each level."""
+        beta = np.zeros(self.shape[0])
+        while (beta < 1).any():
+            f = self.chains.values().reshape(len(beta), -1)
+            step = _steps(f, 1.0 - beta)
+            beta = np.where(step >= 1.0 - beta, 1.0, beta + step)
+            self._weigh((step[:, None] * f).reshape(self.shape))
+            self.chains.beta[:] = np.repeat(beta, BATCHES * self.each)
+            self.chains.advance(n_sweeps)
+
+    def anneal_evenly(self, n_levels: int, n_sweeps: int) -> None:
+        """The same by levels that are given, without the walk at the last one."""
+        for level in range(n_levels):
+            if level:
+                self.chains.beta[:] = level / n_levels
+                self.chains.advance(n_sweeps)
+            self._weigh((self.chains.values() / n_levels).reshape(self.shape))
+
+    def _weigh(self, log_weights):
+        """Keep the mean weights of batches, and draw chains anew by their weights."""
+        top = log_weights.max(axis=2, keepdims=True)
+        weights = np.exp(log_weights - top)
+        total = weights.sum(axis=2)
+        self.levels.append(top[..., 0] + np.log(total / self.each))
+        # Evenly spaced levels among the running sums, from a random one on; group by group.
+        upto = (np.cumsum(weights, axis=2) / total[..., None]).reshape(-1, self.each)
+        first = self.rng.random((len(upto), 1))
+        group = np.arange(len(upto))[:, None]
+        levels = (first + np.arange(self.each)) / self.each + 2.0 * group
+        upto[:, -1] = 1.0
+        found = np.searchsorted((upto + 2.0 * group).ravel(), levels, "right")
+        last = (group + 1) * self.each - 1
+        self.chains.states = np.ascontiguousarray(
+            self.chains.states[np.minimum(found, last).ravel()]
+        )
+
+    @property
+    def log_ratio(self) -> np.ndarray:
+        """The mean over batches of the products over levels, ln; shape (R,)."""
+        return logsumexp(np.sum(self.levels, axis=0), axis=1) - np.log(BATCHES)
+
+    @property
+    def log_product(self) -> np.ndarray:
+        """The product over levels of the means over all chains, ln; shape (R,)."""
+        return (logsumexp(self.levels, axis=2) - np.log(BATCHES)).sum(axis=0)
+
+    @property
+    def errors(self) -> np.ndarray:
+        return np.sum(self.levels, axis=0).std(axis=1, ddof=1) / np.sqrt(BATCHES)
+
+
+def _steps(f, most) -> np.ndarray:
+    """The largest steps of beta after which half of the chains still count; shape (R,)."""
+
+    def counts(step):
+        g = np.exp(step[:, None] * (f - f.max(axis=1, keepdims=True)))
+        return g.sum(axis=1) ** 2 / np.einsum("rn,rn->r", g, g)
+
+    enough = f.shape[1] / 2
+    low, high = np.zeros_like(most), most.copy()
+    done = counts(most) >= enough
+    for _ in range(HALVINGS):
+        half = (low + high) / 2
+        good = counts(half) >= enough
+        low, high = np.where(good, half, low), np.where(good, high, half)
+    return np.where(done, most, np.maximum(low, 1e-9 * most))
+
+
+# Annealed estimates of ln Z, with the number of draws that a guarantee takes.
+#
+# Between the uniform law and p lie the laws :math:`\pi_\beta \propto \exp \beta f`. Ratios of
+# neighbouring partition functions are means of :math:`\exp((\beta_j - \beta_{j-1}) f)` under
+# :math:`\pi_{\beta_{j-1}}`, and
+#
+# .. math:: Z = |\mathcal Y| \prod_{j=1}^l \mathbf E_{\beta_{j-1}} e^{(\beta_j - \beta_{j-1}) f}.
+#
+# f is centred so that :math:`|f| \le h`, half its range by the bounds of the decoder. With
+# :math:`\beta_j = j / l`, :math:`l = \lceil p h \rceil` levels and
+# :math:`S = \lceil 65\, l \sinh^2(1/p) / \epsilon^2 \rceil` independent draws at each,
+# :math:`\Pr[|\hat Z / Z - 1| \le \epsilon] \ge 3/4`; the median of k estimates makes the chance
+# :math:`1 - \delta`. This takes of the order of :math:`h^2 / \epsilon^2` draws. Where nothing is
+# promised, chains are annealed together (:mod:`~.populations`).
+
+
+MOST_CHAINS = 200_000  # chains that run at a time
+MOST_DRAWS = 10**9  # that a promise may take
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How one row is annealed with a promise: levels, draws at each, repeats for the median."""
+
+    n_levels: int
+    n_draws: int
+    n_repeats: int
+
+    @classmethod
+    def of(cls, half_range: float, eps: float, delta: float, p: float):
+        n_levels = math.ceil(p * half_range)
+        n_draws = max(math.ceil(65 * n_levels * math.sinh(1 / p) ** 2 / eps**2), 2 * BATCHES)
+        schedule = cls(n_levels, n_draws, repeats_for(delta))
+        if schedule.total > MOST_DRAWS:
+            raise SamplingError(
+                f"Scores range over {2 * half_range:.3g}: the promise for eps = {eps:g} and delta "
+                f"= {delta:g} takes {schedule.total:.1g} draws. Give n_draws for an estimate with "
+                "a standard error instead, or a larger eps."
+            )
+        return schedule
+
+    @property
+    def total(self) -> float:
+        """All draws."""
+        return float(self.n_levels) * self.n_draws * self.n_repeats
+
+
+def repeats_for(delta: float) -> int:
+    """The least odd k such that half of k estimates fail with chance delta at most.
+
+    Each fails with chance 1/4 at most, independently: a binomial tail.
+
+    >>> repeats_for(0.25), repeats_for(0.05), repeats_for(0.001)
+    (1, 9, 33)
+    """
+    k = 1
+    while binom.sf((k - 1) // 2, k, 0.25) > delta:
+        k += 2
+    return k
+
+
+def check_accuracy(eps, delta) -> None:
+    """Raise where there is no such promise."""
+    if not (is_number(eps) and 0 < eps <= 1):
+        raise ValueError(f"eps is above 0 and at most 1; got {eps!r}.")
+    if not (is_number(delta) and 0 < delta < 1):
+        raise ValueError(f"delta is above 0 and below 1; got {delta!r}.")
+
+
+def annealed_estimate(
+    space, scores, *, eps=0.1, delta=0.25, p=3.0, n_draws=None, n_sweeps=10, moves="auto",
+    rng=None, n_jobs=None, verbose=0,
+):  # fmt: skip
+    """ln Z of every row, and the standard error of each by the spread of the chains.
+
+    Parameters
+    ----------
+    space : fitted space, samplable and with ``log_size``
+    scores : array (n, d)
+    eps, delta : float
+        The promise, which holds for independent draws: chains give these as far as they mix
+        within ``n_sweeps`` sweeps of each level.
+    p : float
+        Levels per unit of half the range of f.
+    n_draws : int, default=None
+        Chains that are annealed together, with no promise; None for the promise.
+    n_sweeps : int
+    moves : see :class:`~.metropolis.Metropolis`
+    """
+    _check_options(eps, delta, p, n_draws, n_sweeps)
+    check_samplable(space)
+    if not hasattr(space, "log_size"):
+        raise ValueError(f"{type(space).__name__} is not Countable: it has no log_size().")
+    values, errors = np.empty(len(scores)), np.zeros(len(scores))
+    shared = {"moves": moves, "rng": np.random.default_rng(rng), "n_jobs": n_jobs}
+    if n_draws is not None:
+        per = max(1, MOST_CHAINS // int(n_draws))
+        for start in track(range(0, len(scores), per), "annealing", verbose):
+            rows = slice(start, start + per)
+            population = Population(space, scores[rows], int(n_draws), **shared)
+            population.anneal(n_sweeps)
+            values[rows], errors[rows] = population.log_ratio, population.errors
+        return values + space.log_size(), _known(errors, space, scores)
+    low, high = value_range(space, scores)
+    for i in track(range(len(scores)), "annealing", verbose):
+        schedule = Schedule.of((high[i] - low[i]) / 2, eps, delta, p)
+        values[i], errors[i] = _promised(space, scores[i : i + 1], schedule, n_sweeps, **shared)
+    return values + space.log_size(), errors
+
+
+def _known(errors, space, scores) -> np.ndarray:
+    """Errors, NaN where all chains have seen one score though there are others."""
+    none = np.flatnonzero(errors == 0)
+    if len(none):
+        low, high = value_range(space, scores[none])
+        errors[none[high > low]] = np.nan
+    return errors
+
+
+def _check_options(eps, delta, p, n_draws, n_sweeps):
+    check_accuracy(eps, delta)
+    if not (is_number(p) and p >= 1):
+        raise ValueError(f"p is a number from 1; got {p!r}.")
+    if not is_count(n_sweeps):
+        raise ValueError(f"n_sweeps is a whole number from 1; got {n_sweeps!r}.")
+    if n_draws is not None and not is_count(n_draws):
+        raise ValueError(f"n_draws is a whole number from 1, or None; got {n_draws!r}.")
+
+
+def _promised(space, scores, schedule: Schedule, n_sweeps, **shared):
+    """ln of mean exp f over all outputs, by the median of repeats; standard error.
+
+    Chains that mix at every level are independent draws there, whether they were drawn anew by
+    their weights or not; those that do not are so kept from lagging behind.
+    """
+    if schedule.n_levels == 0:  # all outputs have the same score
+        return float(scores[0] @ _some_psi(space)), 0.0
+    estimates, errors = [], []
+    for _ in range(schedule.n_repeats):
+        population = Population(space, scores, schedule.n_draws, **shared)
+        population.anneal_evenly(schedule.n_levels, n_sweeps)
+        estimates.append(population.log_product[0])
+        errors.append(population.errors[0])
+    # Of one estimate; the median of k is closer by about sqrt(pi / (2 k)).
+    k = schedule.n_repeats
+    closer = 1.0 if k == 1 else math.sqrt(math.pi / (2 * k))
+    return float(np.median(estimates)), closer * math.sqrt(np.mean(np.square(errors)))
+
+
+def _some_psi(space) -> np.ndarray:
+    """The embedding of some output; shape (d,)."""
+    return mean_of(space.embed, uniform_draws(space, 1, 0))

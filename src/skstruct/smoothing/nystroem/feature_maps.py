@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Features whose inner products stand for a kernel."""
+
+from __future__ import annotations
+
+import copy
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError
+from sklearn.utils import check_random_state
+
+from skstruct.backends import NumpyBackend, backend_for, is_tensor
+from skstruct.kernels.inputs import gaussian
+from skstruct.smoothing.nystroem.landmarks import ROWS_PER_LANDMARK, choose_landmarks
+
+
+class NystroemMap:
+    r"""Features :math:`z(x) = R^{-1} k(L, x)` with :math:`R R' = k(L, L)` for landmarks L.
+
+    Their inner products are the kernel wherever one of the two inputs is a landmark. They are
+    whitened before anything is summed: sums of plain kernel values, whitened afterwards, lose
+    all digits.
+
+    Parameters
+    ----------
+    kernel : fitted InputKernel
+    landmarks : array of shape (m, p)
+    residual : float
+        Share of the kernel's trace that the landmarks left in the sample they are from.
+    dtype : str
+        In which features are computed; R is found in float64.
+    device : None, str or torch.device
+    """
+
+    def __init__(self, kernel, landmarks, residual=0.0, dtype="float64", device=None):
+        self.kernel, self.landmarks, self.residual = kernel, landmarks, residual
+        self.dtype, self.device = dtype, device
+
+    @classmethod
+    def of_sample(cls, kernel, X, n_landmarks, most, random_state, dtype, device):
+        """Landmarks chosen among the rows of a sample."""
+        backend = _checked_backend(device, X)
+        few = max(1000, ROWS_PER_LANDMARK * most)
+        if X.shape[0] > few:  # the whole sample is for judging; more rows gain little here
+            X = X[np.linspace(0, X.shape[0] - 1, few).astype(np.int64)]
+        rows = X if sparse.issparse(X) else backend.asarray(X, np.float64)
+        found = choose_landmarks(
+            kernel_function(kernel, backend), rows, n_landmarks, random_state, backend, most
+        )
+        if not len(found.rows):
+            raise ValueError("The kernel is zero for every row of the sample.")
+        return cls(kernel, X[found.rows], found.residual, dtype, device)
+
+    def __getstate__(self):
+        return {k: v for k, v in self.__dict__.items() if k in _KEPT}
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return self.landmarks.shape[0]
+
+    @cached_property
+    def backend(self):
+        return backend_for(self.device)
+
+    @cached_property
+    def _function(self):
+        return kernel_function(self.kernel, self.backend)
+
+    @cached_property
+    def _centred_function(self):
+        """The kernel of rows that are centred already."""
+        kernel = copy.copy(self.kernel)
+        kernel.centre_ = None if self.kernel.centre_ is None else np.zeros_like(kernel.centre_)
+        return kernel_function(kernel, self.backend)
+
+    @cached_property
+    def _landmarks(self):
+        """Landmarks where they are computed with, in float64."""
+        L = self.landmarks
+        return L if sparse.issparse(L) else self.backend.asarray(L, np.float64)
+
+    @cached_property
+    def factor(self):
+        """R, in float64; what is added to the diagonal is what rounding may take away."""
+        K = self.backend.zeros((self.width, self.width))
+        K[:] = self._function(self._landmarks, self._landmarks)
+        trace = float(K.diagonal().sum())
+        jitter = 4.0 * np.finfo(np.float64).eps * trace
+        if self.dtype == "float32":  # what single precision may take away of every value
+            jitter = 4.0 * np.finfo(np.float32).eps * trace / np.sqrt(self.width)
+        for _ in range(5):
+            A = self.backend.add_diagonal(self.backend.copied(K), jitter)
+            factor, failed = self.backend.cholesky(A)
+            if not failed:
+                return factor
+            jitter *= 100.0
+        raise LinAlgError(
+            f"The kernel between {self.width} landmarks is not positive semidefinite: use another "
+            "kernel."
+        )
+
+    @cached_property
+    def _whiten(self):
+        return self.backend.whitener(self.factor)
+
+    @cached_property
+    def _whiten_single(self):
+        factor = self.backend.zeros((self.width, self.width), "float32")
+        factor[:] = self.factor
+        return self.backend.whitener(factor)
+
+    def values(self, X, dtype="float64"):
+        """k(x, L), which ``readout`` is applied to; shape (n, m)."""
+        if sparse.issparse(self._landmarks):
+            X = sparse.csr_array(X)
+            return self.backend.asarray(self._function(X, self._landmarks), dtype)
+        X = X.toarray() if sparse.issparse(X) else X
+        A, L = (self._shifted(rows, dtype) for rows in (X, self._landmarks))
+        function = self._function if dtype == "float64" else self._centred_function
+        return self.backend.asarray(function(A, L), dtype)
+
+    def _shifted(self, rows, dtype):
+        """Rows in a precision; single digits are spent on what is left of them when centred."""
+        centre = getattr(self.kernel, "centre_", None)
+        if dtype == "float64" or centre is None:
+            return self.backend.asarray(rows, dtype)
+        rows = self.backend.asarray(rows, "float64") - self.backend.asarray(centre)
+        return self.backend.asarray(rows, dtype)
+
+    def features(self, X, dtype=None):
+        """z(x) of the rows of X, in the precision of the sums when None; shape (n, m)."""
+        dtype = self.dtype if dtype is None else dtype
+        whiten = self._whiten_single if dtype == "float32" else self._whiten
+        return whiten(self.values(X, dtype))
+
+    def readout(self, coef):
+        """B with values(x) @ B = features(x) @ coef, on the backend; shape (m, q)."""
+        own = self.backend.zeros(coef.shape)
+        own[:] = coef
+        return self.backend.solve_lower(self.factor, own, transposed=True)
+
+
+_KEPT = ("kernel", "landmarks", "residual", "dtype", "device")
+
+
+class FourierMap:
+    r"""Random features :math:`\sqrt{2/m} \cos(\omega_j' x + b_j)` of the Gaussian kernel [1]_.
+
+    References
+    ----------
+    .. [1] A. Rahimi, B. Recht, "Random features for large-scale kernel machines", 2007.
+    """
+
+    residual = np.nan
+
+    def __init__(self, kernel, directions, offsets, dtype="float64", device=None):
+        self.kernel, self.directions, self.offsets = kernel, directions, offsets
+        self.dtype, self.device = dtype, device
+
+    @classmethod
+    def of_sample(cls, kernel, X, n_landmarks, most, random_state, dtype, device):
+        """So many directions, drawn for the kernel's width."""
+        if kernel.kernel != "rbf":
+            raise ValueError(
+                f'Random Fourier features stand for kernel="rbf"; got {kernel.kernel!r}. '
+                '"nystroem" serves every kernel.'
+            )
+        _checked_backend(device, X)
+        m = most if isinstance(n_landmarks, str) else int(n_landmarks)
+        rng = check_random_state(random_state)
+        directions = np.sqrt(2.0 * kernel.gamma_) * rng.standard_normal((X.shape[1], m))
+        return cls(kernel, directions, rng.uniform(0.0, 2.0 * np.pi, m), dtype, device)
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return len(self.offsets)
+
+    @property
+    def backend(self):
+        return backend_for(self.device)
+
+    def values(self, X, dtype="float64"):
+        """z(x) of the rows of X; shape (n, m)."""
+        backend = self.backend
+        # In double precision up to here: rows far from zero would lose their phase.
+        X = X if sparse.issparse(X) else backend.asarray(X, "float64")
+        Z = X @ backend.asarray(self.directions)
+        Z += backend.asarray(self.offsets)
+        Z = np.cos(Z, out=Z) if isinstance(Z, np.ndarray) else Z.cos_()
+        Z *= np.sqrt(2.0 / self.width)
+        return backend.asarray(Z, dtype)
+
+    def features(self, X, dtype=None):
+        """The same, in the precision of the sums when None."""
+        return self.values(X, self.dtype if dtype is None else dtype)
+
+    def readout(self, coef):
+        """The coefficients themselves."""
+        return coef
+
+
+class LinearMap:
+    """The inputs themselves: ridge regression in the primal, without anything left out.
+
+    Parameters
+    ----------
+    kernel : fitted InputKernel
+        The linear one.
+    n_features : int
+    centre : array of shape (n_features,) or None
+        Taken off dense rows, whose common offset would eat digits; only with an intercept.
+    """
+
+    residual = 0.0
+
+    def __init__(self, kernel, n_features, centre=None, dtype="float64", device=None):
+        self.kernel, self.n_features, self.centre = kernel, n_features, centre
+        self.dtype, self.device = dtype, device
+
+    @classmethod
+    def of_sample(cls, kernel, X, centred, dtype, device):
+        """Centred by the means of a sample, where there is an intercept."""
+        if kernel.kernel != "linear":
+            raise ValueError(
+                f'features="linear" are those of kernel="linear"; got {kernel.kernel!r}. '
+                '"nystroem" serves every kernel.'
+            )
+        _checked_backend(device, X)
+        dense = centred and not sparse.issparse(X)
+        X = X.detach().cpu().numpy() if is_tensor(X) else X
+        return cls(kernel, X.shape[1], X.mean(axis=0) if dense else None, dtype, device)
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return self.n_features
+
+    @property
+    def backend(self):
+        return backend_for(self.device)
+
+    def values(self, X, dtype="float64"):
+        """The rows of X, centred; shape (n, p)."""
+        backend = self.backend
+        X = backend.asarray(X.toarray() if sparse.issparse(X) else X, "float64")
+        X = X * 1.0 if self.centre is None else X - backend.asarray(self.centre)  # a copy
+        return backend.asarray(X, dtype)
+
+    def features(self, X, dtype=None):
+        """The same, in the precision of the sums when None."""
+        return self.values(X, self.dtype if dtype is None else dtype)
+
+    def readout(self, coef):
+        """The coefficients themselves."""
+        return coef
+
+
+def _checked_backend(device, X):
+    backend = backend_for(device, X)
+    if sparse.issparse(X) and not isinstance(backend, NumpyBackend):
+        raise ValueError(
+            "X is sparse, which devices do not take: give X.toarray(), or device=None."
+        )
+    return backend
+
+
+def kernel_function(kernel, backend):
+    """The kernel as a function of arrays on a backend."""
+    if not isinstance(backend, NumpyBackend):
+        from skstruct.kernels.on_device import device_kernel
+
+        return device_kernel(kernel, backend)
+    if kernel.kernel == "rbf" and kernel.centre_ is not None:  # float32 stays float32
+        return lambda A, B: gaussian(
+            A - kernel.centre_.astype(A.dtype), B - kernel.centre_.astype(B.dtype), kernel.gamma_
+        )
+    return kernel

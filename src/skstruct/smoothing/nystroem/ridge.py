@@ -1,0 +1,496 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernel ridge regression on landmarks, in one pass over any number of rows."""
+
+from __future__ import annotations
+
+import copy
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from skstruct._arrays.memory import parse_memory, row_blocks
+from skstruct._arrays.methods import all_or_nothing
+from skstruct._arrays.progress import reported, working
+from skstruct._arrays.rows import narrow_indices
+from skstruct.backends import is_tensor
+from skstruct.kernels.inputs import InputKernel
+from skstruct.smoothing.base import KeepsEngine
+from skstruct.smoothing.kernel_ridge import KernelMachine, check_alpha
+from skstruct.smoothing.nystroem.feature_maps import FourierMap, LinearMap, NystroemMap
+from skstruct.smoothing.nystroem.landmarks import (
+    FEWEST_ROWS,
+    ROWS_PER_LANDMARK,
+    most_landmarks,
+    rows_to_choose_from,
+)
+from skstruct.smoothing.nystroem.reading import Counted, as_given, checked, like, read_tensors
+from skstruct.smoothing.nystroem.sums import SavedEngine, Stats, accumulate, merged
+from skstruct.smoothing.nystroem.system import FeatureSystem, LeftOut
+from skstruct.smoothing.planning import check_n_landmarks, free_memory
+from skstruct.streaming import ArraySource, SerialEngine, merge_tree, opened
+from skstruct.streaming.blocks import join_rows
+from skstruct.streaming.engines import itself
+
+PARTS, PART_ROWS = 16, 250_000  # partitions at least, and rows of one at most
+FAN_IN = 2  # sums that are merged at a time: of 16 partitions, five are held at most
+MAPS: dict[str, Any] = {"nystroem": NystroemMap, "fourier": FourierMap, "linear": LinearMap}
+
+
+class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
+    r"""Ridge regression on features that stand for a kernel, from sums of one pass.
+
+    .. math:: \min_{B, b} \sum_i s_i \|z(x_i)' B + b - t_i\|^2 + \alpha \|B\|^2, \qquad
+              z(x) = R^{-1} k(L, x), \quad R R' = k(L, L)
+
+    Landmarks L are rows chosen by randomly pivoted Cholesky [1]_, which leaves less of the kernel
+    unexplained than as many rows drawn evenly. Memory for m landmarks and q targets is
+    :math:`2 m^2 + m q` numbers and a block of rows, whatever the number of rows; the work is
+    :math:`2 n m^2 + 2 n m q` operations, once for all alphas. With every row a landmark it is
+    :class:`KernelRidge`.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        As in :class:`KernelRidge`, but ``"precomputed"``.
+    alpha : float, default=1.0
+        Ridge penalty, on the scale of :class:`KernelRidge`.
+    gamma, degree, coef0 : float
+        Kernel parameters; ``gamma=None`` is 1 / (n_features * variance of X).
+    features : "nystroem", "fourier" or "linear", default="nystroem"
+        Landmarks; or random Fourier features (for ``"rbf"``), which need no sample of rows and
+        more features for the same error; or the inputs themselves (for ``"linear"``): exact.
+    n_landmarks : int or "auto", default="auto"
+        ``"auto"`` stops once a thousandth of the kernel's trace is left, at 2 sqrt(n) landmarks,
+        which is at least 1,000 and at most 20,000.
+    fit_intercept : bool, default=True
+    dtype : "float64" or "float32", default="float64"
+        Of the features; sums are in float64. ``"float32"`` takes half the time, and is for
+        penalties above 1e-7 of the number of rows.
+    device : None, "cpu", "cuda" or torch.device, default=None
+        Where to compute with torch; None is numpy, or where tensors given as ``X`` are.
+    engine : None, "dask", client or engine, default=None
+        What sums over partitions of the rows; see :mod:`skstruct.streaming`. None is this process.
+    n_partitions : int, default=None
+        Parts in which rows are summed; 16, or more where one would have above 250,000 rows, when
+        None. The same number gives the same bits on every engine, with any number of workers.
+    memory : str or int, default="1GB"
+        Budget of one block of rows.
+    verbose : int, default=0
+    random_state : int or RandomState, default=0
+
+    Attributes
+    ----------
+    landmarks_ : array of shape (m, n_features)
+    n_landmarks_ : int
+    residual_ : float
+        Share of the kernel's trace that the landmarks leave unexplained.
+    dual_coef_ : array of shape (m, n_targets)
+        Coefficients of kernel values with the landmarks.
+    intercept_ : array of shape (n_targets,)
+    stats_ : Stats
+        The sums; all that was kept of the rows.
+
+    References
+    ----------
+    .. [1] Y. Chen, E. N. Epperly, J. A. Tropp, R. J. Webber, "Randomly pivoted Cholesky", 2022.
+    .. [2] A. Rudi, R. Camoriano, L. Rosasco, "Less is more: Nyström computational
+       regularization", 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 6, 500)[:, None]
+    >>> model = NystroemRidge(alpha=0.01, gamma=1.0).fit(X, np.sin(X))
+    >>> bool(abs(model.predict([[1.5]])[0, 0] - np.sin(1.5)) < 1e-2), model.n_landmarks_ < 20
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        alpha=1.0,
+        *,
+        gamma=None,
+        degree=3,
+        coef0=1,
+        features="nystroem",
+        n_landmarks="auto",
+        fit_intercept=True,
+        dtype="float64",
+        device=None,
+        engine=None,
+        n_partitions=None,
+        memory="1GB",
+        verbose=0,
+        random_state=0,
+    ):
+        self.kernel = kernel
+        self.alpha = alpha
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.features = features
+        self.n_landmarks = n_landmarks
+        self.fit_intercept = fit_intercept
+        self.dtype = dtype
+        self.device = device
+        self.engine = engine
+        self.n_partitions = n_partitions
+        self.memory = memory
+        self.verbose = verbose
+        self.random_state = random_state
+
+    rows_ = sample_ = left_out_rows_ = folds_ = None  # of a model that was loaded from a file
+
+    # ------------------------------------------------------------------ fitting
+    @reported
+    @all_or_nothing
+    def fit(self, X, y, sample_weight=None):
+        """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
+        self._check_parameters()
+        X, targets, weight = self._read_rows(X, y, sample_weight)
+        rows = self._rows_to_sample(X.shape[0], weight)
+        sample = X[rows] if len(rows) < X.shape[0] else X
+        if is_tensor(X) and rows_to_choose_from(self.n_landmarks, X.shape[0]) < X.shape[0]:
+            # Of rows on a device, only some come to the host.
+            kernel = self._settled_kernel(sample, None if weight is None else weight[rows])
+        else:
+            kernel = self._settled_kernel(X, weight)
+        self.map_ = self._new_map(kernel, sample, X.shape[0], X)
+        self._one_target = targets.ndim == 1
+        self.rows_, self.sample_, self.folds_ = (X, targets, weight), None, None
+        self.stats_ = self._summed(ArraySource(*self.rows_), as_given)
+        drawn = len(rows) < (X.shape[0] if weight is None else np.count_nonzero(weight))
+        self.left_out_rows_ = rows if drawn else None
+        return self._solve()
+
+    @reported
+    @all_or_nothing
+    def fit_source(self, source, read=None, *, sample=None, folds=None, level=None):
+        """Fit to the blocks of a source; nothing of the rows is kept but a sample.
+
+        Parameters
+        ----------
+        source : Source
+            Of :mod:`skstruct.streaming`.
+        read : callable (Block) -> (X, targets, weight), default=None
+            What to learn from a block; the block as it is when None.
+        sample : Block, default=None
+            Rows that landmarks are chosen from and alphas are judged by; drawn when None.
+        folds : int array, default=None
+            Which partition of the source each row of the sample is from, counted from 0: alphas
+            are then judged by leaving out whole partitions, not single rows.
+        level : Level, default=None
+            Of a fit that is saved on the way.
+        """
+        self._check_parameters()
+        given, read = read is None, checked if read is None else read
+        if sample is None:
+            wanted = rows_to_choose_from(self.n_landmarks, source.n_rows)
+            sample = source.sample(wanted, self.random_state)
+        X, T, weight = read(sample)
+        if not X.shape[0]:
+            raise ValueError("There are no rows to learn from.")
+        self.n_features_in_ = X.shape[1]
+        kept = slice(None) if weight is None else _positive(weight)
+        kernel = self._settled_kernel(X, weight)
+        self.map_ = self._new_map(kernel, X[kept], source.n_rows, X)
+        self._one_target = given and np.ndim(sample.y) == 1
+        self.folds_, self.fold_sums_ = folds, []
+        self.stats_ = self._summed(source, read, level)
+        self.rows_, self.left_out_rows_, self.sample_ = None, None, (X, T, weight)
+        return self._solve()
+
+    @reported
+    @all_or_nothing
+    def partial_fit(self, X, y, sample_weight=None):
+        """Further rows. The first call settles the kernel and its landmarks."""
+        first = not hasattr(self, "map_")
+        self._check_parameters()
+        X, targets, weight = self._read_rows(X, y, sample_weight, reset=first)
+        if first:
+            kept = slice(None) if weight is None else _positive(weight)
+            kernel = self._settled_kernel(X, weight)
+            self.map_ = self._new_map(kernel, X[kept], None, X)
+            self._one_target = targets.ndim == 1
+        self.folds_ = None
+        part = self._summed(ArraySource(X, targets, weight), as_given)
+        if not first and part.C.shape != self.stats_.C.shape:
+            raise ValueError(
+                f"There were {self.stats_.C.shape[1]} targets before; got {part.C.shape[1]}."
+            )
+        self.stats_ = part if first else merged([self.stats_, part])
+        before = self.sample_ if self.rows_ is None else self.rows_
+        self.sample_ = _latest(before, (X, targets, weight))
+        self.rows_ = self.left_out_rows_ = None
+        return self._solve()
+
+    def _check_parameters(self):
+        parse_memory(self.memory)
+        if self.features not in MAPS:
+            raise ValueError(
+                f'features is "nystroem", "fourier" or "linear"; got {self.features!r}.'
+            )
+        if self._precomputed:
+            raise ValueError("A precomputed kernel has no landmarks: use KernelRidge.")
+        check_n_landmarks(self.n_landmarks)
+        if self.dtype not in ("float64", "float32", np.float64, np.float32):
+            raise ValueError(f'dtype is "float64" or "float32"; got {self.dtype!r}.')
+        if np.ndim(check_alpha(self.alpha)):
+            raise ValueError("One alpha serves all targets; got several.")
+
+    def _read_rows(self, X, y, sample_weight, reset=True):
+        if is_tensor(X):
+            X, targets = read_tensors(self, X, y, reset=reset)
+        else:
+            X, targets = validate_data(
+                self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True,
+                dtype=np.float64, reset=reset,
+            )  # fmt: skip
+            X = narrow_indices(X)
+        if sample_weight is None:
+            return X, targets, None
+        rows = np.empty((X.shape[0], 0))
+        weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        _positive(weight)
+        return X, targets, weight
+
+    def _rows_to_sample(self, n: int, weight):
+        """Numbers of the rows that landmarks are chosen from."""
+        rows = np.arange(n) if weight is None else _positive(weight)
+        wanted = rows_to_choose_from(self.n_landmarks, len(rows))
+        if wanted < len(rows):
+            rng = np.random.default_rng(self._seed())
+            rows = np.sort(rng.choice(rows, size=wanted, replace=False))
+        return rows
+
+    def _seed(self):
+        return check_random_state(self.random_state).randint(2**31 - 1)
+
+    def _settled_kernel(self, X, weight):
+        shape = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        X = X.detach().cpu().numpy().astype(np.float64) if is_tensor(X) else X
+        return InputKernel(self.kernel, **shape).fit(X, weight)
+
+    def _check_memory(self, m: int, n_sample: int, n_features: int):
+        """Raise before anything of the size of landmarks is made, if that does not fit."""
+        chosen = min(n_sample, max(1000, ROWS_PER_LANDMARK * m)) * m
+        if self.features != "nystroem":
+            chosen = n_features * m
+        needed, free = 8 * (chosen + 5 * m * m), free_memory(self.device)
+        if free is not None and needed > free:
+            what, instead = "landmarks", "Use fewer: n_landmarks."
+            if self.features == "linear":
+                what, instead = "features", "LinearRidge needs less, for arrays that are held."
+            raise MemoryError(
+                f"{m:,} {what} need {needed / 1e9:,.1f} GB; {free / 1e9:,.1f} GB are free. "
+                f"{instead}"
+            )
+
+    def _new_map(self, kernel, sample, n_rows, X):
+        device = X.device if self.device is None and is_tensor(X) else self.device
+        dtype = np.dtype(self.dtype).name
+        if self.features == "linear":
+            self._check_memory(X.shape[1], 0, 0)
+            return LinearMap.of_sample(kernel, sample, self.fit_intercept, dtype, device)
+        # Landmarks are rows, of which there are so many; a number of random features is just that.
+        given = self.features == "fourier" and self.n_landmarks != "auto"
+        most = most_landmarks(self.n_landmarks, None if given else n_rows)
+        self._check_memory(most, sample.shape[0], X.shape[1])
+        with working("choosing landmarks"):
+            return MAPS[self.features].of_sample(
+                kernel, sample, self.n_landmarks, most, self._seed(), dtype, device
+            )
+
+    def _summed(self, source, read, level=None, square=True) -> Stats:
+        """Sums over all rows: partitions by the engine, and a tree of them together."""
+        with opened(self.engine) as workers:
+            if not (source.again or isinstance(workers, SerialEngine)):
+                raise ValueError(
+                    "An iterator cannot be sent to workers: give a function that makes one, or "
+                    "files or arrays, or engine=None."
+                )
+            engine, count = workers, self._n_partitions(source)
+            if level is not None:
+                engine = SavedEngine(level, self.map_.backend, workers, count)
+                count = engine.n_partitions
+            here = isinstance(workers, SerialEngine)
+            what, n_rows = f"summing {self.map_.width:,} features", source.n_rows if here else None
+            with working(what, n_rows, self.verbose, " rows") as stage:
+                if not here or stage is None:
+                    return self._sums_of(source, read, engine, workers, count, square)
+                read = Counted(read, stage)
+                sums = self._sums_of(source, read, engine, workers, count, square)
+                read.finish()
+                return sums
+
+    def _sums_of(self, source, read, engine, workers, count, square) -> Stats:
+        args = (workers.submit(itself, self.map_), read, self._block_rows(), square)
+        if self.folds_ is None:
+            return merge_tree(
+                source.partitions(count), engine, accumulate, merged, FAN_IN, args=args
+            )
+        parts = source.partitions(int(self.folds_.max()) + 1)
+        tasks = [engine.submit(accumulate, part, *args) for part in parts]
+        self.fold_sums_ = [engine.result(task) for task in tasks]
+        return merged(self.fold_sums_)
+
+    def _n_partitions(self, source) -> int:
+        """Those asked for, or enough for checkpoints and workers: by the rows, not by who sums."""
+        if self.n_partitions is not None:
+            return self.n_partitions
+        return max(PARTS, -(-(source.n_rows or 0) // PART_ROWS))
+
+    def _block_rows(self) -> int:
+        """Rows of a block: features, kernel values and targets are held."""
+        budget = parse_memory(self.memory)
+        if self.map_.backend.name == "torch" and self.map_.backend.device.type == "cuda":
+            budget = max(budget, self.map_.backend.free_memory() // 4)  # of the device, not of us
+        return max(1, budget // (32 * self.map_.width))
+
+    # ------------------------------------------------------------------ solving
+    @cached_property
+    def system_(self):
+        """The ridge system of the sums."""
+        return FeatureSystem(self.stats_, self.fit_intercept, self.map_.backend)
+
+    def _solve(self):
+        self.__dict__.pop("system_", None)  # of other sums
+        return self._store()
+
+    def _store(self, strict=True):
+        backend, system = self.map_.backend, self.system_
+        coef = system.coefficients(check_alpha(self.alpha), strict=strict)
+        shift = system.mean_targets - system.mean_features @ coef
+        self.intercept_ = backend.to_host(shift)
+        self.dual_coef_ = np.ascontiguousarray(backend.to_host(self.map_.readout(coef)))
+        return self
+
+    def with_alpha(self, alpha):
+        """The same smoother with another alpha: the sums are the same."""
+        check_is_fitted(self)
+        other = copy.copy(self)
+        other.alpha = alpha
+        return other._store(strict=False)
+
+    def with_targets(self, targets):
+        """The same smoother for other targets: a second pass over the rows."""
+        X, _, weight = self._kept_rows()
+        targets = np.asarray(targets, dtype=np.float64)
+        other = copy.copy(self)
+        other.rows_ = (X, targets, weight)
+        other._one_target = targets.ndim == 1
+        products = other._summed(ArraySource(*other.rows_), as_given, square=False)
+        other.stats_ = copy.copy(self.stats_)
+        for name in ("C", "t", "yy"):
+            setattr(other.stats_, name, getattr(products, name))
+        return other._solve()
+
+    def has_few_rows(self) -> bool:
+        """Whether training rows are kept, and are no more numbers than the sums."""
+        if self.rows_ is None or is_tensor(self.rows_[0]):
+            return False
+        return sum(part.size for part in self.rows_ if part is not None) <= 2 * self.map_.width**2
+
+    def _kept_rows(self):
+        check_is_fitted(self)
+        if self.rows_ is None:
+            raise ValueError(
+                "The training rows are not kept by NystroemRidge where it is fitted to a stream or "
+                "in parts, nor are many of them in a model file: fit to arrays."
+            )
+        return self.rows_
+
+    # ------------------------------------------------------------------ what was fitted
+    @property
+    def landmarks_(self):
+        """Rows that the others are explained by; shape (m, n_features)."""
+        check_is_fitted(self)
+        return self.map_.landmarks
+
+    @property
+    def n_landmarks_(self) -> int:
+        """Number of features that stand for the kernel."""
+        check_is_fitted(self)
+        return self.map_.width
+
+    @property
+    def residual_(self) -> float:
+        """Share of the kernel's trace that is left in the sample of rows."""
+        check_is_fitted(self)
+        return self.map_.residual
+
+    @property
+    def X_fit_(self):
+        """The training rows where these are kept; None otherwise."""
+        return None if self.rows_ is None else self.rows_[0]
+
+    @property
+    def sample_weight_(self):
+        """Weights of the training rows where these are kept; None for equal ones."""
+        return None if self.rows_ is None else self.rows_[2]
+
+    @property
+    def n_judged(self) -> int:
+        """Rows that are there to be left out."""
+        rows = self.sample_ if self.rows_ is None else self.rows_
+        return 0 if rows is None else len(rows[1])
+
+    @property
+    def kernel_(self):
+        """The kernel with its parameters settled."""
+        return self.map_.kernel
+
+    # ------------------------------------------------------------------ predicting
+    def _checked(self, X):
+        if is_tensor(X):
+            check_is_fitted(self)
+            return read_tensors(self, X, reset=False)[0]
+        return super()._checked(X)
+
+    def predict(self, X):
+        """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
+        X = self._checked(X)
+        backend, coef = self.map_.backend, self.dual_coef_
+        readout = backend.asarray(coef)
+        out = np.empty((X.shape[0], coef.shape[1]))
+        for rows in row_blocks(X.shape[0], 16 * len(coef), self.memory):
+            out[rows] = backend.to_host(self.map_.values(X[rows]) @ readout)
+        out += self.intercept_
+        return out[:, 0] if self._one_target else out
+
+    def predict_tensor(self, X, backend):
+        """The same as a tensor that stays on the device; shape (n, n_targets)."""
+        means = self.map_.values(X) @ backend.asarray(self.dual_coef_)
+        return means + backend.asarray(self.intercept_)
+
+    def weights(self, X):
+        """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
+        rows, _, weight = self._kept_rows()
+        X = self._checked(X)
+        return self._weights(X, rows, weight)
+
+
+def _positive(weight):
+    """Numbers of rows that count."""
+    rows = np.flatnonzero(np.asarray(weight) > 0)
+    if not len(rows):
+        raise ValueError("All sample weights are zero.")
+    return rows
+
+
+def _latest(before, rows):
+    """The last ten thousand rows or so, by which alphas are judged."""
+    X, T, weight = rows
+    if before is None or len(T) >= FEWEST_ROWS:
+        return rows
+    few = slice(-(FEWEST_ROWS - len(T)), None)
+    if before[2] is not None or weight is not None:
+        before = (*before[:2], np.ones(len(before[1])) if before[2] is None else before[2])
+        weight = np.ones(len(T)) if weight is None else weight
+    pairs = zip(before, (like(X, before[0]), like(T, before[1]), weight))
+    joined = (None if b is None else join_rows([a[few], b]) for a, b in pairs)
+    return tuple(joined)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums over rows that ridge regression needs, and nothing else of the rows; sums over partitions
+are saved on the way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skstruct.streaming.engines import SerialEngine
+
+ARRAYS = ("G", "C", "z", "t")
+
+
+@dataclass
+class Stats:
+    r"""Weighted sums over rows with features z (m,) and targets t (q,).
+
+    They add up: sums of two sets of rows are the sums of both together. That makes the same
+    code serve one array, a file read in blocks, further rows, folds and many machines.
+    """
+
+    G: Any  # sum of s z z', on and below the diagonal, columns together; shape: (m, m)
+    C: Any  # sum of s z t', shape: (m, q)
+    z: Any  # sum of s z, shape: (m,)
+    t: Any  # sum of s t, shape: (q,)
+    yy: float  # sum of s |t|^2
+    weight: float  # sum of s
+    n: int  # rows
+
+    @classmethod
+    def empty(cls, m: int, q: int, backend) -> Stats:
+        """Of no rows."""
+        zeros = backend.zeros
+        return cls(zeros((m, m)), zeros((m, q)), zeros((m,)), zeros((q,)), 0.0, 0.0, 0)
+
+    def add(self, Z, T, weight, backend, square=True) -> None:
+        """Add rows in place; ``Z`` and ``T`` may be overwritten. Without ``square``, G is left."""
+        if weight is not None:
+            root = backend.asarray(np.sqrt(weight), Z.dtype)
+            Z *= root[:, None]
+            T = T * root[:, None]
+        else:
+            root = backend.asarray(np.ones(len(Z)), Z.dtype)
+        if Z.dtype == self.C.dtype:
+            self.C = backend.add_product(self.C, Z, T)
+            self.G = backend.add_square(self.G, Z) if square else self.G
+        else:  # float32 products, float64 sums
+            self.C += Z.T @ T
+            if square:
+                self.G += backend.add_square(backend.zeros(self.G.shape, Z.dtype), Z)
+        self.z += Z.T @ root
+        self.t += T.T @ root
+        self.yy += float((T * T).sum())
+        self.weight += float(len(Z) if weight is None else weight.sum())
+        self.n += len(Z)
+
+    def on(self, backend) -> Stats:
+        """The same where a backend computes, columns together."""
+        arrays = {}
+        for name in ARRAYS:
+            there = backend.zeros(getattr(self, name).shape)
+            there[:] = backend.asarray(getattr(self, name))
+            arrays[name] = there
+        return Stats(**arrays, yy=self.yy, weight=self.weight, n=self.n)
+
+    def on_host(self) -> Stats:
+        """The same in arrays of numpy."""
+        arrays = {name: _host(getattr(self, name)) for name in ARRAYS}
+        return Stats(**arrays, yy=self.yy, weight=self.weight, n=self.n)
+
+
+def _host(A):
+    return A if isinstance(A, np.ndarray) else np.asfortranarray(A.detach().cpu().numpy())
+
+
+def merged(parts) -> Stats:
+    """The sums of all rows together. Leaves the parts as they are: it may be run again."""
+    first = parts[0]
+    arrays = {name: _copied(getattr(first, name)) for name in ARRAYS}
+    total = Stats(**arrays, yy=first.yy, weight=first.weight, n=first.n)
+    for part in parts[1:]:
+        for name in ARRAYS:
+            total_part = getattr(total, name)
+            total_part += getattr(part, name)
+        total.yy += part.yy
+        total.weight += part.weight
+        total.n += part.n
+    return total
+
+
+def _copied(A):
+    if isinstance(A, np.ndarray):
+        return A.copy(order="F")
+    return A.clone() if A.ndim == 1 else A.mT.clone().mT
+
+
+def accumulate(partition, feature_map, read, block_rows: int, square=True) -> Stats:
+    """Sums over the rows of one partition; a pure function, which any machine may run.
+
+    Parameters
+    ----------
+    partition : Partition
+    feature_map : NystroemMap or FourierMap
+    read : callable (Block) -> X, targets of shape (n, q), weights or None
+    block_rows : int
+        Rows that are held at a time.
+    """
+    backend, stats = feature_map.backend, None
+    for block in partition.blocks(block_rows):
+        X, T, weight = read(block)
+        if stats is None:
+            stats = Stats.empty(feature_map.width, T.shape[1], backend)
+        if not len(T):
+            continue
+        Z = feature_map.features(X)
+        stats.add(Z, backend.asarray(T, Z.dtype), weight, backend, square)
+    if stats is None:
+        raise ValueError("There are no rows to learn from.")
+    return stats
+
+
+# Sums over partitions that are saved on the way, and go on where they were stopped.
+
+
+MERGED = object()  # a result that is part of a later one
+
+
+class SavedEngine:
+    """Has another engine compute, and keeps what is not merged yet.
+
+    Tasks come in the same order in every run. Those that were done when a fit was stopped are
+    not done again: what they gave is found, or is part of something that is.
+
+    Parameters
+    ----------
+    level : Level
+        Of a fit that is saved.
+    backend : Backend
+        Where sums are computed; in the file they are arrays of numpy.
+    engine : Engine
+        Whatever it is, results come to this process one by one, to be saved.
+    n_partitions : int
+        How many there are if the fit was not begun before.
+    """
+
+    def __init__(self, level, backend, engine, n_partitions: int):
+        self.level, self.engine, found = level, engine, level.found
+        self.n_done = found.get("n_done", 0)
+        self.n_partitions = found.get("n_partitions", n_partitions)
+        parts = found.get("parts", [])
+        self.results = {int(number): Stats(**part).on(backend) for number, part in parts}
+        self.known = {id(result): number for number, result in self.results.items()}
+        self.waiting: list[tuple[int, Any, list[int]]] = []  # number, task, tasks that it merges
+        self.number = 0
+
+    def submit(self, f, *args):
+        """Start ``f(*args)``, or find what an earlier run has of it."""
+        self.number += 1
+        if self.number <= self.n_done:
+            return self.results.get(self.number, MERGED)
+        task = self.engine.submit(f, *args)
+        parts = args[0] if isinstance(args[0], list) else []
+        self.waiting.append((self.number, task, [self.known[id(part)] for part in parts]))
+        self.known[id(task)] = self.number
+        if isinstance(self.engine, SerialEngine):
+            self._settle()
+        return task
+
+    def result(self, x):
+        """The value, when all that was submitted is there."""
+        self._settle()
+        return self.results[self.known[id(x)]]
+
+    def _settle(self):
+        """Wait for tasks in their order, and save what is there."""
+        for number, task, parts in self.waiting:
+            result = self.engine.result(task)
+            self.results = {k: part for k, part in self.results.items() if k not in parts}
+            self.results[number] = result
+            kept = [[k, vars(part.on_host())] for k, part in self.results.items()]
+            self.level.reached(n_done=number, n_partitions=self.n_partitions, parts=kept)
+        self.waiting = []

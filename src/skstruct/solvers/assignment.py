@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cheapest one-to-one assignments, for many cost matrices at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def cheapest_assignments(costs: np.ndarray, allowed: np.ndarray | None = None):
+    """For every cost matrix the column of each row, all different, of least total cost.
+
+    Parameters
+    ----------
+    costs : array of shape (n, d, d)
+        Finite, of any sign.
+    allowed : bool array that broadcasts to (n, d, d), default=None
+        Entries that may be used; None for all.
+
+    Returns
+    -------
+    columns : int array of shape (n, d)
+    values : array of shape (n,)
+        Infinite where every assignment uses an entry that is not allowed.
+
+    Examples
+    --------
+    >>> columns, values = cheapest_assignments(np.array([[[1.0, 2.0], [0.0, 5.0]]]))
+    >>> columns.tolist(), values.tolist()
+    ([[1, 0]], [2.0])
+    """
+    from skstruct.solvers._numba_assignment import assign_rows
+
+    costs = np.ascontiguousarray(costs, dtype=np.float64)
+    n, d, _ = costs.shape
+    columns = np.empty((n, d), np.int64)
+    priced = costs if allowed is None else _priced_out(costs, allowed)
+    assign_rows(priced, columns)
+    at = np.arange(n)[:, None], np.arange(d), columns
+    values = costs[at].sum(axis=1)
+    if allowed is not None:
+        values[~np.broadcast_to(allowed, costs.shape)[at].all(axis=1)] = np.inf
+    return columns, values
+
+
+def _priced_out(costs, allowed):
+    """Costs where one forbidden entry is dearer than any assignment of allowed ones."""
+    d = costs.shape[1]
+    low, high = costs.min(axis=(1, 2)), costs.max(axis=(1, 2))
+    price = high + (d + 1) * (high - low) + 1.0
+    return np.where(allowed, costs, price[:, None, None])

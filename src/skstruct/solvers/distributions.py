@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an exactly known distribution promises; a softmax over choices or a list of outputs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+
+class Law(ABC):
+    r"""The laws :math:`p(y) = \exp(\langle u, \psi(y) \rangle - \ln Z)`, one per row of scores u.
+
+    Attributes
+    ----------
+    log_partition : array of shape (n_rows,)
+        :math:`\ln Z = \ln \sum_y \exp \langle u, \psi(y) \rangle`.
+    """
+
+    log_partition: np.ndarray
+
+    @abstractmethod
+    def marginals(self) -> np.ndarray:
+        """E psi(Y) of every row, the gradient of ``log_partition``; shape (n_rows, d)."""
+
+    @abstractmethod
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """``n`` independent outputs of every row in canonical form; shape (n_rows, n, ...)."""
+
+
+class StackedLaws(Law):
+    """Laws of different sets of outputs, one after the other.
+
+    Parameters
+    ----------
+    laws : list of laws
+    """
+
+    def __init__(self, laws):
+        self.laws = laws
+        self.log_partition = np.concatenate([law.log_partition for law in laws])
+
+    def marginals(self):
+        return np.concatenate([law.marginals() for law in self.laws])
+
+    def sample(self, n, rng):
+        return np.concatenate([law.sample(n, rng) for law in self.laws])
+
+
+# Laws of one choice out of several, each with a value of its own: a softmax.
+
+
+class ChoiceLaw(Law):
+    """One of m choices with chances proportional to exp(values).
+
+    The caller prices the choices, and says what their chances mean.
+
+    Parameters
+    ----------
+    values : array of shape (n, m)
+        What each choice scores; -inf where it is not allowed.
+    marginals_of : callable, default=None
+        Chances of the choices (n, m) to marginals (n, d); None where these are the same.
+    outputs_of : callable, default=None
+        Numbers of choices to outputs in canonical form; None where these are the same.
+
+    Examples
+    --------
+    >>> law = ChoiceLaw(np.log([[1.0, 3.0]]))
+    >>> np.exp(law.log_partition).round(12), law.marginals().round(12)
+    (array([4.]), array([[0.25, 0.75]]))
+    """
+
+    def __init__(self, values, marginals_of=None, outputs_of=None):
+        self.marginals_of, self.outputs_of = marginals_of, outputs_of
+        best = values.max(axis=1, initial=-np.inf)
+        shift = np.where(np.isfinite(best), best, 0.0)
+        self._weights = np.exp(values - shift[:, None])
+        self._totals = self._weights.sum(axis=1)
+        with np.errstate(divide="ignore"):  # no choice at all: -inf, which the caller reports
+            self.log_partition = shift + np.log(self._totals)
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """Of every choice in every row; shape (n, m)."""
+        return self._weights / self._totals[:, None]
+
+    def marginals(self):
+        chances = self.probabilities
+        return chances.copy() if self.marginals_of is None else self.marginals_of(chances)
+
+    def sample(self, n, rng):
+        drawn = drawn_columns(self.probabilities, n, rng)
+        return drawn if self.outputs_of is None else self.outputs_of(drawn)
+
+
+def drawn_columns(probabilities, n: int, rng) -> np.ndarray:
+    """``n`` columns of every row with the chances that stand there; int64 (n_rows, n)."""
+    upto = np.cumsum(probabilities, axis=1)
+    upto /= upto[:, -1:]
+    # Rounding may reach past the last column of chance above 0: none is drawn beyond it.
+    last = probabilities.shape[1] - 1 - np.argmax(probabilities[:, ::-1] > 0, axis=1)
+    # All rows are searched at once: row r lives between 2 r and 2 r + 1.
+    rows = np.arange(len(upto))[:, None]
+    level = rng.random((len(upto), n)) + 2.0 * rows
+    found = np.searchsorted((upto + 2.0 * rows).ravel(), level, "right")
+    return np.minimum(found - probabilities.shape[1] * rows, last[:, None])
+
+
+# Laws over a list of outputs.
+
+
+class ListedLaw(ChoiceLaw):
+    """Laws over outputs that are few enough to be listed, with their embeddings.
+
+    Parameters
+    ----------
+    outputs : array of shape (m, ...)
+        All outputs in canonical form.
+    psi : array or CSR of shape (m, d)
+        Their embeddings.
+    scores : array of shape (n, d)
+
+    Examples
+    --------
+    >>> law = ListedLaw(np.array([[0], [1]]), np.array([[0.0], [1.0]]), np.log([[3.0]]))
+    >>> np.exp(law.log_partition).round(12), law.marginals()
+    (array([4.]), array([[0.75]]))
+    """
+
+    def __init__(self, outputs, psi, scores):
+        self.outputs, self.psi = np.asarray(outputs), psi
+        super().__init__(
+            np.asarray(psi @ scores.T).T,
+            marginals_of=lambda chances: np.asarray(chances @ psi),
+            outputs_of=lambda drawn: self.outputs[drawn],
+        )

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Orders of items of least cost, by positions, by pairs (Kendall, feedback arc set) or both."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.solvers.binary_programs import ROUND, BinaryProgram
+
+MOST_ITEMS = 20  # the table has 2**20 entries, 8 MB; a row takes about 0.1 s
+
+
+def cheapest_orders(n, d, *, places=None, pairs=None, before=None, allowed=None, stop=None):
+    """For every row the order of least total cost, exactly.
+
+    Parameters
+    ----------
+    places : array of shape (n or 1, d, d)
+        ``places[:, i, t]`` is the cost of item i at position t.
+    pairs : array of shape (n or 1, d, d)
+        ``pairs[:, i, q]`` is the cost of item i somewhere before item q.
+    before : bool array of shape (n or 1, d, d)
+        ``before[:, i, q]`` demands that i comes before q.
+    allowed : bool array of shape (n or 1, d, d)
+        ``allowed[:, t, i]``: whether item i may stand at position t.
+    stop : int
+        Only the first ``stop`` positions count; pairs behind them cost nothing, and the
+        items there come in their own order.
+
+    Returns
+    -------
+    orders : int array of shape (n, d), best item first
+    values : array of shape (n,), infinite where no order meets the constraints
+
+    Examples
+    --------
+    >>> pairs = np.array([[[0.0, 1.0, -1.0], [-1.0, 0.0, 2.0], [1.0, -2.0, 0.0]]])
+    >>> orders, values = cheapest_orders(1, 3, pairs=pairs)
+    >>> orders.tolist(), values.tolist()
+    ([[0, 2, 1]], [-2.0])
+    """
+    from skstruct.solvers._numba_linear_ordering import order_rows
+
+    zeros = np.zeros((1, d, d))
+    places = zeros if places is None else np.ascontiguousarray(places, dtype=np.float64)
+    pairs = zeros if pairs is None else np.ascontiguousarray(pairs, dtype=np.float64)
+    earlier, banned = _as_bits(before, allowed, d)
+    orders, values = np.zeros((n, d), np.int64), np.empty(n)
+    order_rows(places, pairs, earlier, banned, d if stop is None else stop, orders, values)
+    return orders, values
+
+
+def count_orders(before: np.ndarray, allowed: np.ndarray, stop: int) -> np.ndarray:
+    """Number of ways to go on from every set of items placed first; entry 0 counts them all.
+
+    ``before`` and ``allowed`` are those of :func:`cheapest_orders` for one row, (d, d).
+    """
+    from skstruct.solvers._numba_linear_ordering import count_completions, set_sizes
+
+    d = len(before)
+    earlier, banned = _as_bits(before[None], allowed[None], d)
+    count = np.empty(1 << d, np.int64)  # 20! is below 2**63
+    count_completions(earlier[0], banned[0], stop, set_sizes(d), count)
+    return count
+
+
+def sample_orders(n: int, before, allowed, stop: int, rng) -> np.ndarray:
+    """``n`` orders drawn uniformly and independently among those counted; shape (n, d)."""
+    from skstruct.solvers._numba_linear_ordering import draw_orders
+
+    d = len(before)
+    count = count_orders(before, allowed, stop)
+    earlier, banned = _as_bits(before[None], allowed[None], d)
+    orders = np.empty((n, d), np.int64)
+    draw_orders(earlier[0], banned[0], stop, count, rng.random((n, stop)), orders)
+    return orders
+
+
+def close_transitively(before: np.ndarray) -> np.ndarray:
+    """Add what follows from p before q before r (Warshall); bool arrays of shape (n, d, d)."""
+    closed = before.copy()
+    between = before.any(axis=(0, 1)) & before.any(axis=(0, 2))  # after one and before another
+    for q in np.flatnonzero(between):
+        closed |= closed[:, :, q, None] & closed[:, None, q, :]
+    return closed
+
+
+def _as_bits(before, allowed, d):
+    """Sets as numbers: for every item those before it, for every position those banned."""
+    bit = np.int64(1) << np.arange(d)
+    none = np.zeros((1, d), np.int64)
+    earlier = none if before is None else before.swapaxes(1, 2) @ bit
+    banned = none if allowed is None else ~allowed @ bit
+    return earlier, banned
+
+
+# Linear ordering as a program over pairs with triangle inequalities, added as they break.
+
+
+MOST_CUTS = 2000  # added in one round, the most violated ones
+
+
+def triangle_order(pair: np.ndarray, *, prove: bool = False) -> tuple[np.ndarray, float]:
+    """A good order and a lower bound on the cost of every order, for one cost matrix.
+
+    Items are given in an order that is good already: the answer is the better of it and
+    of the rounded solution.
+
+    Parameters
+    ----------
+    pair : array of shape (d, d)
+        Antisymmetric; ``pair[p, q]`` is the cost of p before q.
+    prove : bool
+        Go on with branch and bound, until the two meet.
+    """
+    matrix, bound, cuts = solve_triangles(pair)
+    orders = [np.arange(len(pair)), _rounded(pair, matrix)]
+    best = min(orders, key=lambda order: _total(pair, order))
+    if prove and _total(pair, best) > bound + 1e-9 * np.abs(pair).sum():
+        matrix, bound, _ = solve_triangles(pair, cuts, branch=True)
+        best = np.argsort(-matrix.sum(axis=1), kind="stable")
+    return best, min(bound, _total(pair, best))
+
+
+def solve_triangles(pair, cuts=(), *, branch=False):
+    """x[p, q] in [0, 1] says that p comes before q: the best x, its bound, and the cuts.
+
+    Any three items obey 0 <= x[p, q] + x[q, r] - x[p, r] <= 1; with ``branch`` all x are
+    whole, and the bound is the cost of the best order.
+    """
+    d = len(pair)
+    p, q = np.triu_indices(d, 1)
+    number = np.zeros((d, d), np.int64)
+    number[p, q] = np.arange(len(p))
+    cuts, matrix = list(cuts), np.zeros((d, d))
+    while True:
+        program = _program(cuts, len(p))
+        x, bound = (program.solve if branch else program.relax_costs)(2 * pair[p, q])
+        matrix[p, q], matrix[q, p] = x, 1 - x
+        violated = _violated(matrix, number)
+        if not len(violated):
+            return matrix, bound - pair[p, q].sum(), cuts
+        cuts.append(violated)
+
+
+def _total(pair, order) -> float:
+    return float(np.triu(pair[np.ix_(order, order)], 1).sum())
+
+
+def _rounded(pair, matrix):
+    """Items by how many they precede in the relaxation, then moved one by one."""
+    from skstruct.solvers._numba_linear_ordering import insert
+
+    order = np.argsort(-matrix.sum(axis=1), kind="stable")
+    insert(np.ascontiguousarray(pair), order, 100)
+    return order
+
+
+def _violated(matrix, number):
+    """Triples (p < q < r) with a sign: x[p, q] + x[q, r] - x[p, r] above 1 or below 0."""
+    d = len(matrix)
+    found = []
+    for p in range(d - 2):
+        value = matrix[p, p + 1 :, None] + matrix[p + 1 :, p + 1 :] - matrix[p, None, p + 1 :]
+        value[np.tril_indices(len(value))] = 0.5
+        excess = np.maximum(value - 1, -value)
+        q, r = np.nonzero(excess > ROUND)
+        sign = np.where(value[q, r] > 1, 1, -1)
+        q_, r_ = q + p + 1, r + p + 1
+        triples = number[p, q_], number[q_, r_], number[p, r_], sign, excess[q, r]
+        found.append(np.column_stack(triples))
+    cuts = np.concatenate(found)
+    return cuts[np.argsort(-cuts[:, 4], kind="stable")][:MOST_CUTS, :4].astype(np.int64)
+
+
+def _program(rows, n_pairs):
+    """sign (x[p, q] + x[q, r] - x[p, r]) <= 1 or 0 for the triples found so far."""
+    triples = np.concatenate(rows) if rows else np.zeros((0, 4), np.int64)
+    m, sign = len(triples), triples[:, 3]
+    data = np.concatenate([sign, sign, -sign]).astype(np.float64)
+    at = np.tile(np.arange(m), 3), np.concatenate([triples[:, 0], triples[:, 1], triples[:, 2]])
+    A_ub = sparse.csr_array((data, at), shape=(m, n_pairs))
+    none = sparse.csr_array((0, n_pairs))
+    return BinaryProgram(A_ub, np.where(sign > 0, 1.0, 0.0), none, np.zeros(0))
+
+
+# Orders of least pair cost (Kendall, feedback arc set): exact when small, certified always.
+
+
+QUICKLY_EXACT = 12  # components that the compiled loop solves by dynamic programming
+MOST_SWEEPS = 200  # of local search
+FASTER_TABLE = 17  # up to so many items the table beats the linear program
+MOST_LP_ITEMS = 60  # above it the triangle program takes many seconds
+
+
+def pair_numbers(d: int) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs p < q in the order in which costs list them."""
+    return np.triu_indices(d, 1)
+
+
+def pair_blocks(n: int, d: int):
+    """Slices of rows whose pairs are few enough to be held at once."""
+    step = max(1, 10**7 // max(1, d * (d - 1) // 2))
+    return [slice(start, start + step) for start in range(0, n, step)]
+
+
+def pair_matrix(costs: np.ndarray, d: int) -> np.ndarray:
+    """Antisymmetric matrices (n, d, d) from costs of pairs p < q (n, d (d - 1) / 2)."""
+    p, q = pair_numbers(d)
+    matrix = np.zeros((len(costs), d, d))
+    matrix[:, p, q], matrix[:, q, p] = costs, -costs
+    return matrix
+
+
+def ranks_of(orders: np.ndarray) -> np.ndarray:
+    """Position of each item, from 0; the inverse permutation of each row."""
+    ranks = np.empty_like(orders)
+    np.put_along_axis(ranks, orders, np.arange(orders.shape[1])[None], axis=1)
+    return ranks
+
+
+def pair_signs(ranks: np.ndarray) -> np.ndarray:
+    """+1 where p comes before q, -1 where after, 0 where equal or NaN; pairs p < q."""
+    p, q = pair_numbers(ranks.shape[1])
+    return np.nan_to_num(np.sign(ranks[:, q] - ranks[:, p]))
+
+
+def linear_orders(costs: np.ndarray, d: int, *, prove: bool = False):
+    """For every row an order of little cost, its cost, and a lower bound on the least cost.
+
+    The cost of an order is sum over pairs p < q of ``+costs`` where p comes before q and
+    ``-costs`` otherwise; weights may have any sign. Tournaments split at their strong
+    components. Components of up to 20 items are solved exactly; above, insertion search
+    from two starts meets a bound from packed cycles and, where that leaves a gap and up
+    to 60 items, the linear program with triangle inequalities.
+
+    Parameters
+    ----------
+    costs : array of shape (n, d (d - 1) / 2)
+    prove : bool
+        Close remaining gaps by branch and bound, whatever time it takes.
+
+    Returns
+    -------
+    orders : int array of shape (n, d), best item first
+    values, bounds : arrays of shape (n,)
+
+    Examples
+    --------
+    >>> orders, values, bounds = linear_orders(np.array([[-1.0, 0.5, -2.0]]), 3)
+    >>> orders.tolist(), values.tolist(), bounds.tolist()
+    ([[0, 1, 2]], [-2.5], [-2.5])
+    """
+    from skstruct.solvers._numba_linear_ordering import linear_order_rows
+
+    costs = np.ascontiguousarray(costs, dtype=np.float64)
+    n = len(costs)
+    orders, unproven = np.empty((n, d), np.int64), np.empty(n, np.int64)
+    values, bounds = np.empty(n), np.empty(n)
+    linear_order_rows(costs, d, QUICKLY_EXACT, MOST_SWEEPS, orders, values, bounds, unproven)
+    slack = 1e-12 * np.abs(costs).sum(axis=1)
+    for row in np.flatnonzero(unproven <= (d if prove else min(d, MOST_LP_ITEMS))):
+        orders[row], values[row], bounds[row] = _close_gap(costs[row], orders[row], prove)
+    closed = values - bounds <= slack
+    return orders, values, np.where(closed, values, np.minimum(bounds, values))
+
+
+def improve_tops(costs: np.ndarray, orders: np.ndarray, top: int) -> np.ndarray:
+    """Better first ``top`` items where the others are in no order, in place; lower bounds."""
+    from skstruct.solvers._numba_linear_ordering import improve_top
+
+    bounds = np.empty(len(costs))
+    for row, order in enumerate(orders):
+        pair = pair_matrix(costs[row : row + 1], len(order))[0]
+        improve_top(pair, order, top, MOST_SWEEPS)
+        # An item gains at most half of its largest pairs with others of the list.
+        largest = -np.partition(-np.abs(pair), top - 1, axis=1)[:, : top - 1]
+        least = pair.sum(axis=1) - largest.sum(axis=1) / 2
+        bounds[row] = max(np.partition(least, top - 1)[:top].sum(), -np.abs(costs[row]).sum())
+    return bounds
+
+
+def packed_bound(costs: np.ndarray, order: np.ndarray) -> float:
+    """What no order costs less than, for one row: cycles packed along a good order."""
+    from skstruct.solvers._numba_linear_ordering import packed_cycles
+
+    pair = pair_matrix(costs[None], len(order))[0]
+    return float(packed_cycles(pair, order) - np.abs(costs).sum())
+
+
+def _close_gap(costs, order, prove):
+    """A better order, its value and a better bound for one row, component by component."""
+    from skstruct.solvers._numba_linear_ordering import met, packed_cycles, split, total
+
+    pair = pair_matrix(costs[None], len(order))[0]
+    ends = split(pair, np.empty(len(order), np.int64))
+    order, bound, begin = order.copy(), -np.abs(costs).sum(), 0
+    for end in ends.tolist():
+        part = order[begin:end]  # components are the same sets in every run
+        if len(part) > 2:
+            small = pair[np.ix_(part, part)]
+            excess = total(pair, part) + met(pair, part)
+            packed = packed_cycles(pair, part)
+            if packed >= excess * (1 - 1e-12):
+                bound += excess
+            else:
+                places, lower = _order_part(small, prove)
+                part[:] = part[places]
+                bound += max(lower + met(pair, part), packed)
+        begin = end
+    return order, total(pair, order), bound
+
+
+def _order_part(pair, prove):
+    """Order and bound of one component whose order so far is that of its items."""
+    d = len(pair)
+    order, bound = np.arange(d), -np.inf
+    if prove or FASTER_TABLE < d <= MOST_LP_ITEMS:
+        order, bound = triangle_order(pair, prove=prove and d > MOST_ITEMS)
+    value = np.triu(pair[np.ix_(order, order)], 1).sum()
+    if d <= MOST_ITEMS and bound < value - 1e-9 * np.abs(pair).sum():
+        orders, values = cheapest_orders(1, d, pairs=pair[None])
+        return orders[0], values[0]
+    return order, bound

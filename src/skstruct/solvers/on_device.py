@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Decoders for tensors of costs on any device of torch, with the answers of those on the host.
+
+All take costs of shape (n, d) in float64, rounded by :func:`snap`, and return outputs and
+values as tensors. On that grid sums are exact, so that neither their order nor the device
+matters.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import torch
+
+from skstruct._arrays.checks import TIE_BITS
+from skstruct.solvers.dags import Dag
+
+
+def snap(costs, scale):
+    """Round every row to multiples of 2**-30 of its scale, in place; see ``_arrays.ties``."""
+    exponent = torch.frexp(scale)[1].to(torch.int64) - TIE_BITS
+    half = exponent // 2  # a power of two may be too small for its exponent: two are not
+    quantum = (_power_of_two(half) * _power_of_two(exponent - half))[:, None]
+    quantum = torch.where(quantum > 0, quantum, 1.0)
+    return costs.div_(quantum).round_().mul_(quantum)
+
+
+def _power_of_two(exponent):
+    """2.0 ** exponent by its bits: exact on every device, for numbers that are normal."""
+    return ((exponent + 1023) << 52).view(torch.float64)
+
+
+def cheapest(costs, allowed=None):
+    """Number and cost of the cheapest entry of every row, the first among equals.
+
+    ``allowed`` (d,) marks entries that may be taken.
+    """
+    if allowed is not None:
+        costs = torch.where(allowed, costs, torch.inf)
+    best = costs.argmin(dim=1)
+    return best, costs.gather(1, best[:, None])[:, 0]
+
+
+def threshold(costs, low=None, high=None):
+    """Every label of negative cost, those marked in ``low`` (d,), none but those in ``high``."""
+    taken = costs < 0
+    if low is not None:
+        taken = (taken & high) | low
+    return taken.to(torch.int8), torch.where(taken, costs, 0.0).sum(1)
+
+
+def sorted_ranks(costs, top: int | None = None):
+    """Ranks that minimize their product with the costs, and this; shape (n, d) and (n,).
+
+    Dear items come first, and equal ones in their own order; items beyond ``top`` are tied.
+    """
+    # Minus zero is zero: not every sort of a device knows.
+    order = torch.argsort(0.0 - costs, dim=1, stable=True)
+    d = costs.shape[1]
+    places = torch.arange(1.0, d + 1, dtype=costs.dtype, device=costs.device)
+    if top is not None:
+        places = torch.where(places > top, (top + 1 + d) / 2, places)
+    ranks = torch.empty_like(costs).scatter_(1, order, places.expand_as(costs))
+    return ranks, (costs * ranks).sum(1)
+
+
+class Forest:
+    """A forest whose closed sets are decoded level by level, all rows at once.
+
+    Parameters
+    ----------
+    dag : Dag
+        In which no node has two parents.
+    device : torch.device
+
+    Examples
+    --------
+    >>> forest = Forest(Dag(3, [0, 0], [1, 2]), "cpu")
+    >>> forest.closed_sets(torch.tensor([[0.5, -0.7, 0.2]], dtype=torch.float64))[0]
+    tensor([[1, 1, 0]], dtype=torch.int8)
+    """
+
+    def __init__(self, dag: Dag, device):
+        parent = dag.parent_of[dag.order]
+        above = np.where(parent >= 0, dag.position[parent], 0)
+        ends = np.searchsorted(dag.depth[dag.order], np.arange(dag.depth.max(initial=0) + 2))
+        self.levels = [slice(a, b) for a, b in pairwise(ends.tolist())]
+        self.order, self.position, self.above = (
+            torch.tensor(numbers, device=device) for numbers in (dag.order, dag.position, above)
+        )
+
+    def closed_sets(self, costs):
+        """Cheapest ancestor-closed set of every row, int8 (n, d), and its cost (n,).
+
+        below(v) = cost(v) + sum over children of min(0, below(child)); a node is taken when its
+        parent is and below(v) < 0.
+        """
+        below = costs.T[self.order]  # (d, n): nodes of a level lie together
+        for level in reversed(self.levels[1:]):
+            below.index_add_(0, self.above[level], below[level].clamp(max=0.0))
+        values = below[self.levels[0]].clamp(max=0.0).sum(0)
+        taken = below < 0
+        for level in self.levels[1:]:
+            taken[level] &= taken[self.above[level]]
+        return taken[self.position].T.to(torch.int8).contiguous(), values

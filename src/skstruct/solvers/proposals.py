@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What proposals of Markov chains promise; proposals among a few choices."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+
+class Moves(ABC):
+    """Local moves among the outputs of one structure: the steps of a Metropolis chain.
+
+    Attributes
+    ----------
+    sweep : int
+        Proposals after which everything was proposed about once.
+    """
+
+    sweep: int
+
+    @abstractmethod
+    def start(self, outputs) -> np.ndarray:
+        """Outputs (n, ...) in canonical form as states of chains, in an array of their own."""
+
+    @abstractmethod
+    def outputs(self, states) -> np.ndarray:
+        """States as outputs in canonical form."""
+
+    @abstractmethod
+    def walk(self, states, scores, row, beta, n_steps: int, streams) -> np.ndarray:
+        r"""Make ``n_steps`` proposals in every chain; states and streams change in place.
+
+        Chain c approaches the law :math:`\exp(\beta_c \langle u_{row(c)}, \psi \rangle)`.
+
+        Parameters
+        ----------
+        states : array of shape (n, ...), made by ``start``
+        scores : C-contiguous float64 array of shape (r, d)
+        row : int64 array of shape (n,)
+            The row of scores that each chain follows.
+        beta : float64 array of shape (n,)
+            Inverse temperatures; 0 is the uniform law.
+        streams : uint64 array of shape (n, 4)
+            Random streams of the chains, see :mod:`skstruct.walking.streams`.
+
+        Returns
+        -------
+        accepted : int64 array of shape (n,)
+        """
+
+
+# Moves among choices that are few enough to be priced one by one.
+
+
+class ChoiceMoves(Moves):
+    """Every proposal is any of the choices, all alike.
+
+    Parameters
+    ----------
+    numbers : int array of shape (m,)
+        Choices that are allowed.
+    values_of : callable
+        Scores (r, d) to the values of all choices (r, M), allowed or not.
+    numbers_of, outputs_of : callables, default=None
+        Outputs in canonical form to numbers of choices, and back; None where these are the same.
+
+    Examples
+    --------
+    >>> moves = ChoiceMoves([1, 4], np.asarray)
+    >>> moves.outputs(moves.start([4, 1]))
+    array([4, 1])
+    """
+
+    def __init__(self, numbers, values_of, numbers_of=None, outputs_of=None):
+        self.numbers, self.values_of = np.asarray(numbers, dtype=np.int64), values_of
+        self.numbers_of, self.outputs_of = numbers_of, outputs_of
+        self.sweep = len(self.numbers)
+
+    def start(self, outputs):
+        outputs = np.asarray(outputs)
+        chosen = outputs if self.numbers_of is None else self.numbers_of(outputs)
+        return np.searchsorted(self.numbers, chosen).astype(np.int64)
+
+    def outputs(self, states):
+        chosen = self.numbers[states]
+        return chosen if self.outputs_of is None else self.outputs_of(chosen)
+
+    def walk(self, states, scores, row, beta, n_steps, streams):
+        from skstruct.solvers._numba_markov_chains import walk_choices
+
+        values = np.ascontiguousarray(self.values_of(scores)[:, self.numbers])
+        return walk_choices(states, values, row, beta, n_steps, streams)
+
+
+# One random stream per chain: what a chain does depends on no other chain, and no thread.
+
+
+def new_streams(n: int, rng) -> np.ndarray:
+    """States of ``n`` independent generators; uint64 of shape (n, 4).
+
+    >>> new_streams(2, 0).shape
+    (2, 4)
+    """
+    rng = np.random.default_rng(rng)
+    return rng.integers(1, 2**64, size=(n, 4), dtype=np.uint64)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The 0/1 points of a polytope."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.exceptions import InfeasibleError
+from skstruct.solvers.binary_programs import BinaryProgram
+from skstruct.solvers.dags import Dag
+from skstruct.solvers.linear_constraints import columns_of, read_constraints
+from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.common.formats import check_distinct
+from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.indicator_sets.decoding import decode_rows, limit_constraints
+from skstruct.spaces.label_sets import IndicatorSpace
+
+
+class BinaryPolytope(IndicatorSpace):
+    r"""0/1 vectors with :math:`A_{ub} z \le b_{ub}` and :math:`A_{eq} z = b_{eq}`.
+
+    :math:`\psi(z) = z`. One linear program per row, exact when its vertex is integral
+    (always so for totally unimodular constraints), branch and bound otherwise. Answers
+    are checked against the constraints and bounds rebuilt from dual prices: slower than
+    the spaces made for one structure, and right for all of them.
+
+    Parameters
+    ----------
+    A_ub, b_ub, A_eq, b_eq : arrays or sparse arrays, default=None
+    labels : sequence, default=None
+        Names of the coordinates; numbers when None.
+    limits : Limits, default=None
+        Further limits, made by :meth:`restrict`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one_of_first_two = BinaryPolytope(A_eq=[[1, 1, 0]], b_eq=[1])
+    >>> one_of_first_two.argmin(np.array([[0.2, 0.1, -1.0]])).outputs
+    array([[0, 1, 1]], dtype=int8)
+    """
+
+    _limits_rest_on = ("A_ub", "A_eq", "labels")
+
+    def __init__(self, A_ub=None, b_ub=None, A_eq=None, b_eq=None, *, labels=None, limits=None):
+        self.A_ub = A_ub
+        self.b_ub = b_ub
+        self.A_eq = A_eq
+        self.b_eq = b_eq
+        self.labels = labels
+        self.limits = limits
+
+    def _dimension(self) -> int:
+        d = columns_of(self.A_ub, self.A_eq, used_by="BinaryPolytope")
+        if d is not None:
+            return d
+        if self.labels is None:
+            raise ValueError("BinaryPolytope: give A_ub, A_eq or labels.")
+        return len(self.labels_)
+
+    @property
+    def labels_(self) -> tuple:
+        if self.labels is not None:
+            return check_distinct(self.labels, "BinaryPolytope")
+        return tuple(range(self._dimension()))
+
+    @property
+    def dag_(self) -> Dag:
+        return Dag(len(self.labels_), [], [])
+
+    def _program(self, limits=None) -> BinaryProgram:
+        b_eq, b_ub = (None if b is None else np.ravel(b) for b in (self.b_eq, self.b_ub))
+        read = read_constraints(
+            self.A_eq, b_eq, self.A_ub, b_ub, n_columns=len(self.labels_), used_by="BinaryPolytope"
+        )
+        A_ub, b_ub, A_eq, b_eq = read.A_ub, read.b_ub, read.A_eq, read.b_eq
+        if limits is not None:
+            A, b, _, _ = limit_constraints(self.dag_, limits)
+            A_ub, b_ub = sparse.vstack([A_ub, A], format="csr"), np.concatenate([b_ub, b])
+        return BinaryProgram(A_ub, b_ub, A_eq, b_eq)
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name == "sized indicators":
+            raise ValueError(
+                "F measures are not decoded over a BinaryPolytope; give candidates: "
+                "predict(X, loss=Listed(F1()))."
+            )
+        return super().with_embedding(name, outputs, candidates)
+
+    def validate(self, Y):
+        Z = super().validate(Y)
+        violation = self._program().violation(Z)
+        if violation.max(initial=0.0) > 1e-9:
+            row = int(violation.argmax())
+            raise ValueError(
+                f"BinaryPolytope: Y[{row}] breaks a constraint by {violation[row]:.3g}."
+            )
+        return Z
+
+    def contains(self, Z):
+        return super().contains(Z) & (self._program().violation(Z) <= 1e-9)
+
+    def _decode(self, costs, limits):
+        return decode_rows(self._program(limits), costs, limits.low, limits.high)
+
+    def _count_within(self, low, high):
+        listed = self.enumerate()
+        return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
+
+    def law(self, scores):
+        """Over the list of outputs, where it is short; constraints leave nothing to sum by."""
+        scores = self._checked_scores(scores, len(self.labels_))
+        check_n_rows(self.limits_, len(scores), "BinaryPolytope")
+        return BaseSpace.law(self, scores)
+
+    def moves(self):
+        """None: single flips may not lead from each output to each."""
+        return None
+
+    def sample(self, n, rng):
+        listed = self.enumerate()
+        if not len(listed):
+            raise InfeasibleError("BinaryPolytope: no 0/1 point meets the constraints.")
+        return listed[np.random.default_rng(rng).integers(len(listed), size=n)]

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sets of nodes, known by the edges inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from skstruct._arrays.checks import check_costs
+from skstruct._arrays.imports import is_networkx
+from skstruct._arrays.memory import check_square_fits
+from skstruct.solvers.k_best import k_best
+from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_held
+from skstruct.solvers.proposals import Moves
+from skstruct.spaces.base import (
+    EXACT,
+    BaseSpace,
+    Decoded,
+    Guarantee,
+    check_feasible,
+    check_k,
+    decoded_or_infeasible,
+)
+from skstruct.spaces.common.covariances import Covariance, PairScheme
+from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.edge_sets.table import read_nodes
+from skstruct.spaces.pairwise.labels import (
+    LabelsAndEdges,
+    mean_of_products,
+    second_moment_of_products,
+)
+
+
+class NodeMoves(Moves):
+    """Pick a node and whether it is in; with it come or go its pairs with all nodes inside.
+
+    Parameters
+    ----------
+    nodes : int array
+        Those that may come and go.
+    edges : int array of shape (d, 2)
+        All pairs of nodes, one per score.
+    n_nodes : int
+    """
+
+    def __init__(self, nodes, edges, n_nodes: int):
+        self.nodes = np.asarray(nodes, dtype=np.int64)
+        self.column = np.zeros((n_nodes, n_nodes), np.int64)
+        u, v = edges.T
+        self.column[u, v] = self.column[v, u] = np.arange(len(u))
+        self.sweep = max(2 * len(self.nodes), 1)
+
+    def start(self, outputs):
+        return np.array(outputs, dtype=np.int8, order="C")
+
+    def outputs(self, states):
+        return states.copy()
+
+    def walk(self, states, scores, row, beta, n_steps, streams):
+        from skstruct.spaces.cliques._numba import walk_cliques
+
+        accepted = np.zeros(len(states), np.int64)
+        problem = self.nodes, self.column, scores, row, beta
+        walk_cliques(states, *problem, n_steps, streams, accepted)
+        return accepted
+
+
+# Sets of nodes, known by the edges inside them.
+
+
+class Cliques(LabelsAndEdges):
+    r"""Cliques of a complete graph: sets of nodes, with all edges between them.
+
+    .. math:: \psi(y) = (y_u y_v)_{u < v}
+
+    Sets of fewer than two nodes have no edge, and the same embedding; they count as different
+    outputs, :math:`2^N` in all. Under the uniform law an edge is in with chance 1/4, and with
+    :math:`B_+` the incidence matrix of nodes and edges the covariance is
+    :math:`(I + B_+' B_+) / 16`.
+
+    The cheapest clique is hard to find. Up to 14 nodes it is found, and where no edge costs
+    more than zero; else roof duality gives a lower bound and often proves the answer, and
+    ``exact=True`` asks for the best at any price. Costs of nodes, such as those of the Hamming
+    loss, cannot be written as costs of edges: ``with_embedding("indicators")`` is the same set
+    of outputs for them, and :class:`~skstruct.spaces.PairwiseLabels` has costs of both.
+
+    Parameters
+    ----------
+    nodes : sequence of names, int or networkx graph, default=None
+        The nodes, or how many; learned from ``Y`` when None.
+    exact : bool, default=False
+        Whether what roof duality leaves open is solved by branch and bound.
+    limits : Limits, default=None
+        What :meth:`restrict` sets: nodes that are known to be in or out.
+
+    Attributes
+    ----------
+    labels_ : tuple
+        Names of the nodes, one per column of the outputs.
+    edges_ : int array of shape (d, 2)
+        Pairs u < v of their positions, one per coordinate of the embedding.
+
+    Examples
+    --------
+    >>> space = Cliques().fit([{"ann", "bob"}, {"bob", "cy"}])
+    >>> space.labels_, space.edges_.tolist()
+    (('ann', 'bob', 'cy'), [[0, 1], [0, 2], [1, 2]])
+    >>> costs = np.array([[-2.0, 1.0, 0.5]])
+    >>> sorted(space.restore(space.argmin(costs).outputs)[0])
+    ['ann', 'bob']
+    >>> space.restrict(include=["cy"]).argmin(costs).values
+    array([-0.5])
+    >>> space.size(), space.mean_embedding()
+    (8, array([0.25, 0.25, 0.25]))
+    """
+
+    embedding = "inner edges"
+    graph = "full"
+    _named_by: ClassVar = {"nodes": "nodes_"}
+
+    def __init__(self, nodes=None, *, exact=False, limits=None):
+        self.nodes = nodes
+        self.exact = exact
+        self.limits = limits
+
+    # ------------------------------------------------------------- nodes and embedding
+    @property
+    def labels(self):
+        """The names given: what makes a base class learn them is None."""
+        return None if self.nodes is None else self._given_labels
+
+    @cached_property
+    def _given_labels(self) -> tuple:
+        return read_nodes(self.nodes, "Cliques")
+
+    @property
+    def labels_(self) -> tuple:
+        """Names of the nodes, one per column."""
+        if self.nodes is None and not hasattr(self, "learned_labels_"):
+            raise NotFittedError("Cliques learns its nodes from Y: call fit, or give nodes.")
+        return super().labels_
+
+    @property
+    def nodes_(self) -> tuple:
+        """Names of the nodes."""
+        return self.labels_
+
+    def _read(self, Y, labels):
+        Y = list(Y) if hasattr(Y, "__next__") else Y  # it is looked at more than once
+        rows = [Y] if is_networkx(Y) else () if sparse.issparse(Y) else Y
+        for i, row in enumerate(rows if isinstance(rows, Iterable) else ()):
+            if is_networkx(row):
+                raise ValueError(
+                    f"Cliques: Y[{i}] is a graph, whose edges would not be read; give the set of "
+                    "the nodes that are joined with each other."
+                )
+        return super()._read(Y, labels)
+
+    def embed(self, Z):
+        """Products of pairs of nodes; shape (n, d)."""
+        Z = np.asarray(Z, dtype=np.float64)
+        u, v = self.edges_.T
+        return Z[:, u] * Z[:, v]
+
+    # ------------------------------------------------------------- decoding
+    @property
+    def guarantee(self) -> Guarantee:  # type: ignore[override]
+        if self.exact or is_exact(len(self.labels_), self.edges_):
+            return EXACT
+        return Guarantee("bound only")
+
+    def argmin(self, costs) -> Decoded:
+        """For every row the nodes of least cost of the edges inside; costs of shape (n, d)."""
+        outputs, values, bounds = self._decode(self._checked(costs), self.limits_)
+        return decoded_or_infeasible(outputs, values, bounds, self)
+
+    def kbest(self, costs, k: int) -> Decoded:
+        """The ``k`` cheapest sets of every row: outputs (n, k, nodes), values (n, k)."""
+        k = check_k(k, "Cliques")
+        if self.guarantee != EXACT:
+            raise ValueError(
+                f"Cliques: the k best need exact decoding, which {len(self.labels_)} nodes have "
+                "not; give exact=True."
+            )
+        costs = self._checked(costs)
+
+        def best_within(rows, low, high):
+            return self._decode(costs[rows], self.limits_.rows(rows).within(low, high))[:2]
+
+        outputs, values = k_best(best_within, len(costs), len(self.labels_), k)
+        check_feasible(np.isfinite(values).any(axis=1), self)
+        return Decoded(outputs, values, values)
+
+    def _checked(self, costs):
+        costs = check_costs(costs, len(self.edges_), used_by="Cliques")
+        check_n_rows(self.limits_, len(costs), "Cliques")
+        return np.ascontiguousarray(costs)
+
+    def _decode(self, costs, limits):
+        nothing = np.zeros((len(costs), len(self.labels_)))
+        problem = nothing, costs, self.edges_
+        if not limits.is_masked:
+            outputs, values, bounds = minimize(*problem, exact=self.exact)
+        else:
+            masks = limits.low, limits.high
+            outputs, values, bounds = minimize_held(*problem, *masks, exact=self.exact)
+        # A single node costs what no node does: it is left out unless it must be in.
+        single = outputs.sum(axis=1, keepdims=True) == 1
+        return np.where(single, limits.low, outputs).astype(outputs.dtype), values, bounds
+
+    # ------------------------------------------------------------- laws and chains
+    def law(self, scores):
+        """Laws of sets of up to 18 nodes by all of them; scores of shape (n, d)."""
+        from skstruct.spaces.edge_sets.distribution import MOST_NODES, PairSetLaw, allowed_sets
+
+        scores = self._checked_scores(scores, len(self.edges_))
+        self._check_rows(len(scores))
+        if len(self.labels_) > MOST_NODES or self.limits_.n_rows is not None:
+            return BaseSpace.law(self, scores)
+        return PairSetLaw(scores, self.edges_, allowed_sets(*self._masks()))
+
+    def moves(self):
+        """A node comes in, or goes out."""
+        if self.limits_.n_rows is not None:
+            return None
+        low, high = self._masks()
+        return NodeMoves(np.flatnonzero(high & ~low), self.edges_, len(self.labels_))
+
+    # ------------------------------------------------------------- all outputs
+    def _masks(self):
+        self._check_not_empty()
+        limits = self._one_row()
+        return limits.low[0], limits.high[0]
+
+    def mean_embedding(self) -> np.ndarray:
+        """Chance of every edge to be inside; shape (d,)."""
+        return mean_of_products(self.edges_, *self._masks())[len(self.labels_) :]
+
+    def second_moment(self) -> np.ndarray:
+        """Mean of psi psi' over all sets; shape (d, d)."""
+        what = "The second moment over Cliques"
+        check_square_fits(len(self.edges_), what, "covariance() needs no matrix.")
+        n = len(self.labels_)
+        return second_moment_of_products(self.edges_, *self._masks())[n:, n:]
+
+    def covariance(self) -> Covariance:
+        """Covariance of the edges inside under the uniform law."""
+        if self.limits_.is_masked:
+            return super().covariance()
+        # On ones B+'B+ is 2 (n - 1), on stars n - 2, on the rest 0.
+        n = len(self.labels_)
+        return PairScheme(n, ((2 * n - 1) / 16, (n - 1) / 16, 1 / 16), signed=False)
+
+    def sample(self, n: int, rng) -> np.ndarray:
+        """``n`` sets drawn uniformly and independently; shape (n, number of nodes)."""
+        return self._sets().sample(n, rng)

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exact counts, lists and uniform draws: closed sets of a graph, independent states."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from skstruct._arrays.memory import check_square_fits
+from skstruct.exceptions import InfeasibleError, UndecidableError
+from skstruct.solvers.dags import Dag
+from skstruct.spaces.base import BaseSpace
+
+LIMIT = 10**6  # outputs listed, or subproblems counted, before giving up
+
+
+def check_few(size: int, limit: int, space, outputs: str = "outputs") -> None:
+    """Refuse to list more outputs than the limit, and say how many there are."""
+    if size > limit:
+        # Very large integers have no decimal form that Python is willing to write.
+        many = f"{size:,}" if size < 10**15 else f"about 10**{size.bit_length() * 0.30103:.0f}"
+        name = space if isinstance(space, str) else type(space).__name__
+        raise UndecidableError(
+            f"{name}: there are {many} {outputs}, more than the limit of {limit:,}."
+        )
+
+
+def count_dag(dag: Dag, low, high, limit: int = LIMIT) -> int:
+    """Number of closed sets of an acyclic graph, by branching with memory.
+
+    Sets of nodes are bits of an integer. A set that holds v holds all above it, one that
+    does not holds nothing below it, so a branch removes many nodes at once; unconnected
+    parts multiply. Counting is hard in general: past ``limit`` subproblems it gives up.
+    """
+    above = [0] * dag.n_nodes
+    for v in dag.order:
+        above[v] |= 1 << int(v)
+    for v in dag.order:
+        for p in dag.parents_of[v]:
+            above[v] |= above[p]
+    below = [0] * dag.n_nodes
+    for v in range(dag.n_nodes):
+        for u in _bits(above[v]):
+            below[u] |= 1 << v
+    left = (1 << dag.n_nodes) - 1
+    taken = gone = 0
+    for v in np.flatnonzero(low):
+        taken |= above[v]
+    for v in np.flatnonzero(~high):
+        gone |= below[v]
+    if taken & gone:
+        return 0
+    return _count_left(left & ~taken & ~gone, above, below, {0: 1}, limit)
+
+
+def _count_left(left, above, below, known, limit) -> int:
+    if left in known:
+        return known[left]
+    if len(known) > limit:
+        raise UndecidableError(
+            f"Counting the closed sets of this graph takes more than {limit} steps. "
+            "Trees are counted in no time; restrict the space, or sample by other means."
+        )
+    part = _component(left, above, below)
+    if part != left:
+        answer = _count_left(part, above, below, known, limit)
+        answer *= _count_left(left & ~part, above, below, known, limit)
+    else:
+        v = max(_bits(left), key=lambda u: ((above[u] | below[u]) & left).bit_count())
+        answer = _count_left(left & ~above[v], above, below, known, limit)
+        answer += _count_left(left & ~below[v], above, below, known, limit)
+    known[left] = answer
+    return answer
+
+
+def _component(left, above, below) -> int:
+    """The nodes of ``left`` connected to its lowest bit."""
+    part = front = left & -left
+    while front:
+        reach = 0
+        for v in _bits(front):
+            reach |= above[v] | below[v]
+        front = reach & left & ~part
+        part |= front
+    return part
+
+
+def _bits(number: int):
+    while number:
+        lowest = number & -number
+        yield lowest.bit_length() - 1
+        number ^= lowest
+
+
+def list_closed_sets(
+    dag: Dag, low, high, largest: int, limit: int = LIMIT, groups=()
+) -> np.ndarray:
+    """All closed sets with at most ``largest`` nodes, low..high; shape (count, d) of int8.
+
+    Of each group at most one node is in.
+    """
+    rows = np.zeros((1, dag.n_nodes), np.int8)
+    for v in dag.order:
+        if not high[v]:
+            rows = rows[:0] if low[v] else rows
+            continue
+        free = rows[:, dag.parents_of[v]].all(axis=1) & (rows.sum(axis=1) < largest)
+        for group in groups:
+            if v in group:
+                free &= ~rows[:, group].any(axis=1)
+        added = rows[free]
+        added[:, v] = 1
+        rows = added if low[v] else np.concatenate([rows, added])
+        if len(rows) > limit:
+            raise UndecidableError(f"The space has more than {limit} outputs; raise limit.")
+    return rows
+
+
+# States of labels under the uniform distribution: labels are independent of each other.
+
+
+@dataclass(frozen=True, eq=False)
+class StateLimits:
+    """States that labels may have, the same for all rows or one table per row."""
+
+    allowed: np.ndarray  # bool, shape (1 or n, labels, states)
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        return f"StateLimits({int((~self.allowed).sum())} states barred)"
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows these limits are for; None when they are the same for all."""
+        return None if len(self.allowed) == 1 else len(self.allowed)
+
+    def rows(self, index) -> StateLimits:
+        return self if self.n_rows is None else StateLimits(self.allowed[index])
+
+    def narrow(self, allowed: np.ndarray) -> StateLimits:
+        counts = {len(self.allowed), len(allowed)} - {1}
+        if len(counts) > 1 or 0 in counts:
+            raise ValueError(f"States are given for different numbers of rows: {sorted(counts)}.")
+        return StateLimits(self.allowed & allowed)
+
+
+class UniformStates(BaseSpace):
+    """Every label has any of its allowed states: how many outputs, samples, moments, the list."""
+
+    @property
+    @abstractmethod
+    def limits_(self) -> StateLimits:
+        """Which states labels may have."""
+
+    @abstractmethod
+    def _requirements(self) -> np.ndarray:
+        """The state that each coordinate of psi asks of each label, -1 for any; (d, labels)."""
+
+    def _allowed(self) -> np.ndarray:
+        """Allowed states of all labels, bool (labels, states)."""
+        if self.limits_.n_rows is not None:
+            raise ValueError("This space differs from row to row; take rows(i) of it first.")
+        return self.limits_.allowed[0]
+
+    def size(self) -> int:
+        """Exact number of outputs."""
+        return math.prod(self._allowed().sum(axis=1).tolist())
+
+    def log_size(self) -> float:
+        """Natural logarithm of their number; minus infinity when there is none."""
+        size = self.size()
+        return math.log(size) if size else -math.inf
+
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
+        """All outputs in canonical form; shape (size, number of labels)."""
+        check_few(self.size(), limit, self)
+        allowed = self._allowed()
+        listed = list(product(*(np.flatnonzero(states).tolist() for states in allowed)))
+        return np.array(listed, dtype=np.int64).reshape(-1, len(allowed))
+
+    def _counts(self) -> np.ndarray:
+        """Number of states of each label, none of them zero."""
+        counts = self._allowed().sum(axis=1)
+        if not counts.all():
+            raise InfeasibleError(f"{type(self).__name__}: no output meets the constraints.")
+        return counts
+
+    def sample(self, n: int, rng) -> np.ndarray:
+        """``n`` outputs drawn uniformly and independently; shape (n, number of labels)."""
+        counts = self._counts()
+        rank = np.random.default_rng(rng).integers(counts, size=(n, len(counts)))
+        first = np.argsort(~self._allowed(), axis=1, kind="stable")  # allowed states come first
+        return first[np.arange(len(counts)), rank]
+
+    def mean_embedding(self) -> np.ndarray:
+        """Mean of psi over all outputs; shape (d,)."""
+        asked, chance = self._requirements(), self._chances()
+        return np.prod(chance[np.arange(asked.shape[1]), asked], axis=1)
+
+    def second_moment(self) -> np.ndarray:
+        """Mean of psi psi' over all outputs; shape (d, d).
+
+        Two coordinates hold together with the product, over labels, of the chance that one
+        state is what both ask for.
+        """
+        asked, chance, mean = self._requirements(), self._chances(), self.mean_embedding()
+        check_square_fits(len(mean), "The second moment", "Fewer labels or pairs take less.")
+        moment = np.outer(mean, mean)  # right where no label is asked by both
+        for wanted, p in zip(asked.T, chance):
+            asking = np.flatnonzero(wanted >= 0)
+            p, wanted = p[wanted[asking]], wanted[asking]
+            p[p == 0] = 1.0  # a barred state: the moment is zero already
+            both = (wanted[:, None] == wanted) / p  # instead of p p' the chance of one state
+            moment[np.ix_(asking, asking)] *= both
+        return moment
+
+    def _chances(self) -> np.ndarray:
+        """Chance of each state of each label, and one for any, last: (labels, states + 1)."""
+        chance = self._allowed() / self._counts()[:, None]
+        return np.hstack([chance, np.ones((len(chance), 1))])

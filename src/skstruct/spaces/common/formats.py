@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Label sets in the user's own form: indicator arrays, frames, sparse arrays, rows of names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.imports import is_pandas
+
+
+@dataclass(frozen=True)
+class LabelSetForm:
+    """How label sets were written: what ``write`` gives back."""
+
+    kind: str = "array"  # "array", "frame", "sparse", "names" or "series"
+    dtype: Any = np.int64
+    container: Any = set  # of a row of names
+    columns: Any = None  # of a frame, in the user's order
+    name: Any = None  # of a series
+
+    def write(self, Z: np.ndarray, labels: tuple, index=None):
+        """Indicator rows in this form."""
+        if self.kind == "array":
+            return Z.astype(self.dtype)
+        if self.kind == "sparse":
+            return sparse.csr_array(Z.astype(self.dtype))
+        if self.kind == "frame":
+            import pandas
+
+            frame = pandas.DataFrame(Z, index=index, columns=list(labels))[list(self.columns)]
+            frame.columns = self.columns
+            return frame.astype(self.dtype)
+        rows = np.empty(len(Z), dtype=object)
+        for i, row in enumerate(Z):
+            rows[i] = self.container(labels[j] for j in np.flatnonzero(row))
+        if self.kind == "series":
+            import pandas
+
+            return pandas.Series(rows, index=index, name=self.name)
+        return rows
+
+
+def read_label_sets(Y, labels: tuple | None, *, used_by: str):
+    """The indicator array (int8) of ``Y``, its labels, and the form it came in.
+
+    Parameters
+    ----------
+    Y : indicator array, DataFrame, sparse array, or rows of label names
+        A list of equally long rows of 0 and 1 is read as an indicator array.
+    labels : tuple or None
+        Known labels; None learns them from ``Y``.
+    """
+    if is_pandas(Y, "DataFrame"):
+        form = LabelSetForm("frame", _common_dtype(Y), columns=Y.columns)
+        labels, Y = match_columns(Y, labels, used_by)
+        return _check_indicator(Y.to_numpy(), labels, used_by), labels, form
+    if sparse.issparse(Y):
+        Z = _check_indicator(Y.toarray(), labels, used_by)
+        return Z, _numbered(labels, Z), LabelSetForm("sparse", Y.dtype)
+    if is_pandas(Y, "Series"):
+        Z, labels, form = _read_names(list(Y), labels, "series", used_by)
+        return Z, labels, replace(form, name=Y.name)
+    if isinstance(Y, np.ndarray) and Y.ndim == 2:
+        Z = _check_indicator(Y, labels, used_by)
+        return Z, _numbered(labels, Z), LabelSetForm("array", Y.dtype)
+    if isinstance(Y, np.ndarray) and Y.ndim != 1:
+        raise ValueError(f"{used_by} expects Y with one row per sample; got shape {Y.shape}.")
+    if not isinstance(Y, Iterable):
+        raise ValueError(f"{used_by} expects rows of label names; got {Y!r}.")
+    rows = list(Y)
+    if _looks_like_indicator(rows):
+        return read_label_sets(np.array(rows), labels, used_by=used_by)
+    return _read_names(rows, labels, "names", used_by)
+
+
+def _looks_like_indicator(rows: list) -> bool:
+    if not rows or not all(isinstance(row, (list, tuple, np.ndarray)) for row in rows):
+        return False
+    width = len(rows[0])
+    numbers = (int, float, np.number, np.bool_)
+    return width > 0 and all(
+        len(row) == width and all(isinstance(v, numbers) and v in (0, 1) for v in row)
+        for row in rows
+    )
+
+
+def _common_dtype(frame):
+    dtypes = set(frame.dtypes)
+    return dtypes.pop() if len(dtypes) == 1 else np.dtype(np.int64)
+
+
+def _numbered(labels, Z):
+    return tuple(range(Z.shape[1])) if labels is None else labels
+
+
+def match_columns(frame, labels, used_by):
+    """Labels, and the frame with its columns in their order; labels of None are learned."""
+    columns = check_distinct(frame.columns, used_by)
+    missing = np.argwhere(frame.isna().to_numpy())
+    if len(missing):
+        row, column = missing[0]
+        raise ValueError(
+            f"{used_by}: row {frame.index[row]!r}, column {columns[column]!r} of Y is missing."
+        )
+    if labels is None:
+        return columns, frame
+    unknown = [name for name in columns if name not in set(labels)]
+    missing = [name for name in labels if name not in set(columns)]
+    if unknown or missing or len(columns) != len(labels):
+        raise ValueError(
+            f"{used_by} expects one column per label; got "
+            f"missing: {missing[:3]}, unknown: {unknown[:3]}, {len(columns)} columns."
+        )
+    return labels, frame[list(labels)]
+
+
+def check_distinct(labels, used_by: str) -> tuple:
+    """Labels as a tuple, if no two are the same."""
+    if not isinstance(labels, Iterable):
+        raise ValueError(f"{used_by}: labels are a sequence of names; got {labels!r}.")
+    labels = tuple(in_order(labels))
+    try:
+        repeated = len(set(labels)) < len(labels)
+    except TypeError as error:
+        raise ValueError(f"{used_by}: a label must be hashable ({error}).") from None
+    if any(isinstance(name, float) and name != name for name in labels):
+        raise ValueError(f"{used_by}: NaN equals nothing, and cannot be a label.")
+    for name in filter(is_missing_name, labels):
+        raise ValueError(f"{used_by}: {name!r} is a missing value, and cannot be a label.")
+    if repeated:
+        twice = next(name for i, name in enumerate(labels) if name in labels[:i])
+        raise ValueError(f"{used_by}: the label {twice!r} is listed twice.")
+    return labels
+
+
+def _check_indicator(Y, labels, used_by) -> np.ndarray:
+    if len(Y) == 0:
+        raise ValueError(f"{used_by}: Y has no rows.")
+    if Y.shape[1] == 0:
+        raise ValueError(f"{used_by}: Y has no columns; got shape {Y.shape}.")
+    if labels is not None and Y.shape[1] != len(labels):
+        raise ValueError(
+            f"{used_by} expects Y of shape (n_samples, {len(labels)}), one column per label; "
+            f"got shape {Y.shape}."
+        )
+    if Y.dtype == object:  # where NA is neither equal nor not
+        good = np.frompyfunc(lambda v: not is_missing_name(v) and v in (0, 1), 1, 1)(Y)
+    else:
+        good = (Y == 0) | (Y == 1)
+    if not np.all(good):
+        row, column = np.argwhere(~np.asarray(good, dtype=bool))[0]
+        raise ValueError(
+            f"{used_by} expects 0 or 1 for each label; Y[{row}, {column}] is {Y[row, column]!r}. "
+            "Use Classes for one label per sample."
+        )
+    return np.ascontiguousarray(Y, dtype=np.int8)
+
+
+def _read_names(rows: list, labels, kind, used_by):
+    if not rows:
+        raise ValueError(f"{used_by}: Y has no rows.")
+    for i, row in enumerate(rows):
+        if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
+            raise ValueError(
+                f"{used_by} expects a set or list of label names in each row; "
+                f"Y[{i}] is {row!r}. Use Classes for one label per sample."
+            )
+    try:
+        names = {name for row in rows for name in row}
+    except TypeError as error:
+        raise ValueError(f"{used_by}: a label must be hashable ({error}).") from None
+    refuse_missing(rows, names, used_by, "a label")
+    if labels is None:
+        labels = sorted_names(names)
+    number = {name: j for j, name in enumerate(labels)}
+    Z = np.zeros((len(rows), len(labels)), np.int8)
+    for i, row in enumerate(rows):
+        for name in row:
+            if name not in number:
+                raise ValueError(unknown_label(f"Y[{i}] holds", name, labels, used_by))
+            Z[i, number[name]] = 1
+    if not labels:
+        raise ValueError(f"{used_by}: no label occurs in Y.")
+    container = type(rows[0]) if type(rows[0]) in (set, frozenset, list, tuple) else set
+    return Z, labels, LabelSetForm(kind, container=container)
+
+
+def in_order(names):
+    """Names in the order given; those of a set sorted, as it has another in every process."""
+    return sorted_names(names) if isinstance(names, (set, frozenset)) else names
+
+
+def is_missing_name(name) -> bool:
+    """Whether this is None, NaN or pandas' NA, which stand for a name that is not known.
+
+    >>> is_missing_name(None), is_missing_name(float("nan")), is_missing_name("nan")
+    (True, True, False)
+    """
+    if name is None or isinstance(name, (str, int)):
+        return name is None
+    try:
+        same = name == name  # NaN is the one thing not equal to itself; NA says neither
+    except Exception:  # an object that is not compared in this way is there
+        return False
+    return type(same).__name__ == "NAType" or (isinstance(same, (bool, np.bool_)) and not same)
+
+
+def refuse_missing(rows, names, used_by: str, what: str) -> None:
+    """Raise, with its row, for a missing value among the names that rows hold."""
+    if any(map(is_missing_name, names)):
+        at, name = next((i, n) for i, row in enumerate(rows) for n in row if is_missing_name(n))
+        raise ValueError(
+            f"{used_by}: Y[{at}] holds {name!r}, a missing value, which cannot be {what}: leave "
+            "it out."
+        )
+
+
+def plain_name(name):
+    """A scalar of NumPy as Python's own, so that it prints like one."""
+    return name.item() if isinstance(name, np.generic) else name
+
+
+def sorted_names(names) -> tuple:
+    """Labels in order; those of several types in an order that is always the same."""
+    try:
+        return tuple(sorted(names))
+    except TypeError:
+        return tuple(sorted(names, key=lambda name: (type(name).__name__, repr(name))))
+
+
+def unknown_label(where: str, name, labels, used_by: str) -> str:
+    """The message for a label that is not there, with the nearest one that is."""
+    near = difflib.get_close_matches(str(name), [str(label) for label in labels], n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return (
+        f"{used_by}: {where} the label {name!r}, which is not one of the {len(labels)} known.{hint}"
+    )

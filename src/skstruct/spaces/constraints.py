@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a restricted space may still predict, as arrays: labels in and out, sizes, groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skstruct._arrays.imports import is_pandas
+from skstruct.spaces.common.formats import match_columns, unknown_label
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Constraints on 0/1 outputs, the same for all rows or one set per row.
+
+    Immutable, so that copying a restricted space costs nothing.
+    """
+
+    low: np.ndarray  # bool, shape (1 or n, d): labels that must be in
+    high: np.ndarray  # bool, shape (1 or n, d): labels that may be in
+    smallest: int
+    largest: int
+    groups: tuple[np.ndarray, ...] = ()  # at most one label of each
+    one_path: bool = False  # one leaf and all above it, nothing else
+
+    @classmethod
+    def none(cls, d: int) -> Limits:
+        return cls(np.zeros((1, d), bool), np.ones((1, d), bool), 0, d)
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        d = self.low.shape[1]
+        parts = []
+        if self.low.any() or not self.high.all():
+            parts.append(f"{int(self.low.sum())} known in, {int((~self.high).sum())} known out")
+        if self.is_sized:
+            parts.append(f"{self.smallest} to {self.largest} of {d} labels")
+        if self.groups:
+            parts.append(f"{len(self.groups)} exclusive groups")
+        if self.one_path:
+            parts.append("one path")
+        return f"Limits({'; '.join(parts) or 'none'})"
+
+    @property
+    def is_sized(self) -> bool:
+        return self.smallest > 0 or self.largest < self.low.shape[1]
+
+    @property
+    def is_masked(self) -> bool:
+        return bool(self.low.any() or not self.high.all())
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows these limits are for; None when they are the same for all."""
+        n = max(len(self.low), len(self.high))
+        return None if n == 1 else n
+
+    def rows(self, index) -> Limits:
+        if self.n_rows is None:
+            return self
+        low = self.low if len(self.low) == 1 else self.low[index]
+        high = self.high if len(self.high) == 1 else self.high[index]
+        return replace(self, low=low, high=high)
+
+    def within(self, low, high) -> Limits:
+        """Narrowed further, coordinate by coordinate."""
+        return replace(self, low=self.low | low, high=self.high & high)
+
+    def narrow(self, *, low, high, min_size, max_size, groups, one_path) -> Limits:
+        smallest = self.smallest if min_size is None else max(self.smallest, min_size)
+        largest = self.largest if max_size is None else min(self.largest, max_size)
+        groups = self.groups + tuple(groups)
+        counts = {len(mask) for mask in (self.low, self.high, low, high)} - {1}
+        if len(counts) > 1:
+            raise ValueError(
+                f"Known labels are given for different numbers of rows: {sorted(counts)}."
+            )
+        return Limits(
+            self.low | low, self.high & high, smallest, largest, groups, self.one_path or one_path
+        )
+
+    def allow(self, Z: np.ndarray) -> np.ndarray:
+        """Which rows of ``Z`` meet the limits (paths are the hierarchy's business); (n,)."""
+        Z = np.asarray(Z).astype(bool)
+        size = Z.sum(axis=1)
+        good = (size >= self.smallest) & (size <= self.largest)
+        good &= (self.low <= Z).all(axis=1) & (self.high >= Z).all(axis=1)
+        for group in self.groups:
+            good &= Z[:, group].sum(axis=1) <= 1
+        return good
+
+
+def check_size(value, name: str, used_by: str):
+    """A size limit: None or a whole number of at least zero."""
+    if value is None:
+        return None
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not (whole or (isinstance(value, float) and value.is_integer())) or value < 0:
+        raise ValueError(f"{used_by}: {name} is a whole number of at least 0; got {value!r}.")
+    return int(value)
+
+
+def differs_by_row(space) -> bool:
+    """Whether the limits of a space differ from row to row."""
+    return getattr(getattr(space, "limits_", None), "n_rows", None) is not None
+
+
+def check_n_rows(limits: Limits | None, n: int, used_by: str):
+    """Limits that were given row by row are for just so many rows."""
+    expected = None if limits is None else limits.n_rows
+    if expected is not None and expected != n:
+        raise ValueError(f"{used_by} is restricted row by row for {expected} rows; got {n}.")
+
+
+def held_by(space, outputs) -> np.ndarray:
+    """Which outputs a space holds, where its rows may be restricted differently; (1 or n, m)."""
+    limits = getattr(space, "limits_", None)
+    if limits is None or limits.n_rows is None:
+        return space.contains(outputs)[None]
+    return np.array([space.rows([i]).contains(outputs) for i in range(limits.n_rows)])
+
+
+def label_mask(names, labels: tuple, argument: str, used_by: str) -> np.ndarray:
+    """Marks the named labels: shape (1, d), or (n, d) when given row by row.
+
+    ``names`` is a collection of label names, a collection of such collections (one per
+    row), or a bool / 0-1 array of shape (d,) or (n, d).
+    """
+    d = len(labels)
+    if names is None:
+        return np.zeros((1, d), bool)
+    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
+        what = "the text " if isinstance(names, (str, bytes)) else ""
+        raise ValueError(f"{used_by}: {argument} is a list of labels; got {what}{names!r}.")
+    if is_pandas(names, "DataFrame"):
+        names = match_columns(names, labels, used_by)[1].to_numpy()
+    elif hasattr(names, "to_numpy"):
+        names = names.to_numpy()
+    if _is_mask(names, d):
+        return np.atleast_2d(names.astype(bool))
+    known = {name: j for j, name in enumerate(labels)}
+    items = list(names)
+    by_row = bool(items) and all(
+        isinstance(item, (list, tuple, set, frozenset, np.ndarray)) and not is_label(item, known)
+        for item in items
+    )
+    rows = items if by_row else [items]
+    mask = np.zeros((len(rows), d), bool)
+    for i, row in enumerate(rows):
+        for name in row:
+            if not is_label(name, known):
+                where = f"{argument}[{i}] holds" if by_row else f"{argument} holds"
+                raise ValueError(unknown_label(where, name, labels, used_by))
+            mask[i, known[name]] = True
+    return mask
+
+
+def _is_mask(names, d: int) -> bool:
+    """Whether names is a 0/1 array with a column per label, rather than a list of names."""
+    if not isinstance(names, np.ndarray) or names.dtype == object or names.shape[-1:] != (d,):
+        return False
+    return (names.ndim == 2 or names.dtype == bool) and bool(np.isin(names, (0, 1)).all())
+
+
+def is_label(item, known) -> bool:
+    """Whether this is one of the known names; what cannot be hashed is none."""
+    try:
+        return item in known
+    except TypeError:  # not hashable, so not a label
+        return False
+
+
+def label_groups(groups, labels: tuple, used_by: str) -> list[np.ndarray]:
+    """Exclusive groups of label names as index arrays."""
+    if groups is None:
+        return []
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise ValueError(f"{used_by}: exclusive is a list of groups of labels; got {groups!r}.")
+    masks = label_mask(list(groups), labels, "exclusive", used_by)
+    return [np.flatnonzero(mask) for mask in masks if mask.sum() > 1]

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a restricted cycle must obey, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skstruct.spaces.constraints import check_size
+from skstruct.spaces.cycles.tours import SHORTEST
+from skstruct.spaces.edge_sets.table import EdgeTable
+
+
+@dataclass(frozen=True, eq=False)
+class CycleLimits:
+    """Known edges, known places and a number of places, the same for all rows or per row."""
+
+    low: np.ndarray  # bool, shape (1 or n, d): edges that must be used
+    high: np.ndarray  # bool, shape (1 or n, d): edges that may be used
+    visited: np.ndarray  # bool, shape (1 or n, N): places that must be visited
+    open: np.ndarray  # bool, shape (1 or n, N): places that may be visited
+    smallest: np.ndarray  # int, shape (1 or n,): number of places
+    largest: np.ndarray
+
+    @classmethod
+    def none(cls, n_places: int, d: int) -> CycleLimits:
+        return cls(
+            np.zeros((1, d), bool), np.ones((1, d), bool),
+            np.zeros((1, n_places), bool), np.ones((1, n_places), bool),
+            np.array([SHORTEST]), np.array([n_places]),
+        )  # fmt: skip
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        parts, n_places = [], self.open.shape[1]
+        for low, high, what in (
+            (self.visited, self.open, "places"),
+            (self.low, self.high, "edges"),
+        ):
+            if low.any() or not high.all():
+                parts.append(f"{int(low.sum())} {what} known in, {int((~high).sum())} known out")
+        if (self.smallest > SHORTEST).any() or (self.largest < n_places).any():
+            parts.append(f"{self.smallest.min()} to {self.largest.max()} of {n_places} places")
+        return f"CycleLimits({'; '.join(parts) or 'none'})"
+
+    @property
+    def has_edges(self) -> bool:
+        return bool(self.low.any() or not self.high.all())
+
+    @property
+    def has_places(self) -> bool:
+        return bool(self.visited.any() or not self.open.all())
+
+    @property
+    def is_free(self) -> bool:
+        sized = (self.smallest > SHORTEST).any() or (self.largest < self.open.shape[1]).any()
+        return not (sized or self.has_places or self.has_edges)
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows these limits are for; None when they are the same for all."""
+        n = max(len(array) for array in self._arrays().values())
+        return None if n == 1 else n
+
+    def rows(self, index) -> CycleLimits:
+        if self.n_rows is None:
+            return self
+        arrays = self._arrays().items()
+        return CycleLimits(**{k: a if len(a) == 1 else a[index] for k, a in arrays})
+
+    def narrow(self, other: CycleLimits) -> CycleLimits:
+        """What obeys both."""
+        arrays = [*self._arrays().values(), *other._arrays().values()]
+        counts = {len(array) for array in arrays} - {1}
+        if len(counts) > 1:
+            raise ValueError(f"Limits are given for different numbers of rows: {sorted(counts)}.")
+        return CycleLimits(
+            self.low | other.low, self.high & other.high,
+            self.visited | other.visited, self.open & other.open,
+            np.maximum(self.smallest, other.smallest), np.minimum(self.largest, other.largest),
+        )  # fmt: skip
+
+    def allow(self, Z: np.ndarray) -> np.ndarray:
+        """Which 0/1 rows meet the limits on edges and sizes; shape (n,)."""
+        Z = np.asarray(Z).astype(bool)
+        size = Z.sum(axis=1)  # a cycle has as many edges as places
+        good = (size >= self.smallest) & (size <= self.largest)
+        return good & ((self.low <= Z) & (self.high >= Z)).all(axis=1)
+
+    def allow_places(self, visited: np.ndarray) -> np.ndarray:
+        """Which rows visit (n, N) what they must and nothing that they must not; shape (n,)."""
+        return np.all((self.visited <= visited) & (self.open >= visited), axis=1)
+
+    def arcs(self, table: EdgeTable) -> tuple[CycleLimits, np.ndarray, np.ndarray]:
+        """The limits with what follows from known edges, and known edges as matrices.
+
+        Ends of an edge that must be used are visited; where the way out of a place or into
+        it is known, there is no other.
+
+        Returns
+        -------
+        limits : CycleLimits
+        must, may : bool arrays of shape (1 or n, N, N)
+        """
+        must, may = _matrix(self.low, table), _matrix(self.high, table)
+        out, into = must.any(axis=2, keepdims=True), must.any(axis=1, keepdims=True)
+        visited = self.visited | out[:, :, 0] | into[:, 0]
+        if not table.directed:  # a place has two edges: others go when both are known
+            out = must.sum(axis=2, keepdims=True) > 1
+            into = out.swapaxes(1, 2)
+        may = may & (must | ~(out | into))
+        may = may & self.open[:, :, None] & self.open[:, None, :]
+        return replace(self, visited=visited), must, may
+
+
+def _matrix(mask, table):
+    matrix = np.zeros((len(mask), len(table.nodes), len(table.nodes)), bool)
+    u, v = table.edges.T
+    matrix[:, u, v] = mask
+    if not table.directed:
+        matrix[:, v, u] = mask
+    return matrix
+
+
+def read_sizes(value, argument: str, used_by: str) -> np.ndarray | None:
+    """A number of places, or one for each row, as an array; None where none is given."""
+    if value is None:
+        return None
+    values = [value] if np.ndim(value) == 0 else list(value)
+    if not values:
+        raise ValueError(f"{used_by}: {argument} is a number of places, or one per row; got none.")
+    return np.array([check_size(size, argument, used_by) for size in values], dtype=np.int64)

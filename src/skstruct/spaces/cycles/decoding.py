@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cycles of least cost within constraints, and the k best: exact when small, certified always."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skstruct.solvers.k_best import k_best_sequences
+from skstruct.solvers.linear_programs import INFEASIBLE
+from skstruct.spaces.cycles.constraints import CycleLimits
+from skstruct.spaces.cycles.relaxation import (
+    CLOSED,
+    CycleProgram,
+    anchored_rounds,
+    cut_rounds,
+    integral_cycles,
+    violated_cuts,
+)
+from skstruct.spaces.cycles.search import (
+    Problem,
+    canonical,
+    disjoint_cycles,
+    patched,
+    price_tours,
+    search_tour,
+    shaken_tour,
+)
+from skstruct.spaces.cycles.tours import tours_to_rows
+from skstruct.spaces.edge_sets.table import EdgeTable
+
+MOST_PROGRAMS = 200
+STRETCH = 1e3  # of costs up to 1: the solver stops at a gap of 1e-6, which cannot be set
+SECONDS = 120.0  # for one problem; what is proven by then is the bound
+
+
+def prove_tour(program: CycleProgram, tour: np.ndarray, bound: float):
+    """The best cycle and its cost; or a cycle and a bound where a limit was met.
+
+    Every solution of an integer program is a set of disjoint cycles. Where it is one cycle,
+    that is the best one; else each of them gives an inequality that it breaks.
+    """
+    problem, deadline = program.problem, time.monotonic() + SECONDS
+    value = problem.price(tour) if len(tour) else np.inf
+    for _ in range(MOST_PROGRAMS):
+        left = deadline - time.monotonic()
+        if left <= 0 or bound >= value - CLOSED:
+            break
+        answer = _integer_answer(program, left)
+        if answer.status == INFEASIBLE:
+            return tour, (bound if len(tour) else np.inf)
+        if answer.mip_dual_bound is not None:
+            bound = max(bound, min(float(answer.mip_dual_bound) / STRETCH, value))
+        if answer.x is None:
+            break
+        for cycle in integral_cycles(program, answer.x):
+            if problem.allows(cycle) and problem.price(cycle) < value:
+                tour, value = cycle, problem.price(cycle)
+        cuts = violated_cuts(problem, *program.weights(np.rint(answer.x)))
+        if not cuts:
+            break
+        program.add(cuts)
+    return tour, min(bound, value)
+
+
+def _integer_answer(program, seconds):
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    cost = program.cost
+    A_eq, b_eq, A_ub, b_ub, low, high = program.system()
+    return milp(
+        STRETCH * cost,
+        integrality=np.ones(len(cost)),
+        bounds=Bounds(low, high),
+        constraints=[
+            LinearConstraint(A_eq, b_eq, b_eq),
+            LinearConstraint(A_ub, np.full(len(b_ub), -np.inf), b_ub),
+        ],
+        options={"mip_rel_gap": 0.0, "time_limit": seconds},  # the default gap is 1e-4
+    )
+
+
+# One cheapest cycle through many places: search, relaxations, integer programs.
+
+
+def solve_problem(problem: Problem, prove: bool = False) -> tuple[np.ndarray, float]:
+    """A cheap cycle (empty where none was found) and a lower bound on the cost of every one.
+
+    Costs are divided by the largest, so that the tolerances of the solvers mean the same
+    for all.
+    """
+    sizes = np.abs(problem.costs[np.isfinite(problem.costs)])
+    scale = max(sizes.max(initial=0.0), np.finfo(float).tiny)
+    tour, bound = _solve(replace(problem, costs=problem.costs / scale), prove)
+    return tour, bound * scale
+
+
+def _solve(problem, prove):
+    cycles, bound = [], -np.inf
+    if problem.directed:
+        disjoint, bound = disjoint_cycles(problem)
+        if np.isinf(bound):
+            return np.empty(0, np.int64), bound
+        if len(disjoint) == 1 and problem.allows(disjoint[0]):
+            return disjoint[0], bound
+        cycles = [cycle for cycle in patched(problem.costs, disjoint) if len(cycle) > 2]
+    tour = search_tour(problem, cycles)
+    if len(tour) and bound >= problem.price(tour) - CLOSED:
+        return tour, bound
+    program = CycleProgram(problem)
+    rounds = cut_rounds(program, tour, bound)
+    if len(rounds.tour) and not problem.low.any():
+        rounds = anchored_rounds(program, rounds)
+    tour, bound = rounds.tour, rounds.bound
+    if len(tour) and bound < problem.price(tour) - CLOSED:
+        tour = shaken_tour(problem, tour)
+    value = problem.price(tour) if len(tour) else np.inf
+    # Without a cycle at hand, whether there is one is a question that has to be answered.
+    if (prove or not len(tour)) and bound < value - CLOSED:
+        tour, bound = prove_tour(program, tour, bound)
+    return tour, bound
+
+
+# Cheapest cycles through some of the places: exact when small, certified always.
+
+
+MOST_PLACES = 16  # for the table: 2**15 x 15 entries, 4 MB
+
+
+def is_exact(N: int) -> bool:
+    """Whether ``cheapest_cycles`` finds the best cycle without being asked to."""
+    return N <= MOST_PLACES
+
+
+def cheapest_cycles(costs, *, directed, low=None, high=None, smallest=3, largest=None, prove=False):
+    r"""For every row a cycle of little cost, its cost, and a lower bound on the least cost.
+
+    A cycle visits three or more of the N places, each once, and costs the sum of its arcs,
+
+    .. math:: c(v_1, v_2) + c(v_2, v_3) + \dots + c(v_k, v_1),
+
+    of any sign. Up to 16 places that may be visited the answer is the best, by dynamic
+    programming over sets of places. Above, a local search meets a bound: from an assignment
+    with free self-loops (directed), then from a linear program with subtour inequalities.
+    Where ``costs`` are antisymmetric and neither places nor sizes are limited, the value is
+    at most 0 and at most the bound divided by floor(N / 3).
+
+    Parameters
+    ----------
+    costs : array of shape (n, N, N)
+        Costs of arcs from the first place to the second, symmetric unless ``directed``;
+        ``np.inf`` where there is no arc. The diagonal is not read.
+    directed : bool
+        Whether a cycle and its reverse are two.
+    low, high : bool arrays of shape (1 or n, N), default=None
+        Places that must, and that may, be visited; None for none and for all.
+    smallest, largest : int or int array of shape (n,)
+        Number of places of a cycle; never less than 3.
+    prove : bool, default=False
+        Close gaps by integer programs with subtour inequalities, within limits.
+
+    Returns
+    -------
+    tours : int array of shape (n, N)
+        Places in order of travel from the smallest number on, the second one smaller than
+        the last unless ``directed``; padded with -1.
+    values : array of shape (n,)
+        Infinite where there is no cycle.
+    bounds : array of shape (n,)
+        No cycle costs less; equal to ``values`` where these are proven to be the least.
+
+    References
+    ----------
+    Held and Karp (1962), "A dynamic programming approach to sequencing problems"; Fischetti,
+    Salazar and Toth (1997), "A branch-and-cut algorithm for the symmetric generalized
+    traveling salesman problem", for the subtour inequalities.
+
+    Examples
+    --------
+    >>> costs = np.ones((1, 4, 4))
+    >>> costs[0, [0, 2, 1], [2, 1, 0]] = -1.0
+    >>> tours, values, bounds = cheapest_cycles(costs, directed=True)
+    >>> tours.tolist(), values.tolist(), bounds.tolist()
+    ([[0, 2, 1, -1]], [-3.0], [-3.0])
+    """
+    return _cheapest(costs, directed, low, high, smallest, largest, prove, MOST_PLACES)
+
+
+def _cheapest(costs, directed, low, high, smallest, largest, prove, most_places):
+    """As above, where rows of more than ``most_places`` places do without the table."""
+    from skstruct.spaces.cycles._numba_decoding import table_rows
+
+    costs = _checked_costs(costs, directed)
+    n, N, _ = costs.shape
+    low, high = _checked_mask(low, "low", False, n, N), _checked_mask(high, "high", True, n, N)
+    smallest = np.maximum(_checked_sizes(smallest, "smallest", 3, n), 3)
+    largest = np.minimum(_checked_sizes(largest, "largest", N, n), N)
+    n_places = high.sum(axis=1)
+    possible = np.maximum(smallest, low.sum(axis=1)) <= np.minimum(largest, n_places)
+    possible &= ~(low & ~high).any(axis=1)
+    tours, bounds = np.full((n, N), -1, np.int64), np.full(n, np.inf)
+    few = np.flatnonzero(possible & (n_places <= most_places))
+    if len(few):
+        found = np.full((len(few), N), -1, np.int64)
+        limits = low[few], high[few], smallest[few], largest[few]
+        table_rows(costs[few], *limits, most_places, found)
+        tours[few] = found
+    many = np.flatnonzero(possible & (n_places > most_places))
+    for row in many:
+        places = np.flatnonzero(high[row])
+        limits = low[row, places], int(smallest[row]), min(int(largest[row]), len(places))
+        problem = Problem(costs[row][np.ix_(places, places)], directed, *limits)
+        tour, bounds[row] = solve_problem(problem, prove)
+        tours[row, : len(tour)] = places[tour]
+    tours = canonical(tours, directed)
+    values = price_tours(costs, tours)
+    bounds[few] = values[few]
+    return tours, values, _closed(bounds, values, costs)
+
+
+def _closed(bounds, values, costs):
+    """The bounds, or the values themselves where the two differ by rounding alone."""
+    finite = np.where(np.isfinite(costs), np.abs(costs), 0.0).max(axis=(1, 2), initial=0.0)
+    with np.errstate(invalid="ignore"):
+        close = np.abs(values - bounds) <= 1e-7 * np.maximum(finite, np.abs(values))
+    return np.where(close, values, np.minimum(bounds, values))
+
+
+def _checked_costs(costs, directed):
+    """A copy with an infinite diagonal."""
+    costs = np.array(costs, dtype=np.float64, order="C")
+    if costs.ndim != 3 or costs.shape[1] != costs.shape[2]:
+        raise ValueError(f"Costs of arcs have shape (n, N, N); got shape {costs.shape}.")
+    if costs.shape[1] < 3:
+        raise ValueError(f"A cycle needs three places or more; got {costs.shape[1]}.")
+    N = costs.shape[1]
+    costs[:, np.arange(N), np.arange(N)] = np.inf
+    bad = np.argwhere(np.isnan(costs) | (costs == -np.inf))
+    if len(bad):
+        row, u, v = bad[0]
+        raise ValueError(
+            f"Costs of arcs are numbers or +inf; in row {row} the arc from {u} to {v} "
+            f"costs {costs[row, u, v]}."
+        )
+    if not directed and not np.array_equal(costs, costs.swapaxes(1, 2)):
+        row, u, v = np.argwhere(costs != costs.swapaxes(1, 2))[0]
+        raise ValueError(
+            f"Costs without directions are symmetric; in row {row} they are "
+            f"{costs[row, u, v]} from {u} to {v} and {costs[row, v, u]} from {v} to {u}. "
+            "Use directed=True for costs that differ."
+        )
+    return costs
+
+
+def _checked_mask(mask, name, default, n, N):
+    mask = np.full((1, N), default) if mask is None else np.asarray(mask, dtype=bool)
+    if mask.ndim != 2 or mask.shape[1] != N or mask.shape[0] not in (1, n):
+        raise ValueError(f"{name} has shape (1, {N}) or ({n}, {N}); got shape {mask.shape}.")
+    return np.ascontiguousarray(np.broadcast_to(mask, (n, N)))
+
+
+def _checked_sizes(size, name, default, n):
+    size = np.asarray(default if size is None else size)
+    if size.shape not in ((), (1,), (n,)) or not np.issubdtype(size.dtype, np.integer):
+        raise ValueError(
+            f"{name} is a whole number or an array of {n}; got {size.dtype} of shape {size.shape}."
+        )
+    return np.ascontiguousarray(np.broadcast_to(size, (n,)).astype(np.int64))
+
+
+# The cheapest cycles within limits, the best one and the k best.
+
+
+ROUNDING = 1e-7  # share of the largest cost by which bounds may be off
+
+
+def decides_exactly(limits: CycleLimits) -> bool:
+    """Whether so few places may be visited that the best cycle is found for sure."""
+    return is_exact(int(limits.open.sum(axis=1).max()))
+
+
+@dataclass
+class CycleProblem:
+    """Costs of arcs, infinite where limits exclude them, and the other limits.
+
+    A known arc is expressed by its absence of alternatives. A known edge may be used in
+    either direction, which no matrix of possible arcs says: it is made so cheap that every
+    cycle with all known edges costs less than any cycle without one of them.
+    """
+
+    prices: np.ndarray  # as they came, shape: (n, N, N)
+    arcs: np.ndarray  # as they are decoded, shape: (n, N, N)
+    limits: CycleLimits
+    table: EdgeTable
+    bonus: np.ndarray  # how much cheaper every known edge is made, shape: (n,)
+
+    @classmethod
+    def of(cls, prices: np.ndarray, limits: CycleLimits, table: EdgeTable) -> CycleProblem:
+        """The problem of costs of arcs (n, N, N) within limits."""
+        n, N, _ = prices.shape
+        arcs, bonus = prices, np.zeros(n)
+        if limits.has_edges:
+            limits, must, may = limits.arcs(table)
+            if not table.directed and must.any():
+                largest = np.abs(arcs).max(axis=(1, 2), initial=0.0)
+                bonus = np.where(largest > 0, 3 * N * largest, 1.0)
+                arcs = arcs - bonus[:, None, None] * must
+            arcs = np.where(may, arcs, np.inf)
+        return cls(prices, arcs, limits, table, bonus)
+
+    def solve(self, rows=slice(None), allowed=None, directed=None, prove=False):
+        """Tours, values and bounds of some rows.
+
+        Parameters
+        ----------
+        allowed : bool array of shape (m, N, N), default=None
+            Which place may follow each; a place that may follow itself may be left out.
+        """
+        arcs, limits = self.arcs[rows], self.limits.rows(rows)
+        visited = limits.visited
+        if allowed is not None:
+            arcs = np.where(allowed, arcs, np.inf)
+            visited = visited | ~np.diagonal(allowed, axis1=1, axis2=2)
+        return cheapest_cycles(
+            arcs, directed=self.table.directed if directed is None else directed,
+            low=visited, high=limits.open, smallest=limits.smallest, largest=limits.largest,
+            prove=prove,
+        )  # fmt: skip
+
+    def best(self, prove: bool):
+        """Outputs, values (infinite where nothing was found) and bounds."""
+        tours, values, bounds = self.solve(prove=prove)
+        Z = tours_to_rows(tours, self.table)
+        if not self.limits.low.any():
+            return Z, values, bounds
+        met = (self.limits.low <= Z).all(axis=1)
+        values = np.where(met, price_tours(self.prices, tours), np.inf)
+        if decides_exactly(self.limits):
+            return Z, values, values
+        bounds = bounds + (1 - ROUNDING) * self.bonus * self.limits.low.sum(axis=1)
+        # A third of the bonus is N times the largest cost: cycles with all known edges cost less.
+        bounds = np.where((self.bonus > 0) & (bounds > self.bonus / 3), np.inf, bounds)
+        return Z, values, np.minimum(bounds, values)
+
+    def k_best(self, k: int):
+        """The k cheapest, as outputs (n, k', d) and whether they are any (n, k').
+
+        A cycle is the sequence of what follows each place. Where direction does not matter,
+        every cycle is two such sequences of the same cost: among the first 2k are k cycles.
+        """
+        n, N, _ = self.arcs.shape
+
+        def best_within(rows, allowed):
+            tours, values, _ = self.solve(rows, allowed, directed=True)
+            return _followers(tours), values
+
+        m = k if self.table.directed else 2 * k
+        following, values = k_best_sequences(best_within, n, N, N, m)
+        row, rank, place = np.nonzero(following != np.arange(N))
+        Z = np.zeros((*values.shape, len(self.table.edges)), np.int8)
+        Z[row, rank, self.table.column[place, following[row, rank, place]]] = 1
+        found = np.isfinite(values) & (self.limits.low[:, None] <= Z).all(axis=2)
+        if not self.table.directed:
+            found &= _first_of_each(Z)
+        return Z, found
+
+
+def _followers(tours: np.ndarray) -> np.ndarray:
+    """For every place the one that follows, itself where it is left out; shape (n, N)."""
+    following = np.tile(np.arange(tours.shape[1]), (len(tours), 1))
+    row, step = np.nonzero(tours >= 0)
+    after = np.where(step + 1 < (tours >= 0).sum(axis=1)[row], step + 1, 0)
+    following[row, tours[row, step]] = tours[row, after]
+    return following
+
+
+def _first_of_each(Z: np.ndarray) -> np.ndarray:
+    """Marks outputs (n, m, d) that did not occur before in their row; shape (n, m)."""
+    first = np.zeros(Z.shape[:2], bool)
+    for row, outputs in enumerate(Z):
+        first[row, np.unique(outputs, axis=0, return_index=True)[1]] = True
+    return first

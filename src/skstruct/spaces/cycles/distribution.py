@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distributions over cycles: uniform, exact for few nodes, and proposals of Markov chains."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from skstruct._arrays.memory import check_square_fits
+from skstruct.solvers.distributions import Law
+from skstruct.solvers.proposals import Moves
+from skstruct.spaces.base import BaseSpace, check_feasible
+from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.cycles.tours import (
+    CycleCounts,
+    arc_columns,
+    cycles_by_size,
+    list_tours,
+    rows_to_tours,
+    sample_tours,
+    tours_to_rows,
+)
+from skstruct.spaces.edge_sets.distribution import PathGraph, PathLaw
+from skstruct.spaces.edge_sets.space import EdgeSetSpace
+
+MOST_PLACES = 15  # 1.5 million steps
+
+
+def cycle_paths(column, may, must, sizes, directed: bool) -> PathGraph | None:
+    r"""All cycles within limits; None where there are too many places.
+
+    A cycle begins at the first of its places, and a state is the set of places that were
+    visited since with the last of them (Held and Karp): :math:`N^2 2^N` steps. Without
+    direction every cycle is two paths.
+
+    Parameters
+    ----------
+    column : int array of shape (N, N)
+        Column of the arc from the first place to the second; symmetric without direction.
+    may : bool array of shape (N, N)
+        Arcs that may be used, within places that may be visited.
+    must : bool array of shape (N,)
+        Places that must be visited.
+    sizes : smallest and largest number of places, at least 3
+    """
+    from skstruct.spaces.cycles._numba_distribution import list_steps, members
+
+    places = np.flatnonzero(may.any(axis=1) | must)
+    places = places[np.argsort(~must[places], kind="stable")]
+    n_places, n_columns = len(places), int(column.max()) + 1
+    sizes = max(sizes[0], 3), min(sizes[1], n_places)
+    if n_places > MOST_PLACES or sizes[0] > sizes[1]:
+        return None if n_places > MOST_PLACES else _no_path(n_columns)
+    within = np.ix_(places, places)
+    n_must = int(must.sum())
+    n_blocks = 1 if n_must else n_places - 2
+    behind = n_places - 1 - np.arange(n_blocks)
+    first = np.zeros(2 + int((behind << behind).sum()) + 1, np.int64)
+    problem = (
+        np.ascontiguousarray(column[within]), np.ascontiguousarray(may[within]), n_must, n_blocks,
+        sizes, members(n_places - 1), first,
+    )  # fmt: skip
+    nothing = np.zeros(0, np.int32)
+    n_steps = list_steps(*problem, nothing, nothing, False)
+    target, taken = np.empty(n_steps, np.int32), np.empty(n_steps, np.int32)
+    list_steps(*problem, target, taken, True)
+    return PathGraph(first, target, taken, n_columns, sizes[1], 1 if directed else 2)
+
+
+def _no_path(n_columns: int) -> PathGraph:
+    none = np.zeros(0, np.int32)
+    return PathGraph(np.zeros(3, np.int64), none, none, n_columns, 0)
+
+
+class SignedLaw(Law):
+    r"""A law of arcs, seen by pairs: :math:`\psi` is 1 for an arc there and -1 for one back.
+
+    Parameters
+    ----------
+    law : Law
+        Of arcs, where the score of an arc back is minus that of the arc there.
+    there, back : int arrays of shape (d,)
+        Columns of the two arcs of every pair.
+    """
+
+    def __init__(self, law, there, back):
+        self.law, self.there, self.back = law, there, back
+        self.log_partition = law.log_partition
+
+    def marginals(self):
+        chances = self.law.marginals()
+        return chances[:, self.there] - chances[:, self.back]
+
+    def sample(self, n, rng):
+        return self.law.sample(n, rng)
+
+
+# Local moves among simple cycles through some of the places.
+
+
+REORDERINGS, REPLACE, RESIZE = [0, 1], [2], [3]
+
+
+class TourMoves(Moves):
+    """Parts are turned round, places move along the cycle, come in, go out, or are replaced.
+
+    A state is the number k of places on the cycle and then all places that may be visited,
+    those of the cycle first and in order of travel. Kinds of moves that limits rule out are
+    not tried.
+
+    Parameters
+    ----------
+    places : int array
+        Those that may be visited, at least three.
+    must : bool array of shape (N,)
+        Those that must be.
+    sizes : smallest and largest number of places
+    column : int array of shape (N, N)
+        Which score an arc has.
+    sign : array of shape (N, N)
+        What that score is multiplied by.
+    both_ways : bool
+        Whether all arcs have the score of their reverse.
+    tours_of, rows_of : callables
+        Canonical outputs to tours (n, N), padded with -1, and back.
+    """
+
+    def __init__(self, places, must, sizes, column, sign, both_ways, tours_of, rows_of):
+        self.places, self.must = np.asarray(places, dtype=np.int64), must
+        self.column, self.sign = np.ascontiguousarray(column), np.ascontiguousarray(sign)
+        self.both_ways, self.tours_of, self.rows_of = bool(both_ways), tours_of, rows_of
+        m = len(places)
+        self.sizes = max(int(sizes[0]), int(must.sum()), 3), min(int(sizes[1]), m)
+        kinds = list(REORDERINGS)
+        if self.sizes[0] < m and must.sum() < self.sizes[1]:
+            kinds += REPLACE
+        if self.sizes[0] < self.sizes[1]:
+            kinds += RESIZE
+        self.kinds = np.array(kinds, np.int64)
+        self.sweep = m * (m - 1)
+
+    def start(self, outputs):
+        tours = self.tours_of(np.asarray(outputs))
+        n, n_places = tours.shape
+        # Places are sorted by when they are visited, the others behind.
+        when = np.tile(np.arange(n_places, 2 * n_places), (n, 1))
+        row, step = np.nonzero(tours >= 0)
+        when[row, tours[row, step]] = step
+        order = np.argsort(when[:, self.places], axis=1)
+        size = (tours >= 0).sum(axis=1)
+        return np.ascontiguousarray(np.column_stack([size, self.places[order]]))
+
+    def outputs(self, states):
+        tours = np.full((len(states), len(self.must)), -1, np.int64)
+        m = len(self.places)
+        tours[:, :m] = np.where(np.arange(m) < states[:, :1], states[:, 1:], -1)
+        return self.rows_of(tours)
+
+    def walk(self, states, scores, row, beta, n_steps, streams):
+        from skstruct.spaces.cycles._numba_distribution import walk_cycles
+
+        accepted = np.zeros(len(states), np.int64)
+        problem = self.kinds, self.sizes, self.must, self.both_ways, self.column, self.sign
+        walk_cycles(states, *problem, scores, row, beta, n_steps, streams, accepted)
+        return accepted
+
+
+# Cycles within limits under the uniform distribution: counts, moments, samples, lists.
+
+
+class UniformCycles(EdgeSetSpace):
+    """Cycles within limits: how many there are, their moments, samples and the list.
+
+    Limits on places and sizes are counted in closed form, and so are moments as long as all
+    places are alike. Everything else comes from the list of all cycles, where that is short.
+    """
+
+    @property
+    @abstractmethod
+    def _signed(self) -> bool:
+        """Whether psi are signed pairs; an error where that name is not known."""
+
+    def _one_row(self):
+        """The :class:`CycleLimits`, if all rows have the same."""
+        return super()._one_row()
+
+    # ------------------------------------------------------------- counts
+    def _by_size(self) -> list[int]:
+        """Directed cycles of 0, 1, 2, ... places, where edges are not limited."""
+        limits = self._one_row()
+        n_held = int(limits.visited.sum())
+        if (limits.visited & ~limits.open).any():
+            return [0]
+        counts = cycles_by_size(int(limits.open.sum()) - n_held, n_held)
+        inside = range(int(limits.smallest[0]), int(limits.largest[0]) + 1)
+        return [count if size in inside else 0 for size, count in enumerate(counts)]
+
+    @cached_property
+    def _count(self) -> int:
+        if self._one_row().has_edges:
+            return len(self._listed)
+        return sum(self._by_size()) // (1 if self.directed else 2)
+
+    def _counts(self) -> CycleCounts | None:
+        """Counts through arcs, where all places are alike."""
+        limits = self._one_row()
+        if limits.has_edges or limits.has_places:
+            return None
+        sizes = int(limits.smallest[0]), int(limits.largest[0])
+        return CycleCounts.of(len(self.nodes_), *sizes)
+
+    # ------------------------------------------------------------- moments
+    def mean_embedding(self) -> np.ndarray:
+        """Mean of psi over all cycles; shape (d,)."""
+        self._check_not_empty()
+        counts = self._counts()
+        if counts is None:
+            return self.embed(self._listed).mean(axis=0)
+        if self._signed:  # a cycle and its reverse cancel
+            return np.zeros(len(self.edges_) // 2)
+        return np.full(len(self.edges_), counts.mean(self.directed))
+
+    def covariance(self):
+        """Covariance of psi over all cycles, by its eigenspaces where all places are alike."""
+        self._check_not_empty()
+        counts = self._counts()
+        if counts is None:
+            return BaseSpace.covariance(self)
+        if self._signed:
+            return counts.signed_pairs()
+        return counts.arcs() if self.directed else counts.edges()
+
+    def second_moment(self) -> np.ndarray:
+        """Mean of psi psi' over all cycles; shape (d, d)."""
+        self._check_not_empty()
+        mean = self.mean_embedding()
+        check_square_fits(
+            len(mean), "The second moment", "covariance() and mean_embedding() need no matrix."
+        )
+        if self._counts() is None:
+            psi = self.embed(self._listed)
+            return psi.T @ psi / len(psi)
+        return self.covariance().dense() + np.outer(mean, mean)
+
+    # ------------------------------------------------------------- lists and samples
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
+        """All cycles in canonical form, shorter ones first; shape (size, d)."""
+        known_edges = self._one_row().has_edges
+        if not known_edges:
+            check_few(self._count, limit, self, "cycles")
+        limits, _, may = self._one_row().arcs(self._table)
+        sizes = int(limits.smallest[0]), int(limits.largest[0])
+        tours = list_tours(limits.visited[0], may[0], sizes, self.directed, limit)
+        Z = tours_to_rows(tours, self._table)
+        return Z[limits.allow(Z)] if known_edges else Z
+
+    def sample(self, n: int, rng) -> np.ndarray:
+        """``n`` cycles drawn uniformly and independently; shape (n, d)."""
+        self._check_not_empty()
+        rng, limits = np.random.default_rng(rng), self._one_row()
+        if limits.has_edges:
+            return self._listed[rng.integers(len(self._listed), size=n)]
+        low, high = limits.visited[0], limits.open[0]
+        return tours_to_rows(sample_tours(n, rng, low, high, self._by_size()), self._table)
+
+
+# Laws of cycles through few places, and local moves among cycles through many.
+
+
+class LawfulCycles(UniformCycles):
+    """Cycles with scores: exact laws for up to 15 places, Markov chains for any number."""
+
+    @cached_property
+    def _paths(self) -> PathGraph | None:
+        """All cycles as paths; None where there are too many places."""
+        limits, must, may = self._one_row().arcs(self._table)
+        if not self.directed and must.any():
+            return None  # which of its two ways a known edge is used is in no state
+        sizes = int(limits.smallest[0]), int(limits.largest[0])
+        return cycle_paths(self._table.column, may[0], limits.visited[0], sizes, self.directed)
+
+    def _forget(self):
+        super()._forget()
+        self.__dict__.pop("_paths", None)
+
+    def _limited(self, limits):
+        narrowed = super()._limited(limits)
+        narrowed.__dict__.pop("_paths", None)
+        return narrowed
+
+    def law(self, scores):
+        """Laws of cycles by sums over sets of places; scores of shape (n, d)."""
+        d = len(self.edges_)
+        scores = self._checked_scores(scores, d // 2 if self._signed else d)
+        self._check_rows(len(scores))
+        if self.limits_.n_rows is not None or self._paths is None:
+            return super().law(scores)
+        law: PathLaw | SignedLaw
+        if self._signed:
+            there, back = arc_columns(len(self.nodes_))
+            arcs = np.empty((len(scores), d))
+            arcs[:, there], arcs[:, back] = scores, -scores
+            law = SignedLaw(PathLaw(self._paths, arcs), there, back)
+        else:
+            law = PathLaw(self._paths, scores)
+        check_feasible(np.isfinite(law.log_partition), self)
+        return law
+
+    def moves(self):
+        """Parts are turned round or moved, and places come in and go out.
+
+        None where edges are known: such cycles need not be within reach of each other.
+        """
+        limits = self.limits_
+        if limits.n_rows is not None or limits.has_edges:
+            return None
+        self._check_not_empty()
+        n_places, table = len(self.nodes_), self._table
+        column, sign = table.column, np.ones((n_places, n_places))
+        if self._signed:
+            u, v = np.triu_indices(n_places, 1)
+            column = np.full_like(column, -1)
+            column[u, v] = column[v, u] = np.arange(len(u))
+            sign[v, u] = -1.0
+        return TourMoves(
+            np.flatnonzero(limits.open[0]), limits.visited[0],
+            (limits.smallest[0], limits.largest[0]), column, sign, not self.directed,
+            tours_of=lambda Z: rows_to_tours(Z, table)[0],
+            rows_of=lambda tours: tours_to_rows(tours, table),
+        )  # fmt: skip

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Linear programs over arcs and nodes with subtour inequalities, added as they break.
+
+With x the arcs of a cycle and y its places, a set S with i in S and j outside obeys
+
+.. math:: x(\delta^+(S)) = y(S) - x(E(S)) \ge [\text{visits } S] + [\text{visits the rest}] - 1
+    \ge y_i + y_j - 1,
+
+for edges without directions in the same form. Where every cycle has to visit S, because a
+place there must be visited or too few places are left outside, 1 takes the place of y_i.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
+from skstruct.solvers.binary_programs import ROUND
+from skstruct.solvers.linear_programs import solve_linear_program, weak_dual_bounds
+from skstruct.spaces.cycles.search import Problem, guided_start, improved_tour, split_cycles
+
+VIOLATED = 1e-4  # by how much an inequality must be broken to be added
+WITNESSES = 2  # places on either side for which the inequality of a set is tried
+LEVELS = (0.25, 0.5, 0.75)  # sets joined by arcs above these are looked at too
+
+
+class Cut(NamedTuple):
+    """x(E(S)) - y(S) + y_i + y_j <= 1, with 1 in the stead of y_i or y_j where it is None."""
+
+    members: tuple[int, ...]
+    inside: int | None
+    outside: int | None
+
+    @property
+    def right(self) -> float:
+        return 1.0 - (self.inside is None) - (self.outside is None)
+
+
+def cuts_of(problem: Problem, members: np.ndarray, y: np.ndarray) -> list[Cut]:
+    """Inequalities of a set (N,) of places at the point y, the strongest first.
+
+    With one witness the next point would visit another place of the set in its stead.
+    """
+    N = len(y)
+    if 2 * members.sum() > N:  # the same inequality, of the smaller side
+        members = ~members
+
+    def witnesses(side):
+        if (problem.low & side).any() or N - side.sum() < problem.smallest:
+            return [None]
+        order = np.argsort(np.where(side, -y, 1.0), kind="stable")
+        return order[: min(WITNESSES, int(side.sum()))].tolist()
+
+    inside, outside = witnesses(members), witnesses(~members)
+    places = tuple(np.flatnonzero(members).tolist())
+    cuts = [Cut(places, i, outside[0]) for i in inside]
+    return cuts + [Cut(places, inside[0], j) for j in outside[1:]]
+
+
+def violation(cut: Cut, weight: np.ndarray, y: np.ndarray) -> float:
+    """By how much a cut is broken; ``weight`` (N, N) is x of both arcs between two places."""
+    S = list(cut.members)
+    left = weight[np.ix_(S, S)].sum() / 2 - y[S].sum()
+    for place in (cut.inside, cut.outside):
+        left += 0.0 if place is None else y[place]
+    return float(left - cut.right)
+
+
+def violated_cuts(problem: Problem, weight: np.ndarray, y: np.ndarray) -> list[Cut]:
+    """Inequalities that the point breaks, from parts, from pairs and from smallest cuts.
+
+    ``weight`` (N, N) is x of every arc, symmetric where there are no directions.
+    """
+    from skstruct.spaces.cycles._numba_decoding import small_cuts
+
+    weight = weight + weight.T if problem.directed else weight
+    sets = [*_parts(weight, 1e-6), *_pairs(weight, y)]
+    for level in LEVELS:
+        sets += _parts(weight, level)
+    sink = int(np.where(problem.low, 2.0, y).argmax())
+    sets += list(small_cuts(weight / 2, y, sink, VIOLATED))
+    cuts = dict.fromkeys(cut for members in sets for cut in cuts_of(problem, members, y))
+    return [cut for cut in cuts if violation(cut, weight, y) > VIOLATED]
+
+
+def _parts(weight, level):
+    """Sets of two or more places that arcs above a level join."""
+    from scipy.sparse.csgraph import connected_components
+
+    count, part = connected_components(weight > level, directed=False)
+    large = np.flatnonzero(np.bincount(part, minlength=count) > 1)
+    return [part == k for k in large] if len(large) > 1 or count > 1 else []
+
+
+def _pairs(weight, y):
+    """Two places with more between them than one of them has."""
+    u, v = np.nonzero(np.triu(weight, 1) > np.minimum.outer(y, y) + VIOLATED)
+    sets = np.zeros((len(u), len(y)), bool)
+    sets[np.arange(len(u)), u] = sets[np.arange(len(u)), v] = True
+    return list(sets)
+
+
+# Cheapest cycles as a linear program over arcs and places, with subtour inequalities.
+#
+# Every place is left once and entered once where it is visited: x(out of v) = x(into v) = y_v,
+# or x(at v) = 2 y_v without directions. Arcs that no cycle cheaper than a known one can use,
+# as their reduced costs say, are left out as soon as that is known.
+
+
+PATIENCE = 3  # rounds with little gain before the rounds end
+ANCHORED_PATIENCE = 8  # the same where some place must be visited
+MARGIN = 1e-9  # of the largest cost: how much dearer an arc must be to be left out
+
+
+class CycleProgram:
+    """The arcs and inequalities so far; columns are the arcs, then the places."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        there = np.isfinite(problem.costs)
+        ends = np.nonzero(there if problem.directed else np.triu(there))
+        self.tails, self.heads = ends  # shape: (arcs,)
+        self.cuts: list[Cut] = []
+        self._rows: list[np.ndarray] = []  # of every cut: (N,), membership
+
+    @property
+    def patience(self) -> int:
+        """Rounds with little gain that are worth while."""
+        return ANCHORED_PATIENCE if self.problem.low.any() else PATIENCE
+
+    @property
+    def cost(self) -> np.ndarray:
+        N = len(self.problem.costs)
+        return np.concatenate([self.problem.costs[self.tails, self.heads], np.zeros(N)])
+
+    def add(self, cuts: list[Cut]) -> None:
+        """Add inequalities that are not there yet."""
+        known = set(self.cuts)
+        for cut in cuts:
+            if cut not in known:
+                self.cuts.append(cut)
+                member = np.zeros(len(self.problem.costs), bool)
+                member[list(cut.members)] = True
+                self._rows.append(member)
+
+    def system(self):
+        """A_eq, b_eq, A_ub, b_ub, low, high."""
+        N, arcs = len(self.problem.costs), len(self.tails)
+        place, at, one = np.arange(N), np.arange(arcs), np.ones(arcs)
+        shape = (N, arcs)
+        away = sparse.csr_array((one, (self.tails, at)), shape=shape)
+        into = sparse.csr_array((one, (self.heads, at)), shape=shape)
+        y = sparse.csr_array((np.ones(N), (place, place)), shape=(N, N))
+        if self.problem.directed:
+            A_eq = sparse.block_array([[away, -y], [into, -y]], format="csr")
+        else:
+            A_eq = sparse.block_array([[away + into, -2 * y]], format="csr")
+        A_ub, b_ub = self._inequalities()
+        low = np.concatenate([np.zeros(arcs), self.problem.low.astype(float)])
+        return A_eq, np.zeros(A_eq.shape[0]), A_ub, b_ub, low, np.ones(arcs + N)
+
+    def _inequalities(self):
+        N, arcs = len(self.problem.costs), len(self.tails)
+        total = np.concatenate([np.zeros(arcs), np.ones(N)])
+        rows = [sparse.csr_array(-total[None]), sparse.csr_array(total[None])]
+        right = [-float(self.problem.smallest), float(self.problem.largest)]
+        if self.cuts:
+            member = np.array(self._rows)
+            within = sparse.csr_array((member[:, self.tails] & member[:, self.heads]) * 1.0)
+            places = -member.astype(float)
+            for row, cut in zip(places, self.cuts):
+                for v in (cut.inside, cut.outside):
+                    if v is not None:
+                        row[v] += 1.0
+            rows.append(sparse.hstack([within, sparse.csr_array(places)], format="csr"))
+            right += [cut.right for cut in self.cuts]
+        return sparse.vstack(rows, format="csr"), np.array(right)
+
+    def relax(self):
+        """The best point, a proven bound on every cycle of the arcs, and reduced costs."""
+        cost, system = self.cost, self.system()
+        answer = solve_linear_program(cost, *system)
+        prices = answer.eq_prices[None], answer.ub_prices[None]
+        bound = weak_dual_bounds(cost[None], *system, *prices, answer.point[None])[0]
+        reduced = cost - system[0].T @ answer.eq_prices - system[2].T @ answer.ub_prices
+        return answer.point, float(bound), reduced
+
+    def holds(self, tour: np.ndarray) -> bool:
+        """Whether the arcs of a cycle are all in the program."""
+        return len(tour) > 0 and self._on(tour).sum() == len(tour)
+
+    def visiting(self, place: int) -> CycleProgram:
+        """A copy for the cycles that visit a place."""
+        low = self.problem.low.copy()
+        low[place] = True
+        return self._copy(replace(self.problem, low=low), np.zeros(len(self.tails), bool))
+
+    def avoiding(self, place: int) -> CycleProgram:
+        """A copy for the cycles that do not."""
+        return self._copy(self.problem, (self.tails == place) | (self.heads == place))
+
+    def _copy(self, problem, left_out):
+        other = CycleProgram(problem)
+        other.tails, other.heads = self.tails[~left_out], self.heads[~left_out]
+        other.cuts, other._rows = list(self.cuts), list(self._rows)
+        return other
+
+    def _on(self, tour):
+        """Which arcs are those of a cycle."""
+        ends = np.column_stack([tour, np.roll(tour, -1)])
+        if not self.problem.directed:
+            ends.sort(axis=1)
+        N = len(self.problem.costs)
+        return np.isin(self.tails * N + self.heads, ends[:, 0] * N + ends[:, 1])
+
+    def leave_out(self, dear: np.ndarray) -> None:
+        """Leave out arcs, (arcs,) of bool."""
+        self.tails, self.heads = self.tails[~dear], self.heads[~dear]
+
+    def too_dear(self, bound: float, reduced: np.ndarray, tour: np.ndarray) -> np.ndarray:
+        """Arcs whose cycles all cost as much as ``tour``, or more; those of the tour are kept."""
+        value = self.problem.price(tour)
+        dear = bound + reduced[: len(self.tails)] > value + MARGIN * len(tour)
+        return dear & ~self._on(tour)
+
+    def weights(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """x of the arcs, (N, N) and symmetric without directions, and y, (N,)."""
+        N, arcs = len(self.problem.costs), len(self.tails)
+        weight = np.zeros((N, N))
+        weight[self.tails, self.heads] = point[:arcs]
+        return (weight if self.problem.directed else weight + weight.T), point[arcs:]
+
+
+# Rounds of the linear program, each with the subtour inequalities that the last one broke.
+
+
+MOST_ROUNDS = 60
+MOST_ANCHORS = 8  # places that cycles must visit or avoid, one after the other
+LEAST_PROGRESS = 0.02  # of the gap
+CLOSED = 1e-8  # of the largest cost, which is 1
+
+
+class Rounds(NamedTuple):
+    """What some rounds came to."""
+
+    tour: np.ndarray  # a cycle no dearer than the one at the beginning
+    bound: float  # on the cost of every cycle
+    y: np.ndarray  # shape: (N,), how much the last point visits places
+    complete: bool  # whether no inequality was broken in the end
+
+
+def cut_rounds(program: CycleProgram, tour: np.ndarray, bound: float = -np.inf) -> Rounds:
+    """Solve the program and add inequalities until none is broken, or little is gained.
+
+    Bounds hold for cycles of the arcs still in the program; the others cost as much as the
+    tour at hand, or more.
+    """
+    problem, patience = program.problem, program.patience
+    value, y, cuts = _value(problem, tour), np.zeros(len(problem.costs)), None
+    for _ in range(MOST_ROUNDS):
+        try:
+            point, lower, reduced = program.relax()
+        except InfeasibleError:
+            return Rounds(tour, bound if program.holds(tour) else value, y, True)
+        except UnverifiedAnswerError:
+            break
+        patience -= lower - bound <= LEAST_PROGRESS * (value - lower)
+        bound = max(bound, min(lower, value))
+        for found in (integral_tour(program, point), guided_tour(program, point)):
+            if _value(problem, found) < value:
+                tour, value = found, problem.price(found)
+        weight, y = program.weights(point)
+        if bound >= value - CLOSED or not patience:
+            break
+        cuts = violated_cuts(problem, weight, y)
+        if not cuts:
+            break
+        if len(tour):
+            program.leave_out(program.too_dear(lower, reduced, tour))
+        program.add(cuts)
+    return Rounds(tour, min(bound, value), y, cuts == [])
+
+
+def anchored_rounds(program: CycleProgram, rounds: Rounds) -> Rounds:
+    """A better bound where no place must be visited and the rounds so far left a gap.
+
+    Then the inequalities are weak: half of a cycle here and half of one there may do. Cycles
+    that visit a certain place have strong ones; those that avoid it go on with another place.
+    """
+    problem = program.problem
+    visiting = np.inf  # no cycle that visits a place tried so far costs less
+    for _ in range(MOST_ANCHORS):
+        place = int(rounds.y.argmax())
+        settled = rounds.complete and rounds.y[place] > 1 - ROUND  # nothing to gain
+        value = _value(problem, rounds.tour)
+        if settled or rounds.bound >= min(visiting, value - CLOSED):
+            break
+        with_it = cut_rounds(program.visiting(place), rounds.tour, rounds.bound)
+        visiting = min(visiting, with_it.bound)
+        program = program.avoiding(place)
+        rounds = cut_rounds(program, with_it.tour, rounds.bound)
+    bound = min(visiting, rounds.bound, _value(problem, rounds.tour))
+    return rounds._replace(bound=bound)
+
+
+def _value(problem, tour):
+    return problem.price(tour) if len(tour) else np.inf
+
+
+def guided_tour(program: CycleProgram, point: np.ndarray) -> np.ndarray:
+    """What local search makes of a point; empty if nothing that obeys all limits."""
+    start = guided_start(program.problem, *program.weights(point))
+    return improved_tour(program.problem, [start], np.zeros(1, bool))
+
+
+def integral_tour(program: CycleProgram, point: np.ndarray) -> np.ndarray:
+    """The cycle that a point stands for; empty if it is none that obeys all limits."""
+    whole = np.abs(point - np.rint(point)).max() <= ROUND
+    cycles = integral_cycles(program, point) if whole else []
+    one = len(cycles) == 1 and program.problem.allows(cycles[0])
+    return cycles[0] if one else np.empty(0, np.int64)
+
+
+def integral_cycles(program: CycleProgram, point: np.ndarray) -> list[np.ndarray]:
+    """The cycles of a point of whole numbers."""
+    used = np.rint(point[: len(program.tails)]) > 0
+    tails, heads = program.tails[used], program.heads[used]
+    following = np.arange(len(program.problem.costs))
+    if program.problem.directed:
+        following[tails] = heads
+        return split_cycles(following)
+    return _undirected_cycles(tails, heads, len(following))
+
+
+def _undirected_cycles(tails, heads, N):
+    """Cycles of edges that meet every place twice or not at all."""
+    near: list[list[int]] = [[] for _ in range(N)]
+    for u, v in zip(tails.tolist(), heads.tolist()):
+        near[u].append(v)
+        near[v].append(u)
+    cycles, seen = [], np.zeros(N, bool)
+    for start in range(N):
+        cycle, place = [], start
+        while near[place] and not seen[place]:
+            seen[place] = True
+            cycle.append(place)
+            ahead = [v for v in near[place] if not seen[v]]
+            place = ahead[0] if ahead else place
+        if cycle:
+            cycles.append(np.array(cycle))
+    return cycles

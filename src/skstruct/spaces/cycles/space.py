@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simple cycles through some of N places: tours, round trips, routes."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from skstruct._arrays.checks import check_costs
+from skstruct.exceptions import UndecidableError
+from skstruct.spaces.base import (
+    EXACT,
+    Decoded,
+    Guarantee,
+    check_feasible,
+    check_k,
+    decoded_or_infeasible,
+)
+from skstruct.spaces.constraints import check_n_rows, label_mask
+from skstruct.spaces.cycles.constraints import CycleLimits, read_sizes
+from skstruct.spaces.cycles.decoding import CycleProblem, decides_exactly
+from skstruct.spaces.cycles.distribution import LawfulCycles
+from skstruct.spaces.cycles.formats import learn_places, read_tours, tour_rows, why_not_a_cycle
+from skstruct.spaces.cycles.tours import SHORTEST, arc_columns, rows_to_tours, tours_to_rows
+from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges
+
+EMBEDDINGS = ("signed pairs", "indicators")
+
+
+class Cycles(LawfulCycles):
+    r"""Simple cycles through at least three of N places.
+
+    Outputs are lists of places in order of travel, the way back to the first one implied;
+    or sets of edges, networkx graphs, 0/1 arrays (n, d), adjacency arrays (n, N, N). The form
+    that came in comes out; lists start at the place that is first in ``nodes_``. Without
+    direction a cycle and its reverse are the same. Where places are pairs themselves, such as
+    squares of a board, give ``nodes``: a list of pairs is read as one of edges otherwise.
+
+    Canonical outputs are int8 (n, d): 0/1 over the arcs (u, v), row by row, or over the edges
+    u < v. There are :math:`\sum_{i \geq 3} \binom{N}{i}(i-1)!` directed cycles, and half as
+    many without direction.
+
+    Parameters
+    ----------
+    nodes : sequence of names, int or networkx graph, default=None
+        The places; learned from ``Y`` when None.
+    directed : bool, default=True
+    embedding : "signed pairs" or "indicators", default=None
+        :math:`\psi(z)`. "indicators" are the 0/1 numbers themselves. "signed pairs", for
+        directed cycles only and their default, have one number for each pair u < v: 1 where
+        the cycle goes from u to v, -1 where it goes from v to u. These see directions only,
+        not *which* places are visited: what goes into a place goes out of it, so that a cost
+        :math:`p_u - p_v` of going from u to v is zero for every cycle. Use "indicators" where
+        places or arcs have a worth of their own.
+    prove : bool, default=False
+        With more than 16 places the answer may have a gap to its bound: close it by integer
+        programs, in up to two minutes a row. The bounds say where that did not suffice.
+    limits : CycleLimits, default=None
+        What ``restrict`` sets.
+
+    Notes
+    -----
+    A path with known start and end is a cycle in which the arc from its end to its start is
+    known: ``restrict(include_edges=[(end, start)])``; see the last example.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> space = Cycles().fit([["Bonn", "Rome", "Oslo"], ["Riga", "Oslo", "Rome", "Bonn"]])
+    >>> space.nodes_, space.size()
+    (('Bonn', 'Oslo', 'Riga', 'Rome'), 14)
+    >>> costs = np.array([[1.0, 0.2, -0.5, 0.3, 2.0, 0.1]])  # Bonn-Oslo, Bonn-Riga, ...
+    >>> best = space.argmin(costs)
+    >>> space.restore(best.outputs)[0], best.values.round(2), best.bounds.round(2)
+    (['Bonn', 'Rome', 'Oslo'], array([-3.5]), array([-3.5]))
+    >>> short = space.restrict(include=["Riga"], max_size=3)
+    >>> short.restore(short.argmin(costs).outputs)[0]
+    ['Oslo', 'Riga', 'Rome']
+
+    The cheapest path from Bonn to Riga, with a cost for every arc:
+
+    >>> arcs = space.with_embedding("indicators").restrict(include_edges=[("Riga", "Bonn")])
+    >>> path = arcs.argmin(np.arange(12.0)[None])
+    >>> arcs.restore(path.outputs)[0]
+    ['Bonn', 'Oslo', 'Riga']
+
+    References
+    ----------
+    Vembu (2010), "Learning to predict combinatorial structures", appendix B.
+    """
+
+    def __init__(self, nodes=None, directed=True, embedding=None, *, prove=False, limits=None):
+        self.nodes = nodes
+        self.directed = directed
+        self.embedding = embedding
+        self.prove = prove
+        self.limits = limits
+
+    # ------------------------------------------------------------- embedding
+    @property
+    def embedding(self) -> str:
+        """The name of psi."""
+        if self._given_embedding is None:
+            return "signed pairs" if self.directed else "indicators"
+        return self._given_embedding
+
+    @embedding.setter
+    def embedding(self, name):
+        self._given_embedding = name
+
+    def get_params(self, deep=True):
+        # None is a parameter: a clone may be given another direction.
+        return super().get_params(deep) | {"embedding": self._given_embedding}
+
+    @property
+    def _signed(self) -> bool:
+        if self.embedding not in EMBEDDINGS:
+            raise ValueError(
+                f"Cycles: embedding is 'signed pairs' or 'indicators'; got {self.embedding!r}."
+            )
+        signed = self.embedding == "signed pairs"
+        if signed and not self.directed:
+            raise ValueError("Cycles: signed pairs are of directed cycles; use 'indicators'.")
+        return signed
+
+    @property
+    def labels_(self) -> tuple:
+        """Names of the coordinates of psi: pairs, +1 from the first to the second; or edges."""
+        table = self._table
+        if self._signed:
+            table = EdgeTable(self.nodes_, complete_edges(len(self.nodes_), False), False)
+        return table.labels
+
+    def embed(self, Z):
+        """psi, float64 of shape (n, d)."""
+        if not self._signed:
+            return np.asarray(Z, dtype=np.float64)
+        there, back = arc_columns(len(self.nodes_))
+        Z = np.asarray(Z)
+        return np.subtract(Z[:, there], Z[:, back], dtype=np.float64)
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        known = EMBEDDINGS if self.directed else ("indicators",)
+        if name not in known or name == self.embedding:
+            return super().with_embedding(name, outputs, candidates)
+        view = copy.copy(self)
+        view.embedding = name
+        return view
+
+    def lift(self, costs, embedding):
+        """Costs of signed pairs as costs of arcs: c from u to v, -c from v to u."""
+        if embedding != "signed pairs" or self._signed or not self.directed:
+            return super().lift(costs, embedding)
+        there, back = arc_columns(len(self.nodes_))
+        costs = check_costs(costs, len(there), used_by="Cycles")
+        lifted = np.empty((len(costs), 2 * len(there)))
+        lifted[:, there], lifted[:, back] = costs, -costs
+        return lifted
+
+    def sibling(self, Z):
+        """The reverse of each cycle, for which signed pairs have the opposite sign."""
+        if not self._signed:
+            raise ValueError("Cycles: only signed pairs turn their sign with the direction.")
+        there, back = arc_columns(len(self.nodes_))
+        Z = np.asarray(Z)
+        turned = np.empty_like(Z)
+        turned[:, there], turned[:, back] = Z[:, back], Z[:, there]
+        return turned
+
+    # ------------------------------------------------------------- the user's form
+    def _possible_edges(self, nodes):
+        if len(nodes) < SHORTEST:
+            hint = "" if self.nodes is not None else " If places are pairs themselves, give nodes."
+            raise ValueError(
+                f"Cycles: a cycle has at least 3 places; there are {len(nodes)}.{hint}"
+            )
+        return super()._possible_edges(nodes)
+
+    def _read_graphs(self, Y, nodes):
+        self._signed  # noqa: B018 - an embedding that is wrong says so now
+        Y = list(Y) if hasattr(Y, "__next__") else Y  # it is looked at more than once
+        found = tour_rows(Y, nodes, "Cycles")
+        if found is None:
+            return super()._read_graphs(Y, nodes)
+        rows, form = found
+        if nodes is None:
+            nodes = learn_places(rows, "Cycles")
+            table = EdgeTable(nodes, self._possible_edges(nodes), self.directed)
+        else:
+            table = self._table
+        return tours_to_rows(read_tours(rows, nodes, "Cycles"), table), nodes, form
+
+    def tours(self, Z) -> np.ndarray:
+        """Places in order of travel, as positions in ``nodes_``, padded with -1; (n, N)."""
+        return rows_to_tours(np.asarray(Z), self._table)[0]
+
+    # ------------------------------------------------------------- members
+    def _holds(self, Z):
+        return rows_to_tours(Z, self._table)[1]
+
+    def _why_not(self, row):
+        return why_not_a_cycle(row, self._table)
+
+    @property
+    def limits_(self):
+        """What predicted cycles must obey, a :class:`CycleLimits`."""
+        N, d = len(self.nodes_), len(self.edges_)
+        if self.limits is None:
+            return CycleLimits.none(N, d)
+        if self.limits.low.shape[1] != d:
+            raise ValueError(
+                f"Cycles was restricted for {self.limits.low.shape[1]} edges between "
+                f"{self.limits.open.shape[1]} places; there are {d} between {N}."
+            )
+        return self.limits
+
+    def contains(self, Z):
+        """Whether each row is a cycle of this space, limits included; shape (n,)."""
+        inside = super().contains(Z)
+        row, column = np.nonzero(np.asarray(Z))
+        visited = np.zeros((len(inside), len(self.nodes_)), bool)
+        visited[row[:, None], self.edges_[column]] = True
+        return inside & self.limits_.allow_places(visited)
+
+    def restrict(
+        self,
+        *,
+        include=None,
+        exclude=None,
+        min_size=None,
+        max_size=None,
+        include_edges=None,
+        exclude_edges=None,
+    ):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        include, exclude : names of places, the same for all rows or a collection per row
+            Places to visit and places to avoid; also 0/1 arrays of shape (n, N).
+        min_size, max_size : int, or one per row
+            Limits on the number of places.
+        include_edges, exclude_edges : pairs of names, for all rows or a collection per row
+            Arcs (edges, without direction) that are used and that are not; also networkx
+            graphs, or 0/1 arrays of shape (n, d).
+        """
+        none = CycleLimits.none(len(self.nodes_), len(self.edges_))
+        smallest = read_sizes(min_size, "min_size", "Cycles")
+        largest = read_sizes(max_size, "max_size", "Cycles")
+        asked = CycleLimits(
+            low=self._table.mask(include_edges, "include_edges", "Cycles"),
+            high=~self._table.mask(exclude_edges, "exclude_edges", "Cycles"),
+            visited=label_mask(include, self.nodes_, "include", "Cycles"),
+            open=~label_mask(exclude, self.nodes_, "exclude", "Cycles"),
+            smallest=none.smallest if smallest is None else smallest,
+            largest=none.largest if largest is None else largest,
+        )
+        return self._limited(self.limits_.narrow(asked))
+
+    # ------------------------------------------------------------- decoding
+    @property
+    def guarantee(self):
+        N, limits = len(self.nodes_), self.limits_
+        if decides_exactly(limits):
+            return EXACT
+        if self._signed and limits.is_free:
+            # With R the reward found and R* the largest one: R >= R*/floor(N/3), and the
+            # worst cycle, the reverse of the best, costs R*.
+            ratio = 0.5 + 0.5 / (N // 3)
+            return Guarantee("ratio", ratio, "assignment bound; a reverse costs the opposite")
+        return Guarantee("bound only")
+
+    def _problem(self, costs) -> tuple[np.ndarray, CycleProblem]:
+        d = len(self.edges_)
+        costs = check_costs(costs, d // 2 if self._signed else d, used_by="Cycles")
+        check_n_rows(self.limits_, len(costs), "Cycles")
+        arcs = np.zeros((len(costs), len(self.nodes_), len(self.nodes_)))
+        u, v = np.triu_indices(len(self.nodes_), 1) if self._signed else self.edges_.T
+        arcs[:, u, v] = costs
+        if self._signed or not self.directed:
+            arcs[:, v, u] = -costs if self._signed else costs
+        return costs, CycleProblem.of(arcs, self.limits_, self._table)
+
+    def argmin(self, costs) -> Decoded:
+        """For every row the cycle of least cost; costs of shape (n, d)."""
+        _, problem = self._problem(costs)
+        outputs, values, bounds = problem.best(self.prove)
+        lost = np.flatnonzero(np.isinf(values) & np.isfinite(bounds))
+        if len(lost):
+            raise UndecidableError(
+                f"Cycles: no cycle within the limits was found in row {lost[0]}, and that there "
+                f"is none was not shown{'' if self.prove else '; prove=True tries longer'}."
+            )
+        return decoded_or_infeasible(outputs, values, bounds, self)
+
+    def kbest(self, costs, k: int) -> Decoded:
+        """The ``k`` cheapest cycles of every row: outputs (n, k, d), values (n, k)."""
+        k = check_k(k, "Cycles")
+        if not decides_exactly(self.limits_):
+            raise ValueError(
+                f"Cycles: the k best are known for up to 16 places; there are {len(self.nodes_)}."
+            )
+        costs, problem = self._problem(costs)
+        Z, found = problem.k_best(k)
+        n, m, d = Z.shape
+        psi = self.embed(Z.reshape(n * m, d)).reshape(n, m, costs.shape[1])
+        values = np.where(found, np.einsum("nmd,nd->nm", psi, costs), np.inf)
+        order = np.argsort(values, axis=1, kind="stable")[:, :k]
+        Z = np.take_along_axis(Z, order[:, :, None], axis=1)
+        values = np.take_along_axis(values, order, axis=1)
+        finite = np.isfinite(values)
+        check_feasible(np.asarray(finite.any(axis=1)), self)
+        known = finite.any(axis=0)
+        return Decoded(Z[:, known], values[:, known], values[:, known])

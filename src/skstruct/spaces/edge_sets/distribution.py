@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distributions over edge sets: with fixed edges, by paths through states, by sets of few nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from skstruct.solvers.distributions import Law
+
+
+class HeldLaw(Law):
+    """A law of some columns, beside others that are known to be 0 or 1.
+
+    Parameters
+    ----------
+    law : Law
+        Of what is open: outputs (..., m) that are their own embeddings.
+    columns : int array of shape (m,)
+        Where these are.
+    known : bool array of shape (d,)
+        Columns that are 1 in every output.
+    scores : array of shape (n, d)
+    """
+
+    def __init__(self, law, columns, known, scores):
+        self.law, self.columns, self.known = law, columns, known
+        self.log_partition = law.log_partition + scores[:, known].sum(axis=1)
+
+    def _spread(self, values):
+        everywhere = np.zeros((*values.shape[:-1], len(self.known)), values.dtype)
+        everywhere[..., self.known] = 1
+        everywhere[..., self.columns] = values
+        return everywhere
+
+    def marginals(self):
+        return self._spread(self.law.marginals())
+
+    def sample(self, n, rng):
+        return self._spread(self.law.sample(n, rng))
+
+
+# Laws over outputs that are built step by step: paths through a graph of states.
+
+
+# Sums whose logarithms are smaller, in size, neither overflow nor vanish as numbers. Rows where
+# that is not certain are summed as logarithms, which takes some times longer.
+PLAIN = 600.0
+
+
+@dataclass(frozen=True, eq=False)
+class PathGraph:
+    """States 0, 1, ..., the last of which is the end, and steps from each to later ones.
+
+    Every output is the set of columns on some paths, on the same number of them each.
+    """
+
+    first: np.ndarray  # int64 (n_states + 1,): steps of state s are first[s]..first[s + 1]
+    target: np.ndarray  # int32 (n_steps,)
+    column: np.ndarray  # int32 (n_steps,): what a step takes; n_columns where it takes nothing
+    n_columns: int
+    longest: int  # columns on a path, at most
+    copies: int = 1  # paths of every output
+
+    def __deepcopy__(self, memo):
+        return self
+
+    @cached_property
+    def log_count(self) -> float:
+        """Logarithm of the number of paths."""
+        from skstruct.spaces.edge_sets._numba import sum_paths
+
+        nothing, count = np.zeros((1, self.n_columns)), np.zeros(1)
+        sum_paths(nothing, np.array([True]), self.first, self.target, self.column, count)
+        return max(float(count[0]), 0.0)
+
+
+class PathLaw(Law):
+    """0/1 outputs with chances in proportion to the exponential of the scores of their columns.
+
+    Parameters
+    ----------
+    graph : PathGraph
+    scores : array of shape (n, n_columns)
+
+    Examples
+    --------
+    Two columns, of which a path takes exactly one:
+
+    >>> graph = PathGraph(np.array([0, 2, 2]), np.array([1, 1]), np.array([0, 1]), 2, 1)
+    >>> law = PathLaw(graph, np.log([[3.0, 1.0]]))
+    >>> np.exp(law.log_partition).round(12), law.marginals()
+    (array([4.]), array([[0.75, 0.25]]))
+    """
+
+    def __init__(self, graph: PathGraph, scores):
+        from skstruct.spaces.edge_sets._numba import sum_paths
+
+        self.graph, self.scores = graph, np.ascontiguousarray(scores, dtype=np.float64)
+        largest = np.abs(self.scores).max(axis=1, initial=0.0)
+        self.logs = largest * graph.longest + graph.log_count > PLAIN
+        self._problem = self.scores, self.logs, graph.first, graph.target, graph.column
+        log_sums = np.empty(len(scores))
+        sum_paths(*self._problem, log_sums)
+        self.log_partition = log_sums - np.log(graph.copies)
+
+    def marginals(self):
+        from skstruct.spaces.edge_sets._numba import column_chances
+
+        chances = np.zeros(self.scores.shape)
+        column_chances(*self._problem, chances)
+        return chances
+
+    def sample(self, n, rng):
+        from skstruct.spaces.edge_sets._numba import draw_paths
+
+        drawn = np.zeros((len(self.scores), n, self.graph.n_columns), np.int8)
+        draw_paths(*self._problem, drawn, rng)
+        return drawn
+
+
+# Laws over sets of few nodes with scores of the pairs inside: all sets at once.
+
+
+MOST_NODES = 18
+
+
+class PairSetLaw(Law):
+    r"""Sets y of nodes with chances in proportion to :math:`\exp \sum_e u_e y_{e_1} y_{e_2}`.
+
+    Node by node: the sets with node b have the values of those without it, plus their pairs
+    with b, which double in the same way. :math:`2^N` numbers for every row.
+
+    Parameters
+    ----------
+    scores : array u of shape (n, d)
+    edges : int array of shape (d, 2)
+        All pairs of nodes.
+    allowed : bool array of shape (2**N,)
+        Sets that are outputs; bit b of a number stands for node b.
+
+    Examples
+    --------
+    >>> law = PairSetLaw(np.log([[5.0]]), np.array([[0, 1]]), np.ones(4, bool))
+    >>> np.exp(law.log_partition).round(12), law.marginals()
+    (array([8.]), array([[0.625]]))
+    """
+
+    def __init__(self, scores, edges, allowed):
+        from skstruct.spaces.edge_sets._numba import sum_sets
+
+        self.edges, self.n_nodes = edges, len(allowed).bit_length() - 1
+        column = np.zeros((self.n_nodes, self.n_nodes), np.int64)
+        u, v = edges.T
+        column[u, v] = column[v, u] = np.arange(len(edges))
+        self._problem = scores, column, allowed
+        self.log_partition = np.empty(len(scores))
+        sum_sets(*self._problem, self.log_partition)
+
+    def marginals(self):
+        from skstruct.spaces.edge_sets._numba import pair_chances
+
+        chances = np.empty((len(self.log_partition), len(self.edges)))
+        pair_chances(*self._problem, chances)
+        return chances
+
+    def sample(self, n, rng):
+        """``n`` sets of every row, 0/1 over the nodes; int8 (n_rows, n, N)."""
+        from skstruct.spaces.edge_sets._numba import draw_sets
+
+        levels = rng.random((len(self.log_partition), n))
+        numbers = np.empty(levels.shape, np.int64)
+        draw_sets(*self._problem, levels, numbers)
+        return (numbers[:, :, None] >> np.arange(self.n_nodes) & 1).astype(np.int8)
+
+
+class InnerEdgeLaw(PairSetLaw):
+    """The same, where outputs are the edges inside, no two sets with the same ones."""
+
+    def sample(self, n, rng):
+        """``n`` edge sets of every row; int8 (n_rows, n, d)."""
+        nodes = super().sample(n, rng)
+        return nodes[:, :, self.edges[:, 0]] & nodes[:, :, self.edges[:, 1]]
+
+
+def allowed_sets(low, high) -> np.ndarray:
+    """Which sets hold all nodes of ``low`` and none out of ``high``; bool (2**N,)."""
+    numbers, bits = np.arange(1 << len(low)), 1 << np.arange(len(low))
+    held, out = int(bits[low].sum()), int(bits[~high].sum())
+    return (numbers & held == held) & (numbers & out == 0)

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What spaces of edge sets share: named nodes, possible edges, and constraints on them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from skstruct._arrays.imports import is_networkx
+from skstruct.solvers.dags import Dag
+from skstruct.spaces.base import EXACT, BaseSpace, Decoded
+from skstruct.spaces.common.counting import LIMIT, check_few, list_closed_sets
+from skstruct.spaces.common.formats import sorted_names
+from skstruct.spaces.common.label_graph import read_edges
+from skstruct.spaces.constraints import Limits, check_size
+from skstruct.spaces.edge_sets.formats import GraphForm, learn_nodes, read_form, read_rows
+from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
+from skstruct.spaces.label_sets import IndicatorSpace
+
+
+class EdgeSetSpace(IndicatorSpace):
+    r"""Sets of edges between named nodes as 0/1 rows, :math:`\psi(z) = z`, some of all sets.
+
+    A child has parameters ``nodes`` and ``limits`` (and ``directed``, where it may be both),
+    and brings
+
+    - ``_why_not(row)``: why a 0/1 row is no output of the space, "" where it is one;
+    - ``_decode(costs, limits)``: outputs, values (infinite where infeasible) and bounds;
+    - ``_possible_edges(nodes)``, where not all edges are possible;
+    - ``_holds(Z)``, where membership of many rows is quicker than one by one;
+    - ``enumerate``, ``_count`` and moments, where there is more than sifting all edge sets.
+
+    Attributes
+    ----------
+    nodes_ : tuple
+    edges_ : int array of shape (d, 2)
+        Positions in ``nodes_`` of both ends, one edge per column.
+    labels_ : tuple
+        The same as pairs of names.
+    """
+
+    directed: bool = False
+    _named_by: ClassVar = {"nodes": "nodes_"}
+    _limits_rest_on: ClassVar[tuple[str, ...]] = ("directed",)
+
+    @abstractmethod
+    def _why_not(self, row: np.ndarray) -> str:
+        """What keeps a 0/1 row from being an output; "" where it is one. Limits do not count."""
+
+    def _holds(self, Z: np.ndarray) -> np.ndarray:
+        """Which 0/1 rows are outputs, limits aside; shape (n,)."""
+        return np.array([not self._why_not(row) for row in Z], dtype=bool)
+
+    def _possible_edges(self, nodes: tuple) -> np.ndarray:
+        """Positions of both ends of every edge that an output may have; shape (d, 2)."""
+        return complete_edges(len(nodes), self.directed)
+
+    # ------------------------------------------------------------- nodes and edges
+    @property
+    def nodes_(self) -> tuple:
+        if self.nodes is not None:
+            return self._given_nodes
+        if not hasattr(self, "learned_nodes_"):
+            name = type(self).__name__
+            raise NotFittedError(f"{name} learns its nodes from Y: call fit, or give nodes.")
+        return self.learned_nodes_
+
+    @cached_property
+    def _given_nodes(self) -> tuple:
+        return read_nodes(self.nodes, type(self).__name__)
+
+    @cached_property
+    def _table(self) -> EdgeTable:
+        return EdgeTable(self.nodes_, self._possible_edges(self.nodes_), self.directed)
+
+    @property
+    def edges_(self) -> np.ndarray:
+        return self._table.edges
+
+    @property
+    def labels_(self) -> tuple:
+        return self._table.labels
+
+    @property
+    def edge_labels_(self) -> tuple:
+        """Names of the columns of outputs: the two nodes of every edge."""
+        return self._table.labels
+
+    @cached_property
+    def dag_(self) -> Dag:
+        return Dag(len(self.edges_), [], [])
+
+    def _forget(self):
+        super()._forget()
+        for cached in ("_given_nodes", "_table", "_listed"):
+            self.__dict__.pop(cached, None)
+
+    # ------------------------------------------------------------- the user's form
+    @property
+    def _graph_form(self) -> GraphForm:
+        return getattr(self, "form_", GraphForm())
+
+    def _read_graphs(self, Y, nodes: tuple | None) -> tuple[np.ndarray, tuple, GraphForm]:
+        """Indicators, nodes (learned where they are None) and the form of ``Y``."""
+        name = type(self).__name__
+        rows, form = read_form(Y, name)
+        if nodes is None:
+            nodes = learn_nodes(rows, form, self.directed, name)
+            table = EdgeTable(nodes, self._possible_edges(nodes), self.directed)
+        else:
+            table = self._table
+        return read_rows(rows, form, table, name), nodes, form
+
+    def fit(self, Y):
+        self._forget()
+        known = None if self.nodes is None else self.nodes_
+        Z, nodes, form = self._read_graphs(Y, known)
+        if self.limits is not None and self.limits.low.shape[1] != Z.shape[1]:
+            raise ValueError(
+                f"{type(self).__name__} was restricted for {self.limits.low.shape[1]} edges; Y "
+                f"has {Z.shape[1]}."
+            )
+        self.learned_nodes_, self.form_ = nodes, form
+        self._check_members(Z)
+        return self
+
+    def validate(self, Y):
+        """Outputs in canonical form: an int8 array of shape (n, d), one column per edge.
+
+        A row that is not in the space is an error that says why. Limits are for predictions:
+        training outputs may break them.
+        """
+        Z = self._read_graphs(Y, self.nodes_)[0]
+        self._check_members(Z)
+        return Z
+
+    def _check_members(self, Z):
+        outside = np.flatnonzero(~self._holds(Z))
+        if len(outside):
+            row = int(outside[0])
+            raise ValueError(
+                f"{type(self).__name__}: Y[{row}] {self._why_not(Z[row])} ({len(outside)} such "
+                f"{'row' if len(outside) == 1 else 'rows'})."
+            )
+
+    def restore(self, Z, index=None):
+        """Canonical outputs in the form that was seen in ``fit``."""
+        return self._graph_form.write(np.asarray(Z), self._table, index)
+
+    def contains(self, Z):
+        """Whether each row is an output of this space, limits included; shape (n,)."""
+        inside = super().contains(Z)  # 0/1 rows within limits: the graph of labels has no arcs
+        Z = np.asarray(Z)
+        inside[inside] = self._holds(Z[inside])
+        return inside
+
+    # ------------------------------------------------------------- limits
+    def restrict(self, *, include=None, exclude=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        include, exclude : pairs of nodes, the same for all rows or a collection per row
+            Edges known to be in and known to be out; also networkx graphs, or 0/1 arrays of
+            shape (n, d). A single row of them serves all rows.
+        """
+        return self._limited_to(include, exclude)
+
+    def _limited_to(self, include, exclude, min_size=None, max_size=None):
+        name = type(self).__name__
+        limits = self.limits_.narrow(
+            low=self._table.mask(include, "include", name),
+            high=~self._table.mask(exclude, "exclude", name),
+            min_size=check_size(min_size, "min_size", name),
+            max_size=check_size(max_size, "max_size", name),
+            groups=(),
+            one_path=False,
+        )
+        return self._limited(limits)
+
+    def _limited(self, limits: Limits):
+        narrowed = super()._limited(limits)
+        narrowed.__dict__.pop("_listed", None)
+        return narrowed
+
+    def kbest(self, costs, k: int) -> Decoded:
+        """The ``k`` cheapest edge sets of every row: outputs (n, k, d), values (n, k)."""
+        if self.guarantee.kind != EXACT.kind:
+            raise ValueError(
+                f"{type(self).__name__}: the k best need exact decoding; this space has "
+                f"{self.guarantee.kind!r} for {len(self.nodes_)} nodes."
+            )
+        return super().kbest(costs, k)
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        return BaseSpace.with_embedding(self, name, outputs, candidates)
+
+    # ------------------------------------------------------------- laws and chains
+    def law(self, scores):
+        """Laws by the list of all outputs, where that is short; scores of shape (n, d)."""
+        return BaseSpace.law(self, scores)
+
+    def moves(self):
+        """None: nothing is known of how outputs are within reach of each other."""
+        return None
+
+    # ------------------------------------------------------------- all outputs
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
+        """All outputs in canonical form; shape (size, d).
+
+        At most ``limit`` edge sets are sifted for those that are outputs.
+        """
+        limits = self._one_row()
+        if limits.largest == len(self.edges_):
+            self._check_few(limit)
+        listed = list_closed_sets(self.dag_, limits.low[0], limits.high[0], limits.largest, limit)
+        return listed[self.contains(listed)]
+
+    def _check_few(self, limit: int):
+        """Refuse to sift more than so many edge sets."""
+        limits = self._one_row()
+        n_open = int((limits.high & ~limits.low).sum())
+        check_few(2**n_open, limit, self, f"sets of {n_open} possible edges")
+
+    @cached_property
+    def _listed(self) -> np.ndarray:
+        return self.enumerate()
+
+    @cached_property
+    def _count(self) -> int:
+        return len(self._listed)
+
+    def _count_within(self, low, high) -> int:
+        return int(((self._listed >= low) & (self._listed <= high)).all(axis=1).sum())
+
+    def mean_embedding(self) -> np.ndarray:
+        """Mean of the indicators over all outputs; shape (d,)."""
+        self._check_not_empty()
+        return self._listed.mean(axis=0)
+
+    def second_moment(self) -> np.ndarray:
+        """Mean of psi psi' over all outputs; shape (d, d)."""
+        self._check_not_empty()
+        listed = self._listed.astype(np.float64)
+        return listed.T @ listed / len(listed)
+
+    def sample(self, n: int, rng) -> np.ndarray:
+        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
+        self._check_not_empty()
+        rng = np.random.default_rng(rng)
+        return self._listed[rng.integers(len(self._listed), size=n)]
+
+
+# Edge sets within a graph that the user gives.
+
+
+class WithinGraph(EdgeSetSpace):
+    """Sets of undirected edges, each of which is an edge of ``graph``.
+
+    A child has the parameters ``nodes``, ``graph`` and ``limits``. The graph brings its nodes
+    where none are given; without a graph all pairs of nodes are possible edges.
+    """
+
+    nodes: Any
+    graph: Any
+    _limits_rest_on: ClassVar[tuple[str, ...]] = ("graph",)
+
+    @property
+    def nodes_(self) -> tuple:
+        """Names of the nodes."""
+        return super().nodes_ if self.graph is None else self._given_nodes
+
+    @cached_property
+    def _given_nodes(self) -> tuple:
+        nodes = self._node_names() if self.nodes is None else self.nodes
+        return read_nodes(nodes, type(self).__name__)
+
+    def _node_names(self):
+        """The nodes that a graph brings itself."""
+        if is_networkx(self.graph):
+            return self.graph
+        try:
+            return sorted_names({node for pair in self._checked_graph() for node in pair})
+        except TypeError:
+            raise ValueError(self._what_graph_is()) from None
+
+    def _checked_graph(self):
+        """The graph, unless it is text: the letters of a word are no nodes."""
+        if isinstance(self.graph, (str, bytes)):
+            raise ValueError(self._what_graph_is())
+        return self.graph
+
+    def _what_graph_is(self) -> str:
+        return (
+            f"{type(self).__name__}: graph is a list of pairs of nodes or a networkx graph; got "
+            f"{self.graph!r}."
+        )
+
+    def _possible_edges(self, nodes):
+        if self.graph is None:
+            return complete_edges(len(nodes), directed=False)
+        name = type(self).__name__
+        if is_networkx(self.graph) and self.graph.is_directed():
+            raise ValueError(f"{name}: edges have no direction, but those of graph have one.")
+        try:
+            return read_edges(self._checked_graph(), nodes, name)
+        except ValueError as error:
+            raise ValueError(str(error).replace("label", "node")) from None
+
+    @property
+    def _is_complete(self) -> bool:
+        """Whether all pairs of nodes are possible, and there are no limits."""
+        n = len(self.nodes_)
+        return not self.limits_.is_masked and len(self.edges_) == n * (n - 1) // 2
+
+    def _read_graphs(self, Y, nodes):
+        return super()._read_graphs(Y, nodes if self.graph is None else self.nodes_)
+
+    def _spread(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """What is known of some columns, (n, m), with 1 for known edges; shape (n, d)."""
+        everywhere = np.repeat(self._one_row().low.astype(values.dtype), len(values), axis=0)
+        everywhere[:, columns] = values
+        return everywhere

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All graphs on named nodes, or those with a property."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from skstruct.exceptions import UndecidableError
+from skstruct.spaces.base import check_feasible
+from skstruct.spaces.common.counting import LIMIT
+from skstruct.spaces.constraints import Limits
+from skstruct.spaces.edge_sets.space import EdgeSetSpace
+from skstruct.spaces.graphs.hereditary import Acyclic, Bipartite, Custom, Planar, grow_sets
+from skstruct.spaces.graphs.properties import Anything, Clique, Connected, Forest, GraphProperty
+
+OWN_SPACES = ("matching", "spanning tree")
+
+
+class OwnSpace(GraphProperty):
+    """What another space over the same edges, in the same order, says and does."""
+
+    def __init__(self, table, name: str):
+        super().__init__(table)
+        self.name = name
+
+    @cached_property
+    def space(self) -> EdgeSetSpace:
+        if self.name == "matching":
+            from skstruct.spaces.matchings.space import Matchings
+
+            return Matchings(self.table.nodes)
+        from skstruct.spaces.spanning_trees.space import SpanningTrees
+
+        return SpanningTrees(self.table.nodes)
+
+    def why_not(self, row):
+        return self.space._why_not(row)
+
+    def holds(self, Z):
+        return self.space._holds(Z)
+
+    def guarantee(self, limits):
+        return self.space._limited(limits).guarantee
+
+    def decode(self, costs, limits):
+        return self.space._decode(costs, limits)
+
+    def count(self, limits):
+        return self.closed_forms(limits).size()
+
+    def closed_forms(self, limits):
+        return self.space if limits is None else self.space._limited(limits)
+
+    def law(self, scores, limits):
+        return self.closed_forms(limits).law(scores)
+
+    def moves(self, limits):
+        return self.closed_forms(limits).moves()
+
+
+# All graphs on named nodes, or those with a property.
+
+
+OF_GRAPHS: dict = {
+    None: Anything,
+    "acyclic": Forest,
+    "connected": Connected,
+    "clique": Clique,
+    "planar": Planar,
+    "bipartite": Bipartite,
+    **dict.fromkeys(OWN_SPACES, OwnSpace),
+}
+OF_DIGRAPHS = {None: Anything, "acyclic": Acyclic, "connected": Connected}
+
+
+class Graphs(EdgeSetSpace):
+    r"""Graphs on fixed nodes as sets of edges, :math:`\psi(z) = z`; all, or those with a property.
+
+    All of them are the subsets of d possible edges: :math:`2^d` outputs of mean 1/2 and
+    covariance :math:`I/4`, and the cheapest takes every edge of negative cost. With a
+    property:
+
+    ================  ============================================================
+    property          cheapest edge set
+    ================  ============================================================
+    "acyclic"         forests: exact (Kruskal). Directed: exact up to 20 nodes
+                      (linear ordering), ratio 1/2 beyond
+    "connected"       exact; of a directed graph, where directions do not matter
+    "spanning tree"   exact, as :class:`SpanningTrees`
+    "matching"        exact, as :class:`Matchings`
+    "clique"          all edges between some nodes: exact up to 14 nodes
+    "bipartite"       exact up to 15 nodes, ratio 1/2 beyond
+    "planar"          exact up to 5 nodes, ratio 1/3 beyond
+    callable          exact up to 12 possible edges, else the ratio
+                      :math:`1 / \lceil d / \log_2 d \rceil`, often much better
+    ================  ============================================================
+
+    Acyclic digraphs and the last four are NP-hard in general; every answer comes with a lower
+    bound.
+
+    Parameters
+    ----------
+    nodes : sequence of names, int or networkx graph, default=None
+        Names of the nodes; an int N for 0, ..., N - 1, and of a graph its nodes. Learned from
+        ``Y`` when None.
+    directed : bool, default=False
+        Whether edges lead from the first to the second of a pair of nodes.
+    property : str or callable, default=None
+        One of the above; ``property(graph)`` tells of a networkx graph with all nodes whether
+        it is an output, and must be so of all its subgraphs that lack some edges. Training
+        outputs must have it, too.
+    limits : Limits, default=None
+        What :meth:`restrict` sets.
+
+    Attributes
+    ----------
+    nodes_ : tuple
+    edges_ : int array of shape (d, 2)
+        Positions in ``nodes_`` of both ends: pairs u < v, or all u != v, row by row.
+    labels_ : tuple
+        The same as pairs of names.
+
+    Examples
+    --------
+    >>> space = Graphs(property="acyclic").fit([{("a", "b"), ("c", "b")}, set()])
+    >>> space.labels_
+    (('a', 'b'), ('a', 'c'), ('b', 'c'))
+    >>> decoded = space.argmin(np.array([[-3.0, -1.0, -2.0]]))
+    >>> sorted(space.restore(decoded.outputs)[0]), decoded.values
+    ([('a', 'b'), ('b', 'c')], array([-5.]))
+    >>> space.restrict(exclude=[("b", "a")]).argmin(np.array([[-3.0, -1.0, -2.0]])).values
+    array([-3.])
+    >>> space.size(), space.counted.size(), Graphs(200).size().bit_length()
+    (7, 8, 19901)
+
+    References
+    ----------
+    Vembu (2010). Learning to predict combinatorial structures. Chapters 4 and 5.
+    """
+
+    _limits_rest_on = ("directed", "property")
+
+    def __init__(self, nodes=None, directed=False, property=None, *, limits=None):
+        self.nodes = nodes
+        self.directed = directed
+        self.property = property
+        self.limits = limits
+
+    # ------------------------------------------------------------- the property
+    @cached_property
+    def _kind(self) -> GraphProperty:
+        kind = self._check_property()
+        if callable(self.property):
+            return Custom(self._table, self.property)
+        if self.property in OWN_SPACES:
+            return OwnSpace(self._table, self.property)
+        return kind(self._table)
+
+    def _check_property(self):
+        """The class of a known property; an error where it is not known."""
+        known = OF_DIGRAPHS if self.directed else OF_GRAPHS
+        if callable(self.property):
+            return Custom
+        try:
+            return known[self.property]
+        except (KeyError, TypeError):
+            names = ", ".join(repr(name) for name in known)
+            raise ValueError(
+                f"Graphs: property of {'directed ' if self.directed else ''}graphs is one of "
+                f"{names}, or a callable; got {self.property!r}."
+            ) from None
+
+    def _forget(self):
+        super()._forget()
+        self.__dict__.pop("_kind", None)
+
+    def fit(self, Y):
+        self._check_property()
+        return super().fit(Y)
+
+    @property
+    def guarantee(self):
+        return self._kind.guarantee(self.limits_)
+
+    @property
+    def counted(self):
+        """All graphs on the same nodes: what is counted in place of those with a property."""
+        return self if self.property is None else self.relaxation()
+
+    def relaxation(self):
+        """All graphs on the same nodes."""
+        relaxed = Graphs(self.nodes_, self.directed)
+        relaxed.form_ = self._graph_form
+        return relaxed
+
+    def _holds(self, Z):
+        return self._kind.holds(Z)
+
+    def _why_not(self, row):
+        return self._kind.why_not(row)
+
+    # ------------------------------------------------------------- decoding
+    def restrict(self, *, include=None, exclude=None, min_size=None, max_size=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        include, exclude : pairs of nodes, the same for all rows or a collection per row
+            Edges known to be in and known to be out; also networkx graphs, or 0/1 arrays of
+            shape (n, d). A single row of them serves all rows.
+        min_size, max_size : int
+            Limits on the number of edges, of all graphs and of forests.
+        """
+        if not self._kind.sized and (min_size is not None or max_size is not None):
+            raise ValueError(self._unsized())
+        return self._limited_to(include, exclude, min_size, max_size)
+
+    def _decode(self, costs, limits):
+        if limits.low.shape[1] != len(self.edges_):
+            raise ValueError(
+                f"Graphs was restricted for {limits.low.shape[1]} edges; there are "
+                f"{len(self.edges_)}."
+            )
+        if limits.is_sized and not self._kind.sized:
+            raise ValueError(self._unsized())
+        held = limits.low.any(axis=1)
+        if held.all() or not held.any():
+            return self._kind.decode(costs, limits)
+        # Known edges may cost a promise: rows without them are decoded as if alone.
+        outputs, values = np.empty(costs.shape, np.int8), np.empty(len(costs))
+        bounds = values.copy()
+        for rows in (np.flatnonzero(held), np.flatnonzero(~held)):
+            part = self._kind.decode(costs[rows], limits.rows(rows))
+            outputs[rows], values[rows], bounds[rows] = part
+        return outputs, values, bounds
+
+    def _unsized(self) -> str:
+        return (
+            "Graphs: the number of edges is limited for all graphs and for forests; got "
+            f"property={self.property!r}."
+        )
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name == "sized indicators" and self.property is None:
+            from skstruct.spaces.indicator_sets.embeddings import SizedSets
+
+            return SizedSets(self)
+        return super().with_embedding(name, outputs, candidates)
+
+    # ------------------------------------------------------------- laws and chains
+    def law(self, scores):
+        """Laws of all graphs, of trees, matchings and cliques; of others by a short list."""
+        scores = self._checked_scores(scores, len(self.edges_))
+        self._check_rows(len(scores))
+        if self.property is not None and self.limits_.n_rows is not None:
+            return super().law(scores)
+        law = self._kind.law(scores, self._true_limits)
+        if law is None:
+            return super().law(scores)
+        check_feasible(np.isfinite(law.log_partition), self)
+        return law
+
+    def moves(self):
+        """Local moves among all graphs, trees and matchings; None for other properties."""
+        return self._kind.moves(self._true_limits)
+
+    # ------------------------------------------------------------- all outputs
+    @property
+    def _true_limits(self) -> Limits | None:
+        """Limits that exclude something, else None."""
+        limits = self.limits_
+        return limits if limits.is_masked or limits.is_sized else None
+
+    @cached_property
+    def _count(self) -> int:
+        count = self._kind.count(self._true_limits)
+        return len(self._listed) if count is None else count
+
+    @cached_property
+    def _listed(self):
+        try:
+            return self.enumerate()
+        except UndecidableError as error:
+            raise UndecidableError(
+                f"{error} CountingRidge contrasts with all graphs, the space's counted, instead."
+            ) from None
+
+    def enumerate(self, limit: int = LIMIT):
+        """All outputs in canonical form; shape (size, d)."""
+        if isinstance(self._kind, OwnSpace):
+            return self._kind.closed_forms(self._true_limits).enumerate(limit)
+        if not self._kind.hereditary or self.property is None:
+            return super().enumerate(limit)
+        limits = self._one_row()
+        if self._kind.slow:
+            self._check_few(limit)
+        rows = grow_sets(self._holds, limits.low[0], limits.high[0], limit)
+        if rows is None:
+            raise UndecidableError(
+                f"Graphs: more than {limit} of the 2**{len(self.edges_)} edge sets have the "
+                "property; raise limit."
+            )
+        return rows[limits.allow(rows)]
+
+    @property
+    def _forms(self):
+        """What has moments and samples in closed form; None where they come from the list."""
+        self._check_not_empty()
+        return self._kind.closed_forms(self._true_limits)
+
+    def mean_embedding(self):
+        """Mean of the indicators over all outputs; shape (d,)."""
+        forms = self._forms
+        return super().mean_embedding() if forms is None else forms.mean_embedding()
+
+    def covariance(self):
+        """Covariance of the indicators under the uniform law."""
+        forms = self._forms
+        return super().covariance() if forms is None else forms.covariance()
+
+    def second_moment(self):
+        """Mean of psi psi' over all outputs; shape (d, d)."""
+        forms = self._forms
+        return super().second_moment() if forms is None else forms.second_moment()
+
+    def sample(self, n, rng):
+        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
+        forms, rng = self._forms, np.random.default_rng(rng)
+        return super().sample(n, rng) if forms is None else forms.sample(n, rng)

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Closed sets within constraints, uniformly: counts, moments, samples, lists."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from skstruct._arrays.memory import check_square_fits
+from skstruct.exceptions import InfeasibleError
+from skstruct.solvers.dags import Dag
+from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.common.counting import LIMIT, check_few, count_dag, list_closed_sets
+from skstruct.spaces.constraints import Limits, check_n_rows
+
+BLOCK = 2**21  # numbers held for one step of all paths
+
+
+class ForestPaths:
+    """Every closed set is one path along the labels, each before all that is below it.
+
+    At a label the path takes it and goes on to its first child, or skips it and goes on to its
+    next sibling, past all that is below. Members of an exclusive group stand side by side, and
+    whoever takes one continues behind the group. The uniform distribution over closed sets is
+    then a Markov chain whose state is the label and, where sizes are limited, how many labels
+    were taken; its chances are quotients of counts.
+
+    Parameters
+    ----------
+    dag : Dag
+        A forest.
+    low, high : bool arrays of shape (d,)
+        Labels that must and that may be taken, closed: ancestors of the former are in it,
+        descendants and rivals of what is barred are barred.
+    groups : sequence of index arrays
+        Disjoint sets of siblings of which at most one is taken.
+    smallest, largest : int
+        Limits on the number of labels.
+    """
+
+    def __init__(self, dag: Dag, low, high, groups, smallest: int, largest: int):
+        self.d = dag.n_nodes
+        self.order, self.take, self.skip = path_steps(dag, groups)
+        self.low, self.high = low[self.order], high[self.order]
+        self.counted = smallest > 0 or largest < self.d  # whether states tell sizes apart
+        self.sizes = smallest, min(largest, self.d)
+        # Once there are enough, and none can be too many, more need not be told apart.
+        self.saturated = smallest <= self.d <= largest
+        self.ways = self._count()
+
+    def _count(self) -> np.ndarray:
+        """Ways to go on from each label, by the number taken so far; objects (d + 1, states)."""
+        smallest, largest = self.sizes
+        most = smallest if self.saturated else largest
+        n_states = most + 1 if self.counted else 1
+        ways = np.zeros((self.d + 1, max(n_states, 1)), dtype=object)
+        ways[-1, smallest if self.counted else 0 :] = 1
+        for t in range(self.d - 1, -1, -1):
+            if not self.low[t]:
+                ways[t] += ways[self.skip[t]]
+            if self.high[t]:
+                ways[t] += self._before_taking(ways[self.take[t]])
+        return ways
+
+    def _before_taking(self, after):
+        """By the number taken before one more is: the next higher entry."""
+        if not self.counted:
+            return after
+        return np.append(after[1:], after[-1] if self.saturated else 0)
+
+    def _after_taking(self, before):
+        """The same the other way, for rows of states."""
+        if not self.counted:
+            return before
+        after = np.zeros_like(before)
+        after[:, 1:] = before[:, :-1]
+        if self.saturated:
+            after[:, -1] += before[:, -1]
+        return after
+
+    @property
+    def total(self) -> int:
+        """Number of closed sets."""
+        return int(self.ways[0, 0])
+
+    def _chances(self) -> tuple[np.ndarray, np.ndarray]:
+        """Chances of taking and of skipping each label in each state; (d, states) each."""
+        taken = np.zeros((self.d, self.ways.shape[1]))
+        skipped = np.zeros_like(taken)
+        for t in range(self.d):
+            here = np.flatnonzero(self.ways[t].astype(bool))
+            ways = self.ways[t, here]
+            if self.high[t]:
+                after = self._before_taking(self.ways[self.take[t]])
+                taken[t, here] = (after[here] / ways).astype(np.float64)
+            if not self.low[t]:
+                skipped[t, here] = (self.ways[self.skip[t], here] / ways).astype(np.float64)
+        return taken, skipped
+
+    def _reached(self, taken, skipped) -> np.ndarray:
+        """Chance of coming to each label in each state; (d, states)."""
+        reached = np.zeros((self.d + 1, taken.shape[1]))
+        reached[0, 0] = 1.0
+        for t in range(self.d):
+            reached[self.take[t]] += self._after_taking((reached[t] * taken[t])[None])[0]
+            reached[self.skip[t]] += reached[t] * skipped[t]
+        return reached[:-1]
+
+    def mean(self) -> np.ndarray:
+        """Chance of each label; shape (d,)."""
+        taken, skipped = self._chances()
+        mean = np.empty(self.d)
+        mean[self.order] = (self._reached(taken, skipped) * taken).sum(axis=1)
+        return mean
+
+    def second_moment(self) -> np.ndarray:
+        """Chance of each two labels together; shape (d, d).
+
+        For every first label u the chain is followed from where u was taken, all u at once.
+        """
+        taken, skipped = self._chances()
+        first = self._reached(taken, skipped) * taken  # coming to u and taking it, by state
+        joint = np.zeros((self.d, self.d))
+        step = max(1, BLOCK // taken.shape[1])
+        for start in range(0, self.d, step):
+            stop = min(start + step, self.d)
+            pending: dict[int, np.ndarray] = {}
+            for t in range(start, self.d):
+                here = pending.pop(t, None)
+                here = np.zeros((stop - start, taken.shape[1])) if here is None else here
+                both = here * taken[t]
+                if t < stop:
+                    both[t - start] = first[t]
+                joint[start:stop, t] = both.sum(axis=1)
+                for target, part in (
+                    (int(self.take[t]), self._after_taking(both)),
+                    (int(self.skip[t]), here * skipped[t]),
+                ):
+                    pending[target] = pending[target] + part if target in pending else part
+        moment = np.empty_like(joint)
+        moment[np.ix_(self.order, self.order)] = joint + np.triu(joint, 1).T
+        return moment
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """``n`` closed sets drawn uniformly and independently; int8 of shape (n, d)."""
+        taken, _ = self._chances()
+        outputs = np.zeros((n, self.d), np.int8)
+        place, state = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        for t in range(self.d):
+            rows = np.flatnonzero(place == t)
+            coin = rng.random(len(rows)) < taken[t, state[rows]]
+            outputs[rows, self.order[t]] = coin
+            place[rows] = np.where(coin, self.take[t], self.skip[t])
+            state[rows] = np.minimum(state[rows] + (coin & self.counted), taken.shape[1] - 1)
+        return outputs
+
+
+def path_steps(dag: Dag, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels in the order of paths, and the places where each goes on: taken, or skipped."""
+    d, group = dag.n_nodes, np.arange(dag.n_nodes)
+    for members in groups:
+        group[members] = np.min(members)
+    below: list[list[int]] = [[] for _ in range(d + 1)]  # the last one: above all roots
+    for v in np.lexsort((np.arange(d), group)).tolist():
+        below[int(dag.parent_of[v])].append(v)
+    order, stack = [], below[-1][::-1]
+    while stack:
+        order.append(stack.pop())
+        stack.extend(below[order[-1]][::-1])
+    place = np.empty(d + 1, np.int64)
+    place[order] = np.arange(d)
+    place[-1] = d
+    behind = np.full(d + 1, d)  # where a path goes on once all below a taken label is settled
+    skip, take = np.empty(d, np.int64), np.empty(d, np.int64)
+    for parent in [-1, *order]:
+        onward = passed = behind[parent]
+        for v, after in zip(below[parent][::-1], [None, *below[parent][:0:-1]]):
+            if after is not None and group[v] != group[after]:
+                passed = place[after]
+            skip[place[v]] = onward if after is None else place[after]
+            behind[v] = passed
+    for v in order:
+        take[place[v]] = place[below[v][0]] if below[v] else behind[v]
+    return np.array(order, dtype=np.int64), take, skip
+
+
+# Closed sets within limits under the uniform distribution: counts, moments, samples, lists.
+
+
+SHORT = 10**5  # outputs that are listed rather than counted again and again
+
+
+class UniformSets(BaseSpace):
+    """0/1 rows closed in a graph, within limits: which they are and how many.
+
+    Moments and samples are closed forms where a child has them; else they come from the list
+    of outputs where it is short, and from counting with some labels held in where it is not,
+    which works for every kind of limit.
+    """
+
+    limits: Limits | None
+
+    @property
+    @abstractmethod
+    def labels_(self) -> tuple:
+        """Names of the labels, one per column."""
+
+    @property
+    @abstractmethod
+    def dag_(self) -> Dag:
+        """The graph in which sets are closed."""
+
+    @property
+    def limits_(self) -> Limits:
+        """What predicted sets must obey."""
+        return Limits.none(len(self.labels_)) if self.limits is None else self.limits
+
+    def contains(self, Z):
+        """Whether each row is an output of this space, limits included; shape (n,)."""
+        Z, width = np.asarray(Z), self.dag_.n_nodes
+        if Z.ndim != 2 or Z.shape[1] != width:
+            raise ValueError(
+                f"contains() takes outputs in canonical form, (n, {width}) of 0 and 1; got "
+                f"shape {Z.shape}. validate() makes them."
+            )
+        check_n_rows(self.limits_, len(Z), type(self).__name__)
+        closed = (Z[:, self.dag_.children] <= Z[:, self.dag_.parents]).all(axis=1)
+        return closed & np.isin(Z, (0, 1)).all(axis=1) & self.limits_.allow(Z)
+
+    def _close_masks(self, limits: Limits):
+        """Known labels with what follows: ancestors in, descendants and rivals out."""
+        low, high = limits.low, limits.high
+        if not limits.is_masked:
+            return low, high
+        ancestors = self.dag_.ancestors
+        low = low.astype(float) @ ancestors > 0
+        out = np.array(np.broadcast_to(~high, (max(len(low), len(high)), low.shape[1])))
+        for group in limits.groups:
+            out[:, group] |= low[:, group].sum(axis=1, keepdims=True) > low[:, group]
+        return low, ~(out.astype(float) @ ancestors.T > 0)
+
+    def _one_row(self) -> Limits:
+        if self.limits_.n_rows is not None:
+            raise ValueError("This space differs from row to row; take rows(i) of it first.")
+        return self.limits_
+
+    def _count_within(self, low, high) -> int:
+        limits = self._one_row().within(low, high)
+        extra = limits.is_sized or limits.groups or limits.one_path
+        if not self.dag_.is_forest and not extra:
+            return count_dag(self.dag_, limits.low[0], limits.high[0])
+        paths = self._forest_paths(limits)
+        if paths is not None:
+            return paths.total
+        listed = self.enumerate()
+        return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
+
+    def _forest_paths(self, limits: Limits) -> ForestPaths | None:
+        """Closed sets as paths, where the graph is a forest and groups are siblings."""
+        if limits.one_path or not self.dag_.is_forest or not self._sibling_groups(limits):
+            return None
+        low, high = (mask[0] for mask in self._close_masks(limits))
+        sizes = limits.smallest, limits.largest
+        return ForestPaths(self.dag_, low, high, limits.groups, *sizes)
+
+    def _uniform(self):
+        """What knows ``mean()``, ``second_moment()`` and ``sample(n, rng)``, or None."""
+        return None
+
+    def _sibling_groups(self, limits) -> bool:
+        """Whether exclusive groups are disjoint sets of siblings."""
+        members = np.concatenate([*limits.groups, np.empty(0, np.int64)]).astype(np.int64)
+        alike = all(len(set(self.dag_.parent_of[g].tolist())) == 1 for g in limits.groups)
+        return alike and len(set(members.tolist())) == len(members)
+
+    def set_params(self, **params):
+        super().set_params(**params)
+        self._forget()
+        return self
+
+    def _forget(self):
+        """Drop what was derived from parameters that may have changed."""
+        for cached in ("dag_", "_count", "_given_labels"):
+            self.__dict__.pop(cached, None)
+
+    @cached_property
+    def _count(self) -> int:
+        d = len(self.labels_)
+        return self._count_within(np.zeros(d, bool), np.ones(d, bool))
+
+    def size(self) -> int:
+        """Exact number of outputs."""
+        return self._count
+
+    def _check_not_empty(self):
+        if self._count == 0:
+            raise InfeasibleError(f"{type(self).__name__}: no output meets the constraints.")
+
+    def log_size(self) -> float:
+        """Natural logarithm of the number of outputs; minus infinity when there is none."""
+        return math.log(self._count) if self._count else -math.inf
+
+    def mean_embedding(self) -> np.ndarray:
+        """Mean of the indicators over all outputs; shape (d,)."""
+        self._check_not_empty()
+        uniform = self._uniform()
+        if uniform is not None:
+            return uniform.mean()
+        if self._count <= SHORT:
+            return self.enumerate().mean(axis=0)
+        d = len(self.labels_)
+        eye, free = np.eye(d, dtype=bool), np.ones(d, bool)
+        return np.array([self._count_within(eye[j], free) / self._count for j in range(d)])
+
+    def second_moment(self) -> np.ndarray:
+        """Mean of psi psi' over all outputs; shape (d, d)."""
+        self._check_not_empty()
+        d = len(self.labels_)
+        check_square_fits(
+            d, "The second moment", "covariance() needs no matrix where labels are alike."
+        )
+        uniform = self._uniform()
+        if uniform is not None:
+            return uniform.second_moment()
+        if self._count <= SHORT:
+            listed = self.enumerate().astype(np.float64)
+            return listed.T @ listed / len(listed)
+        eye, free = np.eye(d, dtype=bool), np.ones(d, bool)
+        moment = np.empty((d, d))
+        for j in range(d):
+            for k in range(j + 1):
+                both = self._count_within(eye[j] | eye[k], free) / self._count
+                moment[j, k] = moment[k, j] = both
+        return moment
+
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
+        """All outputs in canonical form; shape (size, d)."""
+        limits = self._one_row()
+        low, high = limits.low[0], limits.high[0]
+        paths = self._forest_paths(limits)
+        if paths is not None:
+            check_few(paths.total, limit, self)
+        listed = list_closed_sets(self.dag_, low, high, limits.largest, limit, limits.groups)
+        return listed[self.contains(listed)]
+
+    def sample(self, n: int, rng) -> np.ndarray:
+        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
+        rng = np.random.default_rng(rng)
+        self._check_not_empty()
+        uniform = self._uniform()
+        if uniform is not None:
+            return uniform.sample(n, rng)
+        if self._count <= SHORT:
+            listed = self.enumerate()
+            return listed[rng.integers(len(listed), size=n)]
+        return np.array([self._sample_one(rng) for _ in range(n)], dtype=np.int8)
+
+    def _sample_one(self, rng):
+        """Label by label, each taken with the share of outputs that have it."""
+        d = len(self.labels_)
+        low, high, left = np.zeros(d, bool), np.ones(d, bool), self._count
+        for j in self.dag_.order:
+            low[j] = True
+            with_j = self._count_within(low, high)
+            if rng.random() >= with_j / left:  # a ratio of integers, however large
+                low[j] = high[j] = False
+                left -= with_j
+            else:
+                left = with_j
+        return low.astype(np.int8)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Label sets of least cost: thresholds, partial sorts, or binary programs where these fail."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.progress import track
+from skstruct.exceptions import InfeasibleError
+from skstruct.solvers.binary_programs import BinaryProgram
+from skstruct.solvers.dags import Dag
+
+
+def threshold(costs: np.ndarray) -> np.ndarray:
+    """Each coordinate by itself: take it when it lowers the cost."""
+    return (costs < 0).astype(np.int8)
+
+
+def keep_group_winners(costs, low, high, groups):
+    """Leave in each exclusive group only the member worth taking; groups are disjoint.
+
+    Whatever else is chosen, swapping the taken member of a group for its cheapest one
+    keeps the size and never costs more, so the others may be forbidden.
+
+    Returns ``high`` with the others forbidden; shape (n, d).
+    """
+    high = np.array(np.broadcast_to(high, costs.shape))
+    low = np.broadcast_to(low, costs.shape)
+    for group in groups:
+        key = np.where(high[:, group], costs[:, group], np.inf)
+        key[low[:, group]] = -np.inf
+        winner = key.argmin(axis=1)
+        keep = np.zeros(key.shape, bool)
+        keep[np.arange(len(key)), winner] = True
+        high[:, group] &= keep
+    return high
+
+
+def cheapest_subsets(costs, low, high, smallest, largest):
+    """Cheapest subset of every row with smallest..largest labels.
+
+    Parameters
+    ----------
+    costs : array of shape (n, d)
+    low, high : bool arrays of shape (n or 1, d)
+        Labels that must be in and that may be in.
+
+    Returns
+    -------
+    outputs : int8 array of shape (n, d)
+    feasible : bool array of shape (n,)
+    """
+    n, d = costs.shape
+    low, high = np.broadcast_to(low, costs.shape), np.broadcast_to(high, costs.shape)
+    forced, possible = low.sum(axis=1), high.sum(axis=1)
+    feasible = (low <= high).all(axis=1) & (forced <= largest) & (possible >= smallest)
+    feasible &= smallest <= largest
+    # Forced labels come first, forbidden ones last, the others by cost, then by index.
+    key = np.where(low, -np.inf, np.where(high, costs, np.inf))
+    order = np.argsort(key, axis=1, kind="stable")
+    wanted = (low | (high & (costs < 0))).sum(axis=1)
+    size = np.clip(wanted, max(smallest, 0), largest)
+    size = np.clip(size, forced, possible)
+    outputs = np.zeros((n, d), np.int8)
+    np.put_along_axis(outputs, order, np.arange(d) < size[:, None], axis=1)
+    return outputs, feasible
+
+
+def cheapest_per_size(costs, empty_cost, low, high, smallest, largest):
+    """Cheapest subset of every row when a label's cost depends on the size of the subset.
+
+    Parameters
+    ----------
+    costs : array of shape (n, d, d)
+        ``costs[i, j, k - 1]``: label j in a subset of k labels.
+    empty_cost : array of shape (n,)
+    low, high : bool arrays of shape (n, d, 1 or d)
+
+    Returns
+    -------
+    outputs, values : arrays of shape (n, d) and (n,)
+        The value is infinite where no subset is allowed.
+    """
+    n, d, _ = costs.shape
+    key = np.where(low, -np.inf, np.where(high, costs, np.inf))
+    order = np.argsort(key, axis=1, kind="stable")
+    sums = np.cumsum(np.take_along_axis(costs, order, axis=1), axis=1)
+    per_size = np.concatenate([empty_cost[:, None], np.einsum("ikk->ik", sums)], axis=1)
+    sizes = np.arange(d + 1)
+    forced, possible = low.sum(axis=1), high.sum(axis=1)  # (n, 1 or d)
+    allowed = np.broadcast_to((sizes >= smallest) & (sizes <= largest), (n, d + 1)).copy()
+    allowed[:, 1:] &= (sizes[1:] >= forced) & (sizes[1:] <= possible)
+    allowed[:, 0] &= forced[:, 0] == 0
+    allowed &= (low <= high).all(axis=(1, 2))[:, None]
+    per_size = np.where(allowed, per_size, np.inf)
+    size = per_size.argmin(axis=1)
+    rows = np.arange(n)
+    best = order[rows, :, np.maximum(size - 1, 0)]
+    outputs = np.zeros((n, d), np.int8)
+    np.put_along_axis(outputs, best, np.arange(d) < size[:, None], axis=1)
+    return outputs, per_size[rows, size]
+
+
+# Limits and closures as linear constraints: the way out when no special solver fits.
+
+
+def closure_rows(dag: Dag) -> sparse.csr_array:
+    """One row y_child - y_parent <= 0 per arc."""
+    n_arcs = len(dag.children)
+    row = np.arange(n_arcs)
+    value = np.concatenate([np.ones(n_arcs), -np.ones(n_arcs)])
+    place = np.concatenate([row, row]), np.concatenate([dag.children, dag.parents])
+    return sparse.csr_array((value, place), shape=(n_arcs, dag.n_nodes))
+
+
+def limit_constraints(dag: Dag, limits):
+    """(A_ub, b_ub, A_eq, b_eq) of the closed sets within limits; masks stay bounds."""
+    d = dag.n_nodes
+    blocks, right = [closure_rows(dag)], [np.zeros(len(dag.children))]
+    if limits.is_sized:
+        blocks.append(sparse.csr_array(np.vstack([np.ones(d), -np.ones(d)])))
+        right.append(np.array([limits.largest, -limits.smallest], dtype=float))
+    if limits.groups:
+        member = np.zeros((len(limits.groups), d))
+        for g, group in enumerate(limits.groups):
+            member[g, group] = 1.0
+        blocks.append(sparse.csr_array(member))
+        right.append(np.ones(len(limits.groups)))
+    none = sparse.csr_array((0, d))
+    return sparse.vstack(blocks, format="csr"), np.concatenate(right), none, np.zeros(0)
+
+
+def decode_rows(program: BinaryProgram, costs, low, high):
+    """Solve one binary program per row; infinite values mark rows without any output."""
+    outputs = np.zeros(costs.shape, np.int8)
+    values, bounds = np.full(len(costs), np.inf), np.full(len(costs), np.inf)
+    low, high = np.broadcast_to(low, costs.shape), np.broadcast_to(high, costs.shape)
+    for i in track(range(len(costs)), "integer programs"):
+        cost = costs[i]
+        if (low[i] & ~high[i]).any():
+            continue
+        try:
+            outputs[i], bounds[i] = program.solve(cost, low[i], high[i])
+        except InfeasibleError:
+            continue
+        values[i] = cost @ outputs[i]
+    return outputs, values, bounds

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distributions over label sets: independent labels, forests, sizes, scores by size."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.special import expit
+
+from skstruct.exceptions import InfeasibleError, UndecidableError
+from skstruct.solvers.dags import Dag
+from skstruct.solvers.distributions import ChoiceLaw, Law, ListedLaw
+from skstruct.spaces.base import check_feasible
+from skstruct.spaces.common.listing import FEW, listed_law
+from skstruct.spaces.indicator_sets.counting import path_steps
+
+MANY = 1000  # numbers up to 2 whose product is a number
+
+
+class SubsetsLaw(Law):
+    r"""All subsets of d labels: each is in with chance :math:`1 / (1 + e^{-u_j})`.
+
+    :math:`\ln Z = \sum_j \ln(1 + e^{u_j})`; labels that must be in add :math:`u_j` instead,
+    those that may not be in add nothing.
+
+    Parameters
+    ----------
+    scores : array u of shape (n, d)
+    low, high : bool arrays of shape (1 or n, d)
+        Labels that must be in and that may be in. A row in which a label must and may not be
+        in has ln Z = -inf.
+
+    Examples
+    --------
+    >>> law = SubsetsLaw(np.log([[3.0, 1.0]]), np.zeros((1, 2), bool), np.ones((1, 2), bool))
+    >>> np.exp(law.log_partition).round(12), law.marginals()
+    (array([8.]), array([[0.75, 0.5 ]]))
+    """
+
+    def __init__(self, scores, low, high):
+        self.scores, self.low, self.high = scores, low, high
+        if low.any() or not high.all():
+            without, having = np.where(low, -np.inf, 0.0), np.where(high, scores, -np.inf)
+            self.log_partition = np.logaddexp(without, having).sum(axis=1)
+        else:
+            self.log_partition = np.maximum(scores, 0.0).sum(axis=1) + self._log_both()
+
+    @cached_property
+    def _small(self) -> np.ndarray:
+        """exp(-|u|), which both sums and chances are made of; shape (n, d)."""
+        return np.exp(-np.abs(self.scores))
+
+    def _log_both(self) -> np.ndarray:
+        """Sums of ln(1 + exp(-|u|)): one logarithm for up to a thousand labels."""
+        both = self._small + 1.0
+        parts = [both[:, start : start + MANY] for start in range(0, both.shape[1], MANY)]
+        return sum((np.log(part.prod(axis=1)) for part in parts), np.zeros(len(both)))
+
+    def marginals(self):
+        if not self.low.any() and self.high.all():
+            return np.where(self.scores > 0.0, 1.0, self._small) / (1.0 + self._small)
+        return np.where(self.low, 1.0, np.where(self.high, expit(self.scores), 0.0))
+
+    def sample(self, n, rng):
+        chances = self.marginals()[:, None, :]
+        outputs = np.empty((len(chances), n, chances.shape[2]), np.int8)
+        for row, chance in enumerate(chances):  # one row of coins at a time in memory
+            outputs[row] = rng.random(outputs.shape[1:]) < chance
+        return outputs
+
+
+# Laws of the closed sets of a forest.
+
+
+class ForestLaw(Law):
+    r"""Sets that hold the parents of their members, in a forest: exact in O(d) for every row.
+
+    With :math:`Z(v) = 1 + e^{u_v} \prod_c Z(c)` over the children c of v, the sum is the
+    product of :math:`Z` over the roots, and a label whose parent is in is a coin by itself:
+    :math:`q_v = q_{\mathrm{parent}} (Z(v) - 1) / Z(v)`. Exclusive siblings share one factor,
+    :math:`1 + \sum_v e^{u_v} \prod_c Z(c)`. All in logarithms.
+
+    Parameters
+    ----------
+    scores : C-contiguous array u of shape (n, d)
+    dag : Dag
+        A forest.
+    low, high : bool arrays of shape (1 or n, d)
+        Labels that must and that may be in, closed: ancestors of the former are in it,
+        descendants and rivals of what is barred are barred.
+    groups : sequence of index arrays
+        Disjoint sets of siblings of which at most one is in.
+
+    Examples
+    --------
+    >>> path = Dag(2, [0], [1])  # sets: {}, {0}, {0, 1}
+    >>> law = ForestLaw(np.zeros((1, 2)), path, np.zeros((1, 2), bool), np.ones((1, 2), bool))
+    >>> np.exp(law.log_partition).round(12), law.marginals().round(6)
+    (array([3.]), array([[0.666667, 0.333333]]))
+
+    References
+    ----------
+    S. Vembu, "Learning to predict combinatorial structures" (2010), section 4.3, with the coin
+    (Z - 1) / Z, under which the uniform sampler is exact.
+    """
+
+    def __init__(self, scores, dag: Dag, low, high, groups=()):
+        from skstruct.spaces.indicator_sets._numba import coin_shares, shares_of
+
+        self.tree = _positions(dag, groups)
+        if self.tree[3].all() and not low.any() and high.all():
+            self.shares, self.log_partition = coin_shares(scores, *self.tree[:2])
+            return
+        masks = np.ascontiguousarray(low), np.ascontiguousarray(high)
+        self.shares, self.log_partition = shares_of(scores, *masks, *self.tree)
+
+    def marginals(self):
+        from skstruct.spaces.indicator_sets._numba import multiplied_down
+
+        return multiplied_down(self.shares, *self.tree[:2])
+
+    def sample(self, n, rng):
+        from skstruct.spaces.indicator_sets._numba import drawn_sets
+
+        return drawn_sets(self.shares, *self.tree, n, rng)
+
+
+def _positions(dag: Dag, groups):
+    """Nodes in preorder; positions of their parents and of the first of their group; loners."""
+    d, order = dag.n_nodes, dag.preorder[0]
+    place = np.empty(d + 1, np.int64)
+    place[order], place[-1] = np.arange(d), d
+    first, alone = np.arange(d), np.ones(d, bool)
+    for members in groups:
+        at = place[members]
+        first[at], alone[at] = at.min(), len(at) == 1
+    return order, place[dag.parent_of[order]], first, alone
+
+
+# Laws of label sets and closed sets with limits on their size.
+
+
+class SizedLaw(Law):
+    r"""Sets of smallest..largest labels, as paths: O(d largest) for every row.
+
+    A path takes a label and goes on at its first child, or skips it and goes on at its next
+    sibling; its state is how many labels it took. With :math:`Z_t(s)` the sum over all that may
+    follow position t,
+
+    .. math:: Z_t(s) = Z_{\mathrm{skip}(t)}(s) + e^{u_t} Z_{\mathrm{take}(t)}(s + 1),
+
+    in logarithms. Without a hierarchy these are the elementary symmetric polynomials of
+    :math:`e^{u}`. The law is that of a Markov chain, whose chances are quotients of these sums.
+
+    Parameters
+    ----------
+    scores : C-contiguous array u of shape (n, d)
+    low, high : bool arrays of shape (1 or n, d)
+        Labels that must and that may be in, closed as for :class:`.forests.ForestLaw`.
+    steps : tuple of int64 arrays (order, take, skip)
+        The label at each position, and the positions where a path goes on.
+    smallest, largest : int
+
+    Examples
+    --------
+    >>> steps = np.arange(3), np.arange(1, 4), np.arange(1, 4)
+    >>> masks = np.zeros((1, 3), bool), np.ones((1, 3), bool)
+    >>> law = SizedLaw(np.log([[1.0, 2.0, 3.0]]), *masks, steps, 2, 2)
+    >>> np.exp(law.log_partition).round(12), (11 * law.marginals()).round(12)
+    (array([11.]), array([[5., 8., 9.]]))
+    """
+
+    def __init__(self, scores, low, high, steps, smallest: int, largest: int):
+        from skstruct.spaces.indicator_sets._numba import sized_sums
+
+        d = scores.shape[1]
+        largest = min(largest, d)
+        # Once there are enough, and none can be too many, more need not be told apart.
+        saturated = largest == d and smallest <= d
+        top = max(min(smallest, d) if saturated else largest, 0)
+        masks = np.ascontiguousarray(low), np.ascontiguousarray(high)
+        steps = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in steps)
+        self.given = scores, *masks, steps, smallest, top, saturated
+        self.log_partition, self._chances = sized_sums(*self.given)
+
+    def marginals(self):
+        return self._chances.copy()
+
+    def sample(self, n, rng):
+        from skstruct.spaces.indicator_sets._numba import drawn_sized_sets
+
+        return drawn_sized_sets(*self.given, n, rng)
+
+
+# Laws of label sets in which what a label scores depends on the size of its set.
+
+
+class SizesLaw(Law):
+    r"""A size is drawn, then a set of that size: :math:`\psi(z) = (z_j 1[|z| = s])_{j, s}`.
+
+    One :class:`.sized.SizedLaw` for every size, mixed by their sums :math:`Z_s`: O(d^3) for
+    every row. Entry ``j * d + s - 1`` stands for label j in a set of s labels, the last one for
+    the empty set.
+
+    Parameters
+    ----------
+    scores : array of shape (n, d * d + 1)
+    low, high, steps, smallest, largest
+        As for :class:`.sized.SizedLaw`.
+
+    Examples
+    --------
+    >>> steps = np.arange(2), np.arange(1, 3), np.arange(1, 3)
+    >>> scores = np.log([[1.0, 2.0, 1.0, 2.0, 3.0]])  # of two labels: 1 alone, 2 together
+    >>> law = SizesLaw(scores, np.zeros((1, 2), bool), np.ones((1, 2), bool), steps, 0, 2)
+    >>> np.exp(law.log_partition).round(12)  # 3 + 1 + 1 + 2 * 2
+    array([9.])
+    >>> (9 * law.marginals()).round(12)
+    array([[1., 4., 1., 4., 3.]])
+    """
+
+    def __init__(self, scores, low, high, steps, smallest: int, largest: int):
+        n, self.d = len(scores), low.shape[1]
+        d = self.d
+        cube = scores[:, :-1].reshape(n, d, d)
+        self.sizes = range(max(smallest, 1), min(largest, d) + 1)
+        self.laws = [
+            SizedLaw(np.ascontiguousarray(cube[:, :, s - 1]), low, high, steps, s, s)
+            for s in self.sizes
+        ]
+        empty = np.where(low.any(axis=1) | (smallest > 0) | (largest < 0), -np.inf, scores[:, -1])
+        sums = np.column_stack([*(law.log_partition for law in self.laws), empty])
+        self.size_law = ChoiceLaw(sums)  # the last choice is the empty set
+        self.log_partition = self.size_law.log_partition
+
+    def marginals(self):
+        chances, d = self.size_law.probabilities, self.d
+        marginals = np.zeros((len(chances), d, d))
+        for at, (s, law) in enumerate(zip(self.sizes, self.laws)):
+            marginals[:, :, s - 1] = chances[:, at, None] * law.marginals()
+        return np.hstack([marginals.reshape(len(chances), d * d), chances[:, -1:]])
+
+    def sample(self, n, rng):
+        drawn = self.size_law.sample(n, rng)
+        outputs = np.zeros((*drawn.shape, self.d), np.int8)
+        for at, law in enumerate(self.laws):
+            wanted = drawn == at
+            sets = law.sample(int(wanted.sum(axis=1).max(initial=0)), rng)
+            row, draw = np.nonzero(wanted)
+            outputs[row, draw] = sets[row, wanted.cumsum(axis=1)[row, draw] - 1]
+        return outputs
+
+
+# Which sums give the law of label sets and closed sets.
+
+
+def set_law(space, scores) -> Law | None:
+    """The law over an indicator space: exact on forests with sibling groups, and for paths.
+
+    Other acyclic graphs and other exclusive groups are listed where there are few sets; else
+    None.
+    """
+    limits, dag = space.limits_, space.dag_
+    law: Law
+    if limits.one_path:
+        law = _path_law(space, scores)
+    elif not dag.is_forest or not space._sibling_groups(limits):
+        return _listed_law(space, scores, space)
+    else:
+        low, high = space._close_masks(limits)
+        if limits.is_sized:
+            steps = path_steps(dag, limits.groups)
+            law = SizedLaw(scores, low, high, steps, limits.smallest, limits.largest)
+        elif limits.groups or len(dag.parents):
+            law = ForestLaw(scores, dag, low, high, limits.groups)
+        else:
+            law = SubsetsLaw(scores, low, high)
+    check_feasible(np.isfinite(law.log_partition), space)
+    return law
+
+
+def view_law(view, scores) -> Law | None:
+    """The same under another embedding: one of sets with sizes, or from a list."""
+    space, limits = view.space, view.limits_
+    law: Law
+    if limits.one_path:
+        law = _path_law(space, scores, view.embed)
+    elif view.embedding != "sized indicators" or not (
+        space.dag_.is_forest and space._sibling_groups(limits)
+    ):
+        return _listed_law(space, scores, view)
+    else:
+        low, high = space._close_masks(limits)
+        steps = path_steps(space.dag_, limits.groups)
+        law = SizesLaw(scores, low, high, steps, limits.smallest, limits.largest)
+    check_feasible(np.isfinite(law.log_partition), space)
+    return law
+
+
+def _listed_law(space, scores, view) -> Law | None:
+    """As for other spaces, but sets are not counted before they are listed, which may take long."""
+    if space.limits_.n_rows is not None:
+        return listed_law(view, scores)
+    try:
+        outputs = space.enumerate(FEW)
+    except UndecidableError:
+        return None
+    if not len(outputs):
+        raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.")
+    return ListedLaw(outputs, view.embed(outputs), scores)
+
+
+def _path_law(space, scores, embed=None) -> ChoiceLaw:
+    """One leaf with all above it: a softmax over the leaves, whatever they are embedded by."""
+    paths, allowed = space._allowed_paths(space.limits_)
+    psi = paths if embed is None else embed(paths.toarray().astype(np.int8))
+    values = np.where(allowed, (psi @ scores.T).T, -np.inf)
+    return ChoiceLaw(values, lambda chances: chances @ psi, paths_of(paths))
+
+
+def paths_of(paths):
+    """The function from numbers of leaves to rows of 0 and 1."""
+
+    def outputs(numbers):
+        rows = paths[np.ravel(numbers)].toarray().astype(np.int8)
+        return rows.reshape(*np.shape(numbers), paths.shape[1])
+
+    return outputs

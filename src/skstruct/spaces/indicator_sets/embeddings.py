@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Label sets under other embeddings: by the size of the set, by products over parents."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.checks import check_costs
+from skstruct.solvers.binary_programs import BinaryProgram
+from skstruct.solvers.dags import Dag, dag_closed_sets, forest_sized_sets
+from skstruct.solvers.k_best import k_best
+from skstruct.spaces.base import (
+    Decoded,
+    EmbeddingView,
+    check_feasible,
+    check_k,
+    decoded_or_infeasible,
+)
+from skstruct.spaces.indicator_sets.decoding import (
+    cheapest_per_size,
+    decode_rows,
+    keep_group_winners,
+    limit_constraints,
+)
+
+
+class SizedSets(EmbeddingView):
+    r"""Label sets with :math:`\psi(z) = (z_j 1[|z| = s])_{j, s}` and ``1[z is empty]``.
+
+    Entry ``j * d + s - 1`` stands for label j in a set of s labels, the last one for the
+    empty set: :math:`d^2 + 1` in all. The F measures are bilinear here. The argmin takes,
+    for every size, the cheapest labels of that size (label sets: one sort per size) or
+    the cheapest closed set of that size (forests: one dynamic program per size).
+
+    Parameters
+    ----------
+    space : LabelSets or Hierarchy
+        A hierarchy must be a forest without exclusive groups.
+    """
+
+    embedding = "sized indicators"
+
+    def embed(self, Z):
+        Z = np.asarray(Z)
+        n, d = Z.shape
+        size = Z.sum(axis=1, dtype=np.int64)
+        row, label = np.nonzero(Z)
+        empty = np.flatnonzero(size == 0)
+        column = np.concatenate([label * d + size[row] - 1, np.full(len(empty), d * d)])
+        row = np.concatenate([row, empty])
+        return sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n, d * d + 1))
+
+    def lift(self, costs, embedding):
+        """Costs of labels, (n, d): a label costs the same in a set of any size."""
+        if embedding != "indicators":
+            return super().lift(costs, embedding)
+        d = len(self.labels_)
+        costs = check_costs(costs, d, used_by="SizedSets")
+        return np.hstack([np.repeat(costs, d, axis=1), np.zeros((len(costs), 1))])
+
+    def argmin(self, costs):
+        costs = self._checked(costs)
+        self.space._check_rows(len(costs))
+        outputs, values = self._decode(costs, self.space.limits_)
+        return decoded_or_infeasible(outputs, values, values, self.space)
+
+    def law(self, scores):
+        """Laws of the sets, one sum for every size; scores of shape (n, d * d + 1)."""
+        scores = self._checked_scores(scores, len(self.labels_) ** 2 + 1)
+        self.space._check_rows(len(scores))
+        from skstruct.spaces.indicator_sets.distribution import view_law
+
+        return view_law(self, scores)
+
+    def kbest(self, costs, k):
+        k = check_k(k, "SizedSets")
+        costs = self._checked(costs)
+        self.space._check_rows(len(costs))
+        limits = self.space.limits_
+
+        def best_within(rows, low, high):
+            return self._decode(costs[rows], limits.rows(rows).within(low, high))
+
+        outputs, values = k_best(best_within, len(costs), len(self.labels_), k)
+        check_feasible(np.isfinite(values).any(axis=1), self.space)
+        return Decoded(outputs, values, values)
+
+    def _checked(self, costs):
+        return check_costs(costs, len(self.labels_) ** 2 + 1, used_by="SizedSets")
+
+    def _decode(self, costs, limits):
+        n, d = len(costs), len(self.labels_)
+        if limits.one_path:
+            return self.space._decode_paths(costs, limits, self.embed)[:2]
+        if len(self.space.dag_.parents):
+            return self._decode_forest(costs, limits)
+        cube = costs[:, :-1].reshape(n, d, d)
+        low, high = limits.low[:, :, None], limits.high[:, :, None]
+        if limits.groups:
+            if not self.space._sibling_groups(limits):
+                raise ValueError("Exclusive groups that overlap are not supported with F measures.")
+            by_size = np.swapaxes(cube, 1, 2).reshape(n * d, d)
+            masks = (
+                np.repeat(np.broadcast_to(m, (n, d)), d, axis=0) for m in (limits.low, limits.high)
+            )
+            high = keep_group_winners(by_size, *masks, limits.groups)
+            high = np.swapaxes(high.reshape(n, d, d), 1, 2)
+        shape = (n, d, high.shape[2])
+        low, high = np.broadcast_to(low, shape), np.broadcast_to(high, shape)
+        return cheapest_per_size(cube, costs[:, -1], low, high, limits.smallest, limits.largest)
+
+    def _decode_forest(self, costs, limits):
+        dag = self.space.dag_
+        if not dag.is_forest or limits.groups:
+            raise ValueError(
+                "F measures are decoded exactly over label sets and over forests without "
+                "exclusive groups; for this hierarchy give candidates: "
+                "predict(X, loss=Listed(F1()))."
+            )
+        low, high = self.space._close_masks(limits)
+        sizes = max(limits.smallest, 1), limits.largest
+        outputs, values = forest_sized_sets(costs, dag, low, high, *sizes, per_size=True)
+        empty = costs[:, -1] if limits.smallest == 0 else np.full(len(costs), np.inf)
+        empty = np.where(low.any(axis=1), np.inf, empty)
+        outputs[empty <= values] = 0
+        return outputs, np.minimum(values, empty)
+
+
+# Closed sets embedded by their labels and by "all parents of j are in".
+
+
+TURNS = 12  # min-cuts of a row before an integer program
+
+
+class ParentProducts(EmbeddingView):
+    r"""Closed sets with :math:`\psi(y) = (y, z)`, :math:`z_j = \prod_{k \in P(j)} y_k`.
+
+    One product for every label with two or more parents; for the others it is the single
+    parent, or one. The hierarchical loss is bilinear here on any acyclic graph. Minimizing
+    a linear cost is NP-hard with signed costs, so rows go through two doors:
+
+    1. *a few min-cuts*, with each product a node of its own below its parents. A product of
+       negative price is exact there; one of positive price is charged to its label or to
+       its parents. The values are lower bounds, and a set that attains one is optimal;
+    2. else an integer program, LP first, with its bound.
+    """
+
+    embedding = "indicators and parents"
+
+    def __init__(self, space):
+        self.space = space
+        self.shared_ = np.flatnonzero(space.dag_.n_parents > 1)  # labels that have a product
+        self._parents = [space.dag_.parents_of[j] for j in self.shared_]
+
+    def _products(self, Z):
+        """Whether all parents are in, for each product; (n, n_products)."""
+        if not len(self.shared_):
+            return np.zeros((len(Z), 0))
+        return np.minimum.reduceat(Z[:, self._arcs[1]], self._first_arc, axis=1)
+
+    def embed(self, Z):
+        Z = np.asarray(Z)
+        return np.hstack([Z, self._products(Z)]).astype(np.float64)
+
+    def project(self, means, embedding):
+        """Means of the labels alone: the first d columns."""
+        if embedding == "indicators":
+            return means[:, : len(self.labels_)]
+        return super().project(means, embedding)
+
+    def lift(self, costs, embedding):
+        """Costs of labels, (n, d): the products cost nothing."""
+        if embedding != "indicators":
+            return super().lift(costs, embedding)
+        costs = check_costs(costs, len(self.labels_), used_by="ParentProducts")
+        return np.hstack([costs, np.zeros((len(costs), len(self.shared_)))])
+
+    def law(self, scores):
+        """Laws of the sets; those of the labels where there are no products, else from a list."""
+        if not len(self.shared_):
+            return self.space.law(scores)
+        scores = self._checked_scores(scores, len(self.labels_) + len(self.shared_))
+        self.space._check_rows(len(scores))
+        from skstruct.spaces.indicator_sets.distribution import view_law
+
+        return view_law(self, scores)
+
+    def moves(self):
+        return None if len(self.shared_) else self.space.moves()
+
+    def argmin(self, costs):
+        d = len(self.labels_)
+        costs = check_costs(costs, d + len(self.shared_), used_by="ParentProducts")
+        limits = self.space.limits_
+        self.space._check_rows(len(costs))
+        if limits.one_path:
+            found = self.space._decode_paths(costs, limits, self.embed)
+            return decoded_or_infeasible(*found, space=self.space)
+        if limits.is_masked or limits.is_sized or limits.groups:
+            return self._by_program(costs, limits)
+        outputs, values, bounds = self._by_cuts(costs)
+        open_ = np.flatnonzero(values - bounds > _rounding(costs))
+        if len(open_):
+            exact = self._by_program(costs[open_], limits)
+            better = exact.values < values[open_]
+            rows = open_[better]
+            outputs[rows], values[rows] = exact.outputs[better], exact.values[better]
+            bounds[open_] = np.maximum(bounds[open_], exact.bounds)
+        return decoded_or_infeasible(outputs, values, np.minimum(bounds, values), self.space)
+
+    def _price(self, costs, outputs):
+        return (costs * self.embed(outputs)).sum(axis=1)
+
+    def _by_cuts(self, costs):
+        """The best closed set found by repeated min-cuts, with a lower bound."""
+        share, rounding = np.ones((len(costs), len(self.shared_))), _rounding(costs)
+        outputs, bounds = self._cut(costs, share)
+        values, latest = self._price(costs, outputs), outputs.copy()
+        for turn in range(1, TURNS):
+            open_ = np.flatnonzero(values - bounds > rounding)
+            if not len(open_):
+                break
+            # Full steps at first, then an average: some shares are between 0 and 1.
+            step = 1.0 if turn <= 3 else 1.0 / turn
+            share[open_] += step * (self._wanted(latest[open_], share[open_]) - share[open_])
+            latest[open_], lower = self._cut(costs[open_], share[open_])
+            price = self._price(costs[open_], latest[open_])
+            better = open_[price < values[open_]]
+            outputs[better] = latest[better]
+            values[open_] = np.minimum(values[open_], price)
+            bounds[open_] = np.maximum(bounds[open_], lower)
+        return outputs, values, bounds
+
+    def _cut(self, costs, share):
+        """One min-cut: its closed sets, and lower bounds.
+
+        A product of negative price is a node below its parents, exact. A positive price is
+        charged to its label by a share s and to the parents by the rest, since
+        z_j >= s y_j + (1 - s) (sum of y_k - |P(j)| + 1): a bound for any s in [0, 1].
+        """
+        d, (product, parent) = len(self.labels_), self._arcs
+        price = np.maximum(costs[:, d:], 0.0)
+        extended = costs.copy()
+        np.minimum(extended[:, d:], 0.0, out=extended[:, d:])
+        extended[:, self.shared_] += share * price
+        rest = (1.0 - share) * price
+        if rest.any():
+            one = np.ones(len(parent))
+            extended[:, :d] += rest @ sparse.csr_array((one, (product, parent)), (len(share.T), d))
+        found, _, bounds = dag_closed_sets(extended, self._extended_dag)
+        return np.ascontiguousarray(found[:, :d]), bounds - rest @ (np.bincount(product) - 1.0)
+
+    def _wanted(self, outputs, share):
+        """Shares under which the cut would have priced its set right."""
+        missing = (outputs[:, self._arcs[1]] == 0).astype(np.int64)
+        missing = np.add.reduceat(missing, self._first_arc, axis=1)
+        left_out = (missing == 0) & (outputs[:, self.shared_] == 0)
+        return np.where(left_out, 0.0, np.where(missing > 1, 1.0, share))
+
+    @cached_property
+    def _arcs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Product and parent, for each parent of each product."""
+        sizes = [len(parents) for parents in self._parents]
+        parent = np.concatenate([*self._parents, np.empty(0, np.int64)]).astype(np.int64)
+        return np.repeat(np.arange(len(sizes)), sizes), parent
+
+    @cached_property
+    def _first_arc(self) -> np.ndarray:
+        return np.searchsorted(self._arcs[0], np.arange(len(self.shared_)))
+
+    @cached_property
+    def _extended_dag(self) -> Dag:
+        dag, d = self.space.dag_, len(self.labels_)
+        product, parent = self._arcs
+        parents, children = np.append(dag.parents, parent), np.append(dag.children, d + product)
+        return Dag(d + len(self.shared_), parents, children)
+
+    def _by_program(self, costs, limits):
+        program = self._program(limits)
+        low, high = self.space._close_masks(limits)
+        m = len(self.shared_)
+        low = np.hstack([low, np.zeros((len(low), m), bool)])
+        high = np.hstack([high, np.ones((len(high), m), bool)])
+        points, values, bounds = decode_rows(program, costs, low, high)
+        return decoded_or_infeasible(points[:, : len(self.labels_)], values, bounds, self.space)
+
+    def _program(self, limits) -> BinaryProgram:
+        """y and z binary, with y_j <= z_j <= y_k and z_j >= sum of y_k - |P(j)| + 1."""
+        d, m = len(self.labels_), len(self.shared_)
+        A, b, _, _ = limit_constraints(self.space.dag_, limits)
+        owner, parents = self._arcs
+        counts = np.bincount(owner, minlength=m)
+        each, arc = np.arange(m), np.arange(len(parents))
+        below = _rows((each, self.shared_, 1.0), (each, d + each, -1.0), shape=(m, d + m))
+        above = _rows((owner, parents, 1.0), (each, d + each, -1.0), shape=(m, d + m))
+        inside = _rows((arc, d + owner, 1.0), (arc, parents, -1.0), shape=(len(arc), d + m))
+        A = sparse.hstack([A, sparse.csr_array((A.shape[0], m))])
+        right = np.concatenate([b, np.zeros(m), counts - 1.0, np.zeros(len(arc))])
+        stacked = sparse.vstack([A, below, above, inside], format="csr")
+        return BinaryProgram(stacked, right, sparse.csr_array((0, d + m)), np.zeros(0))
+
+
+def _rounding(costs):
+    return 1e-9 * np.abs(costs).sum(axis=1)
+
+
+def _rows(*entries, shape):
+    """A sparse matrix from (row, column, value) triples of arrays and a number."""
+    row = np.concatenate([entry[0] for entry in entries])
+    column = np.concatenate([entry[1] for entry in entries])
+    value = np.concatenate([np.full(len(entry[0]), entry[2]) for entry in entries])
+    return sparse.csr_array((value, (row, column)), shape=shape)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The space that outputs without a name for it seem to come from."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.imports import is_pandas
+from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.classes import Classes
+from skstruct.spaces.label_sets import LabelSets
+
+
+def infer_space(y, quantities=False) -> BaseSpace:
+    """Classes for one label per row, label sets for indicator rows or rows of names.
+
+    Numbers that are not whole are quantities: an interval, or a box where there are several
+    per row. So are all numbers where ``quantities`` says that the loss is one of quantities.
+
+    >>> infer_space(["cat", "dog"]), infer_space([{"cat"}, set()]), infer_space([0.5, 1.0])
+    (Classes(), LabelSets(), Interval())
+    """
+    if quantities or _are_fractions(y):
+        from skstruct.spaces.quantities.boxes import Box, Interval
+
+        return Interval() if np.ndim(y) == 1 or np.shape(y)[1] == 1 else Box()
+    if is_pandas(y, "DataFrame") or sparse.issparse(y):
+        return LabelSets()
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+        return Classes()
+    if len(y) == 0:
+        raise ValueError("y has no rows.")
+    first = y.iloc[0] if is_pandas(y, "Series") else y[0]
+    several = isinstance(first, (list, tuple, set, frozenset, np.ndarray))
+    return LabelSets() if several else Classes()
+
+
+def _are_fractions(y) -> bool:
+    """Whether these are floating point numbers, some of them not whole, all of them finite."""
+    if sparse.issparse(y):
+        return False
+    try:
+        values = np.asarray(y)
+    except ValueError:  # rows of different lengths
+        return False
+    if values.dtype.kind != "f" or values.ndim not in (1, 2):
+        return False
+    return bool(np.isfinite(values).all() and (values != np.rint(values)).any())

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distributions over matchings, exact by paths or a list, and proposals of Markov chains."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skstruct.exceptions import UndecidableError
+from skstruct.solvers.distributions import Law, ListedLaw
+from skstruct.solvers.proposals import Moves
+from skstruct.spaces.base import check_feasible
+from skstruct.spaces.common.listing import FEW
+from skstruct.spaces.edge_sets.distribution import HeldLaw, PathGraph, PathLaw
+from skstruct.spaces.edge_sets.space import WithinGraph
+from skstruct.spaces.matchings.counting import MatchingTable, short_range_order
+
+MOST_STEPS = 2_000_000
+
+
+def matching_paths(edges, place, perfect: bool) -> PathGraph | None:
+    """All matchings of a graph, a path each; None where that takes too many steps.
+
+    Nodes are passed in a given order. A state is the set of later nodes that are matched with
+    earlier ones, as bits of an integer: bit 0 is the node that is next. There are few where
+    the graph is small, or long and narrow.
+
+    Parameters
+    ----------
+    edges : int array of shape (m, 2)
+    place : int array of shape (n_nodes,)
+        When each node is passed.
+    perfect : bool
+
+    Examples
+    --------
+    >>> graph = matching_paths(np.array([[0, 1], [1, 2], [2, 3]]), np.arange(4), False)
+    >>> from skstruct.summing.paths import PathLaw
+    >>> PathLaw(graph, np.zeros((1, 3))).marginals()
+    array([[0.4, 0.2, 0.4]])
+    """
+    n_nodes, m = len(place), len(edges)
+    ends = np.sort(place[edges], axis=1)
+    order = np.argsort(ends[:, 0], kind="stable")
+    bounds = np.searchsorted(ends[order, 0], np.arange(n_nodes + 1))
+    if m and np.ptp(ends, axis=1).max() > 60:
+        return None  # no room for the bits
+    states, n_states, n_steps = np.zeros(1, np.int64), 0, 0
+    none = np.zeros(0, np.int64)
+    tails, targets, columns = [none], [none], [none]
+    for k in range(n_nodes):
+        later = order[bounds[k] : bounds[k + 1]]
+        found = _moves(states, later, ends[later, 1] - k - 1, m, perfect, MOST_STEPS - n_steps)
+        if found is None:
+            return None
+        tail, after, column = found
+        n_steps += len(tail)
+        reached, number = np.unique(after, return_inverse=True)
+        tails.append(n_states + tail)
+        n_states += len(states)
+        targets.append(n_states + number.ravel())
+        columns.append(column)
+        states = reached
+    return _sorted_graph(tails, targets, columns, n_states + 1, m, n_nodes // 2)
+
+
+def _moves(states, later, shift, none: int, perfect: bool, most: int):
+    """What may become of the next node: the state it is in, that after it, and the edge.
+
+    None where there are more than ``most`` of these.
+    """
+    rest, taken = states >> 1, (states & 1).astype(bool)
+    alone = np.flatnonzero(taken if perfect else np.ones(len(states), bool))
+    tail, after, column = [alone], [rest[alone]], [np.full(len(alone), none)]
+    most -= len(alone)
+    for edge, bits in zip(later, shift):
+        free = np.flatnonzero(~taken & (rest >> bits & 1 == 0))
+        most -= len(free)
+        if most < 0:
+            return None
+        tail.append(free)
+        after.append(rest[free] | (np.int64(1) << bits))
+        column.append(np.full(len(free), edge))
+    return np.concatenate(tail), np.concatenate(after), np.concatenate(column)
+
+
+def _sorted_graph(tails, targets, columns, n_states, n_columns, longest) -> PathGraph:
+    """Steps in the order of the states they start from."""
+    tail, target = np.concatenate(tails), np.concatenate(targets)
+    order = np.argsort(tail, kind="stable")
+    first = np.searchsorted(tail[order], np.arange(n_states + 1))
+    column = np.concatenate(columns)[order].astype(np.int32)
+    return PathGraph(first, target[order].astype(np.int32), column, n_columns, longest)
+
+
+# Local moves among the matchings of a graph.
+
+
+class MatchingMoves(Moves):
+    """Edges come in, go out, slide along a node, and two of them change partners.
+
+    Among perfect matchings there is the last move only, which leads from each to each where
+    all nodes, or all of two groups, are joined. A state is the edge at every node, -1 for none.
+
+    Parameters
+    ----------
+    n_nodes : int
+    ends : int array of shape (m, 2)
+        Nodes of every edge that is open, no two the same.
+    columns : int array of shape (m,)
+        Where these edges are among all.
+    known : bool array of shape (d,)
+        Edges that are in every matching, at none of these nodes.
+    perfect : bool
+    """
+
+    def __init__(self, n_nodes: int, ends, columns, known, perfect: bool):
+        self.n_nodes, self.ends = n_nodes, np.ascontiguousarray(ends, dtype=np.int64)
+        self.columns, self.known, self.perfect = columns, known, bool(perfect)
+        self.number = np.full((n_nodes, n_nodes), -1, np.int64)  # of the edge between two nodes
+        u, v = self.ends.T
+        self.number[u, v] = self.number[v, u] = np.arange(len(u))
+        self.sweep = max(len(u), 1)
+
+    def start(self, outputs):
+        row, edge = np.nonzero(np.asarray(outputs)[:, self.columns])
+        states = np.full((len(outputs), self.n_nodes), -1, np.int64)
+        states[row[:, None], self.ends[edge]] = edge[:, None]
+        return states
+
+    def outputs(self, states):
+        matchings = np.tile(self.known.astype(np.int8), (len(states), 1))
+        row, node = np.nonzero(states >= 0)
+        matchings[row, self.columns[states[row, node]]] = 1
+        return matchings
+
+    def walk(self, states, scores, row, beta, n_steps, streams):
+        from skstruct.spaces.matchings._numba import walk_matchings
+
+        accepted = np.zeros(len(states), np.int64)
+        problem = self.ends, self.number, self.perfect, self.columns, scores, row, beta
+        walk_matchings(states, *problem, n_steps, streams, accepted)
+        return accepted
+
+
+# Laws of matchings, and local moves among them.
+
+
+MOST_STATES = 200_000  # of a table that is built to list what it counts: about a second
+
+
+class LawfulMatchings(WithinGraph):
+    """Matchings with scores: exact laws of graphs not too entangled, Markov chains."""
+
+    perfect: bool
+
+    @property
+    @abstractmethod
+    def _shape(self) -> tuple[int, int] | None:
+        """How many nodes are in each of two groups."""
+
+    @abstractmethod
+    def _open_graph(self) -> Any:
+        """What limits leave open: nodes, edges between them and the columns of these."""
+
+    def _forget(self):
+        super()._forget()
+        self.__dict__.pop("_paths", None)
+
+    def _limited(self, limits):
+        narrowed = super()._limited(limits)
+        narrowed.__dict__.pop("_paths", None)
+        return narrowed
+
+    def law(self, scores):
+        """Laws of matchings, node by node where that is not too entangled; scores (n, d)."""
+        scores = self._checked_scores(scores, len(self.edges_))
+        self._check_rows(len(scores))
+        if self.limits_.n_rows is not None:
+            return super().law(scores)
+        open_graph = self._open_graph()
+        check_feasible(np.full(len(scores), open_graph is not None), self)
+        if self._paths is None:
+            return self._law_of_few(scores, *open_graph)
+        law = PathLaw(self._paths, scores[:, open_graph[2]])
+        check_feasible(np.isfinite(law.log_partition), self)
+        return HeldLaw(law, open_graph[2], self.limits_.low[0], scores)
+
+    def _law_of_few(self, scores, nodes, ends, columns) -> Law | None:
+        """The law by a list, as of a star with many leaves; None where counting takes long."""
+        try:
+            table = MatchingTable(len(nodes), ends, self.perfect, limit=MOST_STATES)
+        except UndecidableError:
+            return None
+        if table.count > FEW:
+            return None
+        check_feasible(np.full(len(scores), table.count > 0), self)
+        outputs = self._spread(table.listed(), columns)
+        return ListedLaw(outputs, outputs, scores)
+
+    @cached_property
+    def _paths(self) -> PathGraph | None:
+        """Matchings of what limits leave open as paths; None where these are too many."""
+        nodes, ends, _ = self._open_graph()
+        order = short_range_order(len(nodes), ends)
+        return matching_paths(ends, np.argsort(order), self.perfect)
+
+    def moves(self):
+        """Edges come in, go out, slide along and change places.
+
+        None for perfect matchings of graphs that are not complete: they need not be within
+        reach of each other.
+        """
+        if self.limits_.n_rows is not None:
+            return None
+        open_graph = self._open_graph()
+        check_feasible(np.array([open_graph is not None]), self)
+        nodes, ends, columns = open_graph
+        if self.perfect and len(ends) < self._n_pairs(nodes):
+            return None
+        return MatchingMoves(len(nodes), ends, columns, self.limits_.low[0], self.perfect)
+
+    def _n_pairs(self, nodes) -> int:
+        """Edges between all of these nodes."""
+        if self._shape is None:
+            return len(nodes) * (len(nodes) - 1) // 2
+        n_first = int((nodes < self._shape[0]).sum())
+        return n_first * (len(nodes) - n_first)

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a restricted ranking must obey, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skstruct._arrays.imports import is_pandas
+from skstruct.exceptions import InfeasibleError
+from skstruct.solvers.linear_ordering import close_transitively
+from skstruct.spaces.common.formats import unknown_label
+from skstruct.spaces.constraints import check_size
+
+NUMBERS = (int, float, np.number)
+
+
+@dataclass(frozen=True, eq=False)
+class RankLimits:
+    """Known positions, known precedences and a length, the same for all rows or per row."""
+
+    fixed: np.ndarray  # int, shape (1 or n, d): known rank of each item, 0 where free
+    before: np.ndarray  # bool, shape (1 or n, d, d): p must come before q; transitive
+    top: int | None = None  # only so many positions are predicted
+
+    @classmethod
+    def none(cls, d: int) -> RankLimits:
+        return cls(np.zeros((1, d), np.int64), np.zeros((1, d, d), bool))
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __repr__(self):
+        parts = []
+        if self.has_fixed:
+            parts.append(f"{int((self.fixed > 0).sum())} known positions")
+        if self.has_before:
+            parts.append(f"{int(self.before.sum())} known precedences")
+        if self.top is not None:
+            parts.append(f"top {self.top}")
+        return f"RankLimits({'; '.join(parts) or 'none'})"
+
+    @property
+    def has_fixed(self) -> bool:
+        return bool((self.fixed > 0).any())
+
+    @property
+    def has_before(self) -> bool:
+        return bool(self.before.any())
+
+    @property
+    def is_free(self) -> bool:
+        return not self.has_fixed and not self.has_before and self.top is None
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows these limits are for; None when they are the same for all."""
+        n = max(len(self.fixed), len(self.before))
+        return None if n == 1 else n
+
+    def rows(self, index) -> RankLimits:
+        if self.n_rows is None:
+            return self
+        fixed = self.fixed if len(self.fixed) == 1 else self.fixed[index]
+        before = self.before if len(self.before) == 1 else self.before[index]
+        return replace(self, fixed=fixed, before=before)
+
+    def kinds(self, n: int) -> list[np.ndarray]:
+        """Numbers of the n rows that have the same kinds of constraints: at most four lists.
+
+        Decoders differ by kind. A row must not be decoded otherwise for what others are under.
+        """
+        fixed, before = (self.fixed > 0).any(axis=1), self.before.any(axis=(1, 2))
+        kind = np.broadcast_to(fixed + 2 * before, n)
+        return [np.flatnonzero(kind == one) for one in np.unique(kind)]
+
+    def allowed(self) -> np.ndarray:
+        """Whether an item may be at a position; shape (1 or n, d items, d positions)."""
+        d = self.fixed.shape[1]
+        position = np.arange(1, d + 1)
+        taken = (self.fixed[:, :, None] == position).any(axis=1)[:, None, :]
+        here = self.fixed[:, :, None] == position
+        return here | ((self.fixed == 0)[:, :, None] & ~taken)
+
+    def by_place(self, first: np.ndarray) -> np.ndarray:
+        """Which items may be at each position, (n, d, d), if the first few are held to
+        ``first`` (n, length, d) besides."""
+        n, length, d = first.shape
+        may = np.array(np.broadcast_to(self.allowed().swapaxes(1, 2), (n, d, d)))
+        may[:, :length] &= first
+        return may
+
+    def narrow(self, fixed, before, top) -> RankLimits:
+        counts = {len(part) for part in (self.fixed, self.before, fixed, before)} - {1}
+        if len(counts) > 1:
+            raise ValueError(f"Limits are given for different numbers of rows: {sorted(counts)}.")
+        clash = np.argwhere((self.fixed > 0) & (fixed > 0) & (self.fixed != fixed))
+        if len(clash):
+            raise InfeasibleError(f"Item number {clash[0][1]} is given two different positions.")
+        fixed = np.maximum(self.fixed, fixed)
+        before = close_transitively(self.before | before)
+        top = self.top if top is None else top if self.top is None else min(top, self.top)
+        _check_possible(fixed, before, top)
+        return RankLimits(fixed, before, top)
+
+    def allow(self, ranks: np.ndarray) -> np.ndarray:
+        """Which rows of ranks meet the known positions and precedences; shape (n,)."""
+        good = ((self.fixed == 0) | (self.fixed == ranks)).all(axis=1)
+        if self.has_before:
+            turned = ranks[:, :, None] > ranks[:, None, :]
+            good &= ~(self.before & turned).any(axis=(1, 2))
+        return good
+
+
+def _check_possible(fixed, before, top):
+    d = fixed.shape[1]
+    for rank in range(1, d + 1):
+        twice = np.flatnonzero((fixed == rank).sum(axis=1) > 1)
+        if len(twice):
+            raise InfeasibleError(f"Two items are given position {rank} in row {twice[0]}.")
+    circle = np.argwhere(np.diagonal(before, axis1=1, axis2=2))
+    if len(circle):
+        raise InfeasibleError(f"The precedences go round in a circle in row {circle[0][0]}.")
+    if top is not None and (fixed > top).any():
+        raise ValueError(f"A known position is beyond the top {top}.")
+
+
+def read_fixed(positions, items: tuple, used_by: str) -> np.ndarray:
+    """Known ranks from {item: rank}, one such mapping per row, or an array with NaN or 0."""
+    d = len(items)
+    if positions is None:
+        return np.zeros((1, d), np.int64)
+    if isinstance(positions, Mapping):
+        positions = [positions]
+    if is_pandas(positions, "DataFrame"):
+        missing = [name for name in items if name not in set(positions.columns)]
+        if missing:
+            raise ValueError(f"{used_by}: positions has no column for the item {missing[0]!r}.")
+        positions = positions[list(items)].astype(np.float64).to_numpy()
+    rows = list(positions)
+    if rows and all(isinstance(row, Mapping) for row in rows):
+        return _named_positions(rows, items, used_by)
+    try:
+        fixed = np.nan_to_num(np.atleast_2d(np.array(rows, dtype=np.float64)))
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{used_by}: positions maps items to ranks, one mapping for all rows or one per row, "
+            f"or is an array of ranks, NaN where free; got {positions!r}."
+        ) from None
+    if fixed.ndim != 2 or fixed.shape[1] != d:
+        raise ValueError(
+            f"{used_by}: positions as an array has one column for each of {d} items; got "
+            f"shape {fixed.shape}."
+        )
+    bad = np.argwhere(~((fixed >= 0) & (fixed <= d) & (fixed == np.rint(fixed))))
+    if len(bad):
+        row, column = bad[0]
+        raise ValueError(
+            f"{used_by}: positions are ranks from 1 to {d}; positions[{row}, {column}] is "
+            f"{fixed[row, column]:g}."
+        )
+    return fixed.astype(np.int64)
+
+
+def _named_positions(rows, items, used_by):
+    number, ranks = {name: j for j, name in enumerate(items)}, range(1, len(items) + 1)
+    fixed = np.zeros((len(rows), len(items)), np.int64)
+    for i, row in enumerate(rows):
+        for name, rank in row.items():
+            if name not in number:
+                raise ValueError(unknown_label(f"positions[{i}] holds", name, items, used_by))
+            if not isinstance(rank, NUMBERS) or rank not in ranks:
+                raise ValueError(
+                    f"{used_by}: positions are ranks from 1 to {len(items)}; "
+                    f"positions[{i}][{name!r}] is {rank!r}."
+                )
+            fixed[i, number[name]] = rank
+    return fixed
+
+
+def read_before(before, items: tuple, used_by: str) -> np.ndarray:
+    """Precedences from pairs (first, second) of items, or a list of such pairs per row."""
+    d = len(items)
+    if before is None:
+        return np.zeros((1, d, d), bool)
+    number = {name: j for j, name in enumerate(items)}
+    pairs = list(before)
+    by_row = bool(pairs) and all(not _is_pair(pair, number) for pair in pairs)
+    rows = pairs if by_row else [pairs]
+    demanded = np.zeros((len(rows), d, d), bool)
+    for i, row in enumerate(rows):
+        for pair in row:
+            if not hasattr(pair, "__len__") or isinstance(pair, str) or len(pair) != 2:
+                raise ValueError(f"{used_by}: before lists pairs (first, second); got {pair!r}.")
+            for name in pair:
+                if not isinstance(name, Hashable) or name not in number:
+                    raise ValueError(unknown_label(f"before[{i}] holds", name, items, used_by))
+            demanded[i, number[pair[0]], number[pair[1]]] = True
+    return demanded
+
+
+def _is_pair(pair, number) -> bool:
+    """Whether this is (first, second), and not already a list of such pairs."""
+    if not hasattr(pair, "__len__") or isinstance(pair, str) or len(pair) != 2:
+        return isinstance(pair, str) or not hasattr(pair, "__len__")
+    return not all(isinstance(part, (list, tuple)) and len(part) == 2 for part in pair) or all(
+        isinstance(part, tuple) and part in number for part in pair
+    )
+
+
+def read_top(top, d: int, used_by: str) -> int | None:
+    """How many positions are predicted; None for all of them."""
+    top = check_size(top, "top", used_by)
+    if top is not None and top < 1:
+        raise ValueError(f"{used_by}: top is at least 1; got {top}.")
+    return None if top is None or top >= d else top

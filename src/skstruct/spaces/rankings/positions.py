@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rankings by the position of each item: its rank, or an indicator for every position."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from skstruct.exceptions import InfeasibleError
+from skstruct.solvers.assignment import cheapest_assignments
+from skstruct.solvers.binary_programs import BinaryProgram
+from skstruct.solvers.linear_ordering import MOST_ITEMS, cheapest_orders, ranks_of
+from skstruct.spaces.common.covariances import Covariance, Exchangeable, GridScheme
+from skstruct.spaces.rankings.constraints import RankLimits
+from skstruct.spaces.rankings.partial import (
+    expected_ranks,
+    is_total,
+    position_shares,
+    tied_behind,
+)
+
+
+def cheapest_by_program(places: np.ndarray, *, before: np.ndarray, allowed: np.ndarray):
+    """Best order of every row, its value (infinite where infeasible) and a lower bound.
+
+    x[i, t] says that item i is at position t. "a before b" reads: b has come by t + 1
+    only if a has come by t.
+
+    Parameters
+    ----------
+    places : array of shape (n, d, d)
+        Cost of item i at position t.
+    before : bool array of shape (n or 1, d, d)
+    allowed : bool array of shape (n or 1, d, d)
+        ``allowed[:, t, i]``: whether item i may stand at position t.
+
+    Returns
+    -------
+    orders : int array of shape (n, d), best item first
+    values, bounds : arrays of shape (n,)
+    """
+    n, d, _ = places.shape
+    orders = np.zeros((n, d), np.int64)
+    values, bounds = np.full(n, np.inf), np.full(n, np.inf)
+    program, known = None, None
+    for row in range(n):
+        demanded = before[min(row, len(before) - 1)]
+        if program is None or (demanded != known).any():
+            program, known = _program(demanded), demanded
+        high = allowed[min(row, len(allowed) - 1)].T.ravel()
+        try:
+            point, bounds[row] = program.solve(places[row].ravel(), high=high)
+        except InfeasibleError:
+            continue
+        orders[row] = point.reshape(d, d).argmax(axis=0)
+        values[row] = places[row].ravel() @ point
+    return orders, values, bounds
+
+
+def _program(before):
+    d = len(before)
+    once = sparse.kron(sparse.eye_array(d), np.ones((1, d)))
+    filled = sparse.kron(np.ones((1, d)), sparse.eye_array(d))
+    first, second = np.nonzero(before)
+    m = len(first)
+    # by[t, s] = 1 for s <= t: sums an item's row into "has come by t".
+    by = np.tril(np.ones((d, d)))
+    earlier = np.vstack([np.zeros(d), by[:-1]])
+    pick = np.arange(m), np.ones(m)
+    take_first = sparse.csr_array((pick[1], (pick[0], first)), shape=(m, d))
+    take_second = sparse.csr_array((pick[1], (pick[0], second)), shape=(m, d))
+    A_ub = sparse.csr_array(sparse.kron(take_second, by) - sparse.kron(take_first, earlier))
+    A_eq = sparse.csr_array(sparse.vstack([once, filled]))
+    return BinaryProgram(A_ub, np.zeros(m * d), A_eq, np.ones(2 * d))
+
+
+# Rankings by where each item stands: its rank, or an indicator for every position.
+
+
+class PlacedEmbedding:
+    """What positions and ranks share: a cost of every item at every position."""
+
+    family = "positions"  # what scores are of: see walking.rankings
+    reversible = False  # psi of an order and of its reverse add up to a constant
+
+    def targets(self, Y):
+        return self.embed(Y)
+
+    @abstractmethod
+    def embed(self, Z):
+        """psi, shape (n, width)."""
+
+    @abstractmethod
+    def full_places(self, costs, d):
+        """Costs of item j at position k, all positions counted; shape (n, d, d)."""
+
+    @abstractmethod
+    def from_places(self, chances):
+        """Mean of psi, (n, width), from the chance of item j at position k, (n, d, d)."""
+
+    def places(self, costs: np.ndarray, d: int, top: int | None) -> np.ndarray:
+        """Costs of item j at position k, (n, d, d); beyond the top their mean."""
+        places = self.full_places(costs, d)
+        if top is not None:
+            places = places.copy()
+            places[:, :, top:] = places[:, :, top:].mean(axis=2, keepdims=True)
+        return places
+
+    def decode(self, costs, d, limits: RankLimits, prove=False):
+        """Ranks, values (infinite where infeasible) and bounds."""
+        places = self.places(costs, d, limits.top)
+        if not limits.has_before:
+            allowed = limits.allowed() if limits.has_fixed else None
+            columns, values = cheapest_assignments(places, allowed)
+            return tied_behind(ranks_of(columns), limits.top), values, values
+        limited = {"before": limits.before, "allowed": limits.allowed().swapaxes(1, 2)}
+        if d <= MOST_ITEMS:
+            orders, values = self._by_table(places, limited, limits.top)
+            return tied_behind(orders, limits.top), values, values
+        orders, values, bounds = cheapest_by_program(places, **limited)
+        return tied_behind(orders, limits.top), values, bounds
+
+    @staticmethod
+    def _by_table(places, limited, top):
+        """Orders by dynamic programming, which leaves out what items beyond the top cost."""
+        n, d, _ = places.shape
+        if top is None:
+            return cheapest_orders(n, d, places=places, **limited)
+        rest = places[:, :, -1]
+        orders, gains = cheapest_orders(n, d, places=places - rest[:, :, None], **limited, stop=top)
+        return orders, gains + rest.sum(axis=1)
+
+    def best_orders(self, costs, d, limits):
+        """The best order of each row with given items allowed at each of the first places."""
+        places = self.places(costs, d, limits.top)
+
+        def best_within(rows, allowed):
+            limited = limits.rows(rows)
+            held = {"before": limited.before, "allowed": limited.by_place(allowed)}
+            orders, values = self._by_table(places[rows], held, limits.top)
+            return orders[:, : allowed.shape[1]], values
+
+        return best_within
+
+    def best_assignments(self, costs, d, limits):
+        """The best positions of each row with given positions allowed for each item."""
+        places = self.places(costs, d, None)
+
+        def best_within(rows, allowed):
+            return cheapest_assignments(places[rows], allowed & limits.rows(rows).allowed())
+
+        return best_within
+
+
+@dataclass(frozen=True)
+class Ranks(PlacedEmbedding):
+    """psi(z) = the rank of every item (d numbers): a sort decodes it."""
+
+    family = "ranks"
+    reversible = True
+
+    def width(self, d):
+        return d
+
+    def embed(self, Z):
+        return expected_ranks(Z)
+
+    def full_places(self, costs, d):
+        return costs[:, :, None] * np.arange(1.0, d + 1)
+
+    def from_places(self, chances):
+        return chances @ np.arange(1.0, chances.shape[2] + 1)
+
+    def decode(self, costs, d, limits, prove=False):
+        if limits.has_before:
+            return super().decode(costs, d, limits, prove)
+        # Dear items first (rearrangement inequality): known items keep to their positions.
+        fixed = np.broadcast_to(limits.fixed, costs.shape)
+        free = fixed == 0
+        items = np.argsort(np.where(free, -costs, np.inf), axis=1, kind="stable")
+        here = np.zeros(costs.shape, bool)
+        row, item = np.nonzero(~free)
+        here[row, fixed[row, item] - 1] = True
+        positions = np.argsort(here, axis=1, kind="stable") + 1  # the free ones first
+        ranks = np.empty(costs.shape)
+        np.put_along_axis(ranks, items, positions, axis=1)
+        ranks[row, item] = fixed[row, item]
+        ranks = tied_behind(np.argsort(ranks, axis=1), limits.top)
+        values = np.einsum("nd,nd->n", costs, ranks)
+        return ranks, values, values
+
+    def mean(self, d):
+        """Mean over all orders."""
+        return np.full(d, (d + 1) / 2)
+
+    def second(self, d):
+        """Mean of psi psi'."""
+        second = np.full((d, d), (d + 1) * (3 * d + 2) / 12)
+        np.fill_diagonal(second, (d + 1) * (2 * d + 1) / 6)
+        return second
+
+    def covariance(self, d) -> Covariance | None:
+        """Variances (d^2 - 1) / 12 and covariances -(d + 1) / 12: ranks have a fixed sum."""
+        return Exchangeable(0.0, d * (d + 1) / 12, d)
+
+
+@dataclass(frozen=True)
+class RatedRanks(Ranks):
+    """Ranks, where training outputs are complete ratings: a sort decodes these, too.
+
+    Differences of ratings over pairs add up to sum_q y_q (2 z_q - d - 1). The last of the
+    d + 1 numbers is the sum of all differences; ``share`` divides by it.
+    """
+
+    share: bool = False
+
+    def width(self, d):
+        return d + 1
+
+    def embed(self, Z):
+        return np.pad(super().embed(Z), ((0, 0), (0, 1)))
+
+    def targets(self, Y):
+        Y = np.asarray(Y, dtype=np.float64)
+        Y = Y - Y.mean(axis=1, keepdims=True)  # sum_q (2 z_q - d - 1) = 0: a shift costs nothing
+        d = Y.shape[1]
+        size = np.sort(Y, axis=1) @ (2 * np.arange(1.0, d + 1) - d - 1)[:, None]
+        if not self.share:
+            return np.hstack([Y, size])
+        return np.hstack([Y / np.where(size > 0, size, 1.0), size > 0])
+
+    def full_places(self, costs, d):
+        return super().full_places(costs[:, :d], d)
+
+    def from_places(self, chances):
+        return np.pad(super().from_places(chances), ((0, 0), (0, 1)))
+
+    def decode(self, costs, d, limits, prove=False):
+        return super().decode(costs[:, :d], d, limits, prove)
+
+    def mean(self, d):
+        return np.append(super().mean(d), 0.0)
+
+    def second(self, d):
+        return np.pad(super().second(d), (0, 1))
+
+    def covariance(self, d):
+        return None  # one number more
+
+
+@dataclass(frozen=True)
+class Positions(PlacedEmbedding):
+    """psi(z)[j, k] = 1 where item j is k-th (d * d numbers): an assignment decodes it."""
+
+    def width(self, d):
+        return d * d
+
+    def embed(self, Z):
+        Z = np.asarray(Z, dtype=np.float64)
+        n, d = Z.shape
+        if not is_total(Z).all():
+            return position_shares(Z).reshape(n, d * d)
+        columns = (np.arange(d) * d + Z - 1).astype(np.int64).ravel()
+        shape = n, d * d
+        return sparse.csr_array((np.ones(n * d), columns, np.arange(0, n * d + 1, d)), shape=shape)
+
+    def full_places(self, costs, d):
+        return costs.reshape(len(costs), d, d)
+
+    def from_places(self, chances):
+        return chances.reshape(len(chances), chances.shape[1] * chances.shape[2])
+
+    def mean(self, d):
+        """Mean over all orders."""
+        return np.full(d * d, 1.0 / d)
+
+    def second(self, d):
+        """Mean of psi psi': two items at two positions, or one at one."""
+        different = 1.0 - np.eye(d)
+        second = np.kron(different, different)
+        second /= max(d * (d - 1), 1)
+        second.flat[:: d * d + 1] = 1.0 / d
+        return second
+
+    def covariance(self, d) -> Covariance | None:
+        """(I - 11'/d) x (I - 11'/d) / (d - 1): rows and columns have fixed sums."""
+        return GridScheme(d, d, (0.0, 0.0, 0.0, 1 / max(d - 1, 1)))

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sets of sequences over an alphabet: symbols, lengths, constraints, counts, samples, lists."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skstruct.exceptions import InfeasibleError
+from skstruct.solvers.chains.counting import ChainCounts
+from skstruct.spaces.base import BaseSpace, ListedOutputs
+from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.sequence_sets.constraints import (
+    SequenceLimits,
+    read_forbidden,
+    read_known,
+    read_length,
+)
+from skstruct.spaces.sequence_sets.formats import (
+    SequenceForm,
+    read_alphabet,
+    read_sequences,
+    sequence_lengths,
+    widened,
+)
+
+
+class UniformSequences(BaseSpace):
+    """Sequences within limits: how many there are, samples and the list."""
+
+    @property
+    @abstractmethod
+    def limits_(self) -> SequenceLimits:
+        """What sequences must obey."""
+
+    @property
+    @abstractmethod
+    def length_(self) -> int:
+        """The longest length, T."""
+
+    def _counts(self) -> ChainCounts:
+        limits = self.limits_
+        if limits.n_rows is not None:
+            raise ValueError("This space differs from row to row; take rows(i) of it first.")
+        return count_sequences(limits)
+
+    def _some(self) -> ChainCounts:
+        """Counts, where there is a sequence at all."""
+        counts = self._counts()
+        if counts.total == 0:
+            raise InfeasibleError(f"{type(self).__name__}: no sequence meets the constraints.")
+        return counts
+
+    def size(self) -> int:
+        """Exact number of sequences."""
+        return self._counts().total
+
+    def log_size(self) -> float:
+        """Natural logarithm of their number; minus infinity when there is none."""
+        size = self.size()
+        return math.log(size) if size else -math.inf
+
+    def enumerate(self, limit: int = LIMIT):
+        """All sequences in canonical form; shape (size, T)."""
+        counts = self._counts()
+        check_few(counts.total, limit, self, "sequences")
+        return widened(counts.listed(), self.length_)
+
+    def sample(self, n: int, rng):
+        """``n`` sequences drawn uniformly and independently; shape (n, T)."""
+        drawn = self._some().sample(n, np.random.default_rng(rng))
+        return widened(drawn, self.length_)
+
+
+def count_sequences(limits: SequenceLimits) -> ChainCounts:
+    """Counts of the sequences within limits that are the same in every row."""
+    q, longest = limits.n_symbols, int(limits.longest[0])
+    allowed = np.ones((longest, q), bool)
+    known, barred = limits.known[0], limits.forbidden[0]
+    for t in np.flatnonzero(known[:longest] >= 0):
+        allowed[t] = np.arange(q) == known[t]
+    if longest:
+        allowed[0] &= ~barred[q, :q]
+    moves = ~barred[:q, :q]
+    return ChainCounts(
+        allowed,
+        None if moves.all() else moves,
+        ends=~barred[:q, q],
+        shortest=int(limits.least_lengths()[0]),
+    )
+
+
+# Sets of sequences over an alphabet: symbols, lengths, limits, the user's forms.
+
+
+class SequenceSet(UniformSequences):
+    """All sequences of symbols, of one length or of several, whatever their embedding.
+
+    A space of sequences has the parameters ``alphabet``, ``length`` and ``limits``, and adds
+    its embedding and decoder. Canonical outputs are int64 arrays (n, T) of symbol numbers,
+    padded at the end with -1; T is the longest length, or more where an output is longer.
+    """
+
+    default_loss = "hamming"
+    usual_losses = ("zero_one",)
+    _named_by: ClassVar = {"alphabet": "symbols_"}
+    alphabet: object
+    length: object
+    limits: SequenceLimits | None
+
+    # ------------------------------------------------------------- symbols and lengths
+    @property
+    def symbols_(self) -> tuple:
+        """The alphabet, in the order of the symbol numbers."""
+        if "learned_symbols_" in self.__dict__:
+            return self.learned_symbols_
+        if self.alphabet is None:
+            check_is_fitted(self, "learned_symbols_")
+        return read_alphabet(self.alphabet, type(self).__name__)
+
+    @property
+    def labels_(self) -> tuple:
+        return self.symbols_
+
+    def _given_lengths(self) -> tuple[int | None, int | None]:
+        low, high = read_length(self.length, type(self).__name__)
+        if len(low) > 1:
+            raise ValueError(
+                f"{type(self).__name__}: length is a number or a pair (shortest, longest); got "
+                f"{self.length!r}. Lengths row by row are for restrict(length=...)."
+            )
+        if high[0] == 0:
+            raise ValueError(f"{type(self).__name__}: the longest length is at least 1; got 0.")
+        shortest, longest = (int(bound[0]) if bound[0] >= 0 else None for bound in (low, high))
+        return shortest, longest
+
+    @property
+    def lengths_(self) -> tuple[int, int]:
+        """The shortest and the longest length, as given or as seen."""
+        low, high = self._given_lengths()
+        if low is not None and high is not None:
+            return low, high
+        check_is_fitted(self, "learned_lengths_")
+        low = self.learned_lengths_[0] if low is None else low
+        high = self.learned_lengths_[1] if high is None else high
+        return low, max(low, high, 1)
+
+    @property
+    def length_(self) -> int:
+        """The longest length, T."""
+        return self.lengths_[1]
+
+    # ------------------------------------------------------------- the user's form
+    def fit(self, Y):
+        """Learn what was left open: the alphabet, the lengths, and how outputs are written."""
+        used_by, (low, high) = type(self).__name__, self._given_lengths()
+        symbols = None if self.alphabet is None else read_alphabet(self.alphabet, used_by)
+        Z, symbols, form = read_sequences(Y, symbols, used_by=used_by)
+        lengths = sequence_lengths(Z)
+        self._check_lengths(lengths, low, high)
+        self.learned_symbols_, self.form_ = symbols, form
+        self.learned_lengths_ = int(lengths.min()), int(lengths.max())
+        return self
+
+    def _check_lengths(self, lengths, low, high):
+        used_by = type(self).__name__
+        empty = np.flatnonzero(lengths == 0)
+        if len(empty) and low != 0:
+            raise ValueError(
+                f"{used_by}: Y[{empty[0]}] is empty. Where sequences may be empty, say so: "
+                "length=(0, None)."
+            )
+        if low is not None and low == high:
+            other = np.flatnonzero(lengths != low)
+            if len(other):
+                raise ValueError(
+                    f"{used_by} expects sequences of {low} symbols; Y[{other[0]}] has "
+                    f"{lengths[other[0]]}."
+                )
+
+    def validate(self, Y):
+        """Canonical outputs, an int array of shape (n, T), wider where one is longer."""
+        Z, _, _ = read_sequences(Y, self.symbols_, used_by=type(self).__name__)
+        low, high = self._given_lengths()
+        self._check_lengths(sequence_lengths(Z), self.lengths_[0] if low is None else low, high)
+        return widened(Z, self.length_)
+
+    def restore(self, Z, index=None):
+        """Canonical outputs in the form that was seen in ``fit``."""
+        form = SequenceForm("text" if isinstance(self.alphabet, str) else "list")
+        return getattr(self, "form_", form).write(np.asarray(Z), self.symbols_, index)
+
+    # ------------------------------------------------------------- limits
+    @property
+    def limits_(self) -> SequenceLimits:
+        """What predicted sequences must obey."""
+        q = len(self.symbols_)
+        limits = SequenceLimits.none(q) if self.limits is None else self.limits
+        if limits.n_symbols != q:
+            raise ValueError(
+                f"{type(self).__name__}: the limits are those of {limits.n_symbols} symbols; "
+                f"there are {q}."
+            )
+        return limits.within(*self.lengths_, given=self._given_lengths()[0] is not None)
+
+    def restrict(self, *, length=None, known=None, forbidden=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        length : int, pair (shortest, longest), or array with one int per row
+            How long sequences are. May be shorter than any seen in ``fit``.
+        known : {position: symbol}, one such mapping per row, or rows of symbols
+            Known symbols, which are then there; positions count from 0. Rows of symbols
+            have None where nothing is known.
+        forbidden : list of pairs (a, b), or one such list per row
+            Transitions that may not occur: b right after a. (None, a) is a sequence that
+            begins with a, (a, None) one that ends with it.
+        """
+        used_by, symbols = type(self).__name__, self.symbols_
+        low, high = read_length(length, used_by)
+        if (np.maximum(low, high) > self.length_).any():
+            raise ValueError(
+                f"{used_by}: length is at most {self.length_}; got {max(low.max(), high.max())}."
+            )
+        limits = SequenceLimits.none(len(symbols)) if self.limits is None else self.limits
+        known = read_known(known, symbols, used_by)
+        forbidden = read_forbidden(forbidden, symbols, used_by)
+        return self._limited(limits.narrow(low, high, known, forbidden))
+
+    def contains(self, Z):
+        """Whether each row is a sequence of this space, limits included; shape (n,)."""
+        Z = np.asarray(Z)
+        if Z.ndim != 2 or Z.dtype.kind not in "iu":
+            raise ValueError(
+                f"contains() takes outputs in canonical form, symbol numbers of shape (n, T); got "
+                f"an array of {Z.dtype} of shape {Z.shape}. validate() makes them."
+            )
+        limits, size = self.limits_, sequence_lengths(Z)
+        check_n_rows(limits, len(Z), type(self).__name__)
+        inside = np.arange(Z.shape[1]) < size[:, None]
+        good = np.where(inside, len(self.symbols_) > Z, Z == -1).all(axis=1)
+        good[good] = (limits if limits.n_rows is None else limits.rows(good)).allow(Z[good])
+        return good
+
+
+# Sequences narrowed to a list of them.
+
+
+class ListedSequences(ListedOutputs):
+    """Listed sequences, whatever the width of the arrays they come in."""
+
+    @property
+    def symbols_(self):
+        return self.space.symbols_
+
+    @property
+    def length_(self):
+        return self.space.length_
+
+    @classmethod
+    def of(cls, space, outputs, candidates):
+        """The view of ``BaseSpace.with_embedding``, all outputs equally wide."""
+        parts = [outputs] if candidates is None else [outputs, candidates]
+        parts = [np.asarray(part, dtype=np.int64) for part in parts]
+        width = max(part.shape[1] for part in parts)
+        return cls(space, *(widened(part, width) for part in parts))
+
+    def embed(self, Z):
+        width = self.listed_.shape[1]
+        Z = widened(np.asarray(Z, dtype=np.int64), width)
+        if Z.shape[1] == width:
+            return super().embed(Z)
+        fits = sequence_lengths(Z) <= width
+        cut = np.where(fits[:, None], Z[:, :width], -2)  # -2: no sequence, hence not listed
+        return super().embed(np.ascontiguousarray(cut))

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strings, embedded by how often each n-gram occurs.
+
+Strings drawn uniformly within limits are a Markov chain that may stop. With m_t the chances of
+the symbols at position t and K_t those of going on, an n-gram a b ... stands at t with chance
+m_t(a) K_t(a, b) ..., and its mean count is the sum over positions.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from numbers import Integral
+
+import numpy as np
+from scipy import sparse
+
+from skstruct._arrays.checks import check_costs
+from skstruct._arrays.memory import check_square_fits
+from skstruct.solvers.chains.counting import ChainCounts
+from skstruct.solvers.chains.viterbi import best_chains
+from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
+from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.sequence_sets.base import SequenceSet
+from skstruct.spaces.sequence_sets.distribution import law_of_grams
+from skstruct.spaces.sequences import EMBEDDINGS, ListedSequences, Sequences
+from skstruct.spaces.strings.decoding import (
+    MAX_NODES,
+    GramLimits,
+    cheapest_strings,
+    nearest_strings,
+)
+
+
+def mean_counts(counts: ChainCounts, order: int) -> np.ndarray:
+    """Mean number of each n-gram; shape (q**order,)."""
+    total = np.zeros(counts.n_symbols**order)
+    if counts.length < order:
+        return total
+    chance, steps = counts.as_markov_chain()
+    for t in range(counts.length - order + 1):
+        total += _extended(chance, steps[t : t + order - 1])
+        if t + order < counts.length:
+            chance = chance @ steps[t]
+    return total
+
+
+def _extended(chance, steps):
+    """Chances of the first symbols, one more for every step; flat."""
+    for step in steps:
+        chance = chance[..., None] * step
+    return chance.ravel()
+
+
+def second_counts(counts: ChainCounts, order: int) -> np.ndarray:
+    """Mean of the product of each two counts; shape (q**order, q**order).
+
+    Counts before an n-gram is appended are carried along by state, E[k 1(state)]: appending c
+    adds k e' + e k' + e e' to k k', with e the indicator of c.
+    """
+    q, d = counts.n_symbols, counts.n_symbols**order
+    check_square_fits(d, "The second moment", "Shorter n-grams take less.")
+    if counts.length < order:
+        return np.zeros((d, d))
+    if order == 1:
+        return _second_of_symbols(counts)
+    n_states = d // q
+    moment, carried = np.zeros((d, d)), np.zeros((d, n_states))
+    first, steps = counts.as_markov_chain()
+    state = _extended(first, steps[: order - 2])
+    for step in steps[order - 2 :]:
+        onward = np.tile(step, (n_states // q, 1))  # by the last symbol of the state
+        appended = np.diag((state[:, None] * onward).ravel())
+        before = (carried[:, :, None] * onward).reshape(d, d)
+        moment += before + before.T + appended
+        carried = (before + appended).reshape(d, q, n_states).sum(axis=1)
+        state = appended.diagonal().reshape(q, n_states).sum(axis=0)
+    return moment
+
+
+def _second_of_symbols(counts: ChainCounts) -> np.ndarray:
+    """The same for single symbols, with the last one as the state; shape (q, q)."""
+    state, steps = counts.as_markov_chain()
+    moment = carried = np.diag(state)
+    for step in steps:
+        state = state @ step
+        before, appended = carried @ step, np.diag(state)
+        moment = moment + before + before.T + appended
+        carried = before + appended
+    return moment
+
+
+# Strings, embedded by how often each n-gram occurs.
+
+
+MOST_GRAMS = 2**24  # coordinates of the embedding: 128 MiB for a row of costs
+MOST_MOMENTS = 2**12  # coordinates whose second moments fit into memory
+
+
+class Strings(SequenceSet):
+    r"""Strings over an alphabet with :math:`\psi(z)` = how often each n-gram occurs in z.
+
+    The same sets as :class:`~skstruct.spaces.Sequences`, under the spectrum kernel
+    :math:`k(z, y) = \langle \psi(z), \psi(y) \rangle`. Linear costs are minimized exactly, by
+    cheapest walks in the graph of n-grams. The nearest string to any g, the kernel's
+    pre-image, is found by branch and bound, with a bound where that was cut short.
+
+    Parameters
+    ----------
+    alphabet : sequence of hashables, default=None
+        The symbols; a string is a list of characters. The sorted distinct symbols of ``Y``
+        when None.
+    length : int or pair (shortest, longest), default=None
+        How long predicted strings are. A bound of None is what is seen in ``fit``.
+    n : int, default=2
+        Number of symbols in an n-gram. The embedding has q**n numbers for q symbols, that of
+        an n-gram in the place of its symbol numbers read in base q. Strings of fewer than n
+        symbols have no n-gram.
+    max_nodes : int, default=150_000
+        Work that ``nearest`` may spend on a row: about a tenth of a second.
+    limits : SequenceLimits, default=None
+        What ``restrict`` sets.
+
+    Examples
+    --------
+    >>> space = Strings(n=2).fit(["abab", "abba", "baab"])
+    >>> psi = space.embed(space.validate(["abab"])).toarray()  # aa, ab, ba, bb
+    >>> psi
+    array([[0., 2., 1., 0.]])
+    >>> best = space.nearest(0.9 * psi)
+    >>> space.restore(best.outputs), (best.values - best.bounds).tolist()
+    (array(['abab'], dtype=object), [0.0])
+    >>> ends_in_b = space.restrict(known={3: "b"}, forbidden=[("b", "a")])
+    >>> ends_in_b.restore(ends_in_b.argmin(np.array([[-1.0, 0.0, 0.0, 0.5]])).outputs)
+    array(['aaab'], dtype=object)
+    """
+
+    embedding = "ngrams"
+
+    def __init__(self, alphabet=None, length=None, n=2, *, max_nodes=MAX_NODES, limits=None):
+        self.alphabet = alphabet
+        self.length = length
+        self.n = n
+        self.max_nodes = max_nodes
+        self.limits = limits
+
+    # ------------------------------------------------------------- embedding
+    def fit(self, Y):
+        super().fit(Y)
+        self._width()
+        return self
+
+    def _width(self) -> int:
+        """Number of coordinates, q**n, where that is possible."""
+        if not isinstance(self.n, (int, np.integer)) or isinstance(self.n, bool) or self.n < 1:
+            raise ValueError(f"Strings: n is a whole number of at least 1; got {self.n!r}.")
+        q = len(self.symbols_)
+        width = q ** int(self.n)
+        if width > MOST_GRAMS:
+            raise ValueError(
+                f"Strings: {q} symbols make {width:,} different {self.n}-grams, more than "
+                f"{MOST_GRAMS:,}. Take a smaller n or an alphabet of fewer symbols, or predict "
+                "one of the training outputs with Candidates."
+            )
+        return width
+
+    def embed(self, Z):
+        """Number of occurrences of each n-gram; CSR of shape (n_samples, q**n)."""
+        Z, q, width = np.asarray(Z), len(self.symbols_), self._width()
+        n_places = max(Z.shape[1] - self.n + 1, 0)
+        code = np.zeros((len(Z), n_places), np.int64)
+        for k in range(self.n):
+            code = code * q + Z[:, k : k + n_places]
+        row, t = np.nonzero(Z[:, self.n - 1 : self.n - 1 + n_places] >= 0)
+        psi = sparse.coo_array((np.ones(len(row)), (row, code[row, t])), shape=(len(Z), width))
+        return psi.tocsr()
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name == "outputs" and np.ndim(outputs) == 2:
+            return ListedSequences.of(self, outputs, candidates)
+        if name not in EMBEDDINGS:
+            return super().with_embedding(name, outputs, candidates)
+        view = Sequences(self.alphabet, self.length, name, limits=self.limits)
+        learned = {key: value for key, value in vars(self).items() if key.endswith("_")}
+        view.__dict__.update(learned)
+        return view
+
+    # ------------------------------------------------------------- decoding
+    def restrict(self, *, length=None, known=None, forbidden=None):
+        if forbidden is not None and self.n == 1:
+            raise ValueError("Strings: forbidden transitions need n of at least 2; n is 1.")
+        return super().restrict(length=length, known=known, forbidden=forbidden)
+
+    restrict.__doc__ = SequenceSet.restrict.__doc__
+
+    def _checked(self, prices):
+        """Prices of n-grams as an array, and the limits as the decoders take them."""
+        prices = check_costs(prices, self._width(), used_by="Strings")
+        limits, q = self.limits_, len(self.symbols_)
+        check_n_rows(limits, len(prices), "Strings")
+        shortest = limits.least_lengths()
+        parts = {} if not limits.forbidden.any() else self._barred(limits, shortest)
+        return prices, GramLimits(q, self.n, shortest, limits.longest, limits.known, **parts)
+
+    def _barred(self, limits, shortest) -> dict[str, np.ndarray]:
+        """Forbidden transitions as n-grams and as states to begin and to end with."""
+        q, barred = limits.n_symbols, limits.forbidden
+        grams, states = _digits(q, self.n), _digits(q, self.n - 1)
+        inside = _has_pair(barred, states)
+        return {
+            "forbidden": _has_pair(barred, grams),
+            "begins": ~inside & ~barred[:, q, states[0]],
+            "ends": ~barred[:, states[-1], q],
+            "short": _short_strings(limits, shortest, self.n - 1),
+        }
+
+    def _decoded(self, symbols, values, bounds) -> Decoded:
+        outputs = np.full((len(symbols), self.length_), -1, np.int64)
+        outputs[:, : symbols.shape[1]] = symbols
+        return decoded_or_infeasible(outputs, values, bounds, self)
+
+    def argmin(self, costs):
+        """For every row the string of least <costs, psi>; of equal ones the shortest."""
+        symbols, values = cheapest_strings(*self._checked(costs))
+        return self._decoded(symbols, values, values)
+
+    def nearest(self, g) -> Decoded:
+        r"""For every row a string of least :math:`|\psi(z)|^2 - 2 \langle \psi(z), g \rangle`.
+
+        Where a row's value and bound are equal, no string is nearer; else none is nearer by
+        more than their difference. ``max_nodes`` is the work allowed.
+        """
+        prices, limits = self._checked(g)
+        if not isinstance(self.max_nodes, Integral) or self.max_nodes < 0:
+            raise ValueError(
+                f"Strings: max_nodes is a whole number of at least 0; got {self.max_nodes!r}."
+            )
+        return self._decoded(*nearest_strings(prices, limits, max_nodes=int(self.max_nodes)))
+
+    # ------------------------------------------------------------- laws
+    def law(self, scores):
+        """Laws of n-grams for n = 1 and n = 2; for longer ones where strings are few."""
+        scores, limits = self._checked_scores(scores, self._width()), self.limits_
+        if self.n > 2:
+            return super().law(scores)
+        check_n_rows(limits, len(scores), "Strings")
+        law = law_of_grams(scores, int(self.n), limits, self.length_)
+        check_feasible(law.log_partition > -np.inf, self)
+        return law
+
+    # ------------------------------------------------------------- moments
+    def mean_embedding(self):
+        """Mean of psi over all strings; shape (q**n,)."""
+        self._width()
+        return mean_counts(self._some(), self.n)
+
+    def second_moment(self):
+        """Mean of psi psi' over all strings; shape (q**n, q**n)."""
+        if self._width() > MOST_MOMENTS:
+            raise ValueError(
+                f"Strings: second moments are for up to {MOST_MOMENTS:,} n-grams; there are "
+                f"{self._width():,}."
+            )
+        return second_counts(self._some(), self.n)
+
+
+def _digits(q: int, n: int) -> np.ndarray:
+    """Symbols of all q**n n-grams; shape (n, q**n)."""
+    return np.arange(q**n) // q ** np.arange(n - 1, -1, -1)[:, None] % q
+
+
+def _has_pair(barred, digits) -> np.ndarray:
+    """Which n-grams hold a forbidden transition; shape (1 or n, number of n-grams)."""
+    found = np.zeros((len(barred), digits.shape[1]), bool)
+    for a, b in pairwise(digits):
+        found |= barred[:, a, b]
+    return found
+
+
+def _short_strings(limits, shortest, size) -> np.ndarray:
+    """For each row a string of up to ``size`` symbols within limits, -2 where there is none."""
+    n = limits.n_rows or 1
+    starts = size * np.arange(n + 1)
+    unary = limits.hold_known(np.zeros((n * size, limits.n_symbols)), starts, np.full(n, size))
+    transitions, which = limits.hold_apart(None, np.repeat(np.arange(n), size))
+    symbols, values = best_chains(
+        unary, starts, transitions, which=which, shortest=np.minimum(shortest, size),
+        longest=np.minimum(limits.longest, size), **limits.ends(),
+    )  # fmt: skip
+    strings = symbols.reshape(n, size)
+    strings[np.isinf(values) | (shortest > size), 0] = -2
+    return strings

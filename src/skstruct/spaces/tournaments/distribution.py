@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distributions over tournaments: uniform, or with a distribution of its own for every pair."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from skstruct.exceptions import InfeasibleError
+from skstruct.solvers.distributions import Law
+from skstruct.solvers.pairwise.inference import StateForestLaw
+from skstruct.solvers.pairwise.proposals import StateMoves
+from skstruct.spaces.base import BaseSpace, check_feasible
+from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.common.covariances import Scalar
+from skstruct.spaces.constraints import check_n_rows
+
+NO_EDGES = np.empty((0, 2), np.int64)
+
+
+class SignLaw(Law):
+    r"""Laws of independent signs: those of states of pairs that nothing joins.
+
+    .. math:: Z = \prod_{uv} \sum_{s \text{ allowed}} e^{u_{uv}(s)}
+
+    Parameters
+    ----------
+    scores : array of shape (n, d, S)
+        Of every pair and sign.
+    signs : int array of shape (S,)
+    allowed : bool array of shape (1 or n, d, S)
+    signed : bool
+        Whether marginals are mean signs, (n, d), or chances of signs, (n, d S).
+
+    Examples
+    --------
+    >>> law = SignLaw(np.log([[[1.0, 2.0, 1.0]]]), np.array([0, 1, -1]), np.ones((1, 1, 3), bool))
+    >>> np.exp(law.log_partition).round(12), law.marginals().round(12)
+    (array([4.]), array([[0.25]]))
+    """
+
+    def __init__(self, scores, signs, allowed, signed=True):
+        self.signs, self.signed, self.shape = signs, signed, scores.shape
+        n, _, k = scores.shape
+        unary = np.where(allowed, scores, -np.inf)
+        self.states = StateForestLaw(unary, np.empty((n, 0, k, k)), NO_EDGES)
+        self.log_partition = self.states.log_partition
+
+    def marginals(self):
+        chances = self.states.marginals()
+        return chances.reshape(self.shape) @ self.signs if self.signed else chances
+
+    def sample(self, n, rng):
+        return self.signs[self.states.sample(n, rng)].astype(np.int8)
+
+
+class SignMoves(StateMoves):
+    """Pick a pair that has a choice, and one of its signs.
+
+    Parameters
+    ----------
+    allowed : bool array of shape (d, S)
+    signs : int array of shape (S,)
+    signed : bool
+        Whether scores are of signed pairs, (r, d), or of pairs and signs, (r, d S).
+    """
+
+    def __init__(self, allowed, signs, signed=True):
+        super().__init__(allowed, NO_EDGES)
+        self.signs, self.signed = signs, signed
+
+    def start(self, outputs):
+        return super().start((np.asarray(outputs)[:, :, None] == self.signs).argmax(axis=2))
+
+    def outputs(self, states):
+        return self.signs[states].astype(np.int8)
+
+    def walk(self, states, scores, row, beta, n_steps, streams):
+        if self.signed:
+            scores = (scores[:, :, None] * self.signs).reshape(len(scores), -1)
+        return super().walk(states, scores, row, beta, n_steps, streams)
+
+
+def sign_law(space, scores, allowed, signed=True) -> SignLaw:
+    """The law of tournaments within limits; scores (n, d, S)."""
+    check_feasible(np.broadcast_to(allowed.any(axis=2).all(axis=1), len(scores)), space)
+    return SignLaw(scores, np.array(space.states_), allowed, signed)
+
+
+def sign_moves(space, signed=True) -> SignMoves | None:
+    """Moves of tournaments, unless their limits differ from row to row."""
+    if space.limits_.n_rows is not None:
+        return None
+    return SignMoves(space.limits_.allowed[0], np.array(space.states_), signed)
+
+
+# Tournaments under the uniform distribution: counts, moments, samples, lists.
+
+
+class UniformTournaments(BaseSpace):
+    """Pairs that have one of their possible signs each, independently.
+
+    A child brings ``labels_`` (pairs), ``states_``, ``_signs`` and ``limits_``.
+    """
+
+    partial: bool
+    labels_: Any
+    states_: Any
+    limits_: Any
+    _signs: Any
+
+    def _one_row(self) -> np.ndarray:
+        """The signs that pairs may have, where that is the same in all rows."""
+        if self.limits_.n_rows is not None:
+            raise ValueError("This space differs from row to row; take rows(i) of it first.")
+        return self.limits_.allowed[0]
+
+    def _possible(self) -> np.ndarray:
+        """The same, unless no output is left; bool of shape (d, number of states)."""
+        allowed = self._one_row()
+        if not allowed.any(axis=1).all():
+            raise InfeasibleError("Tournaments: no output meets the constraints.")
+        return allowed
+
+    def size(self) -> int:
+        """Exact number of outputs."""
+        if self.limits is None:
+            return len(self.states_) ** len(self.labels_)
+        return math.prod(self._one_row().sum(axis=1).tolist())
+
+    def log_size(self) -> float:
+        """Natural logarithm of the number of outputs; minus infinity when there is none."""
+        size = self.size()
+        return math.log(size) if size else -math.inf
+
+    def mean_embedding(self) -> np.ndarray:
+        """Mean of the signs over all outputs; shape (d,)."""
+        allowed = self._possible()
+        return allowed @ self._signs / allowed.sum(axis=1)
+
+    def covariance(self):
+        """Covariance of the signs under the uniform law: 2/3 I, or I without open pairs."""
+        if self.limits is not None:
+            return super().covariance()
+        return Scalar(2 / 3 if self.partial else 1.0, len(self.labels_))
+
+    def second_moment(self) -> np.ndarray:
+        """Mean of psi psi' over all outputs; shape (d, d)."""
+        if self.limits is None:
+            return self.covariance().dense()
+        allowed, mean = self._possible(), self.mean_embedding()
+        moment = np.outer(mean, mean)
+        np.fill_diagonal(moment, allowed @ self._signs**2 / allowed.sum(axis=1))
+        return moment
+
+    def sample(self, n: int, rng) -> np.ndarray:
+        """``n`` outputs drawn uniformly and independently; shape (n, d)."""
+        allowed = self._possible()
+        signs = self._signs[np.argsort(~allowed, axis=1, kind="stable")]  # possible ones first
+        draws = np.random.default_rng(rng).integers(allowed.sum(axis=1), size=(n, len(allowed)))
+        return signs[np.arange(len(allowed)), draws].astype(np.int8)
+
+    def law(self, scores):
+        r"""The laws :math:`p(z) \propto \exp \langle u, z \rangle`: pairs are independent.
+
+        Scores of shape (n, d), within limits that may differ from row to row.
+        """
+        scores = self._checked_scores(scores, len(self.labels_))
+        check_n_rows(self.limits_, len(scores), "Tournaments")
+        return sign_law(self, scores[:, :, None] * self._signs, self.limits_.allowed)
+
+    def moves(self):
+        """Chains that change one pair; None where rows are restricted differently."""
+        return sign_moves(self)
+
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
+        """All outputs in canonical form; shape (size, d)."""
+        check_few(self.size(), limit, self, "tournaments")
+        rows = np.zeros((1, 0), np.int8)
+        for allowed in self._one_row():
+            signs = self._signs[allowed].astype(np.int8)
+            rows = np.hstack(
+                [np.repeat(rows, len(signs), axis=0), np.tile(signs, len(rows))[:, None]]
+            )
+        return rows

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which item of each pair wins, with or without open pairs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from skstruct._arrays.checks import check_costs
+from skstruct.solvers.k_best import k_best
+from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
+from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.edge_sets.formats import GraphForm, learn_nodes, read_form
+from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
+from skstruct.spaces.tournaments.distribution import UniformTournaments
+from skstruct.spaces.tournaments.signs import (
+    SignLimits,
+    TournamentStates,
+    best_signs,
+    read_signs,
+    split_wins,
+    write_signs,
+)
+
+
+class Tournaments(UniformTournaments):
+    r"""Outcomes of all pairs of items, each on its own: no order has to agree with them.
+
+    .. math:: \psi_{uv}(z) = +1 \text{ if } u \text{ beats } v, \; -1 \text{ if } v \text{ beats }
+              u, \; 0 \text{ if that is open}, \quad u < v,
+
+    the same signs as of a ranking in which u comes before v. There are :math:`3^d` outputs of
+    mean 0 and covariance :math:`\tfrac23 I` over :math:`d = N(N-1)/2` pairs; without open
+    pairs :math:`2^d` of covariance I. Always decoded exactly, pair by pair.
+
+    Parameters
+    ----------
+    items : sequence of names, int or networkx graph, default=None
+        What is compared; an int N for 0, ..., N - 1. Learned from ``Y`` when None.
+    partial : bool, default=True
+        Whether pairs may be left open.
+    limits : SignLimits, default=None
+        What :meth:`restrict` sets.
+
+    Attributes
+    ----------
+    items_ : tuple
+    labels_ : tuple
+        Pairs of items, one per column; the first wins where the sign is +1.
+    states_ : tuple
+        The signs that a pair may have: of equally cheap ones the first is taken.
+
+    Examples
+    --------
+    >>> space = Tournaments().fit([{("ann", "bob"), ("cem", "ann")}])
+    >>> space.labels_
+    (('ann', 'bob'), ('ann', 'cem'), ('bob', 'cem'))
+    >>> decoded = space.argmin(np.array([[-2.0, 1.0, 0.0]]))
+    >>> decoded.outputs, sorted(space.restore(decoded.outputs)[0])
+    (array([[ 1, -1,  0]], dtype=int8), [('ann', 'bob'), ('cem', 'ann')])
+    >>> space.restrict(include=[("bob", "ann")]).argmin(np.array([[-2.0, 1.0, 0.0]])).values
+    array([1.])
+    >>> space.size(), Tournaments(3, partial=False).size()
+    (27, 8)
+
+    References
+    ----------
+    Vembu (2010). Learning to predict combinatorial structures. Section 5.3.
+    """
+
+    embedding = "signed pairs"
+    default_loss = "hamming"
+    usual_losses = ("zero_one",)
+    _named_by: ClassVar = {"items": "items_"}
+    _limits_rest_on = ("partial",)
+
+    def __init__(self, items=None, partial=True, *, limits=None):
+        self.items = items
+        self.partial = partial
+        self.limits = limits
+
+    # ------------------------------------------------------------- items and forms
+    @property
+    def items_(self) -> tuple:
+        if self.items is not None:
+            return self._given_items
+        if not hasattr(self, "learned_items_"):
+            raise NotFittedError("Tournaments learns its items from Y: call fit, or give items.")
+        return self.learned_items_
+
+    @cached_property
+    def _given_items(self) -> tuple:
+        return read_nodes(self.items, "Tournaments")
+
+    @cached_property
+    def _tables(self) -> tuple[EdgeTable, EdgeTable]:
+        """Columns of pairs u < v, and of pairs (winner, loser)."""
+        n = len(self.items_)
+        pairs, wins = (complete_edges(n, directed) for directed in (False, True))
+        return EdgeTable(self.items_, pairs, False), EdgeTable(self.items_, wins, True)
+
+    @property
+    def labels_(self) -> tuple:
+        return self._tables[0].labels
+
+    @property
+    def states_(self) -> tuple:
+        return (0, 1, -1) if self.partial else (1, -1)
+
+    @property
+    def limits_(self) -> SignLimits:
+        """What predictions must obey."""
+        if self.limits is not None:
+            return self.limits
+        return SignLimits(np.ones((1, len(self.labels_), len(self.states_)), bool))
+
+    def set_params(self, **params):
+        super().set_params(**params)
+        self._forget()
+        return self
+
+    def _forget(self):
+        for cached in ("_given_items", "_tables"):
+            self.__dict__.pop(cached, None)
+
+    def fit(self, Y):
+        self._forget()
+        rows, form = read_form(Y, "Tournaments")
+        if self.items is None:
+            self.learned_items_ = learn_nodes(rows, form, False, "Tournaments")
+        self.form_ = form
+        if self.limits is not None and self.limits.allowed.shape[1] != len(self.labels_):
+            raise ValueError(
+                f"Tournaments was restricted for {self.limits.allowed.shape[1]} pairs; Y has "
+                f"{len(self.labels_)}."
+            )
+        self.validate(Y)
+        return self
+
+    def validate(self, Y):
+        """Outputs in canonical form: an int8 array of shape (n, d) of -1, 0 and 1."""
+        Z = read_signs(*read_form(Y, "Tournaments"), *self._tables)
+        open_ = np.argwhere(Z == 0)
+        if len(open_) and not self.partial:
+            row, pair = open_[0]
+            raise ValueError(
+                f"Tournaments: Y[{row}] leaves the pair {self.labels_[pair]!r} open "
+                f"({len(np.unique(open_[:, 0]))} such rows); see the parameter partial."
+            )
+        return Z
+
+    def restore(self, Z, index=None):
+        """Canonical outputs in the form that was seen in ``fit``."""
+        return write_signs(
+            np.asarray(Z), getattr(self, "form_", GraphForm()), self._tables[1], index
+        )
+
+    def embed(self, Z):
+        return np.asarray(Z, dtype=np.float64)
+
+    def contains(self, Z):
+        """Whether each row is an output of this space, limits included; shape (n,)."""
+        Z = np.asarray(Z)
+        if Z.ndim != 2 or Z.shape[1] != len(self.labels_):
+            raise ValueError(
+                f"contains() takes outputs in canonical form, (n, {len(self.labels_)}) of -1, 0 "
+                f"and 1; got shape {Z.shape}. validate() makes them."
+            )
+        check_n_rows(self.limits_, len(Z), "Tournaments")
+        return ((Z[:, :, None] == self._signs) & self.limits_.allowed).any(axis=2).all(axis=1)
+
+    @property
+    def _signs(self) -> np.ndarray:
+        return np.array(self.states_)
+
+    def with_embedding(self, name, outputs=None, candidates=None):
+        if name == TournamentStates.embedding:
+            return TournamentStates(self)
+        return super().with_embedding(name, outputs, candidates)
+
+    # ------------------------------------------------------------- limits and decoding
+    def restrict(self, *, include=None, exclude=None):
+        """The same space, narrowed.
+
+        Parameters
+        ----------
+        include, exclude : pairs (winner, loser), the same for all rows or a collection per row
+            Wins that are known, and wins that are known not to be; also directed networkx
+            graphs.
+        """
+        limits = self.limits_
+        for argument, pairs in (("include", include), ("exclude", exclude)):
+            wins = self._tables[1].mask(pairs, argument, "Tournaments")
+            for sign, marked in zip((1, -1), split_wins(wins, self._tables[1])):
+                here, there = self._signs == sign, marked[:, :, None]
+                limits = limits.within(here | ~there if argument == "include" else ~(here & there))
+        return self._limited(limits)
+
+    def argmin(self, costs) -> Decoded:
+        """For every row the outcomes of least cost; costs of shape (n, d).
+
+        Of equally cheap outcomes a pair stays open, or the first wins.
+        """
+        if self.limits is None:
+            costs = check_costs(costs, len(self.labels_), used_by="Tournaments")
+            outputs = -np.sign(costs) if self.partial else np.where(costs > 0, -1, 1)
+            values = -np.abs(costs).sum(axis=1)
+            return Decoded(outputs.astype(np.int8), values, values)
+        outputs, values = best_signs(self._priced(costs), self._signs, self.limits_.allowed)
+        return decoded_or_infeasible(outputs, values, values, self)
+
+    def kbest(self, costs, k: int) -> Decoded:
+        """The ``k`` cheapest of every row: outputs (n, k, d), values (n, k)."""
+        return self.kbest_states(self._priced(costs), k)
+
+    def kbest_states(self, priced, k: int) -> Decoded:
+        """The same where every sign has a cost of its own, (n, d, number of states).
+
+        Wins of the first and of the second are 0/1 coordinates, one after the other.
+        """
+        k, (n, d) = check_k(k, "Tournaments"), priced.shape[:2]
+        check_n_rows(self.limits, n, "Tournaments")
+        wins = np.stack([self._signs == 1, self._signs == -1])  # of the first, of the second
+
+        def best_within(rows, low, high):
+            low, high = (mask.reshape(len(rows), 2, d, 1) for mask in (low, high))
+            obeys = ((wins[:, None] >= low) & (wins[:, None] <= high)).all(axis=1)
+            allowed = self.limits_.rows(rows).allowed & obeys
+            signs, values = best_signs(priced[rows], self._signs, allowed)
+            return np.hstack([signs > 0, signs < 0]), values
+
+        found, values = k_best(best_within, n, 2 * d, k)
+        check_feasible(np.isfinite(values).any(axis=1), self)
+        return Decoded(found[:, :, :d] - found[:, :, d:], values, values)
+
+    def _priced(self, costs) -> np.ndarray:
+        """Costs of every sign, the preferred of equal ones first; (n, d, number of states)."""
+        costs = check_costs(costs, len(self.labels_), used_by="Tournaments")
+        check_n_rows(self.limits, len(costs), "Tournaments")
+        return costs[:, :, None] * self._signs

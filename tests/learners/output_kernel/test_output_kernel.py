@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regression between kernels: coefficients and pre-images against the obvious way."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import cross_val_score
+
+from output_kernel_cases import WORDS, distances, inputs
+from skstruct import OutputKernelRegressor
+from skstruct.kernels import (
+    Dirac,
+    HammingKernel,
+    PathKernel,
+    SpectrumKernel,
+    resolve_output_kernel,
+)
+from skstruct.spaces import Box, Candidates, Hierarchy, LabelSets, Sequences, Strings
+
+
+@pytest.mark.parametrize("method", ["ridge", "sample_compression"])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Dirac(),
+        HammingKernel(length=6),
+        SpectrumKernel(2),
+        SpectrumKernel(1, normalize=False),
+        Dirac() + 0.5 * HammingKernel(length=6),
+    ],
+    ids=["dirac", "hamming", "spectrum", "counts", "sum"],
+)
+def test_the_nearest_candidate_is_found(kernel, method):
+    X, new = inputs(len(WORDS)), inputs(20, 1)
+    settings = {"C": 5.0} if method == "ridge" else {"radius": 1.2}
+    model = OutputKernelRegressor("rbf", kernel, method=method, gamma=0.5, **settings)
+    model.fit(X, WORDS)
+    candidates = sorted(set(WORDS))
+    values = distances(kernel, model, X, new, WORDS, candidates)
+    decoded = model.decode(new)
+    assert_allclose(decoded.values, values.min(axis=1), atol=1e-8)
+    assert_allclose(decoded.bounds, decoded.values)
+    at = [candidates.index(word) for word in decoded.outputs]
+    assert_allclose(values[np.arange(len(new)), at], values.min(axis=1), atol=1e-8)
+    ranked = model.kbest(new, 3).values
+    assert_allclose(ranked, np.sort(values, axis=1)[:, :3], atol=1e-8)
+
+
+def test_candidates_of_the_users_own():
+    X, new = inputs(len(WORDS)), inputs(20, 1)
+    candidates = ["cab", "dig", "cat", "cat"]
+    kernel = HammingKernel(length=4)
+    model = OutputKernelRegressor(output_kernel=kernel, gamma=0.5, C=5.0, candidates=candidates)
+    model.fit(X, WORDS)
+    values = distances(kernel, model, X, new, WORDS, candidates)
+    decoded = model.decode(new)
+    assert set(decoded.outputs) <= set(candidates)
+    assert_allclose(decoded.values, values.min(axis=1), atol=1e-8)
+
+
+def test_coefficients_are_those_of_the_formula():
+    X = inputs(len(WORDS))
+    model = OutputKernelRegressor(gamma=0.5, C=3.0).fit(X, WORDS)
+    K = rbf_kernel(X, gamma=0.5)
+    assert_allclose(model.coef_, np.linalg.inv(K + np.eye(9) / 3.0), atol=1e-10)
+    assert_allclose(model.gram_inputs(), K, atol=1e-12)
+    assert_array_equal(model.gram_outputs(), Dirac()(WORDS))
+    bounded = OutputKernelRegressor(gamma=0.5, method="sample_compression", radius=0.7).fit(
+        X, WORDS
+    )
+    assert_allclose((bounded.coef_**2).sum(), 0.49, rtol=1e-9)
+    assert bounded.radius_ == 0.7
+    assert bounded.C_ is None
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=15)
+def test_the_whole_space_of_label_sets_is_searched(seed):
+    rng = np.random.default_rng(seed)
+    X, Y, new = inputs(8, seed), rng.integers(0, 2, (8, 4)), inputs(5, seed + 1)
+    model = OutputKernelRegressor(output_kernel="linear", gamma=0.5, C=2.0, space=LabelSets())
+    model.fit(X, Y)
+    every = np.array(list(product((0, 1), repeat=4)))
+    b = rbf_kernel(new, X, gamma=0.5) @ np.linalg.inv(rbf_kernel(X, gamma=0.5) + np.eye(8) / 2)
+    values = every.sum(axis=1) - 2.0 * b @ Y @ every.T
+    decoded = model.decode(new)
+    assert_allclose(decoded.values, values.min(axis=1), atol=1e-8)
+    assert_allclose(decoded.bounds, decoded.values, atol=1e-8)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=10)
+def test_the_whole_space_of_strings_is_searched(seed):
+    """Hamming and spectrum kernels over all strings of up to four letters out of two."""
+    rng = np.random.default_rng(seed)
+    Y = ["".join(rng.choice(["a", "b"], rng.integers(2, 5))) for _ in range(7)]
+    X, new = inputs(7, seed), inputs(5, seed + 1)
+    low, high = min(map(len, Y)), max(map(len, Y))
+    every = ["".join(z) for k in range(low, high + 1) for z in product("ab", repeat=k)]
+    cases = [
+        (HammingKernel(), HammingKernel(length=high), Sequences("ab")),
+        (SpectrumKernel(2, normalize=False),) * 2 + (Strings("ab", n=2),),
+    ]
+    for kernel, plain, space in cases:
+        model = OutputKernelRegressor(output_kernel=kernel, gamma=0.5, C=4.0, space=space)
+        decoded = model.fit(X, Y).decode(new)
+        values = distances(plain, model, X, new, Y, every)
+        assert_allclose(decoded.values, values.min(axis=1), atol=1e-7)
+        at = [every.index(z) for z in decoded.outputs]
+        assert_allclose(values[np.arange(5), at], values.min(axis=1), atol=1e-7)
+
+
+def test_paths_in_a_hierarchy():
+    space = Hierarchy([("a", "b"), ("a", "c"), ("c", "d")])
+    Y = [{"a", "b"}, {"a", "c"}, {"a", "c", "d"}, {"a"}, {"a", "b"}]
+    X = inputs(5)
+    model = OutputKernelRegressor(output_kernel=PathKernel(), space=space, gamma=0.5, C=1e4)
+    model.fit(X, Y)
+    assert list(model.predict(X)) == Y
+    assert model.score(X, Y) == 0.0
+    narrowed = model.predict(X, restrict={"exclude": ["d"]})
+    assert all("d" not in z for z in narrowed)
+
+
+def test_a_gap_is_reported_where_the_space_is_larger_than_the_candidates():
+    X, Y = inputs(len(WORDS)), WORDS
+    model = OutputKernelRegressor(output_kernel=SpectrumKernel(2), gamma=0.5, C=5.0,
+                                  space=Sequences())  # fmt: skip
+    new = inputs(6, 1)
+    decoded = model.fit(X, Y).decode(new)
+    assert set(decoded.outputs) <= set(WORDS)
+    b = rbf_kernel(new, X, gamma=0.5) @ model.coef_.T
+    expected = -np.einsum("ni,ij,nj->n", b, SpectrumKernel(2)(WORDS), b)
+    assert_allclose(decoded.bounds, expected, atol=1e-8)
+    assert (decoded.bounds <= decoded.values).all()
+
+
+def test_a_search_computes_no_bounds(monkeypatch):
+    """Nobody reads them there, and decisions do not depend on them."""
+    X, Y = inputs(len(WORDS)), WORDS
+    model = OutputKernelRegressor(output_kernel=SpectrumKernel(2), gamma=0.5, space=Sequences())
+    expected = model.fit(X, Y)
+    problem, weights = expected.problem_, np.random.default_rng(0).normal(size=(5, len(Y)))
+    assert_array_equal(problem.decide(weights), problem.decode(weights).outputs)
+
+    def bounds(*_):
+        raise AssertionError("bounds were asked for")
+
+    monkeypatch.setattr("skstruct.learners.output_kernel.problem.KernelProblem._bounds", bounds)
+    assert model.fit(X, Y).C_ == expected.C_
+
+
+def test_outputs_come_back_in_their_form():
+    X = inputs(4)
+    assert OutputKernelRegressor(C=1.0).fit(X, [3, 1, 3, 1]).predict(X).dtype.kind == "i"
+    series = pd.Series(["a", "b", "a", "c"], name="letter", index=[4, 5, 6, 7])
+    frame = pd.DataFrame(X, index=[4, 5, 6, 7], columns=["u", "v"])
+    predicted = OutputKernelRegressor(C=1e6).fit(frame, series).predict(frame)
+    pd.testing.assert_series_equal(predicted, series)
+    paths = [("1", "2"), ("1", "3"), ("2",), ("1", "2")]
+    model = OutputKernelRegressor(output_kernel="path", C=1e6).fit(X, paths)
+    assert list(model.predict(X)) == paths
+    vectors = np.array([[0.5, 1.0], [2.0, 0.25], [0.5, 0.5], [1.0, 1.5]])
+    near = OutputKernelRegressor(output_kernel="rbf", C=1e6).fit(X, vectors)
+    assert_allclose(near.predict(X), vectors)
+    box = OutputKernelRegressor(output_kernel="linear", C=1e6, space=Box()).fit(X, vectors)
+    assert_allclose(box.predict(X), vectors, atol=1e-4)
+
+
+def test_a_precomputed_output_kernel_predicts_row_numbers():
+    X, K = inputs(len(WORDS)), SpectrumKernel(1)(WORDS)
+    model = OutputKernelRegressor(output_kernel="precomputed", gamma=0.5, C=5.0).fit(X, K)
+    plain = OutputKernelRegressor(output_kernel=SpectrumKernel(1), gamma=0.5, C=5.0).fit(X, WORDS)
+    new = inputs(10, 1)
+    assert_allclose(model.decode(new).values, plain.decode(new).values, atol=1e-10)
+    assert model.predict(new).dtype.kind == "i"
+
+
+def test_a_function_of_two_outputs():
+    X = inputs(len(WORDS))
+    model = OutputKernelRegressor(output_kernel=lambda y, z: float(y == z), gamma=0.5, C=5.0)
+    same = OutputKernelRegressor(gamma=0.5, C=5.0).fit(X, WORDS)
+    assert_array_equal(model.fit(X, WORDS).predict(X), same.predict(X))
+
+
+def test_inputs_that_are_strings():
+    inputs_ = ["abab", "abba", "baba", "ccc", "cccc", "ccca"]
+    y = ["x", "x", "x", "z", "z", "z"]
+    model = OutputKernelRegressor(SpectrumKernel(2), C=10.0).fit(inputs_, y)
+    assert model.predict(["ab", "cc", ""]).tolist()[:2] == ["x", "z"]
+    K = SpectrumKernel(2)(inputs_)
+    assert_allclose(model.gram_inputs(), K, atol=1e-12)
+    explicit = OutputKernelRegressor("precomputed", C=10.0).fit(K, y)
+    values = explicit.decode(SpectrumKernel(2)(["ab", "cac"], inputs_)).values
+    assert_allclose(model.decode(["ab", "cac"]).values, values, atol=1e-10)
+    assert model.unit_inputs_
+
+
+def test_explanations_say_who_speaks_for_an_output():
+    X = inputs(len(WORDS))
+    model = OutputKernelRegressor(gamma=0.5, C=50.0).fit(X, WORDS)
+    told = model.explain(X[:3])
+    assert_array_equal(told.supporters(1)[:, 0], [0, 1, 2])
+    assert told.losses.shape == (3, 9)
+
+
+def test_radius_zero_answers_with_the_shortest_feature_vector():
+    X = inputs(5)
+    model = OutputKernelRegressor(output_kernel=SpectrumKernel(1, normalize=False), radius=0,
+                                  method="sample_compression")  # fmt: skip
+    assert set(model.fit(X, ["aaa", "ab", "abcd", "aa", "ab"]).predict(X)) == {"ab"}
+
+
+def test_memory_and_threads_do_not_matter():
+    X, new = inputs(len(WORDS)), inputs(50, 1)
+    model = OutputKernelRegressor(output_kernel="hamming", gamma=0.5, C=5.0).fit(X, WORDS)
+    small = clone(model).set_params(memory=1000, n_jobs=2).fit(X, WORDS)
+    assert_array_equal(small.predict(new), model.predict(new))
+
+
+def test_a_space_that_is_a_list_is_obeyed():
+    """Outputs of training that are no candidates count, and are never predicted."""
+    X, y = inputs(6), ["cat", "cot", "dog", "zzz", "cat", "cog"]
+    space = Candidates(["cat", "cot", "dot"])
+    model = OutputKernelRegressor(output_kernel="hamming", space=space, C=1.0).fit(X, y)
+    listed = OutputKernelRegressor(
+        output_kernel="hamming", candidates=["cat", "cot", "dot"], C=1.0
+    ).fit(X, y)
+    assert list(model.predict(X)) == list(listed.predict(X))
+    decoded = model.decode(X)
+    assert_allclose(decoded.bounds, decoded.values)
+
+
+def test_numbers_under_kernels_of_numbers():
+    X = inputs(8)
+    y = X[:, 0] + 0.5
+    squared = (y[:, None] - y) ** 2
+    model = OutputKernelRegressor(output_kernel="rbf", C=1.0).fit(X, y)
+    gamma = 1.0 / y.var()
+    assert_allclose(model.gram_outputs(), np.exp(-gamma * squared), atol=1e-10)
+    as_lists = OutputKernelRegressor(output_kernel="rbf", C=1.0).fit(X, X.tolist())
+    as_array = OutputKernelRegressor(output_kernel="rbf", C=1.0).fit(X, X)
+    assert_allclose(as_lists.gram_outputs(), as_array.gram_outputs())
+    scores = cross_val_score(OutputKernelRegressor(output_kernel="linear", C=1e3), X, y, cv=2)
+    assert np.isfinite(scores).all()
+
+
+def test_candidates_of_a_precomputed_kernel_are_row_numbers():
+    X = inputs(6)
+    K = X @ X.T
+    model = OutputKernelRegressor("precomputed", "precomputed", C=1.0, candidates=[0, 3])
+    assert set(model.fit(K, K).predict(K)) <= {0, 3}
+    with pytest.raises(ValueError, match="y is that kernel's matrix"):
+        OutputKernelRegressor(output_kernel="precomputed", C=1.0).fit(X, ["a"] * 6)
+
+
+def test_multiples_of_a_spectrum_kernel_compare_candidates():
+    X = inputs(len(WORDS))
+    doubled = 2.0 * resolve_output_kernel(SpectrumKernel(2, normalize=False))
+    model = OutputKernelRegressor(output_kernel=doubled, space=Strings(n=2), C=1.0).fit(X, WORDS)
+    assert set(model.predict(X)) <= set(WORDS)
+
+
+def test_outputs_without_a_hash():
+    class Thing:
+        __hash__ = None
+
+        def __init__(self, value):
+            self.value = value
+
+        def __eq__(self, other):
+            return self.value == other.value
+
+    things = [Thing(i % 2) for i in range(6)]
+    kernel = lambda a, b: float(a == b)  # noqa: E731
+    model = OutputKernelRegressor(output_kernel=kernel, C=1e6).fit(inputs(6), things)
+    assert [z.value for z in model.predict(inputs(6))] == [0, 1, 0, 1, 0, 1]
+
+
+def test_certificates_of_both_methods():
+    X = np.repeat(np.eye(3) * 3.0, 40, axis=0)
+    y = np.repeat(["ash", "elm", "oak"], 40)
+    model = OutputKernelRegressor(gamma=1.0, C=10.0, candidates=["ash", "elm", "oak"]).fit(X, y)
+    assert 0 < model.certify(X, y).value < model.certify(X, y, bound="compression").value
+    bounded = clone(model).set_params(method="sample_compression", radius=1.0).fit(X, y)
+    assert bounded.certify(X, y, input_bound=1.0, output_bound=1.0).vacuous
+    with pytest.raises(ValueError, match='bound is "pac_bayes" or "compression"'):
+        model.certify(X, y, bound="hope")
+
+
+@pytest.mark.parametrize("memory", ["1KB", "3KB", "1GB"])
+def test_many_candidates_are_compared_block_by_block(memory):
+    X, new = inputs(len(WORDS)), inputs(15, 1)
+    candidates = ["".join(z) for z in product("abcdt", repeat=3)]  # 125 of them
+    kernel = HammingKernel(length=4)
+    model = OutputKernelRegressor(
+        output_kernel=kernel, gamma=0.5, C=5.0, candidates=candidates, memory=memory
+    ).fit(X, WORDS)
+    assert model.problem_.streamed == (memory != "1GB")
+    values = distances(kernel, model, X, new, WORDS, candidates)
+    decoded, best = model.decode(new), model.kbest(new, 4)
+    assert_allclose(decoded.values, values.min(axis=1), atol=1e-7)
+    assert_allclose(best.values, np.sort(values, axis=1)[:, :4], atol=1e-7)
+    at = [candidates.index(z) for z in decoded.outputs]
+    assert_allclose(values[np.arange(15), at], values.min(axis=1), atol=1e-7)
+    searched = clone(model).set_params(C=[0.1, 1.0, 10.0]).fit(X, WORDS)
+    large = clone(searched).set_params(memory="1GB").fit(X, WORDS)
+    assert_allclose(
+        [trial["risk"] for trial in searched.search_.trials],
+        [trial["risk"] for trial in large.search_.trials],
+    )
+
+
+def test_numeric_candidates_may_lie_beyond_the_outputs_of_training():
+    X = inputs(6)
+    model = OutputKernelRegressor(output_kernel="rbf", C=1.0, candidates=[0.0, 1.0, 9.0])
+    assert set(model.fit(X, X[:, 0]).predict(X)) <= {0.0, 1.0, 9.0}
+    rows = OutputKernelRegressor(output_kernel="rbf", C=1.0, candidates=2.0 * X)
+    assert rows.fit(X, X.tolist()).predict(X).shape == X.shape
+
+
+def test_a_series_comes_back_with_candidates_too():
+    X = pd.DataFrame(inputs(4), columns=["u", "v"], index=list("wxyz"))
+    series = pd.Series(["ab", "ba", "ab", "ba"], index=X.index, name="word")
+    model = OutputKernelRegressor(output_kernel="hamming", C=1e6, candidates=["ab", "ba", "aa"])
+    told = model.fit(X, series).predict(X)
+    assert list(told.index) == list("wxyz")
+    assert told.name == "word"
+    assert list(told) == list(series)
