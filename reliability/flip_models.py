@@ -149,7 +149,7 @@ def without_checksums():
     with (
         patch("skstruct._files.container._opened", lambda path, size: open(path, "rb")),
         patch.object(zipfile.ZipExtFile, "_update_crc", lambda self, data: None),
-        patch("skstruct.persistence.model_files.check_rehearsal", lambda *_: None),
+        patch("skstruct.persistence.model_files.check_stored_predictions", lambda *_: None),
     ):
         yield
 

@@ -65,7 +65,7 @@ def test_compiling_is_announced_to_terminals_only(monkeypatch, capsys):
     def ours():
         """Stands for a kernel."""
 
-    ours.__module__ = "skstruct.decoding.somewhere"
+    ours.__module__ = "skstruct.solvers.somewhere"
     started = SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=ours)})
     notice = CompileNotice()
     notice.on_start(started)

@@ -100,7 +100,7 @@ class TextSummary:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The names in their order, as :class:`~skstruct.datasets.table.Table` has them."""
+        """The names in their order, as :class:`~skstruct.datasets.dataset.Table` has them."""
         return tuple(sorted(text for text in self.known if not is_missing(text)))
 
     def moments(self, n_rows: int):

@@ -82,7 +82,7 @@ def coupled(laws: OrderedLaws, row, seeds, max_doublings: int, n_jobs=None):
     row : int array of shape (m,)
         The law of each draw.
     seeds : uint64 array of shape (m, 4)
-        Of each draw, see :func:`~skstruct.walking.streams.new_streams`.
+        Of each draw, see :func:`~skstruct.solvers.proposals.new_streams`.
     max_doublings : int
 
     Returns

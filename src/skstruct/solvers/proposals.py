@@ -42,7 +42,7 @@ class Moves(ABC):
         beta : float64 array of shape (n,)
             Inverse temperatures; 0 is the uniform law.
         streams : uint64 array of shape (n, 4)
-            Random streams of the chains, see :mod:`skstruct.walking.streams`.
+            Random streams of the chains, see :mod:`skstruct.solvers.proposals`.
 
         Returns
         -------

@@ -54,14 +54,14 @@ def least_distance_point(target, half, constraints, low, high):
                               prices[2 * m_eq : 2 * m_eq + m_ub]])  # fmt: skip
 
 
-# The steps of ``_compiled_quadratic`` for large systems, with sparse factors.
+# The steps of ``_numba_quadratic_programs`` for large systems, with sparse factors.
 
 
-STEPS, SHIFT, CLOSE, ROUNDED = 300, 1e-11, 1e-13, 100.0  # as in _compiled_quadratic
+STEPS, SHIFT, CLOSE, ROUNDED = 300, 1e-11, 1e-13, 100.0  # as in _numba_quadratic_programs
 
 
 def project_large_rows(A, n_eq, targets, half, right, low, high, points, prices, steps):
-    """Fill points, prices and steps; parameters as in ``_compiled_quadratic.project_rows``."""
+    """Fill points, prices and steps; parameters as in ``_numba_quadratic_programs.project_rows``."""
     p = np.zeros(A.shape[0])
     for i, target in enumerate(targets):
         parts = (x[i if len(x) > 1 else 0] for x in (half, right, low, high))
@@ -156,7 +156,7 @@ def minimize_quadratic(a, b, constraints: LinearConstraints, low, high):
 
     Examples
     --------
-    >>> from skstruct.decoding.polytopes.constraints import read_constraints
+    >>> from skstruct.solvers.linear_constraints import read_constraints
     >>> shares = read_constraints([[1, 1, 1]], [1.0])
     >>> target = np.array([[1.0, 0.5, -1.0]])
     >>> points, _, _ = minimize_quadratic(np.ones(3), -2 * target, shares, np.zeros(3), np.ones(3))

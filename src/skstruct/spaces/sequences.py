@@ -347,7 +347,7 @@ class Sequences(SequenceSet):
 
         Returns
         -------
-        law : :class:`~skstruct.summing.chains.ChainLaw`
+        law : :class:`~skstruct.solvers.chains.forward_backward.ChainLaw`
         """
         costs = None if transitions is None else np.negative(transitions)
         law = law_of_costs(self._stacked(np.negative(unary), starts, costs)[0])

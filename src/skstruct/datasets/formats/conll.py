@@ -125,7 +125,7 @@ def _conllu_tag_column(options):
     tag = known.get(options.targets[0].upper())
     if len(options.targets) != 1 or tag is None or tag < 2:
         raise DataFormatError(
-            f"targets is one of {', '.join(CONLLU_COLUMNS[2:])}, by its name or its number 3 to 10, "
+            f"targets is one of {', '.join(CONLLU_COLUMNS[2:])}, by name or number 3 to 10, "
             f"got {', '.join(map(str, options.targets))[:60]!r}"
         )
     return tag

@@ -120,7 +120,7 @@ class LabelRankingBoosting(LabelRanker):
     estimators_ : list of fitted regressors
     steps_ : list of float, the factor of each
     train_loss_ : array, the bound before the first round and after each; it falls
-    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranker.LabelRanker`
+    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranking.base.LabelRanker`
 
     References
     ----------

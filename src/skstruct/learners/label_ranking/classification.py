@@ -47,7 +47,7 @@ class PairwiseComparison(LabelRanker):
         A pair that m rows order, all the same way, has a number instead: the chance
         (k + 1) / (m + 2) of Laplace's rule with k = 0 or m, and 1/2 when m = 0; m is the
         sum of their weights.
-    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranker.LabelRanker`
+    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranking.base.LabelRanker`
 
     References
     ----------
@@ -159,7 +159,7 @@ class ConstraintClassification(LinearLabelRanker):
     coef_, intercept_ : arrays of shape (d, p) and (d,)
     estimator_ : the fitted classifier; None when there is nothing to order
     n_expanded_ : int, the number of rows it was fitted to
-    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranker.LabelRanker`
+    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranking.base.LabelRanker`
 
     References
     ----------

@@ -53,7 +53,7 @@ class NeighborLabelRanker(LabelRanker):
     model_ : ConditionalRiskMinimizer
         The fitted model: ``decode``, ``kbest``, ``explain`` and ``predict_risk`` are there.
     search_ : LeaveOutSearch or None, the numbers tried with their left-out risks
-    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranker.LabelRanker`
+    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranking.base.LabelRanker`
 
     References
     ----------

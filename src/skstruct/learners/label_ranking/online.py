@@ -60,7 +60,7 @@ class OnlineLabelRanker(LinearLabelRanker):
         Rows, counted as often as they were visited, that had a pair in the wrong order
         when they came.
     n_seen_ : int, rows visited
-    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranker.LabelRanker`;
+    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranking.base.LabelRanker`;
         the outputs are those of the last call
 
     References

@@ -58,7 +58,7 @@ class LabelRankingSVM(LinearLabelRanker):
     dual_coef_ : array of shape (n, d), with the other kernels
     objective_, duality_gap_ : float, at the end
     n_iter_ : int, passes over the rows
-    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranker.LabelRanker`
+    space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranking.base.LabelRanker`
 
     References
     ----------

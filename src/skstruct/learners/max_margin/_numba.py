@@ -177,7 +177,7 @@ def remember(
 
 # Compiled steps of block-coordinate Frank-Wolfe, one example after another.
 #
-# How the atoms of an example are kept is told in `_compiled_atoms`.
+# How the atoms of an example are kept is said above.
 
 
 ITERATIONS, ACCURACY = 60, 1e-13  # of a line search: Newton steps, and share of the first slope

@@ -63,7 +63,7 @@ class LinearRows:
 
     @cached_property
     def arrays(self):
-        """What compiled steps know of the rows: see `_compiled_rows`."""
+        """What compiled steps know of the rows: see `_numba`."""
         if not sparse.issparse(self.X):
             X = np.ascontiguousarray(self.X, dtype=np.float64)
             return self.kind, np.zeros(0), EMPTY, EMPTY, X

@@ -167,7 +167,7 @@ def k_best_chains(
 ):  # fmt: skip
     """For every row the ``k`` cheapest chains, all different, cheapest first.
 
-    The pass of :func:`~skstruct.decoding.chains.viterbi.best_chains` with a list of k costs
+    The pass of :func:`~skstruct.solvers.chains.viterbi.best_chains` with a list of k costs
     where that has one; the first of them is its answer. Parameters as there.
 
     Returns

@@ -28,7 +28,7 @@ def implied_ranges(constraints, low, high):
 
     Examples
     --------
-    >>> from skstruct.decoding.polytopes.constraints import read_constraints
+    >>> from skstruct.solvers.linear_constraints import read_constraints
     >>> low, high = np.zeros((1, 2)), np.full((1, 2), 9.0)
     >>> implied_ranges(read_constraints([[1, 2]], [4.0]), low, high)[1].round(3).tolist()
     [[4.0, 2.0]]
@@ -206,8 +206,8 @@ def minimize_over_polytope(
     --------
     Two numbers with sum one, each curve concave: one of them takes it all.
 
-    >>> from skstruct.decoding.polytopes.constraints import read_constraints
-    >>> from skstruct.decoding.curves.base import QuadraticCurves
+    >>> from skstruct.solvers.linear_constraints import read_constraints
+    >>> from skstruct.solvers.curves.base import QuadraticCurves
     >>> curves = QuadraticCurves([[-1.0, -2.0]], [[0.0, 0.0]])
     >>> outputs, values, bounds = minimize_over_polytope(
     ...     curves, read_constraints([[1, 1]], [1.0]), 0.0, 1.0)

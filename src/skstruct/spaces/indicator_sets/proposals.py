@@ -28,7 +28,7 @@ class GroupMoves(Moves):
 
     Examples
     --------
-    >>> from skstruct.walking.streams import new_streams
+    >>> from skstruct.solvers.proposals import new_streams
     >>> moves = GroupMoves(np.zeros(3, bool), [[0, 1], [2]], 1, 1)
     >>> states = moves.start(np.array([[1, 0, 0]]))
     >>> scores, row, beta = np.array([[0.0, 0.0, 50.0]]), np.zeros(1, np.int64), np.ones(1)

@@ -38,7 +38,7 @@ def matching_paths(edges, place, perfect: bool) -> PathGraph | None:
     Examples
     --------
     >>> graph = matching_paths(np.array([[0, 1], [1, 2], [2, 3]]), np.arange(4), False)
-    >>> from skstruct.summing.paths import PathLaw
+    >>> from skstruct.spaces.edge_sets.distribution import PathLaw
     >>> PathLaw(graph, np.zeros((1, 3))).marginals()
     array([[0.4, 0.2, 0.4]])
     """

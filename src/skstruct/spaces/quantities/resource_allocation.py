@@ -375,7 +375,7 @@ def separable_on_simplex(curves, total: float = 1.0, *, n_cells: int = 64, memor
 
     Examples
     --------
-    >>> from skstruct.decoding.curves.base import QuadraticCurves
+    >>> from skstruct.solvers.curves.base import QuadraticCurves
     >>> curves = QuadraticCurves([[1.0, 1.0]], [[-1.0, 0.0]])
     >>> outputs, values, bounds = separable_on_simplex(curves)
     >>> outputs.round(6).tolist(), bool(values - bounds < 1e-9)

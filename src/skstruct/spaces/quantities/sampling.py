@@ -41,7 +41,7 @@ def affine_hull(constraints: LinearConstraints, low, high) -> AffineHull:
 
     Examples
     --------
-    >>> from skstruct.decoding.polytopes.constraints import read_constraints
+    >>> from skstruct.solvers.linear_constraints import read_constraints
     >>> shares = read_constraints([[1, 1, 1]], [1.0], [[1, 1, 0]], [0.0])
     >>> hull = affine_hull(shares, np.zeros(3), np.ones(3))  # x + y <= 0 leaves one point
     >>> hull.dimension, hull.origin.tolist()
@@ -146,7 +146,7 @@ def triangulate(constraints, low, high) -> Triangulation:
 
     Examples
     --------
-    >>> from skstruct.decoding.polytopes.constraints import read_constraints
+    >>> from skstruct.solvers.linear_constraints import read_constraints
     >>> half = read_constraints(None, None, [[1, 1]], [1.0])
     >>> triangle = triangulate(half, np.zeros(2), np.ones(2))
     >>> triangle.simplices.shape

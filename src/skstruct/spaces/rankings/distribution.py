@@ -234,7 +234,7 @@ class RankingMoves(Moves):
 
     Examples
     --------
-    >>> from skstruct.walking.streams import new_streams
+    >>> from skstruct.solvers.proposals import new_streams
     >>> moves = RankingMoves("ranks", np.zeros(3, int))
     >>> states = moves.start(np.array([[2.0, 1.0, 3.0]]))
     >>> states
@@ -307,7 +307,7 @@ class RandomRankings(UniformRankings):
 
         Returns
         -------
-        law : :class:`~skstruct.summing.base.Law` or None
+        law : :class:`~skstruct.solvers.distributions.Law` or None
 
         Examples
         --------
@@ -326,7 +326,7 @@ class RandomRankings(UniformRankings):
         return None if uncounted or row_by_row else super().law(scores)
 
     def moves(self):
-        """Local moves, :class:`~skstruct.walking.rankings.RankingMoves`, or None.
+        """Local moves, :class:`~skstruct.spaces.rankings.distribution.RankingMoves`, or None.
 
         Two items change places: any two, or neighbors where precedences are known. Known
         positions together with known precedences have none, nor have limits that differ from
