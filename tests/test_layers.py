@@ -12,7 +12,7 @@ import pytest
 import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
-LAYERS = ["exceptions", "_arrays", "_files", "backends", "streaming", "solvers"]
+LAYERS = ["exceptions", "tolerances", "_arrays", "_files", "backends", "streaming", "solvers"]
 LAYERS += ["spaces", "losses"]
 LAYERS += ["rankings", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "inspection", "datasets", "tasks", "persistence", "reports"]

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from skstruct._arrays.rows import distinct
+from skstruct.tolerances import STATED_BOUND
 
 LARGEST = "largest loss"  # the term that a bound has to stay below to say anything
 WIDTH = (  # an assumption that several theorems share
@@ -150,7 +151,7 @@ def largest_of_problem(problem, loss_bound, used_by: str) -> float:
         first, _ = distinct(problem.outputs)  # files may be sorted by output
         some = problem.outputs[first[:SEEN]]
         seen = float(problem.loss.pairwise(some, some).max())
-        if seen > loss_bound * (1 + 1e-9):
+        if seen > loss_bound * (1 + STATED_BOUND):
             raise ValueError(
                 f"{used_by}: loss_bound is {loss_bound:g}, but a training output costs "
                 f"{seen:g} against another."

@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, rel_entr
 
 from skstruct.bounds.certificate import LARGEST, Certificate, check_delta, check_positive
+from skstruct.tolerances import BELOW_ONE, ROOT_ACCURACY, STATED_BOUND, WHOLE_NUMBER
 
 ASSUMPTIONS = (
     "the rows given and new rows are independent draws from one distribution",
@@ -65,7 +66,7 @@ def held_out_bound(losses, largest, *, delta=0.05, binary=False) -> Certificate:
     if binary:
         rate = _binomial_limit(round(n * mean), n, delta)
     else:
-        tail = _binomial_limit(math.ceil(n * mean - 1e-9), n, delta / math.e)
+        tail = _binomial_limit(math.ceil(n * mean - WHOLE_NUMBER), n, delta / math.e)
         rate = min(_entropy_limit(mean, n, delta), tail)
     value = largest * rate
     terms = {"mean loss": largest * mean, "slack": value - largest * mean, "rows": float(n)}
@@ -79,7 +80,7 @@ def _checked(losses, largest, binary) -> np.ndarray:
         raise ValueError(
             f"held_out_bound: losses are finite numbers, one per row; got shape {losses.shape}."
         )
-    bad = np.flatnonzero((losses < 0) | (losses > largest * (1 + 1e-9)))
+    bad = np.flatnonzero((losses < 0) | (losses > largest * (1 + STATED_BOUND)))
     if len(bad):
         raise ValueError(
             f"held_out_bound: the loss of row {bad[0]} is {losses[bad[0]]:g}; losses are from 0 "
@@ -104,5 +105,7 @@ def _entropy_limit(mean: float, n: int, delta: float) -> float:
     def excess(rate):
         return rel_entr(mean, rate) + rel_entr(1.0 - mean, 1.0 - rate) - most
 
-    top = 1.0 - 1e-15
-    return 1.0 if mean >= top or excess(top) <= 0 else float(brentq(excess, mean, top, xtol=1e-14))
+    top = 1.0 - BELOW_ONE
+    if mean >= top or excess(top) <= 0:
+        return 1.0
+    return float(brentq(excess, mean, top, xtol=ROOT_ACCURACY))

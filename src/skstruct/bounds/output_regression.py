@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct.bounds.certificate import WIDTH, check_positive
 from skstruct.kernels.inputs import SCALED
+from skstruct.tolerances import STATED_BOUND
 
 LARGEST_VALUES = {  # sup k(y, y), where the kind of kernel tells
     "Dirac": lambda kernel: 1.0,
@@ -104,7 +105,7 @@ def largest_output_loss(model, given, used_by: str) -> float:
     if given is not None:
         given = check_positive(given, "loss_bound", used_by)
         seen = _largest_loss_of(np.asarray(model.gram_outputs()))
-        if seen > given * (1 + 1e-9):
+        if seen > given * (1 + STATED_BOUND):
             raise ValueError(
                 f"{used_by}: loss_bound is {given:g}, but two training outputs are {seen:g} apart."
             )
@@ -145,7 +146,7 @@ def input_bound_of(model, given, K_X) -> float:
     if given is not None:
         given = check_positive(given, "input_bound", "compression_bound")
         seen = float(np.diagonal(K_X).max())
-        if seen > given * (1 + 1e-9):
+        if seen > given * (1 + STATED_BOUND):
             raise ValueError(
                 f"input_bound is {given:g}, but k(x, x) = {seen:g} for a training row."
             )
@@ -173,7 +174,7 @@ def output_bound_of(model, given, K_Y) -> float:
         )
     known = check_positive(known, "output_bound", "compression_bound")
     seen = float(np.diagonal(K_Y).max())
-    if seen > known * (1 + 1e-9):
+    if seen > known * (1 + STATED_BOUND):
         raise ValueError(f"output_bound is {known:g}, but k(y, y) = {seen:g} for a training row.")
     return known
 

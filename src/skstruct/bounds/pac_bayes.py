@@ -20,6 +20,7 @@ from skstruct.bounds.output_regression import (
     squared_error_and_norm,
     training_matrices,
 )
+from skstruct.tolerances import STATED_BOUND
 
 SOME = 500  # training outputs whose span a given dimension is compared with
 SIGMAS = tuple(2.0**power for power in range(-18, 4))  # values of sigma² tried; all in advance
@@ -144,7 +145,7 @@ def pac_bayes_bound(
 
 
 def _check_unit(K_X):
-    off = np.flatnonzero(np.abs(np.diagonal(K_X) - 1.0) > 1e-9)
+    off = np.flatnonzero(np.abs(np.diagonal(K_X) - 1.0) > STATED_BOUND)
     if len(off):
         raise ValueError(
             f"pac_bayes_bound needs k(x, x) = 1 for all inputs; it is {K_X[off[0], off[0]]:g} for "

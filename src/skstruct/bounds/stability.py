@@ -20,6 +20,7 @@ from skstruct.bounds.certificate import (
 )
 from skstruct.kernels.inputs import SCALED, UNIT_KERNELS, is_sum
 from skstruct.smoothing import KernelRidge
+from skstruct.tolerances import STATED_BOUND
 
 
 def mean_surrogates(problem, smoother, rhos, largest: float, memory) -> np.ndarray:
@@ -184,7 +185,7 @@ def largest_kernel_value(model, X, kappa) -> float:
         )
     kappa = check_positive(kappa, "kappa", "stability_bound")
     seen = _largest_diagonal(model.smoother_, X)
-    if seen > kappa * (1 + 1e-9):
+    if seen > kappa * (1 + STATED_BOUND):
         raise ValueError(f"kappa is {kappa:g}, but k(x, x) = {seen:g} for a training row.")
     return kappa
 

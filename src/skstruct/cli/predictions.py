@@ -32,6 +32,7 @@ from skstruct.datasets.formats.columns import harmless
 from skstruct.datasets.formats.conll import write_conll
 from skstruct.datasets.formats.parquet import need_pandas
 from skstruct.exceptions import InfeasibleError
+from skstruct.tolerances import REPORTED_GAP
 
 NUMBERS = ("regression", "histogram")
 OWN = ("row", "rank", "risk", "cost", "gap", "for", "against")  # columns beside predictions
@@ -167,7 +168,7 @@ def predictions(task_model, X, index, options, kbest, risk, explain, start=0) ->
             cells += [] if voices is None else voices[i]
             rows.append(tuple(cells))
     row = int(gaps.max(axis=1).argmax()) if len(gaps) else 0
-    size = 1e-6 * max(1.0, float(np.abs(values[np.isfinite(values)]).max(initial=0.0)))
+    size = REPORTED_GAP * max(1.0, float(np.abs(values[np.isfinite(values)]).max(initial=0.0)))
     gap = float(gaps.max(initial=0.0))
     named = index is not None
     return Predictions(task, tuple(columns), rows, named, len(values), gap, start + row, size)

@@ -9,10 +9,10 @@ from scipy import sparse
 from skstruct._arrays.checks import is_count
 from skstruct.inspection.drawing import axes_of, literal_legend, written
 from skstruct.learners.token_problem import check_lengths
+from skstruct.tolerances import OUTPUT_RANGE
 
 STRATEGIES = ("uniform", "quantile")
 NORMAL_95 = 1.959963984540054  # 97.5 % quantile of the normal law
-ROUNDING = 1e-9
 
 
 class MarginalCalibrationDisplay:
@@ -161,7 +161,7 @@ def _checked(psi_true, marginals):
             f"Calibration is of coordinates that are 0 or 1; psi has {odd[0]:g}. Embeddings of "
             "other numbers have means, not probabilities."
         )
-    bad = predicted[~((predicted >= -ROUNDING) & (predicted <= 1 + ROUNDING))]
+    bad = predicted[~((predicted >= -OUTPUT_RANGE) & (predicted <= 1 + OUTPUT_RANGE))]
     if len(bad):
         raise ValueError(f"Marginals are probabilities from 0 to 1; got {bad[0]:g}.")
     return happened.ravel(), np.clip(predicted.ravel(), 0, 1)

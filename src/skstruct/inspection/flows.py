@@ -17,11 +17,11 @@ from skstruct.inspection.drawing import (
     written,
 )
 from skstruct.inspection.layout import network_layout
+from skstruct.tolerances import DRAWN_FLOW
 
 TRUTH, ROOM = "#e8a33d", "0.9"  # colours of the true flow and of the capacity
 BROAD = 9.0  # points: the largest flow or capacity
 THIN = 0.6
-ZERO = 1e-9
 
 
 class FlowDisplay:
@@ -104,7 +104,7 @@ class FlowDisplay:
         network, flow = self.network, np.asarray(self.flow, dtype=float)
         truth = None if self.truth is None else np.asarray(self.truth, dtype=float)
         finite = np.where(np.isfinite(network.capacity), network.capacity, 0.0)
-        top = max(flow.max(initial=0.0), finite.max(initial=0.0), ZERO)
+        top = max(flow.max(initial=0.0), finite.max(initial=0.0), DRAWN_FLOW)
         top = top if truth is None else max(top, truth.max(initial=0.0))
         for a, (tail, head) in enumerate(zip(network.tails, network.heads)):
             ends = at[tail], at[head]
@@ -185,7 +185,7 @@ def _around(values) -> tuple[float, float]:
 
 def _line(ax, ends, aside, width, colour, name, zorder, arrow=False):
     """A line from node to node, moved aside by ``aside`` times its width, in points."""
-    if width < ZERO:
+    if width < DRAWN_FLOW:
         return
     from matplotlib.transforms import ScaledTranslation
 

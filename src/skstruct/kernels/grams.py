@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
+from skstruct.tolerances import GRAM_SYMMETRY
+
 LONGEST = 128  # rows of a block: enough for a fast product
 
 
@@ -157,7 +159,7 @@ def check_symmetric(K) -> None:
         )
     scale = max(np.abs(K.diagonal()).max(initial=0.0), np.finfo(float).tiny)
     for i, j in _largest_gaps(K):
-        if abs(K[i, j] - K[j, i]) > 1e-8 * scale:
+        if abs(K[i, j] - K[j, i]) > GRAM_SYMMETRY * scale:
             raise ValueError(
                 f"The precomputed kernel is not symmetric: K[{i}, {j}] is {K[i, j]:.6g} and "
                 f"K[{j}, {i}] is {K[j, i]:.6g}."

@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from skstruct.tolerances import TABLE_DEFINITENESS, TABLE_SYMMETRY
+
 NAMES = ("adjacency", "laplacian", "diffusion")
 
 
@@ -42,10 +44,10 @@ def check_semidefinite(S: np.ndarray) -> np.ndarray:
     """``S`` itself, if it is square, finite, symmetric and has no negative eigenvalue."""
     if S.ndim != 2 or S.shape[0] != S.shape[1] or not np.isfinite(S).all():
         raise ValueError(f"A label kernel is a finite square matrix; got shape {S.shape}.")
-    if not np.allclose(S, S.T, atol=1e-10 * max(np.abs(S).max(initial=0.0), 1e-300)):
+    if not np.allclose(S, S.T, atol=TABLE_SYMMETRY * max(np.abs(S).max(initial=0.0), 1e-300)):
         raise ValueError("The label kernel is not symmetric.")
     lowest, highest = np.linalg.eigvalsh(S)[[0, -1]]
-    if lowest < -1e-10 * max(highest, 0.0):
+    if lowest < -TABLE_DEFINITENESS * max(highest, 0.0):
         raise ValueError(
             f"The label kernel is not positive semidefinite: its lowest eigenvalue is {lowest:.3g}."
         )

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from skstruct.solvers.linear_ordering import close_transitively
+from skstruct.tolerances import TABLE_DEFINITENESS, TABLE_SYMMETRY
 
 
 def relations(Y, name: str = "Y") -> np.ndarray:
@@ -238,10 +239,10 @@ def _checked(table: np.ndarray, d: int) -> np.ndarray:
             f"({d}, {d}); got shape {table.shape}."
         )
     scale = np.abs(table).max()
-    if np.abs(table - table.T).max() > 1e-10 * scale:
+    if np.abs(table - table.T).max() > TABLE_SYMMETRY * scale:
         raise ValueError(f"PositionKernel: kappa is not symmetric on 0, ..., {d - 1}.")
     lowest = np.linalg.eigvalsh(table)[0]
-    if lowest < -1e-10 * d * scale:
+    if lowest < -TABLE_DEFINITENESS * d * scale:
         raise ValueError(
             f"PositionKernel: kappa is not positive semidefinite on 0, ..., {d - 1}; its lowest "
             f"eigenvalue is {lowest:.3g}."

@@ -11,8 +11,7 @@ from sklearn.utils import check_random_state
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.kernels.inputs import InputKernel
-
-ZERO = 1e-12  # eigenvalues below this share of the largest are zero
+from skstruct.tolerances import EIGENVALUE_ZERO
 
 
 class NystroemFeatures:
@@ -24,7 +23,7 @@ class NystroemFeatures:
     def __init__(self, kernel, landmarks):
         self.kernel, self.landmarks = kernel, landmarks
         e, V = eigh(kernel.gram(landmarks))
-        kept = e > ZERO * max(e.max(initial=0.0), 0.0)
+        kept = e > EIGENVALUE_ZERO * max(e.max(initial=0.0), 0.0)
         self.map = V[:, kept] / np.sqrt(e[kept])
 
     @classmethod

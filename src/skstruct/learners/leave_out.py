@@ -15,11 +15,11 @@ from skstruct._arrays.progress import announce, track
 from skstruct._arrays.rows import copied_rows, distinct
 from skstruct.kernels.inputs import default_gamma, has_gamma
 from skstruct.learners.checkpoints.state import NOWHERE
+from skstruct.tolerances import TIE
 
 GAMMA_STEPS = tuple(2.0**step for step in range(-3, 4))  # times the default: gamma="auto"
 N_ALPHAS = 22
 MEASURES = ("alpha", "risk", "squared error")
-TIE = 1e-12  # risks that are equal but for rounding
 
 
 @dataclass

@@ -25,6 +25,7 @@ from skstruct.smoothing.planning import (
     plan,
 )
 from skstruct.streaming.blocks import joined
+from skstruct.tolerances import SAME_RISK
 
 ONE_PASS = ("nystroem", "fourier", "primal")
 GROWING = 3e12  # operations that a fit to more landmarks may take: some minutes
@@ -162,7 +163,7 @@ def warn_of_loss(model, smoother, weight=None) -> None:
         return
     risk = model.search_.best["risk"]
     constant = model.problem_.for_search().constant_risk(weight)
-    if constant is not None and constant > 0 and risk >= constant * (1.0 - 1e-9):
+    if constant is not None and constant > 0 and risk >= constant * (1.0 - SAME_RISK):
         warn_caller(
             f"On rows left out, the loss of the model is {risk:.4g}, and that of the best constant "
             f"answer {constant:.4g}: nothing was learned from the inputs. Try other kernels "

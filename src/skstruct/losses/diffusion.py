@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.losses.base import BaseLoss
+from skstruct.tolerances import EIGENSOLVER_ACCURACY, OMITTED_EIGENPAIRS, OMITTED_IN_SMALL
 
 DENSE = 2500  # nodes up to which all eigenpairs are computed
-NEGLIGIBLE = 1e-10  # what leaving out eigenpairs may change in a loss
 
 
 class Diffusion(BaseLoss):
@@ -116,9 +116,9 @@ def heat_kernel(L, s: float):
     n = L.shape[0]
     if n <= DENSE:
         values, vectors = np.linalg.eigh(L.toarray())
-        kept = s * values < -np.log(NEGLIGIBLE * 1e-6)
+        kept = s * values < -np.log(OMITTED_EIGENPAIRS * OMITTED_IN_SMALL)
         return SpectralHeat(values[kept], vectors[:, kept], s)
-    found = _low_eigenpairs(L, -np.log(NEGLIGIBLE / 2.0) / s)
+    found = _low_eigenpairs(L, -np.log(OMITTED_EIGENPAIRS / 2.0) / s)
     if found is None:
         return ExponentialHeat(L, s)
     values, vectors = found
@@ -145,7 +145,9 @@ def _low_eigenpairs(L, cutoff: float):
     rest = LinearOperator(
         (n, n), matvec=lambda x: solve(x) - vectors @ (inverses * (vectors.T @ x)), dtype=np.float64
     )
-    left = eigsh(rest, k=1, which="LA", v0=start, tol=1e-6, return_eigenvectors=False)[0]
+    left = eigsh(
+        rest, k=1, which="LA", v0=start, tol=EIGENSOLVER_ACCURACY, return_eigenvectors=False
+    )[0]
     overlooked = 1.0 / left - shift < (1.0 - 1e-3) * cutoff
     return None if overlooked else (1.0 / inverses - shift, vectors)
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.losses.base import SeparableLoss, plain_weights
-
-ROUNDING = 1e-9  # numbers this little below zero are taken for zero
+from skstruct.tolerances import OUTPUT_RANGE
 
 
 class _HistogramLoss(SeparableLoss):
@@ -30,7 +29,7 @@ class _HistogramLoss(SeparableLoss):
 def _amounts(Y, what, used_by):
     """Numbers of at least zero, or an error that names the entry."""
     Y = np.asarray(Y, dtype=np.float64)
-    rounding = ROUNDING * max(1.0, np.abs(Y).max(initial=0.0))
+    rounding = OUTPUT_RANGE * max(1.0, np.abs(Y).max(initial=0.0))
     below = np.argwhere(~(Y + rounding >= 0))
     if len(below):
         place = ", ".join(str(i) for i in below[0])

@@ -19,6 +19,7 @@ from skstruct.solvers.preimages import (
 )
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.constraints import held_by
+from skstruct.tolerances import BOUND_ROUNDING
 
 UNIT = ("rbf", "laplacian")  # h(z, z) = 1 and h >= 0
 BLOCK = 1024  # columns of the kernel of all pairs that are held at a time
@@ -112,7 +113,7 @@ class PreImages:
         low, high = self._box()
         cells = GaussianCells(self.W, self.Y, self.loss.width, self.project, low, high)
         points, sums, most = cells.run(points, 0.5 * (self.totals - values))
-        rounding = 1e-13 * np.abs(self.W).sum(axis=1)
+        rounding = BOUND_ROUNDING * np.abs(self.W).sum(axis=1)
         lower = self.totals - 2.0 * most - rounding
         return points, self.totals - 2.0 * sums, np.maximum(bounds, lower)
 
@@ -133,7 +134,9 @@ class PreImages:
         """Lower bounds from |m|, and for h >= 0 from the positive weights alone."""
         squares = np.einsum("bi,bi->b", self.W, self.inner)
         sizes = np.abs(self.W).sum(axis=1) * np.sqrt(np.abs(self.diagonal).max())
-        lengths = np.sqrt(np.maximum(squares, 0.0) + 1e-13 * sizes**2)  # safe from rounding
+        lengths = np.sqrt(
+            np.maximum(squares, 0.0) + BOUND_ROUNDING * sizes**2
+        )  # safe from rounding
         if self.loss.kernel in UNIT:
             most = np.minimum(lengths, np.maximum(self.W, 0.0).sum(axis=1))
             return feature_bounds(self.totals, most, 1.0, 1.0)

@@ -22,7 +22,7 @@ from skstruct.persistence.state import state_of
 from skstruct.persistence.third_party import encode_foreign
 
 DEEPEST = 60  # lists within lists
-FEW = 8  # longer containers stand in the table, once each
+INLINE_ENTRIES = 8  # longer containers stand in the table, once each
 MANY = 64  # longer lists of texts or numbers are written as arrays
 WHOLE = 2**63
 DATA = "biufcUS"  # letters of dtypes that are written as they are
@@ -121,7 +121,7 @@ class Encoder:
             node = {"dict": [keys, self._items(list(value.values()), path, depth, list(value))]}
         else:
             return None
-        return node if len(value) <= FEW else self._entry({"value": node})
+        return node if len(value) <= INLINE_ENTRIES else self._entry({"value": node})
 
     def _items(self, values, path, depth, keys=None):
         """The items of a list; many texts or many numbers go into an array."""

@@ -11,9 +11,9 @@ from scipy import sparse
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import ModelFileError
 from skstruct.learners.inputs import has_features
+from skstruct.tolerances import STORED_PREDICTION
 
 N_ROWS = 3
-RELATIVE = 1e-6  # other builds of the linear algebra differ by rounding, far less than this
 SEED = 20240229
 
 
@@ -80,7 +80,9 @@ def _tied(model, X) -> bool:
         values = np.asarray(model.kbest(X, 2).values)
     except ValueError:  # the second best is not known
         return True
-    return values.shape[1] > 1 and bool(np.isclose(values[:, 0], values[:, 1], rtol=RELATIVE).any())
+    return values.shape[1] > 1 and bool(
+        np.isclose(values[:, 0], values[:, 1], rtol=STORED_PREDICTION).any()
+    )
 
 
 def close(a, b) -> bool:
@@ -90,7 +92,11 @@ def close(a, b) -> bool:
         return False
     finite = np.abs(a[np.isfinite(a)])
     scale = float(finite.max(initial=0.0))
-    return bool(np.allclose(a, b, rtol=RELATIVE, atol=RELATIVE * 1e-3 * scale, equal_nan=True))
+    return bool(
+        np.allclose(
+            a, b, rtol=STORED_PREDICTION, atol=STORED_PREDICTION * 1e-3 * scale, equal_nan=True
+        )
+    )
 
 
 def same(a, b) -> bool:

@@ -26,6 +26,7 @@ from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.progress import track
 from skstruct.exceptions import SamplingError
 from skstruct.sampling.chains import Chains, check_samplable, mean_of, uniform_draws, value_range
+from skstruct.tolerances import SMALLEST_COOLING
 
 BATCHES = 10
 HALVINGS = 30  # of the interval in which a level is searched
@@ -122,7 +123,7 @@ def _steps(f, most) -> np.ndarray:
         half = (low + high) / 2
         good = counts(half) >= enough
         low, high = np.where(good, half, low), np.where(good, high, half)
-    return np.where(done, most, np.maximum(low, 1e-9 * most))
+    return np.where(done, most, np.maximum(low, SMALLEST_COOLING * most))
 
 
 # Annealed estimates of ln Z, with the number of draws that a guarantee takes.

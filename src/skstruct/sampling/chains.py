@@ -91,7 +91,7 @@ class MetaMoves(Moves):
 
 
 MOVES = ("auto", "local", "meta")
-FEW = 64  # chains that are not worth a thread
+CHAINS_PER_THREAD = 64  # chains that are not worth a thread
 
 
 class Chains:
@@ -137,7 +137,7 @@ class Chains:
     def advance(self, n_sweeps: int = 1) -> None:
         """Go on for so many sweeps."""
         n_steps, n = n_sweeps * self.moves.sweep, len(self.row)
-        jobs = min(effective_n_jobs(self.n_jobs), max(1, n // FEW))
+        jobs = min(effective_n_jobs(self.n_jobs), max(1, n // CHAINS_PER_THREAD))
         if jobs == 1 or isinstance(self.moves, MetaMoves):
             self.accepted += self._walk(slice(0, n), n_steps)
         else:

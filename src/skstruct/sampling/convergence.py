@@ -25,10 +25,10 @@ from scipy.stats import rankdata
 from skstruct._arrays.imports import require
 from skstruct._arrays.memory import check_table_fits, row_blocks
 from skstruct.exceptions import MixingWarning
+from skstruct.tolerances import CONSTANT_RANGE, CORRELATION_ROUNDING, SAME_MEAN
 
 TAILS = (0.05, 0.95)
 STILL = 1e-20  # variance of ranks turned normal, of scale one, that is rounding and no variance
-NOTHING = 1e-12  # correlations up to here are rounding of the Fourier transform
 
 
 def r_hat(traces: np.ndarray) -> np.ndarray:
@@ -111,7 +111,9 @@ def effective_size(chains: np.ndarray) -> np.ndarray:
     rho[..., 0] = 1.0
     last = max((n - 3) // 2, 0)  # autocovariances at the far end are of too few products
     pairs = rho[..., 0 : 2 * last + 1 : 2] + rho[..., 1 : 2 * last + 2 : 2]
-    n_pairs = np.logical_and.accumulate(pairs > NOTHING, axis=-1).sum(axis=-1, keepdims=True)
+    n_pairs = np.logical_and.accumulate(pairs > CORRELATION_ROUNDING, axis=-1).sum(
+        axis=-1, keepdims=True
+    )
     K = np.minimum(n_pairs, last)
     counted = np.arange(last + 1) < K
     time = -1 + 2 * np.where(counted, np.minimum.accumulate(pairs, axis=-1), 0).sum(axis=-1)
@@ -211,7 +213,7 @@ def number_of_draws(found) -> str:
 def warn_if_moved(before, after) -> None:
     """Warn where the scores of chains (rows, chains) have another mean than some sweeps ago."""
     spread = np.sqrt((before.var(axis=1) + after.var(axis=1)) / before.shape[1])
-    moved = np.abs(after.mean(axis=1) - before.mean(axis=1)) > MOVED * spread + 1e-9
+    moved = np.abs(after.mean(axis=1) - before.mean(axis=1)) > MOVED * spread + SAME_MEAN
     if moved.any():
         warnings.warn(
             f"Chains were still on their way in row {np.flatnonzero(moved)[0]} ({moved.sum()} such "
@@ -226,7 +228,6 @@ def warn_if_moved(before, after) -> None:
 
 COLUMNS = ("mean", "sd", "mcse_mean", "ess_bulk", "ess_tail", "r_hat")
 FEWEST = 4  # draws: halves of two
-EQUAL = 1e-13  # of the largest value: a range up to here is rounding
 SHOWN = 10  # coordinates in the printed table
 
 
@@ -428,7 +429,7 @@ def _table(traces) -> np.ndarray:
 def _still(traces) -> np.ndarray:
     """Whether traces (..., n_chains, n_draws) never change, but for rounding."""
     axes = (-2, -1)
-    return np.ptp(traces, axis=axes) <= EQUAL * np.abs(traces).max(axis=axes)
+    return np.ptp(traces, axis=axes) <= CONSTANT_RANGE * np.abs(traces).max(axis=axes)
 
 
 def _line(row) -> str:

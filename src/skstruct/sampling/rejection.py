@@ -10,6 +10,7 @@ from skstruct.exceptions import SamplingError
 from skstruct.sampling.chains import check_samplable, value_range, values_of
 from skstruct.sampling.metropolis import warn_interrupted
 from skstruct.spaces.common.listing import check_scores
+from skstruct.tolerances import STATED_BOUND
 
 BLOCK = 4096  # uniform draws at a time
 
@@ -101,7 +102,7 @@ class _Kept:
         size = min(BLOCK, max_trials - self.n_trials)
         proposed = np.asarray(self.space.sample(size, rng))
         values = values_of(self.space, proposed, self.scores, np.zeros(size, np.int64))
-        if values.max() > self.bound + 1e-9 * (1 + abs(self.bound)):
+        if values.max() > self.bound + STATED_BOUND * (1 + abs(self.bound)):
             raise ValueError(
                 f"bound = {self.bound:.6g} is below the score {values.max():.6g} of an output."
             )

@@ -9,6 +9,7 @@ import numpy as np
 
 from skstruct.kernels.labels import check_semidefinite
 from skstruct.smoothing.kernel_ridge import KernelRidge, check_alpha
+from skstruct.tolerances import EIGENVALUE_ZERO
 
 
 class AdditiveKernelRidge(KernelRidge):
@@ -76,7 +77,7 @@ class AdditiveKernelRidge(KernelRidge):
         S = check_semidefinite(np.asarray(self.label_kernel, dtype=np.float64))
         values, self.label_vectors_ = np.linalg.eigh(S)
         top = max(values.max(initial=0.0), np.finfo(float).tiny)
-        self.label_values_ = np.where(values > 1e-12 * top, values, 0.0)
+        self.label_values_ = np.where(values > EIGENVALUE_ZERO * top, values, 0.0)
         return super().fit(X, y, sample_weight)
 
     def _blocks(self, T):

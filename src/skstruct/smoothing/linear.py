@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from skstruct._arrays.rows import narrow_indices
 from skstruct.smoothing.kernel_ridge import check_alpha, group_rows
 from skstruct.smoothing.systems.normal_equations import COLUMNS_AT_ONCE, NormalEquations
+from skstruct.tolerances import SMALLEST_ALPHA
 
 FOLDS = 5  # of rows, that are left out together along a path of penalties
 JUDGED, FEWEST = 10_000, 1_000  # rows at most, and at least, of a single fold that is left out
@@ -221,7 +222,7 @@ class LinearRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         equations = self._equations()[0]
         trace = float(equations.spread.sum())
         # Ten times the largest eigenvalue, often far below the trace, leaves little but the mean.
-        return min(trace, 10.0 * equations.largest()), 0.5e-7 * trace
+        return min(trace, 10.0 * equations.largest()), SMALLEST_ALPHA * trace
 
     def loo_path(self, alphas, groups=None):
         """Left-out predictions for each alpha in turn, each begun from the last; a generator.

@@ -13,6 +13,7 @@ from sklearn.utils.extmath import row_norms
 from skstruct._arrays.memory import parse_memory, row_blocks
 from skstruct.kernels.inputs import InputKernel
 from skstruct.smoothing.base import WeightedMean
+from skstruct.tolerances import DIFFERENCE_ROUNDING, NEAR_ROW
 
 
 class NadarayaWatson(WeightedMean):
@@ -114,7 +115,7 @@ class NadarayaWatson(WeightedMean):
                 f"it gave shape {K.shape}."
             )
         # Rounding may leave a zero slightly negative.
-        lowest = -1e-12 * np.nanmax(np.abs(K), initial=0.0)
+        lowest = -DIFFERENCE_ROUNDING * np.nanmax(np.abs(K), initial=0.0)
         bad = np.argwhere(~((lowest <= K) & (np.inf > K)))
         if len(bad):
             row, column = bad[0]
@@ -218,7 +219,7 @@ class Neighbors(WeightedMean):
         """
         if self.metric == "precomputed":
             return distances
-        near = (distances > 0) & (distances <= 1e-6 * row_norms(X)[:, None])
+        near = (distances > 0) & (distances <= NEAR_ROW * row_norms(X)[:, None])
         rows, columns = np.nonzero(near)
         gaps = abs(X[rows] - self.X_fit_[found[rows, columns]]).sum(axis=1)
         equal = np.asarray(gaps).ravel() == 0

@@ -15,6 +15,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from skstruct.tolerances import ROUNDING_GAP
+
 UNREACHABLE = 1 << 30  # distance of a node that cannot reach any room
 
 
@@ -246,7 +248,7 @@ def closures(costs, order, position, out_start, out, in_start, inn, in_arc):
         )
         # Flow is made of gains, so they measure its rounding errors.
         values[row] = value
-        bounds[row] = value if value - bound <= 1e-9 * total else bound
+        bounds[row] = value if value - bound <= ROUNDING_GAP * total else bound
         for i in range(size):
             v = nodes[i]
             inside[v] = False

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from skstruct.tolerances import TIE
+
 
 @nb.njit(cache=True, nogil=True)
 def half_sums(pair, later, lower, upper):
@@ -281,7 +283,7 @@ def improve_top(pair, order, top, most_sweeps):
             source = start
             for at in range(top, d):
                 cost, place = listed_cost(pair, sums, order, top, start, order[at])
-                if cost < least - 1e-12 * abs(least):
+                if cost < least - TIE * abs(least):
                     least, goal, source = cost, place, at
             moved |= goal != start or source != start
             order[start], order[source] = order[source], order[start]
@@ -451,7 +453,7 @@ def linear_order_rows(costs, d, most_exact, most_sweeps, orders, values, bounds,
                 search_part(pair, part, most_sweeps)
                 packed = packed_cycles(pair, part)
                 bound += packed
-                if packed < (total(pair, part) + met(pair, part)) * (1 - 1e-12):
+                if packed < (total(pair, part) + met(pair, part)) * (1 - TIE):
                     unproven[n] = min(unproven[n], len(part))
             begin = end
         values[n], bounds[n] = total(pair, order), bound

@@ -7,11 +7,10 @@ import numba as nb
 import numpy as np
 
 import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct.tolerances import DIAGONAL_SHIFT, LINE_SEARCH_ACCURACY, RESIDUAL_ROUNDING
 
 STEPS = 300  # Newton steps of one row
 SEARCHES = 60  # evaluations of one line search
-SHIFT = 1e-11  # of the largest diagonal entry, added to it: redundant constraints are usual
-CLOSE = 1e-13  # of the terms of all constraints: what is left of one counts as rounding
 ROUNDED = 100.0  # times that is good enough where another step brings nothing
 
 
@@ -112,7 +111,7 @@ def residuals(A, n_eq, r, z, p, slope, size, play):
     for k in range(len(r)):
         play[k] = k < n_eq or p[k] > 0.0 or slope[k] > 0.0
         if play[k] and slope[k] != 0.0:
-            left = max(left, abs(slope[k]) / (CLOSE * (size[k] + largest)))
+            left = max(left, abs(slope[k]) / (RESIDUAL_ROUNDING * (size[k] + largest)))
     return left
 
 
@@ -131,7 +130,7 @@ def fill(A, of_row, z, slope, play, system, way):
     largest = 0.0
     for k in range(m):
         largest = max(largest, system[k, k])
-    shift = SHIFT * largest if largest > 0.0 else 1.0
+    shift = DIAGONAL_SHIFT * largest if largest > 0.0 else 1.0
     for k in range(m):
         way[k] = slope[k] if play[k] else 0.0
         system[k, k] += shift
@@ -193,7 +192,7 @@ def line_search(n_eq, of_row, p, way, priced, along):
         else:
             right = at
         new = at + rise / fall if fall > 0.0 else (4.0 * at if rise > 0.0 else at)
-        if abs(new - at) <= 1e-13 * at:
+        if abs(new - at) <= LINE_SEARCH_ACCURACY * at:
             return at
         if not left < new < right:
             if np.isinf(right):

@@ -15,8 +15,7 @@ from scipy import sparse
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
 from skstruct.solvers.linear_constraints import LinearConstraints
 from skstruct.solvers.linear_programs import INFEASIBLE, solve_linear_program, weak_dual_bounds
-
-ROUND = 1e-6  # how far from 0 or 1 a coordinate may be and still count as integral
+from skstruct.tolerances import INTEGRAL, SOLVER_GAP
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class BinaryProgram:
         high = np.ones(d) if high is None else np.asarray(high, dtype=np.float64)
         scale = max(np.abs(cost).max(initial=0.0), np.finfo(float).tiny)
         point, bound = self._relax(cost / scale, low, high)
-        if np.abs(point - np.rint(point)).max(initial=0.0) > ROUND:
+        if np.abs(point - np.rint(point)).max(initial=0.0) > INTEGRAL:
             point, bound = self._branch(cost / scale, low, high, bound)
         point = np.rint(point)
         self._verify(point, low, high)
@@ -90,7 +89,7 @@ class BinaryProgram:
     def _verify(self, point, low, high):
         violation = self.violation(point[None])[0]
         outside = max((low - point).max(initial=0.0), (point - high).max(initial=0.0))
-        if max(violation, outside) > ROUND:
+        if max(violation, outside) > INTEGRAL:
             raise UnverifiedAnswerError(
                 f"The solver's answer breaks a constraint by {max(violation, outside):.3g}."
             )
@@ -98,4 +97,4 @@ class BinaryProgram:
 
 def _close(bound: float, value: float, scale: float) -> float:
     """The bound, or the value itself where the two differ by rounding alone."""
-    return value if abs(value - bound) <= 1e-7 * max(scale, abs(value)) else bound
+    return value if abs(value - bound) <= SOLVER_GAP * max(scale, abs(value)) else bound

@@ -12,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 WORK = 10**8  # changes of single sites between two looks at the keyboard
-FEW = 16  # pairs of chains that are not worth a thread
+PAIRS_PER_THREAD = 16  # pairs of chains that are not worth a thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ def _at_level(laws, row, seeds, level, n_jobs):
     def run(part):
         return couple(seeds[part], row[part], *laws.arrays, level, states[part])
 
-    jobs = min(effective_n_jobs(n_jobs), max(1, len(row) // FEW))
+    jobs = min(effective_n_jobs(n_jobs), max(1, len(row) // PAIRS_PER_THREAD))
     if jobs == 1:
         return states, run(slice(None))
     cuts = np.linspace(0, len(row), jobs + 1).astype(int)

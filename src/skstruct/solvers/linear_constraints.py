@@ -15,9 +15,9 @@ from skstruct.solvers.linear_programs import (
     solve_linear_program,
     weak_dual_bounds,
 )
+from skstruct.tolerances import TRUSTED_VIOLATION
 
 TOGETHER = 1600  # columns of linear programs that are solved as one, block by block
-TRUSTED = 1e-6  # relative violation at which a solver's answer is not an answer
 NOTHING = 1e-30  # what numbers that should be zero may be
 FLOOR = 1e-3  # coordinates count as at least this share of the largest one
 
@@ -134,7 +134,7 @@ class LinearConstraints:
         costs = np.asarray(costs, dtype=np.float64)
         points, *prices = self.solve_linear(costs, low, high)
         broken = self.relative_violation(points)
-        if broken.max(initial=0.0) > TRUSTED:
+        if broken.max(initial=0.0) > TRUSTED_VIOLATION:
             i = int(broken.argmax())
             raise UnverifiedAnswerError(
                 f"The LP solver's answer for row {i} breaks {self.row(i).worst(points[i])}."

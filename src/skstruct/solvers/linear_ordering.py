@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from skstruct.solvers.binary_programs import ROUND, BinaryProgram
+from skstruct.solvers.binary_programs import BinaryProgram
+from skstruct.tolerances import INTEGRAL, ROUNDING_GAP, TIE
 
 MOST_ITEMS = 20  # the table has 2**20 entries, 8 MB; a row takes about 0.1 s
 
@@ -117,7 +118,7 @@ def triangle_order(pair: np.ndarray, *, prove: bool = False) -> tuple[np.ndarray
     matrix, bound, cuts = solve_triangles(pair)
     orders = [np.arange(len(pair)), _rounded(pair, matrix)]
     best = min(orders, key=lambda order: _total(pair, order))
-    if prove and _total(pair, best) > bound + 1e-9 * np.abs(pair).sum():
+    if prove and _total(pair, best) > bound + ROUNDING_GAP * np.abs(pair).sum():
         matrix, bound, _ = solve_triangles(pair, cuts, branch=True)
         best = np.argsort(-matrix.sum(axis=1), kind="stable")
     return best, min(bound, _total(pair, best))
@@ -165,7 +166,7 @@ def _violated(matrix, number):
         value = matrix[p, p + 1 :, None] + matrix[p + 1 :, p + 1 :] - matrix[p, None, p + 1 :]
         value[np.tril_indices(len(value))] = 0.5
         excess = np.maximum(value - 1, -value)
-        q, r = np.nonzero(excess > ROUND)
+        q, r = np.nonzero(excess > INTEGRAL)
         sign = np.where(value[q, r] > 1, 1, -1)
         q_, r_ = q + p + 1, r + p + 1
         triples = number[p, q_], number[q_, r_], number[p, r_], sign, excess[q, r]
@@ -259,7 +260,7 @@ def linear_orders(costs: np.ndarray, d: int, *, prove: bool = False):
     orders, unproven = np.empty((n, d), np.int64), np.empty(n, np.int64)
     values, bounds = np.empty(n), np.empty(n)
     linear_order_rows(costs, d, QUICKLY_EXACT, MOST_SWEEPS, orders, values, bounds, unproven)
-    slack = 1e-12 * np.abs(costs).sum(axis=1)
+    slack = TIE * np.abs(costs).sum(axis=1)
     for row in np.flatnonzero(unproven <= (d if prove else min(d, MOST_LP_ITEMS))):
         orders[row], values[row], bounds[row] = _close_gap(costs[row], orders[row], prove)
     closed = values - bounds <= slack
@@ -302,7 +303,7 @@ def _close_gap(costs, order, prove):
             small = pair[np.ix_(part, part)]
             excess = total(pair, part) + met(pair, part)
             packed = packed_cycles(pair, part)
-            if packed >= excess * (1 - 1e-12):
+            if packed >= excess * (1 - TIE):
                 bound += excess
             else:
                 places, lower = _order_part(small, prove)
@@ -319,7 +320,7 @@ def _order_part(pair, prove):
     if prove or FASTER_TABLE < d <= MOST_LP_ITEMS:
         order, bound = triangle_order(pair, prove=prove and d > MOST_ITEMS)
     value = np.triu(pair[np.ix_(order, order)], 1).sum()
-    if d <= MOST_ITEMS and bound < value - 1e-9 * np.abs(pair).sum():
+    if d <= MOST_ITEMS and bound < value - ROUNDING_GAP * np.abs(pair).sum():
         orders, values = cheapest_orders(1, d, pairs=pair[None])
         return orders[0], values[0]
     return order, bound

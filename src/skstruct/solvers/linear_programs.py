@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
+from skstruct.tolerances import FEASIBLE
 
 INFEASIBLE, UNBOUNDED, UNDECIDED = 2, 3, 4  # statuses of linprog and milp
 BEYOND = 1e3  # infinite limits count as this many times the largest coordinate of the answer
@@ -82,9 +83,6 @@ def weak_dual_bounds(costs, A_eq, b_eq, A_ub, b_ub, low, high, eq_prices, ub_pri
 
 FILTERED = 100  # constraints that are tried one by one
 NAMED = 10  # constraints that are named
-NEGLIGIBLE_VIOLATION = (
-    1e-9  # total violation, relative to the right-hand sides, that counts as none
-)
 
 
 def describe_conflict(constraints, low, high, labels=None) -> str:
@@ -111,7 +109,7 @@ def describe_conflict(constraints, low, high, labels=None) -> str:
     for i in np.flatnonzero(keep)[:FILTERED]:
         without = keep.copy()
         without[i] = False
-        if system.violation(without) > NEGLIGIBLE_VIOLATION:
+        if system.violation(without) > FEASIBLE:
             keep = without
     names = [system.name(int(i)) for i in np.flatnonzero(keep)]
     if len(names) > NAMED:
@@ -177,5 +175,5 @@ class _System:
         """Those of the constraints kept that the least violation depends on."""
         total, prices = self._elastic(keep)
         chosen = keep.copy()
-        chosen[np.flatnonzero(keep)] = np.abs(prices) > NEGLIGIBLE_VIOLATION
-        return chosen if total > NEGLIGIBLE_VIOLATION and chosen.any() else keep
+        chosen[np.flatnonzero(keep)] = np.abs(prices) > FEASIBLE
+        return chosen if total > FEASIBLE and chosen.any() else keep

@@ -8,6 +8,15 @@ from itertools import product
 
 import numpy as np
 
+from skstruct.tolerances import (
+    CELL_MARGIN,
+    CONVERGED,
+    DIFFERENCE_ROUNDING,
+    DIFFERENCE_STEP,
+    PREIMAGE_GAP,
+    SMALLEST_STEP,
+)
+
 STEEPEST = 2.0 * np.exp(-1.5)  # the curvature of a Gaussian is at most twice gamma times this
 TINY = 1e-290  # weights so far away that they pull nothing
 
@@ -28,7 +37,7 @@ def gaussian_sums(weights, Y, points, gamma: float):
     return G
 
 
-def climb_gaussians(weights, Y, starts, gamma, project: Callable, *, n_steps=200, tol=1e-12):
+def climb_gaussians(weights, Y, starts, gamma, project: Callable, *, n_steps=200, tol=CONVERGED):
     r"""Climb :math:`G_b(z) = \sum_i w_{bi} e^{-\gamma |z - y_i|^2}` within a set, for any signs.
 
     A step is that of mean shift, :math:`z + \sum_i w_i k_i (y_i - z) / \sum_i |w_i| k_i`, and
@@ -97,7 +106,7 @@ def _moved(weights, Y, goal, gamma, project, rows, centre):
     return new, gaussian_sums(weights, Y, new, gamma)
 
 
-def descend(value: Callable, starts, project: Callable, *, size: float, n_steps=60, tol=1e-12):
+def descend(value: Callable, starts, project: Callable, *, size: float, n_steps=60, tol=CONVERGED):
     """Projected gradient descent in every row, with slopes by central differences.
 
     Parameters
@@ -118,7 +127,7 @@ def descend(value: Callable, starts, project: Callable, *, size: float, n_steps=
     values, step = value(points, active), np.full(len(starts), 0.1 * size)
     for _ in range(n_steps):
         z = points[active]
-        slopes = _slopes(value, z, active, 1e-5 * size)
+        slopes = _slopes(value, z, active, DIFFERENCE_STEP * size)
         steep = np.linalg.norm(slopes, axis=1)
         unit = np.divide(
             slopes, steep[:, None], out=np.zeros_like(slopes), where=steep[:, None] > 0
@@ -129,7 +138,9 @@ def descend(value: Callable, starts, project: Callable, *, size: float, n_steps=
         better = gains > 0
         points[active[better]], values[active[better]] = new[better], new_values[better]
         step[active] *= np.where(better, 1.5, 0.25)
-        small = np.where(better, gains <= tol * np.abs(new_values), step[active] < 1e-9 * size)
+        small = np.where(
+            better, gains <= tol * np.abs(new_values), step[active] < SMALLEST_STEP * size
+        )
         active = active[~small & (steep > 0)]
         if not len(active):
             break
@@ -208,7 +219,7 @@ class GaussianCells:
         self.W, self.Y, self.gamma, self.project = weights, Y - self.centre, gamma, project
         self.positive, self.negative = np.maximum(weights, 0.0), np.maximum(-weights, 0.0)
 
-    def run(self, points, sums, *, budget: int = 400, tol: float = 1e-7):
+    def run(self, points, sums, *, budget: int = 400, tol: float = PREIMAGE_GAP):
         """Better points where there are, their sums, and upper bounds of all sums.
 
         Parameters
@@ -263,7 +274,7 @@ class GaussianCells:
     def _covered(self, centres, half):
         """Whether the grid covers the whole set."""
         low, high = centres.min(axis=0) - half, centres.max(axis=0) + half
-        near = 1e-12 * np.maximum(np.abs(low), np.abs(high))
+        near = DIFFERENCE_ROUNDING * np.maximum(np.abs(low), np.abs(high))
         return bool(((low <= self.low + near) & (high >= self.high - near)).all())
 
     def _first(self, centres, half, slack):
@@ -310,7 +321,7 @@ class GaussianCells:
     def _improve(self, rows, centres, height):
         """Centres within the set that are better than what is known."""
         better = np.flatnonzero(height > self.sums[rows])
-        inside = self._distance(rows[better], centres[better]) <= 1e-12
+        inside = self._distance(rows[better], centres[better]) <= DIFFERENCE_ROUNDING
         better = better[inside]
         for i in better[np.argsort(height[better])]:
             self.points[rows[i]], self.sums[rows[i]] = centres[i], height[i]
@@ -322,7 +333,7 @@ class GaussianCells:
         return np.linalg.norm(nearest - centres, axis=1)
 
     def _is_near(self, rows, centres, r):
-        return self._distance(rows, centres) <= r * (1.0 + 1e-9)
+        return self._distance(rows, centres) <= r * (1.0 + CELL_MARGIN)
 
 
 def _highest(owner, bounds, k):

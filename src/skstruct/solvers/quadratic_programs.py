@@ -10,6 +10,13 @@ from scipy.sparse.linalg import splu
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
 from skstruct.solvers.linear_constraints import LinearConstraints
 from skstruct.solvers.linear_programs import solve_linear_program
+from skstruct.tolerances import (
+    CANCELED,
+    DIAGONAL_SHIFT,
+    FEASIBLE,
+    RESIDUAL_ROUNDING,
+    TRUSTED_VIOLATION,
+)
 
 
 def least_distance_point(target, half, constraints, low, high):
@@ -45,7 +52,7 @@ def least_distance_point(target, half, constraints, low, high):
     except RuntimeError:  # too many steps
         return None
     last = 1.0 - e @ y
-    if last <= 1e-14:
+    if last <= CANCELED:
         return None
     z = np.clip(target + root * (C.T @ y) * scale / last, low, high)
     prices = y * scale / last / lengths
@@ -57,11 +64,11 @@ def least_distance_point(target, half, constraints, low, high):
 # The steps of ``_numba_quadratic_programs`` for large systems, with sparse factors.
 
 
-STEPS, SHIFT, CLOSE, ROUNDED = 300, 1e-11, 1e-13, 100.0  # as in _numba_quadratic_programs
+STEPS, ROUNDED = 300, 100.0  # as in _numba_quadratic_programs
 
 
 def project_large_rows(A, n_eq, targets, half, right, low, high, points, prices, steps):
-    """Fill points, prices and steps; parameters as in ``_numba_quadratic_programs.project_rows``."""
+    """Fill points, prices, steps; parameters as in ``_numba_quadratic_programs.project_rows``."""
     p = np.zeros(A.shape[0])
     for i, target in enumerate(targets):
         parts = (x[i if len(x) > 1 else 0] for x in (half, right, low, high))
@@ -81,7 +88,7 @@ def _settle(A, n_eq, target, half, right, low, high, p):
         slope = A @ z - right
         size = np.abs(right) + abs(A) @ np.abs(z)
         in_play = equal | (p > 0) | (slope > 0)
-        rounding = CLOSE * (size + size.max(initial=0.0))
+        rounding = RESIDUAL_ROUNDING * (size + size.max(initial=0.0))
         used = in_play & (slope != 0)
         left = (np.abs(slope[used]) / rounding[used]).max(initial=0.0)
         if left <= 1 or (left <= ROUNDED and left >= least):
@@ -106,7 +113,9 @@ def _settle(A, n_eq, target, half, right, low, high, p):
 def _newton_way(A, free, slope):
     system = sparse.csc_array((A * free) @ A.T)
     largest = system.diagonal().max(initial=0.0)
-    system = system + sparse.diags_array(np.full(len(slope), SHIFT * largest or 1.0), format="csc")
+    system = system + sparse.diags_array(
+        np.full(len(slope), DIAGONAL_SHIFT * largest or 1.0), format="csc"
+    )
     # Symmetric and positive definite, rows in an order of little fill: no pivoting.
     factors = splu(
         system, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
@@ -125,8 +134,6 @@ def order_of_little_fill(linked):
 # Separable convex quadratic costs over a polytope, for many rows at once.
 
 
-FEASIBLE = 1e-9  # relative violation up to which a point counts as one of the polytope
-ZERO = 1e-14  # of the largest coordinate or target
 LARGE = 400  # constraints from which on factors are sparse
 
 
@@ -181,7 +188,7 @@ def minimize_quadratic(a, b, constraints: LinearConstraints, low, high):
 def _clear_rounding(points, targets, low, high):
     """Coordinates that are zero but for rounding become zero, in place."""
     size = np.maximum(np.abs(points), np.abs(targets)).max(axis=1, keepdims=True, initial=0.0)
-    zero = (np.abs(points) <= ZERO * size) & (low <= 0) & (high >= 0)
+    zero = (np.abs(points) <= CANCELED * size) & (low <= 0) & (high >= 0)
     points[zero] = 0.0
 
 
@@ -304,6 +311,6 @@ def _nearby_point(constraints, low, high, point, row):
             f"No point meets the constraints in row {row}: {reason}.", row
         ) from None
     moved = np.clip(start + unit * (answer.point[:d] - answer.point[d:]), low, high)
-    if constraints.relative_violation(moved[None])[0] > 1e-6:
+    if constraints.relative_violation(moved[None])[0] > TRUSTED_VIOLATION:
         raise UnverifiedAnswerError(f"No point of the polytope was found for row {row}.")
     return moved

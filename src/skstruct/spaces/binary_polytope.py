@@ -15,6 +15,7 @@ from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.indicator_sets.decoding import decode_rows, limit_constraints
 from skstruct.spaces.label_sets import IndicatorSpace
+from skstruct.tolerances import FEASIBLE
 
 
 class BinaryPolytope(IndicatorSpace):
@@ -91,7 +92,7 @@ class BinaryPolytope(IndicatorSpace):
     def validate(self, Y):
         Z = super().validate(Y)
         violation = self._program().violation(Z)
-        if violation.max(initial=0.0) > 1e-9:
+        if violation.max(initial=0.0) > FEASIBLE:
             row = int(violation.argmax())
             raise ValueError(
                 f"BinaryPolytope: Y[{row}] breaks a constraint by {violation[row]:.3g}."
@@ -99,7 +100,7 @@ class BinaryPolytope(IndicatorSpace):
         return Z
 
     def contains(self, Z):
-        return super().contains(Z) & (self._program().violation(Z) <= 1e-9)
+        return super().contains(Z) & (self._program().violation(Z) <= FEASIBLE)
 
     def _decode(self, costs, limits):
         return decode_rows(self._program(limits), costs, limits.low, limits.high)

@@ -11,6 +11,7 @@ from scipy import sparse
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.spaces.classes import Classes, name_array
 from skstruct.spaces.common.formats import check_distinct, plain_name, unknown_label
+from skstruct.tolerances import CANCELED, DIFFERENCE_ROUNDING, TABLE_SYMMETRY
 
 
 def cotangent_weights(points, faces) -> sparse.csr_array:
@@ -39,7 +40,7 @@ def cotangent_weights(points, faces) -> sparse.csr_array:
         dot = (a * b).sum(axis=1)
         squares = (a * a).sum(axis=1) * (b * b).sum(axis=1)
         area = np.sqrt(np.maximum(squares - dot**2, 0.0))
-        flat = np.flatnonzero(area <= 1e-12 * np.sqrt(squares))
+        flat = np.flatnonzero(area <= DIFFERENCE_ROUNDING * np.sqrt(squares))
         if len(flat):
             row = flat[0]
             raise ValueError(f"Face {row} is {faces[row].tolist()}: a triangle without area.")
@@ -51,7 +52,7 @@ def cotangent_weights(points, faces) -> sparse.csr_array:
     weights = sparse.csr_array(half + half.T)
     weights.data = np.maximum(weights.data, 0.0)
     # Rounding leaves about 1e-17 opposite to right angles.
-    weights.data[weights.data < 1e-14] = 0.0
+    weights.data[weights.data < CANCELED] = 0.0
     weights.eliminate_zeros()
     return weights
 
@@ -237,7 +238,7 @@ def _check_weights(matrix, names) -> sparse.csr_array:
             f"{entries.data[bad[0]]}."
         )
     gap = abs(weights - weights.T).tocoo()
-    if gap.nnz and gap.data.max() > 1e-10 * entries.data.max():
+    if gap.nnz and gap.data.max() > TABLE_SYMMETRY * entries.data.max():
         worst = gap.data.argmax()
         u, v = int(gap.row[worst]), int(gap.col[worst])
         raise ValueError(

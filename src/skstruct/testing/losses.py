@@ -9,6 +9,7 @@ from scipy import sparse
 
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import pair
+from skstruct.tolerances import CHECKED_COST, CHECKED_EXACTLY, CHECKED_RISK
 
 
 def check_loss(loss, space, outputs, *, observed=None, n_weights=30, seed=0):
@@ -42,19 +43,19 @@ def check_loss(loss, space, outputs, *, observed=None, n_weights=30, seed=0):
     scale = 1 + np.abs(by_definition).max()
     one = np.ones((len(observed), 1))
     by_cost = psi @ loss.cost(targets, one).T + loss.offset(targets, one)
-    assert_allclose(by_cost, by_definition, atol=1e-9 * scale)
+    assert_allclose(by_cost, by_definition, atol=CHECKED_COST * scale)
     low, high = loss.range()
-    assert (by_definition >= low - 1e-9 * scale).all(), "losses are below their range()"
-    assert (by_definition <= high + 1e-9 * scale).all(), "losses are above their range()"
+    assert (by_definition >= low - CHECKED_COST * scale).all(), "losses are below their range()"
+    assert (by_definition <= high + CHECKED_COST * scale).all(), "losses are above their range()"
     both = range(min(len(outputs), len(observed)))
     one_by_one = [loss(outputs[i : i + 1], observed[i : i + 1])[0] for i in both]
-    assert_allclose(one_by_one, np.diagonal(by_definition), atol=1e-12 * scale)
+    assert_allclose(one_by_one, np.diagonal(by_definition), atol=CHECKED_EXACTLY * scale)
 
     weights = np.random.default_rng(seed).standard_normal((n_weights, len(observed)))
     g, total = weights @ targets, weights.sum(axis=1, keepdims=True)
     decoded, offset = view.argmin(loss.cost(g, total)), loss.offset(g, total)
     risk = weights @ by_definition.T  # [weights, z]
-    slack = 1e-8 * (1 + np.abs(risk).max())
+    slack = CHECKED_RISK * (1 + np.abs(risk).max())
     assert (decoded.bounds + offset <= risk.min(axis=1) + slack).all()
     if view.guarantee.kind == "exact":
         assert_allclose(decoded.values + offset, risk.min(axis=1), atol=slack)
@@ -112,7 +113,7 @@ def check_decisions(loss, space, outputs, rivals, *, n_weights=20, gap=None, see
     risk = (weights * against).sum(axis=1)
     rival_risk = weights @ problem.loss.pairwise(rivals, outputs).T  # [row, rival]
     size = np.maximum(np.abs(rival_risk).max(axis=1), (np.abs(weights) * np.abs(against)).sum(1))
-    slack = 1e-9 * np.maximum(size, 1e-3)
+    slack = CHECKED_COST * np.maximum(size, 1e-3)
     assert (np.abs(decided.values - risk) <= slack).all(), "values are not the risks of outputs"
     assert (decided.bounds <= decided.values + slack).all(), "a bound exceeds its value"
     assert (decided.bounds <= rival_risk.min(axis=1) + slack).all(), "a rival beats a bound"

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from skstruct.smoothing.base import LinearSmoother
+from skstruct.tolerances import CHECKED_BATCH, CHECKED_RISK
 
 
 def check_system(system, *, n=50, shift=0.3, seed=0):
@@ -32,12 +33,12 @@ def check_system(system, *, n=50, shift=0.3, seed=0):
     for border in (None, np.ones(n), rng.random(n) + 0.1):
         inverse = _inverse(K + shift * np.eye(n), border)
         fitted = clone(system).fit(K.copy(), shift, border=border)
-        assert_allclose(fitted.solve(B.copy()), inverse @ B, atol=1e-8)
-        assert_allclose(fitted.leverages(), 1 - shift * np.diag(inverse), atol=1e-8)
-        assert_allclose(fitted.residual_shares(), shift * np.diag(inverse), atol=1e-8)
+        assert_allclose(fitted.solve(B.copy()), inverse @ B, atol=CHECKED_RISK)
+        assert_allclose(fitted.leverages(), 1 - shift * np.diag(inverse), atol=CHECKED_RISK)
+        assert_allclose(fitted.residual_shares(), shift * np.diag(inverse), atol=CHECKED_RISK)
         rows = rng.permutation(n)[:7]
         block = shift * inverse[np.ix_(rows, rows)]
-        assert_allclose(fitted.residual_block(rows), block, atol=1e-8)
+        assert_allclose(fitted.residual_block(rows), block, atol=CHECKED_RISK)
 
 
 def _inverse(M, border):
@@ -139,7 +140,7 @@ class _Case:
     def all_rows(self):
         return self.rows(np.arange(self.X.shape[0]))
 
-    def same(self, actual, expected, promise, tolerance=1e-8):
+    def same(self, actual, expected, promise, tolerance=CHECKED_RISK):
         scale = max(1.0, np.abs(self.targets).max())
         assert_allclose(actual, expected, tolerance, tolerance * scale, err_msg=promise)
 
@@ -150,7 +151,7 @@ def _check_weights(model, case):
     assert W.shape == (X.shape[0], case.n_fitted), f"weights have shape {W.shape}"
     case.same(W @ case.targets, predicted, "weights(X) @ targets is predict(X)")
     alone = np.vstack([model.predict(X[[i]]) for i in range(X.shape[0])])
-    case.same(alone, predicted, "a prediction does not depend on the batch", 1e-10)
+    case.same(alone, predicted, "a prediction does not depend on the batch", CHECKED_BATCH)
 
 
 def _check_other_targets(model, case, rng):

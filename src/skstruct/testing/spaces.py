@@ -12,6 +12,7 @@ from scipy.stats import chi2
 from skstruct._arrays.rows import distinct
 from skstruct.solvers.proposals import new_streams
 from skstruct.spaces.base import Countable, Enumerable, KBest, Samplable
+from skstruct.tolerances import CHECK_LEVEL, CHECKED_COST, CHECKED_EXACTLY, EMPTY_CELL
 
 
 def check_space(space, outputs, *, n_costs=20, n_draws=4000, seed=0):
@@ -49,14 +50,14 @@ def check_space(space, outputs, *, n_costs=20, n_draws=4000, seed=0):
         assert_array_equal(_sorted(listed), _sorted(outputs))
     if isinstance(space, Countable):
         assert space.size() == len(outputs), f"size() is {space.size()}, not {len(outputs)}"
-        assert_allclose(space.log_size(), np.log(len(outputs)), atol=1e-12)
-        assert_allclose(space.mean_embedding(), psi.mean(axis=0), atol=1e-12)
-        assert_allclose(space.second_moment(), psi.T @ psi / len(psi), atol=1e-12)
+        assert_allclose(space.log_size(), np.log(len(outputs)), atol=CHECKED_EXACTLY)
+        assert_allclose(space.mean_embedding(), psi.mean(axis=0), atol=CHECKED_EXACTLY)
+        assert_allclose(space.second_moment(), psi.T @ psi / len(psi), atol=CHECKED_EXACTLY)
     if isinstance(space, Samplable):
         drawn = space.sample(n_draws, rng)
         assert space.contains(drawn).all(), "sample() leaves the space"
         error = np.abs(_dense(space.embed(drawn)).mean(axis=0) - psi.mean(axis=0))
-        assert (error <= 5 * psi.std(axis=0) / np.sqrt(n_draws) + 1e-12).all()
+        assert (error <= 5 * psi.std(axis=0) / np.sqrt(n_draws) + CHECKED_EXACTLY).all()
     if isinstance(space, KBest):
         _check_kbest(space, costs, prices)
 
@@ -66,7 +67,7 @@ def _check_argmin(space, costs, prices):
     assert space.contains(decoded.outputs).all(), "argmin() leaves the space"
     found = (costs * _dense(space.embed(decoded.outputs))).sum(axis=1)
     best, worst = prices.min(axis=1), prices.max(axis=1)
-    slack = 1e-9 * (1 + np.abs(costs).sum(axis=1))
+    slack = CHECKED_COST * (1 + np.abs(costs).sum(axis=1))
     assert (np.abs(found - decoded.values) <= slack).all(), "values are not the prices of outputs"
     assert (decoded.bounds <= best + slack).all(), "a bound exceeds the optimum"
     assert (decoded.bounds <= decoded.values + slack).all(), "a bound exceeds its value"
@@ -83,7 +84,7 @@ def _check_kbest(space, costs, prices, k=4):
     best = space.kbest(costs, k)
     expected = np.sort(prices, axis=1)[:, :k]
     m = expected.shape[1]
-    assert_allclose(best.values[:, :m], expected, atol=1e-9 * (1 + np.abs(costs).max()))
+    assert_allclose(best.values[:, :m], expected, atol=CHECKED_COST * (1 + np.abs(costs).max()))
     assert best.values.shape[1] == m, "kbest() found more or fewer outputs than there are"
     for rank in range(m):
         assert space.contains(best.outputs[:, rank]).all(), "kbest() leaves the space"
@@ -115,9 +116,6 @@ def _sorted(outputs):
 # Laws and Markov chains of a space against the list of all its outputs.
 
 
-LEVEL = 1e-6  # chance that one right sampler fails one test
-
-
 def check_law(space, scores, *, outputs=None, n_draws=2000, rng=0):
     """Compare ``space.law(scores)`` with sums over the list of all outputs.
 
@@ -146,8 +144,8 @@ def check_law(space, scores, *, outputs=None, n_draws=2000, rng=0):
     chances = np.exp(values - log_partition[:, None])
     law = space.law(scores)
     assert law is not None, f"{type(space).__name__} has no law"
-    assert_allclose(law.log_partition, log_partition, rtol=1e-9, atol=1e-9)
-    assert_allclose(_dense(law.marginals()), chances @ psi, rtol=1e-9, atol=1e-9)
+    assert_allclose(law.log_partition, log_partition, rtol=CHECKED_COST, atol=CHECKED_COST)
+    assert_allclose(_dense(law.marginals()), chances @ psi, rtol=CHECKED_COST, atol=CHECKED_COST)
     if n_draws:
         drawn = law.sample(n_draws, np.random.default_rng(rng))
         assert drawn.shape[:2] == (len(scores), n_draws), f"draws have shape {drawn.shape}"
@@ -181,7 +179,7 @@ def check_moves(space, scores, *, outputs=None, n_chains=2000, n_sweeps=40, beta
         assert_drawn_from(ended[row == r], outputs, chances[r])
 
 
-def assert_drawn_from(drawn, outputs, chances, level=LEVEL):
+def assert_drawn_from(drawn, outputs, chances, level=CHECK_LEVEL):
     """Chi-square test that draws have these chances; a right sampler fails with chance level.
 
     Outputs that are expected less than five times are counted together.
@@ -195,7 +193,7 @@ def assert_drawn_from(drawn, outputs, chances, level=LEVEL):
     rare = expected < 5
     count = np.append(count[~rare], count[rare].sum())
     expected = np.append(expected[~rare], expected[rare].sum())
-    count, expected = count[expected > 1e-9], expected[expected > 1e-9]
+    count, expected = count[expected > EMPTY_CELL], expected[expected > EMPTY_CELL]
     statistic = ((count - expected) ** 2 / expected).sum()
     most = chi2.isf(level, max(len(expected) - 1, 1)) + 10.0 * (expected.min() < 5)
     assert statistic <= most, f"chi-square {statistic:.1f} of {len(expected)} outputs"

@@ -30,8 +30,7 @@ from skstruct.datasets.formats.targets import (
     taken,
 )
 from skstruct.exceptions import DataFormatError
-
-_SHARES_OFF = 1e-6
+from skstruct.tolerances import OUTPUT_FEASIBLE
 
 
 def assemble(columns, n_rows, options, *, name, format_name, fail, remarks=()) -> Dataset:
@@ -239,7 +238,7 @@ def _numbers(task, columns, fail):
 
     Y = _table(columns, read, fail)
     if task == "histogram":
-        wrong = np.abs(Y.sum(axis=1) - 1) > _SHARES_OFF
+        wrong = np.abs(Y.sum(axis=1) - 1) > OUTPUT_FEASIBLE
         if wrong.any():
             row = int(wrong.argmax())
             raise fail(f"the shares of a row add up to 1, these to {Y[row].sum():.6g}", row)

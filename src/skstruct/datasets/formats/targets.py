@@ -12,6 +12,7 @@ import numpy as np
 from skstruct.datasets.formats.cells import read_cell
 from skstruct.datasets.formats.columns import NumberColumn, TextColumn, as_numbers, is_missing
 from skstruct.exceptions import DataFormatError
+from skstruct.tolerances import OUTPUT_FEASIBLE
 
 # Names by which a column of outputs is known, and the task that some of them tell.
 KNOWN = {
@@ -151,7 +152,7 @@ def tasks_of_many(columns: list[TextColumn]) -> set[str]:
     may_be = {
         "labels": is_labels,
         "ranking": (np.sort(table, axis=1) == np.arange(1, len(columns) + 1)).all(),
-        "histogram": (table >= 0).all() and np.allclose(table.sum(axis=1), 1, atol=1e-6),
+        "histogram": (table >= 0).all() and np.allclose(table.sum(axis=1), 1, atol=OUTPUT_FEASIBLE),
     }
     return {"regression", *(t for t, may in may_be.items() if may and (len(table) or is_labels))}
 

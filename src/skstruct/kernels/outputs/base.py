@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 
 from skstruct.kernels.outputs.codes import hashable, listed
 from skstruct.spaces.base import Decoded
+from skstruct.tolerances import GRAM_SYMMETRY, SYMMETRY_ABSOLUTE
 
 Array = Any
 ROWS = 64  # of a block whose diagonal is all that is looked at
@@ -236,7 +237,7 @@ class FunctionKernel(OutputKernel):
             K[i, j] = K[j, i] = self._value(outputs[i], outputs[j])
             if j < TRIED:
                 back = self._value(outputs[j], outputs[i])
-                if not np.isclose(back, K[i, j], rtol=1e-8, atol=1e-12):
+                if not np.isclose(back, K[i, j], rtol=GRAM_SYMMETRY, atol=SYMMETRY_ABSOLUTE):
                     raise ValueError(
                         f"The kernel between outputs is not symmetric: of {outputs[i]!r} and "
                         f"{outputs[j]!r} it is {K[i, j]:.6g}, the other way round {back:.6g}."

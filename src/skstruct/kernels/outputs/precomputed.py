@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct.kernels.inputs import check_gram
 from skstruct.kernels.outputs.base import OutputKernel
+from skstruct.tolerances import GRAM_DEFINITENESS
 
 LARGEST_BLOCK = 1000  # rows: a second's work for the eigenvalues, and an error shows in fewer
 
@@ -46,7 +47,7 @@ def check_definite(
     if len(K) == 0:
         return K
     lowest, highest = np.linalg.eigvalsh(K[:block, :block])[[0, -1]]
-    if lowest < -1e-8 * max(highest, -lowest):
+    if lowest < -GRAM_DEFINITENESS * max(highest, -lowest):
         of = f" on the first {block} outputs" if len(K) > block else ""
         raise ValueError(
             f"{used_by} is not positive semidefinite{of}: its lowest eigenvalue is {lowest:.3g} "

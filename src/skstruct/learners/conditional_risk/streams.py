@@ -36,7 +36,7 @@ from skstruct.learners.one_pass import (
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import resolve_loss
 
-FEW = 200  # rows: with fewer to judge it by, alpha stays as it is
+FEWEST_JUDGED_ROWS = 200  # rows: with fewer to judge it by, alpha stays as it is
 
 
 def _goes_on(model) -> bool:
@@ -179,7 +179,7 @@ class StreamedRisk:
         outputs = [self.problem_.outputs[len(self.problem_.outputs) - known :], problem.outputs]
         self.problem_ = copy.copy(self.problem_)
         self.problem_.outputs = _joined(outputs)[-smoother.n_judged :]
-        if self._is_searched() and (first or smoother.n_judged >= FEW):
+        if self._is_searched() and (first or smoother.n_judged >= FEWEST_JUDGED_ROWS):
             smoother = self._best_alpha(smoother)
         self.smoother_, self.search_ = self._settled(smoother), None
         return self

@@ -22,8 +22,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from skstruct.exceptions import UnverifiedAnswerError
 from skstruct.learners.counting_ridge.objective import CountingExamples
 from skstruct.learners.counting_ridge.score_functions import Factor, GramMatrix
-
-TOLERANCE = 1e-12  # of conjugate gradients, relative to the right-hand side
+from skstruct.tolerances import SMALL_PENALTY, SYSTEM_RESIDUAL
 
 
 class Solution(ABC):
@@ -98,7 +97,9 @@ class Solution(ABC):
         operator = LinearOperator(
             shape, matvec=lambda v: examples.solve_N(v) + self.times_G(v), dtype=np.float64
         )
-        beta, failed = cg(operator, examples.solve_N(b), rtol=TOLERANCE, atol=0.0, maxiter=10_000)
+        beta, failed = cg(
+            operator, examples.solve_N(b), rtol=SYSTEM_RESIDUAL, atol=0.0, maxiter=10_000
+        )
         if failed:
             raise UnverifiedAnswerError(
                 f"Conjugate gradients did not converge at alpha = {self.lam:.3g}; use a larger "
@@ -132,9 +133,10 @@ class Solution(ABC):
 # Closed-form solutions from a factor of the kernel, or from Cholesky factors.
 
 
-FEW = 6  # distinct eigenvalues of S up to which one Cholesky factor for each is the fastest
+MOST_FACTORS = (
+    6  # distinct eigenvalues of S up to which one Cholesky factor for each is the fastest
+)
 EXPECTED_STEPS = 60  # of conjugate gradients, where both ways are weighed
-SMALL = 1e-11  # penalties below this share of the kernel: Cholesky factors would be rounding
 LARGE = 1e4  # penalties beyond this multiple of the kernel: a difference would lose digits
 
 
@@ -284,8 +286,8 @@ class ClosedForms:
 
     def at(self, lam: float) -> Solution:
         values = self.examples.covariance.eigenvalues
-        few = np.count_nonzero(values) <= FEW and isinstance(self.gram, GramMatrix)
-        if few and lam > SMALL * values.max() * self.gram.trace:
+        few = np.count_nonzero(values) <= MOST_FACTORS and isinstance(self.gram, GramMatrix)
+        if few and lam > SMALL_PENALTY * values.max() * self.gram.trace:
             return CholeskyForm(self.examples, self.gram, lam)
         return SpectralForm(self.examples, self.factor, lam)
 

@@ -14,8 +14,7 @@ from sklearn.base import BaseEstimator
 
 from skstruct.kernels.inputs import InputKernel
 from skstruct.learners.features import FourierFeatures, NystroemFeatures
-
-ZERO = 1e-13  # eigenvalues and singular values below this share of the largest are rounding
+from skstruct.tolerances import GRAM_DEFINITENESS, SINGULAR_VALUE_ZERO
 
 
 @dataclass(frozen=True)
@@ -51,11 +50,11 @@ class GramMatrix:
 
     def factor(self) -> Factor:
         k, Q = eigh(self.K, check_finite=False, driver="evd")
-        if k[0] < -1e-8 * max(abs(k[0]), k[-1]):
+        if k[0] < -GRAM_DEFINITENESS * max(abs(k[0]), k[-1]):
             raise ValueError(
                 f"The kernel is not positive semidefinite: it has the eigenvalue {k[0]:.3g}."
             )
-        kept = k > ZERO * max(k[-1], 0.0)
+        kept = k > SINGULAR_VALUE_ZERO * max(k[-1], 0.0)
         return Factor(Q[:, kept], k[kept])
 
     def subset(self, rows) -> GramMatrix:
@@ -93,7 +92,7 @@ class FeatureGram:
     def factor(self) -> Factor:
         """From singular values: products of features would square differences of scale."""
         Q, s, Vt = svd(self.features, full_matrices=False, check_finite=False)
-        kept = s > ZERO * s.max(initial=0.0)
+        kept = s > SINGULAR_VALUE_ZERO * s.max(initial=0.0)
         return Factor(Q[:, kept], s[kept] ** 2, (s[kept, None] * Vt[kept]).T)
 
     def subset(self, rows) -> FeatureGram:

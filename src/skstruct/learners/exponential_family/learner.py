@@ -20,6 +20,7 @@ from skstruct.sampling.chains import check_samplable
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.rankings.partial import is_total
 from skstruct.spaces.rankings.space import Rankings
+from skstruct.tolerances import GRADIENT_ACCURACY
 
 
 class ExponentialFamily(ExponentialPredictor):
@@ -236,7 +237,11 @@ class ExponentialFamily(ExponentialPredictor):
         return solution
 
     def _minimise(self, model, level) -> Solution:
-        start, tol, room = np.zeros(model.size), self.tol or 1e-5, parse_memory(self.memory)
+        start, tol, room = (
+            np.zeros(model.size),
+            self.tol or GRADIENT_ACCURACY,
+            parse_memory(self.memory),
+        )
         return lbfgs(
             model, start, tol=tol, max_iter=self.max_iter, verbose=self.verbose, level=level,
             room=room,

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skstruct._arrays.progress import ticker
 from skstruct.learners.checkpoints.state import NOWHERE, set_stream
 from skstruct.sampling.chains import Chains, uniform_draws
+from skstruct.tolerances import SMALLEST_PENALTY
 
 
 class Replayed:
@@ -276,7 +277,7 @@ class StochasticGradients:
 
 def _factored(seen, penalty):
     """A Cholesky factor; the constant, which has no penalty, gets as little as makes one exist."""
-    least = 1e-12
+    least = SMALLEST_PENALTY
     while True:
         try:
             return cho_factor(seen + np.diag(np.maximum(penalty, least)))

@@ -13,8 +13,9 @@ from sklearn.utils.extmath import row_norms
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported, track
 from skstruct.learners.label_ranking.base import LinearLabelRanker
+from skstruct.tolerances import PASSIVE_AGGRESSIVE_ACCURACY
 
-MOST_SWEEPS, ACCURACY = 1000, 1e-7  # of a passive-aggressive step, in units of the margin
+MOST_SWEEPS = 1000  # of a passive-aggressive step
 
 
 class OnlineLabelRanker(LinearLabelRanker):
@@ -154,7 +155,8 @@ class OnlineLabelRanker(LinearLabelRanker):
         pairs = preferences.starts, preferences.better, preferences.worse
         self.n_mistakes_ += online_pass(
             *rows, *pairs, order, weight, self.update == "passive-aggressive", float(self.C),
-            self.weights_, self.moments_, float(self.n_seen_), MOST_SWEEPS, ACCURACY,
+            self.weights_, self.moments_, float(self.n_seen_), MOST_SWEEPS,
+            PASSIVE_AGGRESSIVE_ACCURACY,
         )  # fmt: skip
         self.n_seen_ += len(order)
         mean = self.weights_ - self.moments_ / self.n_seen_ if self.average else self.weights_

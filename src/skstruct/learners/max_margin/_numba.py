@@ -11,6 +11,7 @@ import numba as nb
 import numpy as np
 
 import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
+from skstruct.tolerances import DIFFERENCE_ROUNDING, LINE_SEARCH_ACCURACY
 
 SPARSE, DENSE, KERNEL = 0, 1, 2  # how rows are known
 SUMS = {"reassoc", "contract"}  # sums in any order: the compiler makes vector instructions of them
@@ -180,7 +181,7 @@ def remember(
 # How the atoms of an example are kept is said above.
 
 
-ITERATIONS, ACCURACY = 60, 1e-13  # of a line search: Newton steps, and share of the first slope
+ITERATIONS = 60  # Newton steps of a line search
 SWAPS, ENOUGH = 8, 0.3  # of a visit: steps, and share of its gap that is left alone
 
 
@@ -222,7 +223,7 @@ def best_step(longest, rise, curve, direction, z, shift, l1, share, lam):
         if not low < step < high:
             step = 0.5 * (low + high)
         value, slope = _rise(step, rise, curve, direction, z, shift, l1, share, lam)
-        if abs(value) <= ACCURACY * start:
+        if abs(value) <= LINE_SEARCH_ACCURACY * start:
             break
         if value > 0.0:
             low = step
@@ -381,9 +382,6 @@ def visit(
 # Compiled visits of the structured perceptron, one example after another.
 
 
-ROUNDING = 1e-12  # share of the terms of a sum below which it is zero
-
-
 @nb.njit(cache=True, nogil=True)
 def _inner(scores, w, directions, constants):
     """<scores, direction> with that of the constants, and the size of its terms."""
@@ -422,7 +420,7 @@ def fix_violations(
         if np.any(change != 0.0) or np.any(constants[i] != 0.0):
             example_scores(first, last, rows, W, S, scores)
             value, size = _inner(scores, w, change, constants[i])
-            if value <= ROUNDING * size:
+            if value <= DIFFERENCE_ROUNDING * size:
                 n_updates += 1
                 move(first, last, rows, W, S, 1.0, change)
                 if rows[0] == KERNEL:

@@ -9,6 +9,7 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.formats import check_distinct
+from skstruct.tolerances import ZERO_PROBABILITY
 
 if TYPE_CHECKING:
     import networkx
@@ -97,7 +98,7 @@ def mutual_information(Y, edges, share=None) -> np.ndarray:
         (p[j] - both, 1.0 - p[i], p[j]),
         (1.0 - p[i] - p[j] + both, 1.0 - p[i], 1.0 - p[j]),
     ):
-        at = joint > 1e-15  # 0 log 0 is 0
+        at = joint > ZERO_PROBABILITY  # 0 log 0 is 0
         information[at] += joint[at] * np.log(joint[at] / (a[at] * b[at]))
     return np.maximum(information, 0.0)
 

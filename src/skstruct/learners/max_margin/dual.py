@@ -13,6 +13,7 @@ import numpy as np
 
 from skstruct.learners.checkpoints.state import NOWHERE, set_stream
 from skstruct.learners.max_margin.scores import LinearRows
+from skstruct.tolerances import DUALITY_VIOLATION, NEGATIVE_NORM
 
 MOST_ATOMS, MOST_BATCH = 10, 256
 STATE = (
@@ -192,7 +193,7 @@ class HingeDual:
         if self.rows.kernelised:
             terms = self.coefficients * self.scores
             squared = float(terms.sum())
-            if squared < -1e-9 * float(np.abs(terms).sum()):
+            if squared < -NEGATIVE_NORM * float(np.abs(terms).sum()):
                 raise ValueError(
                     f"The kernel is not positive semidefinite: weights have the square norm "
                     f"{squared:.3g}."
@@ -256,7 +257,7 @@ class HingeDual:
             hinge += float(self.share[part] @ found.bounds)
         self.objective = self.regularizer() + hinge
         gap = self.objective - self.dual_objective
-        if gap < -1e-6 * max(1.0, abs(self.objective)):
+        if gap < -DUALITY_VIOLATION * max(1.0, abs(self.objective)):
             raise ValueError(
                 f"The objective {self.objective:.6g} is below its lower bound "
                 f"{self.dual_objective:.6g}: a decoder gives bounds that do not hold."

@@ -13,6 +13,7 @@ from skstruct.losses.hierarchical import HierarchicalLoss
 from skstruct.losses.zero_one import ZeroOne
 from skstruct.spaces.base import Enumerable, ListView
 from skstruct.spaces.constraints import differs_by_row
+from skstruct.tolerances import LOSS_LEVEL
 
 
 def loss_levels(problem) -> tuple[float, np.ndarray]:
@@ -54,7 +55,7 @@ def _least_f_loss(loss, size):
 # The largest product of loss and margin, by rivals of several weighted sums of the two.
 
 
-MOST_CALLS, NEAR = 15, 1e-10
+MOST_CALLS = 15
 
 
 class Points:
@@ -126,7 +127,7 @@ class ProductSearch:
             last = np.where(still & (omega > 0), omega, last)
             self._keep(found, still)
             products = self.best.losses * self.best.heights
-            still &= ~over & (products < (1.0 - NEAR) * self.upper)
+            still &= ~over & (products < (1.0 - LOSS_LEVEL) * self.upper)
             if not still.any():
                 break
             omega = self._next(call)
@@ -161,7 +162,7 @@ class ProductSearch:
     def _known(self, found, still):
         """Where no rival beats the two that are known: these are ends of an edge of the hull."""
         known = np.maximum(self.left.value(found.omega), self.right.value(found.omega))
-        new = found.value(found.omega) > known + NEAR * (np.abs(known) + found.omega)
+        new = found.value(found.omega) > known + LOSS_LEVEL * (np.abs(known) + found.omega)
         return still & ~new & (self.has_left | (found.omega == 0.0))
 
     def _keep(self, found, still):
@@ -234,7 +235,7 @@ def largest_product(line, other, least, ceiling, step) -> np.ndarray:
         whole = np.floor(losses / step) * step
         losses = np.concatenate([whole, whole + step])
     heights = np.minimum((b - losses) / p, (c - losses) / q)
-    possible = (losses >= least * (1.0 - NEAR)) & (losses <= ceiling * (1.0 + NEAR))
+    possible = (losses >= least * (1.0 - LOSS_LEVEL)) & (losses <= ceiling * (1.0 + LOSS_LEVEL))
     products = np.where(possible & (losses > 0) & (heights > 0), losses, 0.0)
     products = products * np.where(products > 0, heights, 0.0)
     return products.max(axis=0)
@@ -244,7 +245,9 @@ def largest_product(line, other, least, ceiling, step) -> np.ndarray:
 
 
 MOST_LISTED, MOST_NUMBERS = 20_000, 2 * 10**6  # outputs that are compared one by one; their psi
-FEW = 2_000  # the same where losses have known levels, with which searches mostly end exact
+MOST_LISTED_WITH_LEVELS = (
+    2_000  # the same where losses have known levels, with which searches mostly end exact
+)
 
 
 class SlackRescaling:
@@ -279,7 +282,9 @@ class SlackRescaling:
     def __init__(self, problem: MarginProblem):
         self.problem = problem
         self.step, self.least = loss_levels(problem)
-        self.listed = list_of_outputs(problem, FEW if self.step else MOST_LISTED)
+        self.listed = list_of_outputs(
+            problem, MOST_LISTED_WITH_LEVELS if self.step else MOST_LISTED
+        )
         if self.listed is not None:
             self.psi = dense(problem.scored.embed(self.listed))
             self.loss_psi = problem.view.embed(self.listed)

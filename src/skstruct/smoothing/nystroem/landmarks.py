@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_random_state
 
+from skstruct.tolerances import EIGENVALUE_ZERO
+
 EXPLAINED = 1e-3  # "auto" stops where this share of the kernel's trace is left
-NOTHING = 1e-12  # what is left but for rounding
 FEWEST, MOST = 1000, 20_000  # "auto" takes up to 2 sqrt(n) landmarks, but no less and no more
 ROWS_PER_LANDMARK, FEWEST_ROWS = 4, 10_000  # chosen among fewer rows, most of the gain is lost
 PROPOSED = 128  # pivots that are proposed at once
@@ -66,7 +67,7 @@ def choose_landmarks(kernel, X, n_landmarks, random_state, backend, most=None) -
     m = min(
         n, most_landmarks("auto", n) if automatic and most is None else int(most or n_landmarks)
     )
-    enough = EXPLAINED if automatic else NOTHING
+    enough = EXPLAINED if automatic else EIGENVALUE_ZERO
     diagonal = _diagonal(kernel, X, backend)
     left, trace, rows = diagonal.copy(), float(diagonal.sum()), np.empty(0, dtype=np.int64)
     F = backend.zeros((n, m))
@@ -87,7 +88,7 @@ def choose_landmarks(kernel, X, n_landmarks, random_state, backend, most=None) -
         F[:, begin : begin + len(pivots)] = new
         left -= backend.to_host((new * new).sum(1))
         left[pivots] = 0.0
-        left[left < NOTHING * diagonal] = 0.0
+        left[left < EIGENVALUE_ZERO * diagonal] = 0.0
         rows = np.concatenate([rows, pivots])
     return Landmarks(rows, float(left.sum() / trace) if trace > 0 else 0.0)
 
@@ -98,7 +99,7 @@ def _thinned(H, proposed, rng, most):
     H, columns = np.array(H, dtype=np.float64), []
     for i, chance in enumerate(rng.random(len(H))):
         pivot = H[i, i]
-        if pivot <= NOTHING * proposed[i] or chance * proposed[i] >= pivot:
+        if pivot <= EIGENVALUE_ZERO * proposed[i] or chance * proposed[i] >= pivot:
             continue
         column = H[:, i] / np.sqrt(pivot)
         H -= np.outer(column, column)

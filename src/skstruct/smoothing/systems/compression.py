@@ -8,8 +8,7 @@ from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.memory import row_blocks
-
-ZERO = 1e-10  # eigenvalues below this share of the largest are zero
+from skstruct.tolerances import GRAM_DEFINITENESS, GRAM_EIGENVALUE_ZERO, ROOT_ACCURACY
 
 
 class CompressionSystem(BaseEstimator):
@@ -87,7 +86,7 @@ class CompressionSystem(BaseEstimator):
         for _ in range(100):
             total, slope = self.square_norm(beta)
             gap = total**-0.5 - 1.0 / radius if total > 0 else 0.0
-            if gap >= -1e-14 / radius:
+            if gap >= -ROOT_ACCURACY / radius:
                 break
             step = gap / (-0.5 * total**-1.5 * slope)
             if beta - step == beta:
@@ -109,9 +108,9 @@ class CompressionSystem(BaseEstimator):
 def _settled(values, name):
     """Eigenvalues with those that are zero but for rounding set to zero."""
     top = np.abs(values).max(initial=0.0)
-    if values.min(initial=0.0) < -1e-8 * top:
+    if values.min(initial=0.0) < -GRAM_DEFINITENESS * top:
         raise ValueError(
             f"The {name} kernel is not positive semidefinite: its matrix has the eigenvalue "
             f"{values.min():.3g} (the largest is {values.max():.3g})."
         )
-    return np.where(values > ZERO * top, values, 0.0)
+    return np.where(values > GRAM_EIGENVALUE_ZERO * top, values, 0.0)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.kernels.grams import GramBlocks, mirror
+from skstruct.tolerances import EIGENVALUE_NOISE, GRAM_EIGENVALUE_ZERO
 
 # The threads of some builds of OpenBLAS crash in potrf on matrices of several gigabytes (seen with
 # 33,000 rows); products of matrices do not.
@@ -315,7 +316,7 @@ class SpectralSystem(BaseEstimator):
     def fit(self, K, shift=None, border=None):
         """Decompose; ``K`` (n, n), symmetric, is overwritten."""
         self.shift_ = shift
-        noise = 1e-14 * len(K) * np.abs(K.diagonal()).max(initial=0.0)
+        noise = EIGENVALUE_NOISE * len(K) * np.abs(K.diagonal()).max(initial=0.0)
         if border is not None:
             _deflate(K, border / np.linalg.norm(border))
         values, vectors = eigh(K.T, overwrite_a=True, check_finite=False, driver="evr")
@@ -323,7 +324,7 @@ class SpectralSystem(BaseEstimator):
             values, vectors = values[:-1], vectors[:, :-1]  # the border's own direction is last
         # Rounding leaves the zero eigenvalues of a singular kernel slightly off zero.
         rounding = np.maximum(
-            noise, np.where(values < 0, 1e-10 * np.abs(values).max(initial=0.0), 0.0)
+            noise, np.where(values < 0, GRAM_EIGENVALUE_ZERO * np.abs(values).max(initial=0.0), 0.0)
         )
         self.values_ = np.where(np.abs(values) <= rounding, 0.0, values)
         self.lowest_ = float(self.values_.min(initial=0.0))

@@ -17,10 +17,10 @@ from skstruct.smoothing.systems.direct import (
     unit_columns,
     weighted,
 )
+from skstruct.tolerances import SYSTEM_RESIDUAL
 
-TOLERANCE = 1e-12  # of a residual, as a share of its right-hand side
 MOST_STEPS = 25
-ROUNDING = 4 * np.finfo(np.float64).eps
+RESIDUAL_FLOOR = 4 * np.finfo(np.float64).eps
 
 
 class MixedSystem(CholeskySystem):
@@ -126,18 +126,18 @@ class MixedSystem(CholeskySystem):
             A, self.n_steps_ = self._refined(B)
             if A is not None:
                 return A
-            self._give_up(f"refining did not reach a residual of {TOLERANCE:g}")
+            self._give_up(f"refining did not reach a residual of {SYSTEM_RESIDUAL:g}")
         self.n_steps_ = 0
         return self.double_._plain(B)
 
     def _refined(self, B):
         """Conjugate gradients for all columns at once; (None, steps) if they come to nothing."""
         product = self._product()
-        target = TOLERANCE * np.linalg.norm(B, axis=0)
+        target = SYSTEM_RESIDUAL * np.linalg.norm(B, axis=0)
         A, R = np.zeros(B.shape, order="F"), B.copy(order="F")
         P = MP = length = slope = None
         for step in range(MOST_STEPS):
-            allowed = np.maximum(target, ROUNDING * self.size_ * np.linalg.norm(A, axis=0))
+            allowed = np.maximum(target, RESIDUAL_FLOOR * self.size_ * np.linalg.norm(A, axis=0))
             active = np.linalg.norm(R, axis=0) > allowed
             if not active.any():
                 R = B - product(A)  # what the recursion says is not yet what is

@@ -7,8 +7,7 @@ import numpy as np
 
 from skstruct.solvers.curves.base import Samples, WeightedCurves
 from skstruct.solvers.curves.roots import nonnegative_ends
-
-PRECISION = 1e-12  # of a certificate, relative to the sum of all |weights| and the upper end
+from skstruct.tolerances import CHI_SQUARE_GAP
 
 
 def rho(t, y):
@@ -78,7 +77,9 @@ class ChiSquareCurves(WeightedCurves):
         # Where a coordinate has no weight only the slope is left; any scale will do there.
         scale = np.where(self.scale > 0, self.scale, 1.0)
         mu = np.broadcast_to(0.0 if slope is None else slope, self.shape) / scale
-        tolerance = PRECISION * np.abs(self.weights).sum(axis=1) * high.max(axis=1, initial=0.0)
+        tolerance = (
+            CHI_SQUARE_GAP * np.abs(self.weights).sum(axis=1) * high.max(axis=1, initial=0.0)
+        )
         found = np.empty((3, *self.shape))
         least_rows(*self._signed_parts(), self.columns, mu, low, high, tolerance, *found)
         points, values, bounds = found[0], found[1] * scale, found[2] * scale

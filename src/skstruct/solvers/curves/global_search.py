@@ -9,6 +9,7 @@ import numpy as np
 
 from skstruct.solvers.curves.base import WeightedCurves, blocks_of, ends
 from skstruct.solvers.curves.piecewise import clipped
+from skstruct.tolerances import BOUND_ROUNDING, CURVE_GAP, SUM_ROUNDING
 
 
 @dataclass
@@ -258,7 +259,6 @@ def _first_of_each(owner, bounds):
 
 
 TABLE = 1 << 21  # entries of a table of grid values: 16 MB
-NEAR_ROUNDING, FAR_ROUNDING = 1e-13, 1e-15  # of terms where the curves bend, and at the limits
 
 
 class SmoothCurves(WeightedCurves):
@@ -303,7 +303,7 @@ class SmoothCurves(WeightedCurves):
     """
 
     def __init__(self, weights, outputs, rho, slope, curvature_range, *, region=None, scale=None,
-                 convex=False, tolerance=1e-10):  # fmt: skip
+                 convex=False, tolerance=CURVE_GAP):  # fmt: skip
         super().__init__(weights, outputs, rho, slope, scale=scale, convex=convex)
         self.curvature_range, self.region = curvature_range, region
         self.tolerance = tolerance
@@ -366,7 +366,7 @@ class SmoothCurves(WeightedCurves):
             self.magnitude(left, right) + np.abs(slope) * (right - left)
             for left, right in (np.array(regions).T, (low, high))
         )
-        rounding = NEAR_ROUNDING * near + FAR_ROUNDING * far
+        rounding = BOUND_ROUNDING * near + SUM_ROUNDING * far
         return np.maximum(self.tolerance * near, 2 * rounding), rounding
 
     def _bending(self, j, low, high):

@@ -6,9 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.solvers.curves.base import Samples, WeightedCurves, ends
-
-ROUNDING = 1e-15  # of the terms of a sum, which may be lost
-SAME = 1e-12  # values closer than this, relative to the size of their terms, are a tie
+from skstruct.tolerances import SUM_ROUNDING, TIE
 
 
 class PiecewiseCurves(WeightedCurves):
@@ -57,7 +55,7 @@ class PiecewiseCurves(WeightedCurves):
         # Beyond the first and the last knot F is straight: limits far away cost no digits.
         first, last = (np.clip(knot, low, high) for knot in self._outer_knots())
         start, stop = first.min(axis=0), last.max(axis=0)
-        slack = SAME * (self.magnitude(start, stop) + np.abs(slope) * (stop - start))
+        slack = TIE * (self.magnitude(start, stop) + np.abs(slope) * (stop - start))
         points = np.empty(self.shape)
         for j, state in enumerate(self._states(start)):
             state[:, 1] += slope[:, j]
@@ -83,7 +81,7 @@ class PiecewiseCurves(WeightedCurves):
             if not away.any():
                 continue
             at_end = self.at(end) + slope * end
-            noise = ROUNDING * (self._absolute_slopes() + np.abs(slope)) * away
+            noise = SUM_ROUNDING * (self._absolute_slopes() + np.abs(slope)) * away
             # Limits so far away that rounding hides which is lower: a gap, not a claim.
             drowned = (noise > slack) & (slack > 0)
             unclear = drowned & (away > 0) & (np.abs(at_end - values) <= noise)

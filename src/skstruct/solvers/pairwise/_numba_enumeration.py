@@ -6,6 +6,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from skstruct.tolerances import TIE
+
 WIDTH = 16  # rows side by side: all of them go through the same sets
 
 
@@ -159,7 +161,7 @@ def descend(node_costs, edge_costs, edges, start, other, edge, open_, outputs):
             size = max(size, abs(node_costs[row, i]))
             if output[i]:
                 change[i] = -change[i]
-        least = -1e-12 * size  # rounding alone is no reason to turn: it could go on forever
+        least = -TIE * size  # rounding alone is no reason to turn: it could go on forever
         while True:
             i = _best_single(change, open_[row], least)
             if i >= 0:

@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct.solvers.pairwise.forests import neighbors
 from skstruct.solvers.pairwise.roof_duality import fold, price_points, roof_dual
+from skstruct.tolerances import TIE
 
 MOST = 24  # labels: beyond, a row takes seconds
 LANES = 16  # rows that go side by side
@@ -161,7 +162,7 @@ def best_by_branching(node_cost, edge_cost, output) -> np.ndarray:
     """
     k = len(node_cost)
     edges, node_cost, edge_cost = all_pairs(k), node_cost[None], edge_cost[None]
-    slack = 1e-12 * (np.abs(node_cost).sum() + np.abs(edge_cost).sum())
+    slack = TIE * (np.abs(node_cost).sum() + np.abs(edge_cost).sum())
     value = price_points(output[None], node_cost, edge_cost, edges)[0]
     waiting = [np.full((1, k), 0.5)]  # parts: 1 is in, 0 is out
     while waiting:

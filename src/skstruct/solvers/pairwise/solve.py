@@ -23,6 +23,7 @@ from skstruct.solvers.pairwise.roof_duality import (
     roof_dual,
     round_halves,
 )
+from skstruct.tolerances import ROUNDING_GAP
 
 
 def local_polytope(n: int, edges: np.ndarray) -> BinaryProgram:
@@ -61,10 +62,9 @@ def best_by_program(node_costs, edge_costs, edges, halves) -> tuple[np.ndarray, 
 # Least cost of labels and of pairs of labels: which solver for which graph.
 
 
-FEW = 9  # labels: all sets of so many are tried in less time than a minimum cut takes
+ENUMERATED_LABELS = 9  # labels: all sets of so many are tried in less time than a minimum cut takes
 CORE = 14  # labels left open by roof duality that are tried in all ways
 BRANCHED = 64  # labels left open that branch and bound of our own is for: beyond, HiGHS
-ROUNDING = 1e-9  # of the size of the costs: a gap below it is none
 
 
 def is_exact(n: int, edges: np.ndarray) -> bool:
@@ -109,7 +109,7 @@ def minimize(node_costs, edge_costs, edges, *, exact=False):
     if is_forest(n, edges):
         outputs, values = best_on_forest(node_costs, edge_costs, edges)
         return outputs, values, values
-    if n <= FEW:
+    if n <= ENUMERATED_LABELS:
         outputs, values = best_by_enumeration(node_costs, edge_costs, edges)
         return outputs, values, values
     outputs, values, found = best_on_own_forests(node_costs, edge_costs, edges)
@@ -167,7 +167,7 @@ def _rows(edge_costs, rows):
 def _close(node_costs, edge_costs, edges, halves, outputs, values, bounds):
     """Solve the rows with a gap by branch and bound, in place."""
     size = np.abs(node_costs).sum(axis=1) + np.abs(edge_costs).sum(axis=1)
-    for row in np.flatnonzero(values - bounds > ROUNDING * size):
+    for row in np.flatnonzero(values - bounds > ROUNDING_GAP * size):
         one = slice(row, row + 1)
         costs = node_costs[one], _rows(edge_costs, one), edges
         k = int((halves[row] == 0.5).sum())

@@ -11,8 +11,6 @@ import numpy as np
 
 import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
 from skstruct.solvers.separable._numba_envelopes import (
-    EPS,
-    FEASIBLE,
     LOCAL_STEPS,
     chord_cost,
     hull_of,
@@ -24,6 +22,7 @@ from skstruct.solvers.separable._numba_envelopes import (
     restart,
 )
 from skstruct.solvers.separable._numba_simplex import Basis, Columns, Curve
+from skstruct.tolerances import FEASIBLE, ZERO_SLOPE
 
 
 @nb.njit(cache=True, nogil=True)
@@ -219,7 +218,7 @@ def _offer(problem, work, output, best):
     """Take the point of the basis where it is better than the best, and steps from there."""
     d = len(output)
     points, values = problem.points, problem.values
-    small = EPS * (abs(best) + problem.scale * problem.unit)
+    small = ZERO_SLOPE * (abs(best) + problem.scale * problem.unit)
     for step in range(LOCAL_STEPS + 1):
         cost = chord_cost(points, values, work.basis.y[:d])
         if cost >= best - (small if step else 0.0):

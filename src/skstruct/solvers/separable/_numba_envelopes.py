@@ -9,6 +9,7 @@ import numpy as np
 import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
 from skstruct.solvers.curves._numba import lower_hull
 from skstruct.solvers.separable._numba_simplex import Basis, Curve, descend, locate, settle
+from skstruct.tolerances import DIFFERENCE_ROUNDING, FEASIBLE, ZERO_SLOPE
 
 
 @nb.njit(cache=True, nogil=True)
@@ -125,9 +126,6 @@ def chord_cost(points, values, y):
 
 MAX_PIVOTS = 20000
 LOCAL_STEPS = 20
-EPS = 1e-11  # slopes, relative to the steepest of a row, that count as zero
-TIE = 1e-12  # lengths, relative to the largest of a row, that count as zero
-FEASIBLE = 1e-9  # the same for leaving the bounds
 FAR = 1e300  # upper end of the slack of an inequality
 
 
@@ -142,7 +140,7 @@ def enter(columns, curve, bounds, basis, b, rest, unit):
     settle(columns, basis, b, rest)
     tol = FEASIBLE * unit
     if locate(bounds, basis, tol):
-        if not descend(columns, bounds, basis, b, 1e-9, TIE * unit, MAX_PIVOTS):
+        if not descend(columns, bounds, basis, b, FEASIBLE, DIFFERENCE_ROUNDING * unit, MAX_PIVOTS):
             return False
         settle(columns, basis, b, rest)
         return not locate(bounds, basis, tol)
@@ -156,7 +154,9 @@ def optimum(columns, curve, bounds, basis, b, rest, scale, unit):
         return False
     n, tol = len(basis.y), FEASIBLE * unit
     locate(curve, basis, tol)
-    done = descend(columns, curve, basis, b, EPS * scale, TIE * unit, MAX_PIVOTS)
+    done = descend(
+        columns, curve, basis, b, ZERO_SLOPE * scale, DIFFERENCE_ROUNDING * unit, MAX_PIVOTS
+    )
     settle(columns, basis, b, rest)
     for j in range(n):
         low, high = curve.points[j, 0], curve.points[j, curve.size[j] - 1]
@@ -310,7 +310,7 @@ def minimize_rows(columns, equal, b, points, values, outputs, prices, bounds):
         prices[r] = basis.prices
         bounds[r] = price_bound(columns, t, v, rhs, equal, prices[r])
         best = chord_cost(t, v, outputs[r])
-        small = EPS * (abs(best) + scale * unit)
+        small = ZERO_SLOPE * (abs(best) + scale * unit)
         for _ in range(LOCAL_STEPS):
             if best - bounds[r] <= small:
                 break

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
-SINGULAR = 1e-10  # pivots of the basis that count as zero
+from skstruct.tolerances import SINGULAR_PIVOT, ZERO_PIVOT
 
 
 class Columns(NamedTuple):
@@ -64,7 +64,7 @@ def invert(columns, basis):
             if abs(matrix[k, c]) > abs(matrix[best, c]):
                 best = k
         pivot = matrix[best, c]
-        if abs(pivot) < SINGULAR:
+        if abs(pivot) < SINGULAR_PIVOT:
             return False
         for i in range(m):
             matrix[c, i], matrix[best, i] = matrix[best, i], matrix[c, i]
@@ -194,7 +194,6 @@ def exchange(basis, row, column, rate, sign):
 # with other corners, start from the last answer (Fourer, 1985, Math. Programming 33).
 
 
-PIVOT = 1e-9  # entries of the entering column that count as zero
 REFRESH = 60  # pivots after which the inverse of the basis is computed anew
 STALLED = 40  # pivots without a step after which Bland's rule takes over
 
@@ -255,7 +254,7 @@ def walk(curve, basis, column, upwards, gain, rate, eps, tie, bland, active, unt
     cell = basis.above[column] if upwards else basis.below[column]
     n, m = 0, len(rate)
     for r in range(m):
-        if abs(rate[r]) > PIVOT:
+        if abs(rate[r]) > ZERO_PIVOT:
             j = basis.columns[r]
             active[n] = r
             until[n] = (next_corner(curve, j, basis.below[j], rate[r] > 0) - basis.y[j]) / rate[r]

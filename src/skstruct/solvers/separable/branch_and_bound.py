@@ -13,14 +13,12 @@ import numpy as np
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.solvers.curves.base import Samples
-from skstruct.solvers.separable.relaxations import DENSE, MET, lowered
+from skstruct.solvers.separable.relaxations import DENSE, lowered
+from skstruct.tolerances import FEASIBLE, NARROWEST_CELL, PROVEN_GAP, PROVEN_GAP_OF_TERMS
 
 MEMORY = "400MB"  # for the samples of the rows that are worked on together
-PROVEN = 1e-7  # relative gap at which branch and bound ends, and the same of the largest terms:
-SMALLEST = 1e-10  # the sum of costs of both signs may be next to nothing
 ROUNDS = 40  # of finer samples
 FINER = 16  # cells around a point where samples are too coarse
-NARROWEST = 1e-10  # cells, relative to the range of a coordinate, that are not cut any more
 EARLY = 0.1  # of the gap: how exactly coarse samples are minimized
 UNLIMITED = 2**62
 
@@ -30,7 +28,7 @@ def close_enough(values, samples, tolerance, max_boxes):
     if max_boxes is None:
         return tolerance
     size = np.abs(samples.values).max(axis=2).sum(axis=1)
-    return np.maximum(tolerance, PROVEN * np.abs(values) + SMALLEST * size)
+    return np.maximum(tolerance, PROVEN_GAP * np.abs(values) + PROVEN_GAP_OF_TERMS * size)
 
 
 def close_gaps(curves, polytope, low, high, start, tolerance, n_cells, max_boxes):
@@ -100,7 +98,7 @@ def _branch(polytope, points, heights, outputs, values, tolerance, max_boxes):
 def _keep(curves, polytope, rows, found, outputs, values):
     """Take over points that meet the constraints and cost less, in place."""
     new = curves.at(found[0]).sum(axis=1)
-    meets = polytope.constraints.relative_violation(found[0]) <= MET
+    meets = polytope.constraints.relative_violation(found[0]) <= FEASIBLE
     better = (new < values[rows]) & meets
     outputs[rows[better]], values[rows[better]] = found[0][better], new[better]
 
@@ -130,13 +128,13 @@ class _BentRow:
             places = [found[0][0]]
             if not np.array_equal(self.output, places[0]):
                 places.append(self.output)
-            finer = [self._refine(place, NARROWEST * range_) for place in places]
+            finer = [self._refine(place, NARROWEST_CELL * range_) for place in places]
             if not any(finer):
                 break  # as fine as numbers are
 
     def _offer(self, point):
         value = float(self.curves.at(point[None]).sum())
-        meets = self.polytope.constraints.relative_violation(point[None])[0] <= MET
+        meets = self.polytope.constraints.relative_violation(point[None])[0] <= FEASIBLE
         if value < self.value and meets:
             self.output, self.value = point.copy(), value
 

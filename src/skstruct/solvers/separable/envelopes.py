@@ -12,12 +12,15 @@ from skstruct.solvers.curves.base import Curves, ends
 from skstruct.solvers.linear_constraints import LinearConstraints
 from skstruct.solvers.separable.branch_and_bound import close_enough, close_gaps
 from skstruct.solvers.separable.relaxations import HullProblem
+from skstruct.tolerances import (
+    ENVELOPE_ROUNDING,
+    NARROWEST_SPREAD,
+    PROPAGATION_MARGIN,
+    ROUNDING_GAP,
+    SAMPLES_APART,
+)
 
 PROPAGATION_PASSES = 5
-PROPAGATION_MARGIN = (
-    1e-6  # relative to the largest bound: implied bounds are this much wider than computed,
-)
-# so that solvers still find the points of polytopes that are single points
 
 
 def implied_ranges(constraints, low, high):
@@ -75,8 +78,6 @@ def implied_ranges(constraints, low, high):
 REFINEMENT_ROUNDS = 14
 SHRINK = 0.25  # of the spread of new samples from round to round
 PATTERN = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])  # where they lie, in units of the spread
-NARROWEST_SPREAD = 1e-6  # spread, relative to the range of the coordinate
-APART = 1e-8  # distance of samples, relative to the same
 STUCK = 3  # rounds without progress after which a row is left as it is
 
 
@@ -140,7 +141,7 @@ def _merged(points, values, more_points, more_values):
     order = np.argsort(points, axis=2, kind="stable")
     points = np.take_along_axis(points, order, axis=2)
     # Slopes between samples any closer than this would be rounding.
-    close = np.diff(points, axis=2) < APART * (points[..., -1:] - points[..., :1])
+    close = np.diff(points, axis=2) < SAMPLES_APART * (points[..., -1:] - points[..., :1])
     close[..., -1] = False  # the ends stay
     chosen = np.zeros(points.shape, dtype=np.int64)
     chosen[..., 1:] = np.where(close, 0, np.arange(1, points.shape[2]))
@@ -160,8 +161,6 @@ def _merged(points, values, more_points, more_values):
 
 
 MEMORY = "400MB"  # for the samples of the rows that are worked on together
-CLOSED = 1e-9  # relative gap that is called rounding
-ROUNDING = 1e-13  # the same relative to the sum of the largest terms
 
 
 def minimize_over_polytope(
@@ -249,7 +248,8 @@ def _minimize_block(curves, polytope, low, high, max_boxes, n_cells):
     # With slack the samples bound nothing but themselves.
     rough = (samples.slack > 0).any(axis=(1, 2))
     bounds = np.where(rough, -np.inf, relaxed.bounds)
-    tolerance = CLOSED * np.abs(values) + ROUNDING * np.abs(samples.values).max(axis=2).sum(axis=1)
+    size = np.abs(samples.values).max(axis=2).sum(axis=1)
+    tolerance = ROUNDING_GAP * np.abs(values) + ENVELOPE_ROUNDING * size
     if rough.any():
         improved = refine(
             curves.rows(rough),

@@ -17,12 +17,18 @@ from scipy import sparse
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
 from skstruct.solvers.curves.base import Samples
 from skstruct.solvers.linear_constraints import LinearConstraints
+from skstruct.tolerances import (
+    FEASIBLE,
+    REFINEMENT_GAP,
+    ROW_SUM_ROUNDING,
+    SOLVER_FEASIBILITY,
+    STEPS_GAP,
+    TIE,
+)
 
-FEW = 10  # corners of a curve in the first program
+FIRST_CORNERS = 10  # corners of a curve in the first program
 REFINEMENT_ROUNDS = 60
-CLOSE = 1e-10  # relative gap at which the rounds end
-ROUNDING = 1e-14  # of a sum, relative to its largest terms
-TIGHT = 1e-10  # tolerances of the solver, the smallest it accepts
+FEASIBILITIES = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
 INFEASIBLE = 2
 
 
@@ -68,7 +74,7 @@ def minimize_corners(corners: Corners, A_eq, b_eq, A_ub, b_ub):
         bound = prices @ b + reduced.min(axis=1).sum()
         if bound > best_bound:
             best_bound, best_prices = bound, prices
-        if value - best_bound <= CLOSE * abs(value) + ROUNDING * size:
+        if value - best_bound <= REFINEMENT_GAP * abs(value) + ROW_SUM_ROUNDING * size:
             break
         wanted = _wanted(corners, kept, reduced, point)
         if not (wanted & ~kept).any():
@@ -78,9 +84,9 @@ def minimize_corners(corners: Corners, A_eq, b_eq, A_ub, b_ub):
 
 
 def _spread(size, k):
-    """A mask (d, k) of at most FEW corners of each curve, first and last among them."""
+    """A mask (d, k) of at most FIRST_CORNERS corners of each curve, first and last among them."""
     kept = np.zeros((len(size), k), dtype=bool)
-    share = np.linspace(0.0, 1.0, FEW)
+    share = np.linspace(0.0, 1.0, FIRST_CORNERS)
     at = np.rint(share * (size[:, None] - 1)).astype(np.int64)
     kept[np.arange(len(size))[:, None], at] = True
     return kept
@@ -128,7 +134,7 @@ def _restricted(corners, kept, A_eq, b_eq, A_ub, b_ub):
         b_eq=(b_eq - A_eq @ low) / unit if has_eq else None,
         bounds=np.column_stack([np.zeros(len(length)), length / unit]),
         method="highs-ds",
-        options={"primal_feasibility_tolerance": TIGHT, "dual_feasibility_tolerance": TIGHT},
+        options=dict.fromkeys(FEASIBILITIES, SOLVER_FEASIBILITY),
     )
     if answer.status == INFEASIBLE:
         raise InfeasibleError("No point meets the constraints.")
@@ -146,7 +152,6 @@ def _restricted(corners, kept, A_eq, b_eq, A_ub, b_ub):
 
 DENSE = 500  # constraints up to which the own simplex, with its dense inverse, is the faster one
 LOCAL_STEPS = 3  # local steps of rows that go to the solver of linear programs
-MET = 1e-9  # relative violation that an answer may have
 
 
 @dataclass(frozen=True)
@@ -206,7 +211,7 @@ class HullProblem:
                 columns, self.equal, sides, points, values, outputs, prices, bounds
             )
             np.clip(outputs, points[..., 0], points[..., -1], out=outputs, where=done[:, None])
-            done[done] = self.rows(done).constraints.relative_violation(outputs[done]) <= MET
+            done[done] = self.rows(done).constraints.relative_violation(outputs[done]) <= FEASIBLE
         for i in np.flatnonzero(~done):
             t = points[i if len(points) > 1 else 0]
             outputs[i], prices[i], bounds[i] = self._relax_row(i, t, values[i], row)
@@ -234,10 +239,10 @@ class HullProblem:
         bound = lagrangian(points, values, self.worth(prices[None])[0]).sum() + prices @ b
         cost = chord_cost(points, values, output)
         for _ in range(LOCAL_STEPS):
-            if cost - bound <= 1e-11 * abs(cost):
+            if cost - bound <= STEPS_GAP * abs(cost):
                 break
             step, _ = minimize_corners(local_corners(points, values, output), *system)
-            if not chord_cost(points, values, step) < cost - 1e-12 * abs(cost):
+            if not chord_cost(points, values, step) < cost - TIE * abs(cost):
                 break
             output, cost = step, chord_cost(points, values, step)
         return output, prices, bound

@@ -20,8 +20,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
+from skstruct.tolerances import SAME_EIGENVALUE
+
 DENSE = 32  # nodes up to which products with a dense incidence matrix are faster
-EQUAL = 1e-9  # eigenvalues closer than this share of the largest are one
 
 
 class Covariance(ABC):
@@ -216,7 +217,7 @@ class DenseCovariance(Covariance):
         self.S, self.d = S, len(S)
         values, self.vectors = eigh(S)
         values = values.clip(min=0.0)
-        tolerance = EQUAL * values.max(initial=0.0)
+        tolerance = SAME_EIGENVALUE * values.max(initial=0.0)
         starts = np.flatnonzero(np.diff(values, prepend=-np.inf) > tolerance)
         self.ends = np.append(starts, self.d)
         self.eigenvalues = np.array([values[a:b].mean() for a, b in pairwise(self.ends)])

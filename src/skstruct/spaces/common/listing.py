@@ -27,11 +27,11 @@ from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.solvers.distributions import Law, ListedLaw, StackedLaws
 from skstruct.spaces.base import KBest, check_feasible
 from skstruct.spaces.constraints import check_n_rows
+from skstruct.tolerances import TIE
 
 SHORT = 10**4  # outputs that are listed and sorted rather than asked for in batches
 BATCH = 4  # the first batch; each is twice as large as the one before
 BLOCK = 1024  # outputs that are priced at once
-ROUNDING = 1e-12  # costs closer than this, relative to all costs together, are equal
 
 
 def approximate_enumeration(space: Any, costs, nu: float) -> Iterator[tuple[np.ndarray, float]]:
@@ -179,13 +179,13 @@ def _comes_first(Z, siblings) -> np.ndarray:
 
 
 def _slack(costs, *values) -> float:
-    return ROUNDING * max(float(np.abs(costs).sum()), *(abs(value) for value in values))
+    return TIE * max(float(np.abs(costs).sum()), *(abs(value) for value in values))
 
 
 # Laws of spaces that are small enough to be listed.
 
 
-FEW = 20_000  # outputs that are listed
+MOST_LISTED = 20_000  # outputs that are listed
 
 
 def listed_law(space, scores) -> Law | None:
@@ -200,10 +200,10 @@ def listed_law(space, scores) -> Law | None:
     if not hasattr(space, "enumerate"):
         return None
     try:
-        outputs = space.enumerate(FEW)
+        outputs = space.enumerate(MOST_LISTED)
     except UndecidableError:
         return None
-    if len(outputs) > FEW:
+    if len(outputs) > MOST_LISTED:
         return None
     if not len(outputs):
         raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.")

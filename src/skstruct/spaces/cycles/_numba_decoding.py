@@ -12,6 +12,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from skstruct.tolerances import OPEN_CAPACITY
+
 
 @nb.njit(cache=True, nogil=True)
 def extend_paths(arc, m, largest, size, best):
@@ -146,7 +148,7 @@ def reach(room, source, sink, came_from, queue):
         u = queue[done]
         done += 1
         for v in range(len(room)):
-            if came_from[v] < 0 and room[u, v] > 1e-9:
+            if came_from[v] < 0 and room[u, v] > OPEN_CAPACITY:
                 came_from[v] = u
                 if v == sink:
                     return True

@@ -12,7 +12,6 @@ from skstruct.solvers.k_best import k_best_sequences
 from skstruct.solvers.linear_programs import INFEASIBLE
 from skstruct.spaces.cycles.constraints import CycleLimits
 from skstruct.spaces.cycles.relaxation import (
-    CLOSED,
     CycleProgram,
     anchored_rounds,
     cut_rounds,
@@ -30,6 +29,7 @@ from skstruct.spaces.cycles.search import (
 )
 from skstruct.spaces.cycles.tours import tours_to_rows
 from skstruct.spaces.edge_sets.table import EdgeTable
+from skstruct.tolerances import CYCLE_GAP, SOLVER_GAP
 
 MOST_PROGRAMS = 200
 STRETCH = 1e3  # of costs up to 1: the solver stops at a gap of 1e-6, which cannot be set
@@ -46,7 +46,7 @@ def prove_tour(program: CycleProgram, tour: np.ndarray, bound: float):
     value = problem.price(tour) if len(tour) else np.inf
     for _ in range(MOST_PROGRAMS):
         left = deadline - time.monotonic()
-        if left <= 0 or bound >= value - CLOSED:
+        if left <= 0 or bound >= value - CYCLE_GAP:
             break
         answer = _integer_answer(program, left)
         if answer.status == INFEASIBLE:
@@ -107,18 +107,18 @@ def _solve(problem, prove):
             return disjoint[0], bound
         cycles = [cycle for cycle in patched(problem.costs, disjoint) if len(cycle) > 2]
     tour = search_tour(problem, cycles)
-    if len(tour) and bound >= problem.price(tour) - CLOSED:
+    if len(tour) and bound >= problem.price(tour) - CYCLE_GAP:
         return tour, bound
     program = CycleProgram(problem)
     rounds = cut_rounds(program, tour, bound)
     if len(rounds.tour) and not problem.low.any():
         rounds = anchored_rounds(program, rounds)
     tour, bound = rounds.tour, rounds.bound
-    if len(tour) and bound < problem.price(tour) - CLOSED:
+    if len(tour) and bound < problem.price(tour) - CYCLE_GAP:
         tour = shaken_tour(problem, tour)
     value = problem.price(tour) if len(tour) else np.inf
     # Without a cycle at hand, whether there is one is a question that has to be answered.
-    if (prove or not len(tour)) and bound < value - CLOSED:
+    if (prove or not len(tour)) and bound < value - CYCLE_GAP:
         tour, bound = prove_tour(program, tour, bound)
     return tour, bound
 
@@ -224,7 +224,7 @@ def _closed(bounds, values, costs):
     """The bounds, or the values themselves where the two differ by rounding alone."""
     finite = np.where(np.isfinite(costs), np.abs(costs), 0.0).max(axis=(1, 2), initial=0.0)
     with np.errstate(invalid="ignore"):
-        close = np.abs(values - bounds) <= 1e-7 * np.maximum(finite, np.abs(values))
+        close = np.abs(values - bounds) <= SOLVER_GAP * np.maximum(finite, np.abs(values))
     return np.where(close, values, np.minimum(bounds, values))
 
 
@@ -271,9 +271,6 @@ def _checked_sizes(size, name, default, n):
 
 
 # The cheapest cycles within limits, the best one and the k best.
-
-
-ROUNDING = 1e-7  # share of the largest cost by which bounds may be off
 
 
 def decides_exactly(limits: CycleLimits) -> bool:
@@ -339,7 +336,7 @@ class CycleProblem:
         values = np.where(met, price_tours(self.prices, tours), np.inf)
         if decides_exactly(self.limits):
             return Z, values, values
-        bounds = bounds + (1 - ROUNDING) * self.bonus * self.limits.low.sum(axis=1)
+        bounds = bounds + (1 - SOLVER_GAP) * self.bonus * self.limits.low.sum(axis=1)
         # A third of the bonus is N times the largest cost: cycles with all known edges cost less.
         bounds = np.where((self.bonus > 0) & (bounds > self.bonus / 3), np.inf, bounds)
         return Z, values, np.minimum(bounds, values)

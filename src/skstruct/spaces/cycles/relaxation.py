@@ -19,9 +19,9 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
-from skstruct.solvers.binary_programs import ROUND
 from skstruct.solvers.linear_programs import solve_linear_program, weak_dual_bounds
 from skstruct.spaces.cycles.search import Problem, guided_start, improved_tour, split_cycles
+from skstruct.tolerances import CONNECTED_WEIGHT, CYCLE_GAP, INTEGRAL, REDUCED_COST_MARGIN
 
 VIOLATED = 1e-4  # by how much an inequality must be broken to be added
 WITNESSES = 2  # places on either side for which the inequality of a set is tried
@@ -78,7 +78,7 @@ def violated_cuts(problem: Problem, weight: np.ndarray, y: np.ndarray) -> list[C
     from skstruct.spaces.cycles._numba_decoding import small_cuts
 
     weight = weight + weight.T if problem.directed else weight
-    sets = [*_parts(weight, 1e-6), *_pairs(weight, y)]
+    sets = [*_parts(weight, CONNECTED_WEIGHT), *_pairs(weight, y)]
     for level in LEVELS:
         sets += _parts(weight, level)
     sink = int(np.where(problem.low, 2.0, y).argmax())
@@ -113,7 +113,6 @@ def _pairs(weight, y):
 
 PATIENCE = 3  # rounds with little gain before the rounds end
 ANCHORED_PATIENCE = 8  # the same where some place must be visited
-MARGIN = 1e-9  # of the largest cost: how much dearer an arc must be to be left out
 
 
 class CycleProgram:
@@ -224,7 +223,7 @@ class CycleProgram:
     def too_dear(self, bound: float, reduced: np.ndarray, tour: np.ndarray) -> np.ndarray:
         """Arcs whose cycles all cost as much as ``tour``, or more; those of the tour are kept."""
         value = self.problem.price(tour)
-        dear = bound + reduced[: len(self.tails)] > value + MARGIN * len(tour)
+        dear = bound + reduced[: len(self.tails)] > value + REDUCED_COST_MARGIN * len(tour)
         return dear & ~self._on(tour)
 
     def weights(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -241,7 +240,6 @@ class CycleProgram:
 MOST_ROUNDS = 60
 MOST_ANCHORS = 8  # places that cycles must visit or avoid, one after the other
 LEAST_PROGRESS = 0.02  # of the gap
-CLOSED = 1e-8  # of the largest cost, which is 1
 
 
 class Rounds(NamedTuple):
@@ -274,7 +272,7 @@ def cut_rounds(program: CycleProgram, tour: np.ndarray, bound: float = -np.inf) 
             if _value(problem, found) < value:
                 tour, value = found, problem.price(found)
         weight, y = program.weights(point)
-        if bound >= value - CLOSED or not patience:
+        if bound >= value - CYCLE_GAP or not patience:
             break
         cuts = violated_cuts(problem, weight, y)
         if not cuts:
@@ -295,9 +293,9 @@ def anchored_rounds(program: CycleProgram, rounds: Rounds) -> Rounds:
     visiting = np.inf  # no cycle that visits a place tried so far costs less
     for _ in range(MOST_ANCHORS):
         place = int(rounds.y.argmax())
-        settled = rounds.complete and rounds.y[place] > 1 - ROUND  # nothing to gain
+        settled = rounds.complete and rounds.y[place] > 1 - INTEGRAL  # nothing to gain
         value = _value(problem, rounds.tour)
-        if settled or rounds.bound >= min(visiting, value - CLOSED):
+        if settled or rounds.bound >= min(visiting, value - CYCLE_GAP):
             break
         with_it = cut_rounds(program.visiting(place), rounds.tour, rounds.bound)
         visiting = min(visiting, with_it.bound)
@@ -319,7 +317,7 @@ def guided_tour(program: CycleProgram, point: np.ndarray) -> np.ndarray:
 
 def integral_tour(program: CycleProgram, point: np.ndarray) -> np.ndarray:
     """The cycle that a point stands for; empty if it is none that obeys all limits."""
-    whole = np.abs(point - np.rint(point)).max() <= ROUND
+    whole = np.abs(point - np.rint(point)).max() <= INTEGRAL
     cycles = integral_cycles(program, point) if whole else []
     one = len(cycles) == 1 and program.problem.allows(cycles[0])
     return cycles[0] if one else np.empty(0, np.int64)

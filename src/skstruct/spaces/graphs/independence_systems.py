@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from skstruct.tolerances import TIE
+
 MOST_TESTS = 500  # of membership, spent on exchanging elements of one row
 Oracle = Callable[[np.ndarray], bool]  # whether these element numbers are a member
 
@@ -143,7 +145,7 @@ def _exchanged(cost, members, gains, fits):
             if tests > MOST_TESTS:
                 return members
             others = _completed([e for e in members if e != out], np.array(outside), fits)
-            if cost[others].sum() < value - 1e-12 * abs(value):
+            if cost[others].sum() < value - TIE * abs(value):
                 members, value, improved = others, cost[others].sum(), True
                 break
     return members

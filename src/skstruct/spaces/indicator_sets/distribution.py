@@ -12,7 +12,7 @@ from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import ChoiceLaw, Law, ListedLaw
 from skstruct.spaces.base import check_feasible
-from skstruct.spaces.common.listing import FEW, listed_law
+from skstruct.spaces.common.listing import MOST_LISTED, listed_law
 from skstruct.spaces.indicator_sets.counting import path_steps
 
 MANY = 1000  # numbers up to 2 whose product is a number
@@ -303,7 +303,7 @@ def _listed_law(space, scores, view) -> Law | None:
     if space.limits_.n_rows is not None:
         return listed_law(view, scores)
     try:
-        outputs = space.enumerate(FEW)
+        outputs = space.enumerate(MOST_LISTED)
     except UndecidableError:
         return None
     if not len(outputs):

@@ -25,6 +25,7 @@ from skstruct.spaces.indicator_sets.decoding import (
     keep_group_winners,
     limit_constraints,
 )
+from skstruct.tolerances import ROUNDING_GAP
 
 
 class SizedSets(EmbeddingView):
@@ -304,7 +305,7 @@ class ParentProducts(EmbeddingView):
 
 
 def _rounding(costs):
-    return 1e-9 * np.abs(costs).sum(axis=1)
+    return ROUNDING_GAP * np.abs(costs).sum(axis=1)
 
 
 def _rows(*entries, shape):

@@ -13,7 +13,7 @@ from skstruct.exceptions import UndecidableError
 from skstruct.solvers.distributions import Law, ListedLaw
 from skstruct.solvers.proposals import Moves
 from skstruct.spaces.base import check_feasible
-from skstruct.spaces.common.listing import FEW
+from skstruct.spaces.common.listing import MOST_LISTED
 from skstruct.spaces.edge_sets.distribution import HeldLaw, PathGraph, PathLaw
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.matchings.counting import MatchingTable, short_range_order
@@ -195,7 +195,7 @@ class LawfulMatchings(WithinGraph):
             table = MatchingTable(len(nodes), ends, self.perfect, limit=MOST_STATES)
         except UndecidableError:
             return None
-        if table.count > FEW:
+        if table.count > MOST_LISTED:
             return None
         check_feasible(np.full(len(scores), table.count > 0), self)
         outputs = self._spread(table.listed(), columns)

@@ -12,8 +12,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.base import Decoded, check_feasible
 from skstruct.spaces.common.formats import match_columns
 from skstruct.spaces.quantities.base import QuantityForm, QuantitySpace
-
-TOLERANCE = 1e-9  # of the size of a limit, by which outputs may be beyond it
+from skstruct.tolerances import OUTPUT_RANGE
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ class Box(QuantitySpace):
         ):
             if given is None:
                 continue
-            bad = np.argwhere(over > TOLERANCE * np.maximum(np.abs(Z), self.limits_.size()))
+            bad = np.argwhere(over > OUTPUT_RANGE * np.maximum(np.abs(Z), self.limits_.size()))
             if len(bad):
                 row, j = bad[0]
                 raise ValueError(
@@ -194,7 +193,7 @@ class Box(QuantitySpace):
         self._ready()
         Z = np.asarray(Z, dtype=np.float64)
         self._check_n_rows(len(Z))
-        slack = TOLERANCE * np.maximum(np.abs(Z), self.limits_.size())
+        slack = OUTPUT_RANGE * np.maximum(np.abs(Z), self.limits_.size())
         return ((self.limits_.low - slack <= Z) & (self.limits_.high + slack >= Z)).all(axis=1)
 
     def sample(self, n, rng=None):

@@ -16,11 +16,11 @@ from skstruct.solvers.separable.envelopes import minimize_over_polytope
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.boxes import Range
+from skstruct.tolerances import OUTPUT_FEASIBLE
 
 LARGE = 400  # constraints from which on one linear program per row is faster
 SMALL = 40  # coordinates up to which gaps are closed without being asked to
 BOXES = 20_000  # that are looked at for that, in a row
-TOLERANCE = 1e-6  # relative violation up to which a given output counts as one of the space
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +76,13 @@ class ConstrainedSpace(QuantitySpace):
         self._ready()
         Z = np.asarray(Z, dtype=np.float64)
         self._check_n_rows(len(Z))
-        return self.limits_.violation(Z) <= TOLERANCE
+        return self.limits_.violation(Z) <= OUTPUT_FEASIBLE
 
     def _check_outputs(self, Z, training=False):
         """Raise where an output breaks a constraint by more than 1e-6 of its size."""
         if self.limits_.n_rows is not None and not training:
             return  # constraints of other rows say nothing of these
-        bad = np.flatnonzero(self.limits_.violation(Z) > TOLERANCE)
+        bad = np.flatnonzero(self.limits_.violation(Z) > OUTPUT_FEASIBLE)
         if len(bad):
             i = int(bad[0])
             raise ValueError(f"{type(self).__name__}: Y[{i}] {self._fault(i, Z[i])}.")
@@ -93,7 +93,7 @@ class ConstrainedSpace(QuantitySpace):
         low, high = part.range.low[0], part.range.high[0]
         over = np.maximum(low - z, z - high)
         j = int(over.argmax())
-        if over[j] > TOLERANCE * max(np.abs(z).max(), part.range.size()[0, 0]):
+        if over[j] > OUTPUT_FEASIBLE * max(np.abs(z).max(), part.range.size()[0, 0]):
             word, limit = ("below", low[j]) if z[j] < low[j] else ("above", high[j])
             return f"is {z[j]:g} in column {self.labels_[j]!r}, {word} {limit:g}"
         return "breaks a constraint: " + self._named(part.constraints.row(0), z)

@@ -15,6 +15,7 @@ from skstruct.spaces.quantities.base import read_quantities
 from skstruct.spaces.quantities.boxes import Range
 from skstruct.spaces.quantities.constrained import ConstrainedSpace, LinearSystem, for_all
 from skstruct.spaces.quantities.networks import read_network, read_supply, tight_cut
+from skstruct.tolerances import FEASIBLE
 
 ATTRIBUTE = "flow"  # of the edges of a graph
 
@@ -212,7 +213,7 @@ class Flows(ConstrainedSpace):
         if self.network_.demand is not None:
             return read_supply(-self.network_.demand, self.network_)
         supplies = (self.incidence_ @ Z.T).T  # what training outputs say
-        alike = np.ptp(supplies, axis=0).max() <= 1e-9 * max(1.0, np.abs(supplies).max())
+        alike = np.ptp(supplies, axis=0).max() <= FEASIBLE * max(1.0, np.abs(supplies).max())
         return supplies.mean(axis=0) if alike else supplies
 
     def _system(self, supply, of_training=False) -> LinearSystem:

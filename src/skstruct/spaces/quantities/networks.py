@@ -12,8 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.common.formats import is_missing_name
-
-BALANCED = 1e-9  # how far supplies may be from adding up to zero, relative to their size
+from skstruct.tolerances import FEASIBLE
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +153,7 @@ def _check_balance(supply, network):
     part = network.components
     totals = np.zeros((len(supply), part.max() + 1))
     np.add.at(totals.T, part, supply.T)
-    off = np.abs(totals) > BALANCED * np.maximum(1.0, np.abs(supply).max(axis=1, keepdims=True))
+    off = np.abs(totals) > FEASIBLE * np.maximum(1.0, np.abs(supply).max(axis=1, keepdims=True))
     if off.any():
         row, which = np.argwhere(off)[0]
         where = (
@@ -188,8 +187,8 @@ def tight_cut(network: Network, supply, capacity) -> str | None:
     most = np.append(np.minimum(capacity, np.abs(supply).sum()), 1.0)
     cost = np.append(np.zeros(d), -1.0)[None]
     point = program.minimize_linear(cost, np.zeros(d + 1), most)[0][0]
-    flow, room = point[:d], 1e-9 * max(1.0, np.abs(supply).sum())
-    if point[d] >= 1 - 1e-9:
+    flow, room = point[:d], FEASIBLE * max(1.0, np.abs(supply).sum())
+    if point[d] >= 1 - FEASIBLE:
         return None
     # Nodes that still reach more, in the graph of what is left, from those with unsent supply.
     left = (1 - point[d]) * supply

@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.memory import parse_memory
-
-NEGLIGIBLE = 1e-14  # squares this much smaller than the other terms are taken as zero
+from skstruct.tolerances import (
+    ALLOCATED,
+    BEND_FLOOR,
+    CANCELED,
+    DIFFERENCE_STEP,
+    ROOT_ACCURACY,
+    STEPS_GAP,
+)
 
 
 def best_vertices(costs: np.ndarray, total: float = 1.0):
@@ -54,7 +60,7 @@ def quadratic_on_simplex(a: np.ndarray, b: np.ndarray, total: float = 1.0):
     a, b = (np.ascontiguousarray(part, dtype=np.float64) for part in (a, b))
     size = total * np.abs(a).max(axis=1, keepdims=True, initial=0.0)
     size = size + np.ptp(b, axis=1, keepdims=True)
-    a = np.where(np.abs(a) * total <= NEGLIGIBLE * size, 0.0, a)
+    a = np.where(np.abs(a) * total <= CANCELED * size, 0.0, a)
     outputs = np.empty_like(b)
     # Prices relative to the cheapest coordinate: a constant in b moves no minimizer.
     relative = b - b.min(axis=1, keepdims=True)
@@ -173,7 +179,7 @@ def best_prices(curves, start: Shares, total, tolerance) -> Shares:
         with np.errstate(invalid="ignore"):
             done = bracket.closed() & (bracket.crossing()[1] - best <= 0.1 * tolerance)
         done |= (start.values - best <= tolerance) | (proposed == mu)
-        done[active] |= np.abs(excess) <= 1e-14 * total
+        done[active] |= np.abs(excess) <= ROOT_ACCURACY * total
         reach, mu = 8.0 * reach, proposed
         active = active[~done[active]]
         if len(active) == 0:
@@ -225,7 +231,7 @@ def _switch(more, less, order, total):
 def _keep_better(curves, found, total, rows, z, values):
     """Take over what adds up to the total and costs less, in place."""
     used = found.sum(axis=1)
-    fits = np.abs(used - total) <= 1e-6 * total
+    fits = np.abs(used - total) <= ALLOCATED * total
     found = found * (total / np.where(used > 0, used, 1.0))[:, None]
     new = curves.at(found).sum(axis=1)
     better = fits & (new < values[rows])
@@ -291,7 +297,7 @@ def _newton(curves, z, slopes, total):
     usable = np.isfinite(slopes) & np.isfinite(bend)
     steepest = np.abs(np.where(usable, slopes, 0.0)).max(axis=1, keepdims=True, initial=0.0)
     unit = np.where(steepest > 0, steepest, 1.0) / total
-    bend = np.clip(np.where(usable, bend, np.inf), 1e-6 * unit, 1e12 * unit)
+    bend = np.clip(np.where(usable, bend, np.inf), BEND_FLOOR * unit, 1e12 * unit)
     slopes = np.where(usable, slopes, 0.0)
     return quadratic_on_simplex(0.5 * bend, slopes - bend * z, total)[0]
 
@@ -300,7 +306,7 @@ def _curvatures(curves, z, total):
     known = getattr(curves, "curvatures", None)
     if known is not None:
         return known(z)
-    width = 1e-5 * np.maximum(z, 1e-3 * total)
+    width = DIFFERENCE_STEP * np.maximum(z, 1e-3 * total)
     low = np.maximum(z - width, 0.0)
     with np.errstate(invalid="ignore"):
         return (curves.slopes(z + width) - curves.slopes(low)) / (z + width - low)
@@ -342,9 +348,6 @@ def exchange(points, sampled, shares, total, tolerance):
 
 
 # Sums over coordinates on the simplex {z >= 0, sum z = total}, with certificates.
-
-
-PRECISION = 1e-11  # a gap this small relative to the range of the costs counts as closed
 
 
 def separable_on_simplex(curves, total: float = 1.0, *, n_cells: int = 64, memory="200MB"):
@@ -403,7 +406,7 @@ def _minimize_block(curves, total, n_cells):
     z, bounds, prices, spans = np.empty((n, d)), np.empty(n), np.empty(n), np.empty(n)
     mix_rows(points, samples.values, samples.slack, total, z, bounds, prices, spans)
     z *= total / z.sum(axis=1, keepdims=True)
-    tolerance = PRECISION * spans
+    tolerance = STEPS_GAP * spans
 
     z, values, lower = polish(curves, z, total, tolerance, bounds)
     bounds = np.maximum(bounds, lower)

@@ -10,9 +10,7 @@ import numpy as np
 
 from skstruct.exceptions import InfeasibleError, UndecidableError, UnverifiedAnswerError
 from skstruct.solvers.linear_constraints import LinearConstraints
-
-FLAT = 1e-9  # of its size, up to which the width of a polytope in some direction is zero
-ROUNDING = 1e-12  # of the numbers that are subtracted, up to which a difference is rounding
+from skstruct.tolerances import DIFFERENCE_ROUNDING, FLAT_WIDTH, TIGHT_INEQUALITY, VOLUME_AGREEMENT
 
 
 @dataclass(frozen=True)
@@ -53,14 +51,14 @@ def affine_hull(constraints: LinearConstraints, low, high) -> AffineHull:
     points = constraints.minimize_linear(costs, low, high)[0]
     centre, width = points.mean(axis=0), np.ptp(points, axis=0)
     size = np.abs(points).max(axis=0)
-    free = width > FLAT * size + ROUNDING * size.max()
+    free = width > FLAT_WIDTH * size + DIFFERENCE_ROUNDING * size.max()
     scale = np.where(free, width, 0.0)  # coordinates in units of their width
 
     G = np.vstack([np.eye(d), -np.eye(d), A_ub])
     h = np.concatenate([high, -low, constraints.b_ub])
     slack = h - G @ centre
     # The mean is loose by at least 1 / len(points) of the most that any point is.
-    room = FLAT * np.abs(G) @ scale + ROUNDING * (np.abs(G) @ size + np.abs(h))
+    room = FLAT_WIDTH * np.abs(G) @ scale + DIFFERENCE_ROUNDING * (np.abs(G) @ size + np.abs(h))
     tight = slack * len(points) <= room
     equations = np.vstack([A_eq, G[tight]])
     off = np.concatenate([constraints.b_eq - A_eq @ centre, slack[tight]])
@@ -70,7 +68,7 @@ def affine_hull(constraints: LinearConstraints, low, high) -> AffineHull:
     normals, offsets = (G @ basis)[~tight], (h - G @ origin)[~tight]
     # What is left of an inequality on fixed coordinates is no inequality.
     length = np.linalg.norm(normals, axis=1)
-    binding = length > ROUNDING * (np.abs(G[~tight]) @ scale + offsets)
+    binding = length > DIFFERENCE_ROUNDING * (np.abs(G[~tight]) @ scale + offsets)
     length = length[binding]
     return AffineHull(
         np.clip(origin, low, high), basis, normals[binding] / length[:, None],
@@ -87,7 +85,7 @@ def _solved(equations, sides, scale):
     moves = length > 0
     E, sides = E[moves] / length[moves, None], sides[moves] / length[moves]
     left, values, right = np.linalg.svd(E, full_matrices=True)
-    rank = int((values > FLAT * values.max(initial=0.0)).sum())
+    rank = int((values > FLAT_WIDTH * values.max(initial=0.0)).sum())
     solution, null = np.zeros(d), np.zeros((d, len(free) - rank))
     solution[free] = right[:rank].T @ ((left.T @ sides)[:rank] / values[:rank])
     null[free] = right[rank:].T
@@ -100,8 +98,6 @@ def _solved(equations, sides, scale):
 MOST_DIMENSIONS = 7  # free dimensions; the cube of 7 is cut into 5040 simplices, of 8 into 40320
 MOST_VERTICES = 2000
 MOST_SIMPLICES = 50_000
-TIGHT = 1e-9  # of the most that an inequality is loose, up to which it holds with equality
-AGREEMENT = 1e-6  # relative, of two ways of measuring the volume
 
 
 @dataclass(frozen=True)
@@ -184,7 +180,7 @@ def _vertices(hull: AffineHull):
         except QhullError:
             raise UnverifiedAnswerError("Rounding hides the vertices of the polytope.") from None
     slack = offsets - found @ normals.T
-    tight = slack <= TIGHT * slack.max(axis=0)
+    tight = slack <= TIGHT_INEQUALITY * slack.max(axis=0)
     # A vertex of many facets is found many times over; its equations tell it from the others.
     _, first = np.unique(tight, axis=0, return_index=True)
     return found[first], tight[first]
@@ -276,7 +272,7 @@ def _volumes(corners: np.ndarray, simplices: np.ndarray) -> np.ndarray:
         expected = ConvexHull(spread).volume
     except QhullError:
         expected = np.inf
-    if not abs(volumes.sum() - expected) <= AGREEMENT * expected:
+    if not abs(volumes.sum() - expected) <= VOLUME_AGREEMENT * expected:
         raise UnverifiedAnswerError(
             "Rounding leaves the volume of the polytope in doubt: some of its vertices are very "
             "close to each other."

@@ -9,11 +9,9 @@ from skstruct._arrays.checks import check_costs
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.constrained import boxes_for
+from skstruct.tolerances import OUTPUT_FEASIBLE, OUTPUT_RANGE, ROUNDING_GAP
 
-TOLERANCE = 1e-6  # of the total, by which the sum of a row may be off
-CLOSED = 1e-9  # relative gap that is called rounding
 CELLS = 64  # of the first samples of curves that are not piecewise linear
-ROUNDING = 1e-9  # of the total, by which an entry may be below zero
 
 
 class Simplex(QuantitySpace):
@@ -65,7 +63,7 @@ class Simplex(QuantitySpace):
         return Z * (self.total / Z.sum(axis=1, keepdims=True))
 
     def _check_outputs(self, Z):
-        below = np.argwhere(Z + ROUNDING * self.total < 0)
+        below = np.argwhere(Z + OUTPUT_RANGE * self.total < 0)
         if len(below):
             row, j = below[0]
             raise ValueError(
@@ -73,7 +71,7 @@ class Simplex(QuantitySpace):
                 f"{Z[row, j]:g}."
             )
         sums = Z.sum(axis=1)
-        off = np.flatnonzero(np.abs(sums - self.total) > TOLERANCE * self.total)
+        off = np.flatnonzero(np.abs(sums - self.total) > OUTPUT_FEASIBLE * self.total)
         if len(off):
             row = off[0]
             hint = "divide each row by its sum" if self.total == 1 else "rescale the rows"
@@ -84,8 +82,8 @@ class Simplex(QuantitySpace):
 
     def contains(self, Z):
         Z = np.asarray(Z, dtype=np.float64)
-        adds_up = np.abs(Z.sum(axis=1) - self.total) <= TOLERANCE * self.total
-        return adds_up & (Z + ROUNDING * self.total >= 0).all(axis=1)
+        adds_up = np.abs(Z.sum(axis=1) - self.total) <= OUTPUT_FEASIBLE * self.total
+        return adds_up & (Z + OUTPUT_RANGE * self.total >= 0).all(axis=1)
 
     def sample(self, n, rng=None):
         """Uniform histograms, Dirichlet(1, ..., 1) times the total; shape (n, d)."""
@@ -124,7 +122,9 @@ class Simplex(QuantitySpace):
         found = self.search(curves)
         max_boxes = boxes_for(len(self.labels_), self.max_boxes)
         gap = found.values - found.bounds
-        rows = np.flatnonzero((gap > CLOSED * np.abs(found.values)) & ~np.asarray(curves.convex))
+        rows = np.flatnonzero(
+            (gap > ROUNDING_GAP * np.abs(found.values)) & ~np.asarray(curves.convex)
+        )
         if not len(rows) or not max_boxes:
             return found
         from skstruct.solvers.linear_constraints import read_constraints
@@ -140,7 +140,7 @@ class Simplex(QuantitySpace):
             polytope,
             *ends,
             tuple(part[rows] for part in parts),
-            CLOSED * np.abs(found.values[rows]),
+            ROUNDING_GAP * np.abs(found.values[rows]),
             CELLS,
             max_boxes,
         )

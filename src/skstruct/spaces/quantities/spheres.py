@@ -7,6 +7,7 @@ import numpy as np
 
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
+from skstruct.tolerances import OUTPUT_FEASIBLE, UNIT_SQUARE
 
 
 def sphere_quadratic(a: np.ndarray, b: np.ndarray, n_steps: int = 100):
@@ -44,7 +45,7 @@ def sphere_quadratic(a: np.ndarray, b: np.ndarray, n_steps: int = 100):
     missing = np.sqrt(np.maximum(1.0 - (np.where(low, 0.0, z) ** 2).sum(axis=1), 0.0))
     at_low = np.linalg.norm(np.where(low, z, 0.0), axis=1)
     first = low.argmax(axis=1)
-    rows = np.flatnonzero(at_low**2 < missing**2 - 1e-9)
+    rows = np.flatnonzero(at_low**2 < missing**2 - UNIT_SQUARE)
     # What is missing goes along b where b is least but not zero, else to the first coordinate.
     push = np.where(low, -b, 0.0)[rows]
     size = np.abs(push).max(axis=1, keepdims=True)
@@ -96,9 +97,6 @@ def _length(rows):
 
 
 # Directions: unit vectors.
-
-
-TOLERANCE = 1e-6  # by which the length of an output may differ from one
 
 
 class Sphere(QuantitySpace):
@@ -155,7 +153,7 @@ class Sphere(QuantitySpace):
 
     def _check_outputs(self, Z):
         lengths = np.linalg.norm(Z, axis=1)
-        bad = np.flatnonzero(np.abs(lengths - 1.0) > TOLERANCE)
+        bad = np.flatnonzero(np.abs(lengths - 1.0) > OUTPUT_FEASIBLE)
         if len(bad):
             row = bad[0]
             advice = (
@@ -170,7 +168,7 @@ class Sphere(QuantitySpace):
 
     def contains(self, Z):
         lengths = np.linalg.norm(np.asarray(Z, dtype=np.float64), axis=1)
-        return np.abs(lengths - 1.0) <= TOLERANCE
+        return np.abs(lengths - 1.0) <= OUTPUT_FEASIBLE
 
     def sample(self, n, rng):
         """Uniform directions; shape (n, d)."""

@@ -19,6 +19,7 @@ from skstruct.spaces.strings._numba_paths import (
     spell,
     trace,
 )
+from skstruct.tolerances import CANCELED, TIE
 
 
 @nb.njit(cache=True, nogil=True)
@@ -156,7 +157,7 @@ def step_from(slopes, mean, length, trial):
     for c in range(len(slopes)):
         if mean[c] > 0.0 or slopes[c] > 1.0:
             norm += excess(slopes[c], mean[c]) ** 2
-    if norm < 1e-14:
+    if norm < CANCELED:
         return False
     for c in range(len(slopes)):
         if mean[c] > 0.0 or slopes[c] > 1.0:
@@ -457,7 +458,7 @@ def nearest_rows(twice, q, order, limits, max_nodes, symbols, values, bounds):
         for price in twice[i]:
             if np.isfinite(price):
                 scale = max(scale, abs(price))
-        tolerance = 1e-12 * scale * high
+        tolerance = TIE * scale * high
         best[:] = values[i], 0.0, -1.0
         part = table[: high - order + 2]
         lower = solve(twice[i], of_row, tolerance, part, max_nodes, best, best_grams)

@@ -12,6 +12,7 @@ from skstruct.datasets.dataset import Table
 from skstruct.datasets.formats.edges import path_edges, read_edges
 from skstruct.exceptions import DataFormatError
 from skstruct.spaces.common.label_graph import LabelGraph
+from skstruct.tolerances import OUTPUT_FEASIBLE
 
 
 def guess_task(table: Table, edges) -> tuple[str, str]:
@@ -123,7 +124,7 @@ def _numbers(task, data):
             )
         return data.astype(np.int64)
     if task == "histogram":
-        wrong = (np.abs(data.sum(axis=1) - 1) > 1e-6) | (data < 0).any(axis=1)
+        wrong = (np.abs(data.sum(axis=1) - 1) > OUTPUT_FEASIBLE) | (data < 0).any(axis=1)
         if wrong.any():
             raise DataFormatError(f"the shares of row {wrong.argmax() + 1} are not a histogram")
     return np.array(data, dtype=np.float64)
