@@ -132,9 +132,9 @@ def sentences(n, length, q, p, rng, per_token=10):
     X, Y = [], []
     for _ in range(n):
         y = np.cumsum(rng.integers(0, 2, length)) % q
-        told = q * rng.integers(0, p // q, (length, per_token)) + y[:, None]
-        noise = rng.integers(0, p, told.shape)
-        columns = np.where(rng.random(told.shape) < 0.2, told, noise).ravel()
+        signal = q * rng.integers(0, p // q, (length, per_token)) + y[:, None]
+        noise = rng.integers(0, p, signal.shape)
+        columns = np.where(rng.random(signal.shape) < 0.2, signal, noise).ravel()
         upto = np.arange(0, len(columns) + 1, per_token)
         X.append(sparse.csr_matrix((np.ones(len(columns)), columns, upto), shape=(length, p)))
         Y.append(y.tolist())

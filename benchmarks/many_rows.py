@@ -75,7 +75,7 @@ def run(name, make, n, d):
     )
 
     start = time.process_time()
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         model = ConditionalRiskMinimizer(LabelSets(), "hamming").fit(X[train], Y[train])
     spent = time.process_time() - start
@@ -84,7 +84,7 @@ def run(name, make, n, d):
     if hasattr(smoother, "n_landmarks_"):
         note += f", {smoother.n_landmarks_:,} features, {smoother.residual_:.0%} of the trace left"
     figures("ours, default", model.predict(X[test]).astype(np.int8), Y[test], spent, note)
-    for warning in told:
+    for warning in warned:
         print(f"    warned: {str(warning.message)[:110]} ...")
 
 

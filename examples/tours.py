@@ -26,7 +26,7 @@ from skstruct.spaces import Cycles
 OUTPUT = Path(__file__).parents[1] / "output"
 
 train = make_tours(1000, random_state=0)
-test = make_tours(500, town=train, random_state=1)
+test = make_tours(500, model=train, random_state=1)
 space = Cycles(train.places, directed=False)
 print(f"{space.size():,} round trips through {len(train.places)} places")
 

@@ -48,7 +48,7 @@ ALPHAS, BIGRAMS = (1.0, 2.0, 4.0), (0.1, 0.25, 0.5, 1.0)
 C2S, CRF_STEPS = (0.1, 0.3, 1.0), 100
 N_CHOICE = 4500
 REACH = 2  # tokens to each side
-# Pairs of places in words (0 to 4), then parts of speech (5 to 9): at most two apart, two words
+# Pairs of positions in words (0 to 4), then parts of speech (5 to 9): at most two apart, two words
 # only when next to each other.
 PAIRS = [
     (a, b)
@@ -64,14 +64,14 @@ def features(sentence):
     tokens = []
     for t, (word, _) in enumerate(sentence):
         around = padded[t : t + 2 * REACH + 1]
-        places = [f"w{k}={w}" for k, (w, _) in enumerate(around)]
-        places += [f"p{k}={p}" for k, (_, p) in enumerate(around)]
+        near = [f"w{k}={w}" for k, (w, _) in enumerate(around)]
+        near += [f"p{k}={p}" for k, (_, p) in enumerate(around)]
         lower = around[REACH][0]
         own = [f"word={word}", f"shape={shape(word)}", f"prefix={lower[:2]}"]
         own += [f"suffix{k}={lower[-k:]}" for k in (1, 2, 3)]
-        pairs = [places[a] + "|" + places[b] for a, b in PAIRS]
-        runs = ["|".join(places[k : k + 3]) for k in (5, 6, 7)]
-        tokens.append(places + own + pairs + runs)
+        pairs = [near[a] + "|" + near[b] for a, b in PAIRS]
+        runs = ["|".join(near[k : k + 3]) for k in (5, 6, 7)]
+        tokens.append(near + own + pairs + runs)
     return tokens
 
 
@@ -96,7 +96,7 @@ def frequent(X, least=2):
 
 
 def chunks(tags):
-    """First place, place behind the end, and kind of each chunk, as conlleval counts.
+    """First position, position behind the end, and kind of each chunk, as conlleval counts.
 
     A chunk begins at B-X, and at I-X behind anything but B-X or I-X.
 
@@ -105,11 +105,11 @@ def chunks(tags):
     """
     found, first, inside = set(), 0, None
     for t, tag in enumerate([*tags, "O"]):
-        place, _, kind = tag.partition("-")
-        if inside is not None and (place != "I" or kind != inside):
+        prefix, _, kind = tag.partition("-")
+        if inside is not None and (prefix != "I" or kind != inside):
             found.add((first, t, inside))
             inside = None
-        if place != "O" and inside is None:
+        if prefix != "O" and inside is None:
             first, inside = t, kind
     return found
 

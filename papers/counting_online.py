@@ -11,7 +11,7 @@ against seconds of training at alpha = 1, for
 Online learning is one pass of partial_fit, one row at a time, with the inner product of the inputs
 as a kernel, as the thesis has it; batch learning is by conjugate gradients (NCG) with the same
 kernel matrix, as in the thesis, and in closed form. "features" are the same where the learner knows
-that the kernel is linear and has weights of features in the place of an expansion. The thesis draws
+that the kernel is linear and has weights of features instead of an expansion. The thesis draws
 its figures and prints no number, and does not say which kernel it uses. Every online step of its
 (5.9) carries the whole penalty; ours share it, or they would minimise another objective.
 """

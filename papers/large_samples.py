@@ -136,9 +136,9 @@ def image_lines(found, X_test, Y_test):
     """One line for each fit; the fits of both losses beside each other."""
     for fits in zip(*found):
         cells = ""
-        for fit, places in zip(fits, ("8.3f", "13.4f")):
+        for fit, digits in zip(fits, ("8.3f", "13.4f")):
             score = -fit.model.score(X_test, Y_test)
-            cells += f" {score:{places}} {fit.alpha:8.3g} {fit.seconds:8.1f}"
+            cells += f" {score:{digits}} {fit.alpha:8.3g} {fit.seconds:8.1f}"
         print(f"   {fits[0].title:{WIDTH}} {fits[0].rows:>6,}{cells}", flush=True)
 
 

@@ -103,11 +103,11 @@ def ranks(figures):
 def table(name, rows):
     print(f"\n{name.upper():28s}" + "".join(f"{measure:>12s}" for measure in MEASURES) + "   paper")
     ranked = [title for title in METHODS if title in rows]
-    places = dict(zip(ranked, ranks(rows[title] for title in ranked)))
+    ranking = dict(zip(ranked, ranks(rows[title] for title in ranked)))
     theirs = PAPER[name]
     paper_places = dict(zip(theirs, ranks(theirs.values())))
     for title, figures in rows.items():
-        line = cells(figures, places.get(title))
+        line = cells(figures, ranking.get(title))
         beside = cells(theirs[title], paper_places[title]) if title in theirs else ""
         print(f"{title:28s}{line}   {beside}")
     for i, measure in enumerate(MEASURES):
@@ -122,8 +122,8 @@ def table(name, rows):
     print(flush=True)
 
 
-def cells(figures, places):
-    marks = [""] * 3 if places is None else [f"({place})" for place in places]
+def cells(figures, ranking):
+    marks = [""] * 3 if ranking is None else [f"({place})" for place in ranking]
     return "".join(f"{figure:8.1f} {mark:3s}" for figure, mark in zip(figures, marks))
 
 

@@ -48,9 +48,9 @@ def load(folder):
     for user, movie, rating, _ in np.loadtxt(Path(folder) / "u.data", dtype=np.int64):
         ratings[user - 1, movie - 1] = rating
     lines = (Path(folder) / "u.user").read_text(encoding="latin-1").splitlines()
-    _, age, gender, job, place = zip(*(line.split("|") for line in lines))
+    _, age, gender, job, postcode = zip(*(line.split("|") for line in lines))
     years = np.array(age, dtype=float)
-    region = np.array([code[0] if code[0].isdigit() else "abroad" for code in place])
+    region = np.array([code[0] if code[0].isdigit() else "abroad" for code in postcode])
     columns = [((years - years.mean()) / years.std())[:, None], np.array(gender)[:, None] == "M"]
     columns += [np.array(values)[:, None] == np.unique(values) for values in (job, region)]
     return ratings, np.hstack([np.asarray(column, float) for column in columns])

@@ -103,7 +103,7 @@ def enron(figures, quick):
 
 def ranking(name, figures, quick):
     data, loss = load_label_ranking(name), Kendall()
-    pairs, places = (Rankings(data.labels, embedding) for embedding in ("pairs", "positions"))
+    pairs, positions = (Rankings(data.labels, embedding) for embedding in ("pairs", "positions"))
     folds = list(KFold(5, shuffle=True, random_state=0).split(data.X))[: 1 if quick else 5]
     n, d = data.Y.shape
     print(f"\n{name}: {n} rankings of {d} labels, {len(folds)} of 5 folds")
@@ -114,13 +114,13 @@ def ranking(name, figures, quick):
         rows = [
             without_inputs(pairs, loss, part),
             exponential("pairs, linear", pairs, loss, part),
-            exponential("positions, linear", places, loss, part),
+            exponential("positions, linear", positions, loss, part),
         ]
         if not quick:
             features = nystroem(200)
             rows += [
                 exponential("pairs, rbf, 200 features", pairs, loss, part, **features),
-                exponential("positions, rbf, 200 features", places, loss, part, **features),
+                exponential("positions, rbf, 200 features", positions, loss, part, **features),
             ]
         rows += [minimizer(pairs, loss, part, kernel) for kernel in ("linear", "rbf")]
         found.append(rows)

@@ -256,7 +256,7 @@ def table(results, reverse):
     """results: one dictionary of (word error, letter error) for each fold."""
     protocol = "nine parts, tested on the other one" if reverse else (
         "one part, tested on the other nine")  # fmt: skip
-    print(f"\nTrained on {protocol}; mean ± deviation over as many parts as told")
+    print(f"\nTrained on {protocol}; mean ± deviation over as many parts as stated")
     print(f"{'':44s}{'parts':>6s}{'word error':>18s}{'letter error':>18s}")
     for name in results[0]:
         values = np.array([found[name] for found in results if name in found])

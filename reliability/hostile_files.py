@@ -106,11 +106,11 @@ def zip_attacks(manifest) -> dict[str, bytes]:
 
 def _directory(raw, at=-1):
     """Where an entry of the zip's directory begins."""
-    places, start = [], raw.find(b"PK\x01\x02")
+    starts, start = [], raw.find(b"PK\x01\x02")
     while start >= 0:
-        places.append(start)
+        starts.append(start)
         start = raw.find(b"PK\x01\x02", start + 1)
-    return places[at]
+    return starts[at]
 
 
 def _overlapping(raw):
@@ -185,10 +185,10 @@ def node_attacks(manifest) -> dict[str, dict]:
 def _changed(manifest, path, value):
     """A copy with one entry replaced."""
     made = copy.deepcopy(manifest)
-    place = made
+    node = made
     for key in path[:-1]:
-        place = place.setdefault(key, {}) if isinstance(place, dict) else place[key]
-    place[path[-1]] = value
+        node = node.setdefault(key, {}) if isinstance(node, dict) else node[key]
+    node[path[-1]] = value
     return made
 
 
@@ -248,10 +248,10 @@ def node_paths(node, found, inside=()):
 
 
 def put_node(manifest, path, value):
-    place = manifest["objects"]
+    node = manifest["objects"]
     for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
+        node = node[key]
+    node[path[-1]] = value
 
 
 def node_at(node, path):
@@ -263,10 +263,10 @@ def node_at(node, path):
 
 def _draw_number(manifest, arrays, rng):
     objects = manifest["objects"]
-    places = [p for p in node_paths(objects, []) if type(node_at(objects, p)) is int]
-    if not places:
+    paths = [p for p in node_paths(objects, []) if type(node_at(objects, p)) is int]
+    if not paths:
         return "no number"
-    path = places[rng.integers(len(places))]
+    path = paths[rng.integers(len(paths))]
     value = int(rng.choice([*HUGE, 0, 1, 7, 1000, 10**6]))
     put_node(manifest, path, value)
     return f"{path} = {value}"
@@ -277,19 +277,19 @@ def _is_object(entry):
 
 
 def _draw_class(manifest, arrays, rng):
-    places = [i for i, entry in enumerate(manifest["objects"]) if _is_object(entry)]
-    at = int(rng.choice(places))
+    indices = [i for i, entry in enumerate(manifest["objects"]) if _is_object(entry)]
+    at = int(rng.choice(indices))
     name = str(rng.choice([n for n in MODULE_OF if not n.startswith("Task")]))
     manifest["objects"][at]["class"] = name
     return f"object {at} is a {name}"
 
 
 def _draw_node(manifest, arrays, rng):
-    places = node_paths(manifest["objects"], [])
-    path, other = (places[rng.integers(len(places))] for _ in range(2))
+    paths = node_paths(manifest["objects"], [])
+    path, other = (paths[rng.integers(len(paths))] for _ in range(2))
     values = [
         None, 0, "x", {"list": []}, {"array": str(rng.choice(list(arrays)))}, True, -1.5,
-        copy.deepcopy(node_at(manifest["objects"], other)), {"ref": int(rng.integers(len(places)))},
+        copy.deepcopy(node_at(manifest["objects"], other)), {"ref": int(rng.integers(len(paths)))},
     ]  # fmt: skip
     value = values[rng.integers(len(values))]
     put_node(manifest, path, value)
@@ -297,10 +297,10 @@ def _draw_node(manifest, arrays, rng):
 
 
 def _draw_drop(manifest, arrays, rng):
-    places = [i for i, entry in enumerate(manifest["objects"]) if _is_object(entry)]
-    if not places:
+    indices = [i for i, entry in enumerate(manifest["objects"]) if _is_object(entry)]
+    if not indices:
         return "nothing to drop"
-    state = manifest["objects"][places[rng.integers(len(places))]]["state"]
+    state = manifest["objects"][indices[rng.integers(len(indices))]]["state"]
     if not state:
         return "nothing to drop"
     key = str(rng.choice(list(state)))

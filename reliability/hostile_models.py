@@ -88,11 +88,11 @@ def _told(files, load, seconds):
             _read_in_child(files[len(found) :], load, seconds, writer)
         os.close(writer)
         with os.fdopen(reader, "rb") as pipe:
-            told = pipe.read().decode().splitlines()
+            lines = pipe.read().decode().splitlines()
         status = os.waitpid(child, 0)[1]
-        found += [line[2:] for line in told if line.startswith("= ")]
-        if len(found) < len(files) and not (told and told[-1].startswith("= RUNS")):
-            found.append(_ended(status, told[-1] if told else "nothing"))
+        found += [line[2:] for line in lines if line.startswith("= ")]
+        if len(found) < len(files) and not (lines and lines[-1].startswith("= RUNS")):
+            found.append(_ended(status, lines[-1] if lines else "nothing"))
     return found
 
 

@@ -5,7 +5,7 @@ import random
 
 OUTSIDE = "http://outside.invalid"
 
-# {k} is a number by which a string that came alive can be told.
+# {k} is a number by which a string that came alive can be recognized.
 MARKUP = """
 <script>window.hit={k}</script>
 </script><script>window.hit={k}</script>

@@ -58,7 +58,7 @@ def flow(names):
 
 
 def tour(names):
-    """Round trips of four places."""
+    """Round trips of four nodes."""
     tours = [RNG.permutation(len(names))[:4] for _ in range(N_TRAIN + N_TEST)]
     return Cycles(names), [[names[j] for j in stops] for stops in tours]
 

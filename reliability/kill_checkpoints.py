@@ -52,8 +52,8 @@ def in_child(work):
     try:
         answer = work()
     except BaseException as error:
-        told = "".join(traceback.format_exception_only(error)).strip()
-        answer = "failed: " + told.replace(f"{tempfile.gettempdir()}/", "")
+        message = "".join(traceback.format_exception_only(error)).strip()
+        answer = "failed: " + message.replace(f"{tempfile.gettempdir()}/", "")
     os.write(writer, answer.encode()[:4000])
     os._exit(0)
 

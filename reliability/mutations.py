@@ -2,7 +2,7 @@
 """Broken files made of sound ones: bytes flipped, inserted, cut out, doubled and spliced.
 
 A reader is fuzzed by handing it such files. Most of them have one change and the others up to
-eight, since a file that is broken in many places is refused at its first lines and tells
+eight, since a file that is broken at many bytes is refused at its first lines and tells
 nothing about the rest. ``random.Random`` makes all choices, so that a seed names a run.
 """
 
@@ -67,7 +67,7 @@ def _flip(text, rng, words, seeds):
 
 
 def _put(text, rng, words, seeds):
-    """Any byte in the place of another."""
+    """Any byte instead of another."""
     if text:
         text[rng.randrange(len(text))] = rng.randrange(256)
 
@@ -84,7 +84,7 @@ def _insert_word(text, rng, words, seeds):
 
 
 def _put_word(text, rng, words, seeds):
-    """A word in the place of up to eight bytes."""
+    """A word instead of up to eight bytes."""
     start = rng.randint(0, len(text))
     text[start : start + rng.randint(0, 8)] = rng.choice(words)
 

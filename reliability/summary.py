@@ -9,6 +9,6 @@ from importlib.metadata import version
 def finish(name, counts) -> int:
     """Print the counts with versions; 1 if something failed or no planted bug was caught."""
     versions = {package: version(package) for package in ("skstruct", "numpy", "scikit-learn")}
-    told = {"script": name, **counts, "versions": {**versions, "python": platform.python_version()}}
-    print(json.dumps(told, indent=2))
+    versions["python"] = platform.python_version()
+    print(json.dumps({"script": name, **counts, "versions": versions}, indent=2))
     return int(bool(counts["failed"]) or not counts["planted_caught"])

@@ -33,9 +33,9 @@ def clock(monkeypatch):
 
 
 def lines(capsys):
-    told = capsys.readouterr()
-    assert told.out == ""
-    return told.err.splitlines()
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    return printed.err.splitlines()
 
 
 def test_nothing_is_shown_of_what_is_quick(clock, capsys):
@@ -101,12 +101,12 @@ def test_stages_stand_in_one_another(clock, capsys):
                 clock.tick(6)
                 for _ in track(range(2), "alphas"):
                     clock.tick(6)
-    told = lines(capsys)
-    assert told[0] == "kernels: 1 of 4 (25%), 6 s so far, about 18 s left"
-    assert told[1].startswith("kernels: 1 of 4 (25%), 12 s so far")
-    assert told[1].endswith("; eigendecomposition: 6 s so far; alphas: 0 of 2 (0%), 0 s so far")
-    assert told[-1] == "kernels: 1 in 24 s"  # one line for what is over, of the outer one
-    assert sum("in 24 s" in line or "alphas: 2 in" in line for line in told) == 1
+    printed = lines(capsys)
+    assert printed[0] == "kernels: 1 of 4 (25%), 6 s so far, about 18 s left"
+    assert printed[1].startswith("kernels: 1 of 4 (25%), 12 s so far")
+    assert printed[1].endswith("; eigendecomposition: 6 s so far; alphas: 0 of 2 (0%), 0 s so far")
+    assert printed[-1] == "kernels: 1 in 24 s"  # one line for what is over, of the outer one
+    assert sum("in 24 s" in line or "alphas: 2 in" in line for line in printed) == 1
 
 
 def test_fewer_steps_than_were_allowed(clock, capsys):

@@ -19,8 +19,8 @@ def rows_of(name):
 
 
 def losses_of(run, *arguments, code=0):
-    told = json.loads(run("evaluate", "--json", *arguments, code=code).out)
-    return {row["loss"]: row["mean"] for row in told["losses"]}
+    summary = json.loads(run("evaluate", "--json", *arguments, code=code).out)
+    return {row["loss"]: row["mean"] for row in summary["losses"]}
 
 
 @pytest.fixture
@@ -141,6 +141,6 @@ def test_lists_and_single_values_in_a_file_of_options(run):
           'target = ["kind"]', 'learners = ["neighbors", "kernel"]', "[data.check]",
           'target = "kind"')  # fmt: skip
     run("--config", "run.toml", "fit", "-q", "train.csv")
-    told = json.loads(run("--config", "run.toml", "compare", "train.csv", "--json").out)
-    assert {row["learner"] for row in told["results"]} == {"neighbors", "kernel"}
+    summary = json.loads(run("--config", "run.toml", "compare", "train.csv", "--json").out)
+    assert {row["learner"] for row in summary["results"]} == {"neighbors", "kernel"}
     assert "classes" in run("--config", "run.toml", "data", "check", "train.csv").out

@@ -52,9 +52,9 @@ def test_from_a_file_to_predictions_and_losses(run, models, name):
     assert len(rows) == len(truth)
     column = "cost" if name == "phrases.txt" else "risk"  # scores are no risks
     assert np.isfinite([float(row[column]) for row in rows]).all()
-    told = json.loads(run("evaluate", "--json", model, data).out)
-    assert told["rows"] == len(truth)
-    for loss in told["losses"]:
+    summary = json.loads(run("evaluate", "--json", model, data).out)
+    assert summary["rows"] == len(truth)
+    for loss in summary["losses"]:
         assert loss["low"] <= loss["mean"] <= loss["high"]
         assert loss["mean"] < loss["baseline"]
 
@@ -222,16 +222,16 @@ def test_compare_prints_and_draws(run):
     assert "plain label sets" in printed.err
     printed = run("compare", SAMPLES / "drinks.csv", "--learners", "neighbors,counting",
                   "--folds", 3, "--json", "--plot", "losses.png")  # fmt: skip
-    told = json.loads(printed.out)
-    assert {row["learner"] for row in told["results"]} == {"neighbors", "counting"}
+    summary = json.loads(printed.out)
+    assert {row["learner"] for row in summary["results"]} == {"neighbors", "counting"}
     assert Path("losses.png").read_bytes().startswith(b"\x89PNG")
     table = run("compare", SAMPLES / "phrases.txt", "--learners", "perceptron", "--folds", 2).out
     assert "hamming" in table
 
 
 def test_data_commands(run):
-    told = json.loads(run("data", "check", SAMPLES / "animals.arff", "--json").out)
-    assert (told["task"], told["format"], told["rows"]) == ("hierarchy", "clus", 150)
+    summary = json.loads(run("data", "check", SAMPLES / "animals.arff", "--json").out)
+    assert (summary["task"], summary["format"], summary["rows"]) == ("hierarchy", "clus", 150)
     run("data", "convert", SAMPLES / "drinks.csv", "drinks.csv.xz", "-q")
     assert read_data("drinks.csv.xz").labels == read_data(SAMPLES / "drinks.csv").labels
     run("data", "sample", "garden.csv")
@@ -255,9 +255,9 @@ def test_catalogues(run):
 
 
 def test_inspect_tells_what_was_fitted(run, models):
-    told = run("inspect", models["animals.arff"]).out
-    assert "hierarchy" in told
-    assert "animals" in told
+    text = run("inspect", models["animals.arff"]).out
+    assert "hierarchy" in text
+    assert "animals" in text
     described = json.loads(run("inspect", "--json", models["animals.arff"]).out)
     assert described["class"] == "TaskModel"
 

@@ -73,12 +73,12 @@ TASKS = ("labels", "hierarchy", "ranking", "sequence", "classes", "ordinal", "re
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("told", [True, False], ids=["told", "guessed"])
-def test_blocks_give_the_model_of_the_whole_file(run, task, told):
-    if not told and task in ("hierarchy", "ordinal", "sequence"):
-        pytest.skip("what is not told is taken for another task")
+@pytest.mark.parametrize("stated", [True, False], ids=["stated", "guessed"])
+def test_blocks_give_the_model_of_the_whole_file(run, task, stated):
+    if not stated and task in ("hierarchy", "ordinal", "sequence"):
+        pytest.skip("what is not stated is taken for another task")
     write("train.csv", table(task))
-    given = ("--target", "out", *(("--task", task) if told else ()), *LANDMARKS)
+    given = ("--target", "out", *(("--task", task) if stated else ()), *LANDMARKS)
     fitted = run("fit", "train.csv", *given, "-o", "whole.model", "--json")
     whole = json.loads(fitted.out)
     expected = rows_of(run, "whole.model", "train.csv")
@@ -126,8 +126,8 @@ def test_other_files_give_the_same_model(run, ending):
         rows, numbers = rows_of(run, "m.model", file)
         assert rows == expected[0]
         np.testing.assert_allclose(numbers, expected[1], rtol=1e-5, atol=1e-7)
-    told = json.loads(run("evaluate", "m.model", name, "--json").out)
-    assert told["rows_of_training"] == N_ROWS
+    summary = json.loads(run("evaluate", "m.model", name, "--json").out)
+    assert summary["rows_of_training"] == N_ROWS
     run("fit", "-q", name, *given, "-o", "again.model")  # as a whole
     assert rows_of(run, "again.model", name)[0] == expected[0]
     assert json.loads(run("data", "check", name, *given[:4], "--json").out)["rows"] == N_ROWS
@@ -168,9 +168,9 @@ def test_a_task_that_only_the_last_block_tells(run):
     ):
         write("t.csv", {"x": range(n), "out": cells})
         for more in ((), ("--block-rows", 4)):
-            told = run("fit", "t.csv", "--target", "out", "-o", "m.model", "--json", *LANDMARKS,
+            printed = run("fit", "t.csv", "--target", "out", "-o", "m.model", "--json", *LANDMARKS,
                        "--set", "alpha=1.0", *more)  # fmt: skip
-            assert json.loads(told.out)["task"] == task
+            assert json.loads(printed.out)["task"] == task
 
 
 def test_rows_without_an_output_in_blocks(run):
@@ -182,9 +182,9 @@ def test_rows_without_an_output_in_blocks(run):
     err = run("fit", *given, code=3).err
     assert "train.csv, line 42, column 6: the class is missing" in err
     assert "2 rows have no output" in err
-    told = run("fit", *given, "--skip-unlabelled", "--json")
-    assert json.loads(told.out)["rows"] == N_ROWS - 2
-    assert "2 rows without an output are left out; the first is line 42." in told.err
+    printed = run("fit", *given, "--skip-unlabelled", "--json")
+    assert json.loads(printed.out)["rows"] == N_ROWS - 2
+    assert "2 rows without an output are left out; the first is line 42." in printed.err
     blocks = rows_of(run, "m.model", "train.csv")
     run("fit", *given[:5], *LANDMARKS, "--skip-unlabelled", "-q")
     whole = rows_of(run, "m.model", "train.csv")
@@ -193,7 +193,7 @@ def test_rows_without_an_output_in_blocks(run):
 
 
 def test_what_is_wrong_in_a_late_block_is_told_with_its_line(run):
-    for bad, told in (
+    for bad, message in (
         ({"x": "inf"}, "line 82, column 2: an infinite number"),
         ({"out": "a;;b"}, "line 82, column 6: a name is missing"),
     ):
@@ -205,7 +205,7 @@ def test_what_is_wrong_in_a_late_block_is_told_with_its_line(run):
         before = sorted(path.name for path in Path().iterdir())
         err = run("fit", "train.csv", "--target", "out", "--task", "labels", "-o", "m.model",
                   "--block-rows", 11, code=3).err  # fmt: skip
-        assert f"train.csv, {told}" in err
+        assert f"train.csv, {message}" in err
         assert sorted(path.name for path in Path().iterdir()) == before
 
 
@@ -281,7 +281,7 @@ def test_the_choice_is_said_before_the_fit(run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("learner", "settings", "told"),
+    ("learner", "settings", "message"),
     [
         ("forest", ["system=nystroem"], "system"),
         ("forest", ["n_landmarks=100"], "n_landmarks"),
@@ -305,12 +305,12 @@ def test_the_choice_is_said_before_the_fit(run, monkeypatch):
         ("linear", ["n_landmarks=0"], "n_landmarks is a whole number"),
     ],
 )
-def test_settings_that_have_no_part_are_wrong_usage(run, learner, settings, told):
+def test_settings_that_have_no_part_are_wrong_usage(run, learner, settings, message):
     write("train.csv", table("labels"))
     given = [part for setting in settings for part in ("--set", setting)]
     err = run("fit", "train.csv", "--target", "out", "--learner", learner, *given, "-o", "m.model",
               code=2).err  # fmt: skip
-    assert told in err
+    assert message in err
     assert not Path("m.model").exists()
 
 
@@ -376,7 +376,7 @@ PEAK = (
 )
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="sizes are told in other units elsewhere")
+@pytest.mark.skipif(sys.platform != "linux", reason="sizes are measured in other units elsewhere")
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

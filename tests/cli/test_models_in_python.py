@@ -115,8 +115,8 @@ def test_frames_and_records_give_what_a_file_gives(run, fitted, task):
 def test_scores_are_those_of_evaluate(run, fitted, task):
     frame, targets = frame_of(task), list(TARGETS[task])
     model = fitted(frame, task, targets, "--set", "alpha=1.0")
-    told = run("evaluate", "m.model", "train.csv", "--bootstrap", 1, "--json").out
-    losses = {loss["loss"]: loss["mean"] for loss in json.loads(told)["losses"]}
+    printed = run("evaluate", "m.model", "train.csv", "--bootstrap", 1, "--json").out
+    losses = {loss["loss"]: loss["mean"] for loss in json.loads(printed)["losses"]}
     score = model.score(frame)
     assert -score == pytest.approx(losses[model.about_["loss"]], rel=1e-12, abs=1e-12)
     records = frame.to_dict("records")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every long command says what it does, on stderr, unless it is told to be quiet."""
+"""Every long command says what it does, on stderr, unless it is asked to be quiet."""
 
 import json
 import sys
@@ -39,10 +39,10 @@ def files(run):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_long_command_shows_plan_and_progress(name, run, files, shown_at_once):
     command, expected = COMMANDS[name]
-    told = run(*command)
+    printed = run(*command)
     for text in expected:
-        assert text in told.err, told.err
-    assert "so far" not in told.out
+        assert text in printed.err, printed.err
+    assert "so far" not in printed.out
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -54,9 +54,9 @@ def test_quiet_commands_say_nothing(name, run, files, shown_at_once):
 @pytest.mark.parametrize("name", ["fit", "evaluate", "compare"])
 def test_json_is_alone_on_stdout(name, run, files, shown_at_once):
     command, _ = COMMANDS[name]
-    told = run(*command, "--json")
-    json.loads(told.out)
-    assert "so far" in told.err
+    printed = run(*command, "--json")
+    json.loads(printed.out)
+    assert "so far" in printed.err
 
 
 def test_commands_do_not_make_models_talk(run, files, shown_at_once):
@@ -69,8 +69,8 @@ def test_commands_do_not_make_models_talk(run, files, shown_at_once):
 
 def test_more_from_the_start(run, files):
     command, expected = COMMANDS["fit"]
-    told = run(*command, "-v").err
-    assert all(text in told for text in expected[:2])
+    messages = run(*command, "-v").err
+    assert all(text in messages for text in expected[:2])
     assert not any(text in run(*command).err for text in expected)  # by the clock of all tests
 
 
@@ -87,5 +87,5 @@ def test_megabytes_of_a_large_file(run, files, monkeypatch, shown_at_once):
     monkeypatch.setattr("skstruct.datasets.files.BLOCK_BYTES", 1_500_000)
     with open("large.csv", "w") as file:
         file.write("x,y\n" + "0.25,a\n0.75,b\n" * 300_000)
-    told = run("fit", "large.csv", "--target", "y", "--first", 20, "-o", "large.model").err
-    assert "text: 2 of 4 MB (36%)" in told
+    messages = run("fit", "large.csv", "--target", "y", "--first", 20, "-o", "large.model").err
+    assert "text: 2 of 4 MB (36%)" in messages

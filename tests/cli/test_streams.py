@@ -204,7 +204,7 @@ def test_bad_cells_below_leave_the_old_file(run, model):
     good = "x,sky,z\n" + "1,sunny,2\n" * 8
     Path("out.csv").write_text("old")
     before = sorted(os.listdir())
-    for bad, told in (
+    for bad, message in (
         ('1,"sunny,2\n', "line 10: unexpected end of data; a quoted cell that begins here"),
         ("1,sunny\n", "line 10, column 3: expected 3 cells, got 2"),
         ("inf,sunny,1\n", "line 10, column 1: an infinite number"),
@@ -213,7 +213,7 @@ def test_bad_cells_below_leave_the_old_file(run, model):
         Path("new.csv").write_text(good + bad)
         for output in ("out.csv", "out.parquet"):
             printed = run("predict", "m.model", "new.csv", "-o", output, "--block-rows", 2, code=3)
-            assert f"Error: new.csv, {told}" in printed.err
+            assert f"Error: new.csv, {message}" in printed.err
             assert len(printed.err.splitlines()) == 1
         assert Path("out.csv").read_text() == "old"
         assert sorted(os.listdir()) == before
@@ -394,7 +394,7 @@ PEAK = (
 )
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="sizes are told in other units elsewhere")
+@pytest.mark.skipif(sys.platform != "linux", reason="sizes are measured in other units elsewhere")
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_memory_does_not_grow_with_the_file(long_model, ending):
     peaks = []
@@ -437,9 +437,9 @@ def test_whoever_reads_stdout_may_stop(long_model):
     )
     assert process.stdout.readline() == "row,prediction\n"
     process.stdout.close()
-    told = process.stderr.read()
+    messages = process.stderr.read()
     process.stderr.close()
-    assert (process.wait(), told) == (141, "")
+    assert (process.wait(), messages) == (141, "")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
@@ -474,8 +474,8 @@ def test_a_signal_leaves_the_old_file(long_model):
     while sorted(os.listdir()) == before and process.poll() is None:
         time.sleep(0.01)  # until it begins to write
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate()
+    _, messages = process.communicate()
     assert process.returncode == 130
-    assert "nothing was left half-written" in told
+    assert "nothing was left half-written" in messages
     assert Path("out.csv").read_text() == "old"
     assert sorted(os.listdir()) == before

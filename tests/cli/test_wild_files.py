@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files as people have them: what is odd is read and told, or refused by its right name."""
+"""Files as people have them: what is odd is read and reported, or refused by its right name."""
 
 import csv
 import errno
@@ -112,8 +112,8 @@ def test_long_cells_are_read(run, fit, length, quote):
     fit("-q", "long.csv")
     rows = rows_of(run("predict", "m.model", "long.csv").out)
     assert [row["prediction"] for row in rows] == ["p", "q", "q", "p"]
-    told = json.loads(run("data", "check", "long.csv", "--json").out)
-    assert (told["rows"], told["nominal_columns"]) == (4, 1)
+    summary = json.loads(run("data", "check", "long.csv", "--json").out)
+    assert (summary["rows"], summary["nominal_columns"]) == (4, 1)
 
 
 def test_cells_beyond_all_measure_are_told(run, monkeypatch):
@@ -129,8 +129,8 @@ def test_cells_beyond_all_measure_are_told(run, monkeypatch):
 def test_every_escape_of_the_page_is_read_in_every_cell(run):
     text = r"a\=b;c\>d;e\;f;g\ h;i\\j"
     write("labels.csv", "x,labels", f"0,{text}", "1,k")
-    told = json.loads(run("data", "check", "labels.csv", "--json").out)
-    assert set(told["names"]) == {"a=b", "c>d", "e;f", "g h", "i\\j", "k"}
+    summary = json.loads(run("data", "check", "labels.csv", "--json").out)
+    assert set(summary["names"]) == {"a=b", "c>d", "e;f", "g h", "i\\j", "k"}
     write("tags.csv", "x,tags", rf"0,{text.replace(';', ' ')}")
     assert json.loads(run("data", "check", "tags.csv", "--json").out)["task"] == "sequence"
     write("order.csv", "x,ranking", r"0,a\;b>c\=d", r"1,c\=d>a\;b")
@@ -208,15 +208,15 @@ def test_rows_without_an_output_are_counted_or_left_out(run, ending):
     assert "2 rows have no " in err
     assert ("line 3" if ending == "csv" else "row 2") in err
     assert "--skip-unlabelled" in err
-    told = run("fit", name, *given, "-o", "m.model", "--skip-unlabelled", "--set", "alpha=0.1")
-    assert "2 rows without an output are left out" in told.err
-    assert "rows     4" in told.out
+    printed = run("fit", name, *given, "-o", "m.model", "--skip-unlabelled", "--set", "alpha=0.1")
+    assert "2 rows without an output are left out" in printed.err
+    assert "rows     4" in printed.out
     refused = [("evaluate", "m.model", name), ("compare", name, "--folds", "2"),
                ("data", "check", name), ("report", "m.model", name, "-o", "r.html")]  # fmt: skip
     for command in refused:
         run(*command, "--target", "kind", code=3)
-    told = json.loads(run("evaluate", "m.model", name, "--skip-unlabelled", "--json").out)
-    assert told["rows"] == 4
+    summary = json.loads(run("evaluate", "m.model", name, "--skip-unlabelled", "--json").out)
+    assert summary["rows"] == 4
     assert json.loads(run("data", "check", name, *given, "--skip-unlabelled", "--json").out)[
         "rows"
     ] == 4  # fmt: skip
@@ -235,9 +235,9 @@ def test_wrong_cells_below_rows_that_are_left_out_are_told_at_their_line(run):
 # ---------------------------------------------------------------------- other formats
 def test_queries_of_libsvm_are_left_out_and_told(run):
     write("rank.svm", "1 qid:1 1:0.5 2:1", "0 qid:1 1:0.1", "2 qid:2 2:3 # doc 7", "1 qid:2")
-    told = json.loads(run("data", "check", "rank.svm", "--json").out)
-    assert (told["rows"], told["columns"], told["outputs"]) == (4, 2, 3)
-    assert any("qid" in remark and "4 rows" in remark for remark in told["remarks"])
+    summary = json.loads(run("data", "check", "rank.svm", "--json").out)
+    assert (summary["rows"], summary["columns"], summary["outputs"]) == (4, 2, 3)
+    assert any("qid" in remark and "4 rows" in remark for remark in summary["remarks"])
     lines = [f"{i % 2} qid:{i // 50} " + " ".join(f"{j}:{(i * j) % 7 + 1}" for j in range(1, 40))
              for i in range(2000)]  # fmt: skip
     write("many.svm", *lines)  # enough for the compiled reader
@@ -275,10 +275,10 @@ def test_conll_u_is_read(run):
         assert (data.format, data.task) == ("conll", "sequence")
         assert data.inputs == [[("vamos",), ("nos",), ("a",), ("el",), ("mar",)], [("#",), ("on",)]]
         assert data.outputs == [("VERB", "PRON", "ADP", "DET", "NOUN"), ("SYM", "ADV")]
-        told = json.loads(run("data", "check", name, "--json").out)
-        assert any("UPOS" in remark for remark in told["remarks"])
+        summary = json.loads(run("data", "check", name, "--json").out)
+        assert any("UPOS" in remark for remark in summary["remarks"])
         assert any("1 empty node" in remark and "2 multi-word" in remark
-                   for remark in told["remarks"])  # fmt: skip
+                   for remark in summary["remarks"])  # fmt: skip
     relations = read_data("es.conllu", targets="DEPREL")
     assert relations.outputs[1] == ("root", "advmod")
     assert relations.inputs[1] == [("#", "SYM"), ("on", "ADV")]
@@ -304,8 +304,8 @@ def test_attributes_that_are_declared_twice_are_renamed(run):
     data = read_data("twice.arff")
     assert data.inputs.names == ("a", "a_3", "a_2")
     np.testing.assert_array_equal(data.inputs.data[:2], [[0, 5, 9], [1, 6, 9]])
-    told = run("fit", "twice.arff", "-o", "m.model", "--set", "alpha=0.1")
-    assert "'a' is declared twice (line 3): the second one is called 'a_3'" in told.err
+    printed = run("fit", "twice.arff", "-o", "m.model", "--set", "alpha=0.1")
+    assert "'a' is declared twice (line 3): the second one is called 'a_3'" in printed.err
     run("predict", "m.model", "twice.arff", "-o", "out.csv")
     sparse = write("sparse.arff", *head, "{0 1, 1 5, 3 q}", "{2 7}")
     assert read_data(sparse).inputs.data.toarray().tolist() == [[1, 5, 0], [0, 0, 7]]
@@ -354,10 +354,10 @@ def test_rows_of_training_are_no_test(run, name):
     Path(name).write_text(text, encoding="utf-8")
     run("fit", "-q", name, "-o", "m.model", "--set", option)
     n = len(read_data(name))
-    told = run("evaluate", "m.model", name).err
-    assert f"{n} of {n} rows were rows of training: this is not an estimate of future error" in told
-    told = run("report", "m.model", name, "-o", "r.html").err
-    assert f"{n} of {n} rows were rows of training" in told
+    seen = f"{n} of {n} rows were rows of training"
+    messages = run("evaluate", "m.model", name).err
+    assert f"{seen}: this is not an estimate of future error" in messages
+    assert seen in run("report", "m.model", name, "-o", "r.html").err
     assert "rows of training: this is not an estimate" in Path("r.html").read_text("utf-8")
     found = json.loads(run("evaluate", "--json", "m.model", name).out)
     assert found["rows_of_training"] == n

@@ -227,10 +227,10 @@ def test_every_task_reads_back_as_itself(tmp_path, task, index):
 @pytest.mark.parametrize("task", ["classes", "labels", "ranking"])
 def test_files_without_outputs(tmp_path, task):
     write_data(Dataset("d", "csv", task, WIDTHS), tmp_path / "d.arff")
-    for told in (None, "classes", "labels"):
-        found = read_data(tmp_path / "d.arff", task=told)
+    for stated in (None, "classes", "labels"):
+        found = read_data(tmp_path / "d.arff", task=stated)
         assert (found.outputs, found.inputs.names) == (None, ("width",))
-        assert found.task == (told or task)
+        assert found.task == (stated or task)
 
 
 def test_comments_of_others_say_nothing(saved):

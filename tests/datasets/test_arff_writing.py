@@ -82,8 +82,8 @@ def graphs(draw):
     pairs = [(i, j) for j in range(len(names)) for i in range(j)]
     arcs = draw(st.lists(st.sampled_from(pairs), unique=True) if pairs else st.just([]))
     order = draw(st.permutations(range(len(names))))
-    place = {old: new for new, old in enumerate(order)}
-    return LabelGraph(tuple(names[k] for k in order), [(place[i], place[j]) for i, j in arcs])
+    index = {old: new for new, old in enumerate(order)}
+    return LabelGraph(tuple(names[k] for k in order), [(index[i], index[j]) for i, j in arcs])
 
 
 @st.composite

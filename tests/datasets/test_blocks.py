@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks of a table are what the whole file holds, and errors tell the place in the file."""
+"""Blocks of a table are what the whole file holds, and errors tell line and column."""
 
 import csv
 import gzip

@@ -59,7 +59,7 @@ def test_rankings_come_back(names, data):
     ranks = data.draw(st.lists(st.integers(0, 3), min_size=len(names), max_size=len(names)))
     groups = ranked_items(ranks, names)
     assert read_cell("ranking", write_cell("ranking", groups)) == groups
-    dense = {rank: place for place, rank in enumerate(sorted(set(ranks) - {0}), 1)}
+    dense = {rank: position for position, rank in enumerate(sorted(set(ranks) - {0}), 1)}
     assert ranks_of(groups, names) == [dense.get(rank, 0) for rank in ranks]
 
 

@@ -15,7 +15,7 @@ from skstruct.exceptions import DataFormatError, MissingDataError
 
 
 def openml(monkeypatch, tmp_path, answer):
-    """No files on this machine, and ``answer`` in the place of fetch_openml."""
+    """No files on this machine, and ``answer`` instead of fetch_openml."""
     asked = []
 
     def fetch_openml(**options):

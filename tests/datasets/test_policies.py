@@ -25,7 +25,7 @@ def test_no_tour_is_rewarded_more(n_places, n_features, seed):
         A = np.zeros((n_places, n_places))
         A[np.triu_indices(n_places, 1)] = x @ data.rewards
         A -= A.T
-        # Every directed cycle, from each of its places on.
+        # Every directed cycle, from each of its nodes on.
         rewards = {
             order: sum(A[u, v] for u, v in zip(order, (*order[1:], order[0])))
             for n in range(3, n_places + 1)

@@ -47,7 +47,7 @@ def test_unknown_words(tmp_path):
 
 def test_formats_that_cannot_be_told(tmp_path):
     (tmp_path / "d").write_text("just words\n")
-    with pytest.raises(DataFormatError, match="cannot be told from the first lines; name it"):
+    with pytest.raises(DataFormatError, match="cannot be recognized from the first lines; name it"):
         read_data(tmp_path / "d")
     (tmp_path / "e").write_text("")
     with pytest.raises(DataFormatError, match="the file is empty"):

@@ -104,8 +104,8 @@ def test_flows_of_a_learner_and_given_places():
     shares = RNG.random((20, 1))
     Y = np.hstack([shares, 1 - shares, shares, 1 - shares, 0 * shares])
     model = ConditionalRiskMinimizer(Flows(ARCS, {"s": 1.0, "t": -1.0}), alpha=0.5).fit(X, Y)
-    places = {"s": (0, 0), "a": (1, 1), "b": (1, -1), "t": (2, 0)}
-    display = FlowDisplay.from_estimator(model, X[0], y=Y[0], coordinates=places)
+    coordinates = {"s": (0, 0), "a": (1, 1), "b": (1, -1), "t": (2, 0)}
+    display = FlowDisplay.from_estimator(model, X[0], y=Y[0], coordinates=coordinates)
     np.testing.assert_allclose(display.flow, model.predict(X[:1])[0])
     np.testing.assert_allclose(display.truth, Y[0])
     with pytest.raises(ValueError, match="no coordinates of 't'"):

@@ -59,12 +59,12 @@ def test_boxes_lie_apart_and_inside(graph, seed):
     rng = np.random.default_rng(seed)
     width, height = dict(zip(nodes, rng.uniform(0.2, 1.5, len(nodes)))), 0.3
     layout = graph_layout(nodes, edges, width, height)
-    assert set(layout.place) == set(nodes)
-    for node, (x, y) in layout.place.items():
+    assert set(layout.position) == set(nodes)
+    for node, (x, y) in layout.position.items():
         assert width[node] / 2 - 1e-9 <= x <= layout.width - width[node] / 2 + 1e-9
         assert height / 2 - 1e-9 <= y <= layout.height - height / 2 + 1e-9
     for a, b in combinations(nodes, 2):
-        (x, y), (u, v) = layout.place[a], layout.place[b]
+        (x, y), (u, v) = layout.position[a], layout.position[b]
         beside = abs(x - u) >= (width[a] + width[b]) / 2 - 1e-9
         assert beside or abs(y - v) >= height - 1e-9
 

@@ -20,7 +20,7 @@ from skstruct.testing import check_loss
 from strategies import extensions, partial_rankings, shown, total_orders
 
 PAIRS = [Kendall(), Kendall(normalize=True), RankLoss(), RankLoss(normalize=True)]
-PLACES = [
+POSITIONS = [
     Spearman(),
     Footrule(),
     Footrule(top=2),
@@ -32,14 +32,14 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("loss", [*PAIRS, *PLACES, ZeroOne(), Listed(Kendall())], ids=shown)
+@pytest.mark.parametrize("loss", [*PAIRS, *POSITIONS, ZeroOne(), Listed(Kendall())], ids=shown)
 def test_on_total_orders(loss):
     check_loss(loss, Rankings(range(4)), total_orders(4))
 
 
 @given(partial_rankings(4))
 def test_on_partial_rankings(Y):
-    for loss in [*PAIRS, *PLACES]:
+    for loss in [*PAIRS, *POSITIONS]:
         check_loss(
             loss, Rankings(range(4)), total_orders(4), observed=average_ranks(Y), n_weights=5
         )
@@ -48,7 +48,7 @@ def test_on_partial_rankings(Y):
 @given(partial_rankings(4))
 def test_positions_average_over_all_orders_that_agree(Y):
     orders = total_orders(4)
-    for loss in PLACES:
+    for loss in POSITIONS:
         for y in Y:
             agree = extensions(y)
             expected = [np.mean([loss(z[None], e[None])[0] for e in agree]) for z in orders[:5]]
@@ -145,7 +145,7 @@ def test_names_and_errors():
         Footrule(item_weights={"a": 1.0, "b": 0.0}).bind(Rankings("abc"))
 
 
-@pytest.mark.parametrize("loss", [*PAIRS, *PLACES[:3]], ids=shown)
+@pytest.mark.parametrize("loss", [*PAIRS, *POSITIONS[:3]], ids=shown)
 def test_rankings_of_other_items_are_not_compared(loss):
     for predicted, true in (([[1, 2, 3]], [[1, 2]]), ([1, 2, 3], [1, 2, 3])):
         with pytest.raises(ValueError, match="same items"):

@@ -22,7 +22,7 @@ from strategies import closed_sets, dags, subsets
 TREE = Hierarchy([("a", "b"), ("a", "c"), ("c", "d"), ("c", "e")])
 
 
-def prices(space, costs):
+def costs_of_all(space, costs):
     """What every output costs; shape (n, size)."""
     psi = space.embed(space.enumerate())
     return costs @ (psi.toarray() if hasattr(psi, "toarray") else psi).T
@@ -57,7 +57,7 @@ def test_finds_the_best_of_few(space):
     """At least 95 of 100 rows of Gaussian costs, and never less than the bound."""
     d = space.embed(space.sample(1, 0)).shape[1]
     costs = np.random.default_rng(0).standard_normal((100, d))
-    every = prices(space, costs)
+    every = costs_of_all(space, costs)
     found = SimulatedAnnealing(space).argmin(costs)
     best = every.min(axis=1)
     assert (found.values >= best - 1e-9).all()
@@ -72,7 +72,7 @@ def test_growing_cold_helps():
     """Chains that stay hot, or are cold from the start, find the best of fewer rows."""
     space = PairwiseLabels(labels=range(9))
     costs = np.random.default_rng(1).standard_normal((400, 45))
-    best = prices(space, costs).min(axis=1)
+    best = costs_of_all(space, costs).min(axis=1)
 
     def share(betas):
         how = {"n_sweeps": 40, "n_chains": 1, "schedule": "linear"}

@@ -130,11 +130,11 @@ def test_swaps_and_round_trips():
     ladder = Ladder(1, 2)
     rng = np.random.default_rng(0)
     ladder.swap(np.array([0.0, 100.0]), np.array([1.0, 0.0]), rng)
-    assert ladder.place.tolist() == [[1, 0]]
+    assert ladder.chain_at.tolist() == [[1, 0]]
     assert ladder.values.tolist() == [[100.0, 0.0]]
     ladder.swap(np.array([0.0, 100.0]), np.array([1.0, 0.0]), rng)  # an odd round: no pair
     ladder.swap(np.array([200.0, 100.0]), np.array([1.0, 0.0]), rng)
-    assert ladder.place.tolist() == [[0, 1]]
+    assert ladder.chain_at.tolist() == [[0, 1]]
     assert ladder.round_trips.tolist() == [0]
     ladder.swap(np.array([200.0, 100.0]), np.array([1.0, 0.0]), rng)
     ladder.swap(np.array([200.0, 300.0]), np.array([1.0, 0.0]), rng)

@@ -107,9 +107,9 @@ def test_errors_come_as_they_are():
         merge_tree([0], SerialEngine(), lambda part: 1 / part, sum)
 
 
-def sockets(place):
+def sockets(server):
     """What the web server of a scheduler or worker listens at."""
-    return place.http_server._sockets.values()
+    return server.http_server._sockets.values()
 
 
 def test_a_cluster_of_its_own_is_closed_afterwards(monkeypatch):
@@ -125,8 +125,8 @@ def test_a_cluster_of_its_own_is_closed_afterwards(monkeypatch):
     with opened("dask") as engine:
         client = engine.client
         assert engine.result(engine.submit(sum, [1, 2])) == 3
-        places = [client.cluster.scheduler, *client.cluster.workers.values()]
-        bound = {s.getsockname()[0] for place in places for s in sockets(place)}
+        servers = [client.cluster.scheduler, *client.cluster.workers.values()]
+        bound = {s.getsockname()[0] for server in servers for s in sockets(server)}
         assert bound == {"127.0.0.1"}
     assert (client.status, client.cluster.status.name) == ("closed", "closed")
     [options] = asked

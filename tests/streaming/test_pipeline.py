@@ -67,10 +67,10 @@ def test_no_more_items_are_taken_than_have_room(depth):
     stream.close()
 
 
-@pytest.mark.parametrize("place", ["items", "first", "second"])
-def test_an_error_comes_when_its_item_would_have(place):
+@pytest.mark.parametrize("stage", ["items", "first", "second"])
+def test_an_error_comes_when_its_item_would_have(stage):
     def broken(item, here):
-        if item == 3 and here == place:
+        if item == 3 and here == stage:
             raise OSError(f"item 3 in {here}")
         return item
 
@@ -80,7 +80,7 @@ def test_an_error_comes_when_its_item_would_have(place):
     stream = overlapped(items, *stages, depth=1)
     assert [next(stream) for _ in range(3)] == [0, 1, 2]
     threads = set(threading.enumerate()) - before
-    with pytest.raises(OSError, match=f"item 3 in {place}"):
+    with pytest.raises(OSError, match=f"item 3 in {stage}"):
         next(stream)
     assert_end(threads)
 

@@ -45,7 +45,7 @@ def _group_memory(process: Path, groups: Path) -> int | None:
             continue
         folder = root / path.strip("/")
         above = [root / part for part in folder.relative_to(root).parents]
-        left += [size for place in (folder, *above) for size in _left(place, *names)]
+        left += [size for path in (folder, *above) for size in _left(path, *names)]
     return min(left, default=None)
 
 

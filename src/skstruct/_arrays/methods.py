@@ -44,7 +44,7 @@ def all_or_nothing(method):
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn with the place of the first call from outside of this package."""
+    """Warn with file and line of the first call from outside of this package."""
     level, frame = 1, sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "skstruct":
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]

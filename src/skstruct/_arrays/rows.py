@@ -204,10 +204,10 @@ def _odd(n: int) -> np.ndarray:
 def _of_sequences(hashes, starts) -> np.ndarray:
     """Hashes of sequences from those of their positions; shape (n,)."""
     lengths = np.diff(starts)
-    place = np.arange(len(hashes), dtype=np.uint64) - np.repeat(starts[:-1], lengths).astype(
+    position = np.arange(len(hashes), dtype=np.uint64) - np.repeat(starts[:-1], lengths).astype(
         np.uint64
     )
-    ends = np.cumsum(_mixed(hashes + _mixed(place)), dtype=np.uint64)
+    ends = np.cumsum(_mixed(hashes + _mixed(position)), dtype=np.uint64)
     ends = np.concatenate([np.zeros(1, np.uint64), ends])
     return ends[starts[1:]] - ends[starts[:-1]] + _mixed(lengths.astype(np.uint64))
 
@@ -227,7 +227,7 @@ def _same_sequences(tokens, starts, a, b) -> np.ndarray:
     same = lengths[a] == lengths[b]
     a, b, counts = a[same], b[same], lengths[a[same]]
     of_pair = np.repeat(np.arange(len(a)), counts)
-    place = np.arange(len(of_pair)) - np.repeat(np.cumsum(counts) - counts, counts)
-    equal = _same(tokens, starts[a][of_pair] + place, starts[b][of_pair] + place)
+    position = np.arange(len(of_pair)) - np.repeat(np.cumsum(counts) - counts, counts)
+    equal = _same(tokens, starts[a][of_pair] + position, starts[b][of_pair] + position)
     same[same] = np.bincount(of_pair[~equal], minlength=len(a)) == 0
     return same

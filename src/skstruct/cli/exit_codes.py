@@ -43,7 +43,7 @@ class OutputClosed(Exception):
 
 @contextlib.contextmanager
 def writing(path):
-    """Whatever is wrong within with the disk is told with the file that was to be written.
+    """Whatever is wrong within with the disk is reported with the file that was to be written.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def read_inputs(model, path, options: dict):
     """
     known = _as_trained(model, options)
     ways = _with_and_without_ids([known, {**known, "no_outputs": True}], options)
-    return _first_that_works(path, ways, model.inputs, quiet=True, told=-1)
+    return _first_that_works(path, ways, model.inputs, quiet=True, reported=-1)
 
 
 def read_input_blocks(model, path, options: dict, rows: int):
@@ -112,7 +112,7 @@ def _with_and_without_ids(ways, options):
     return [{**way, "id_column": name} for name in (ways[0]["id_column"], None) for way in ways]
 
 
-def _first_that_works(path, ways, then, quiet, told=0):
+def _first_that_works(path, ways, then, quiet, reported=0):
     """Data read in the first way that does, and what is made of them; else one of the errors."""
     from skstruct.cli.exit_codes import BadData, bad_data
     from skstruct.cli.options import read_file, tell_remarks
@@ -127,7 +127,7 @@ def _first_that_works(path, ways, then, quiet, told=0):
             return data, made
         except BadData as error:
             errors.append(error)
-    raise errors[told]
+    raise errors[reported]
 
 
 # ``skstruct inspect``: what a model file holds.

@@ -19,7 +19,7 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="No remarks, no 
 verbose_option = click.option(
     "-v", "--verbose", is_flag=True, help="Progress from the start, not after two seconds."
 )
-loss_option = click.option("--loss", help="What a mistake costs; see `skstruct losses`.")
+loss_option = click.option("--loss", help="The loss; see `skstruct losses`.")
 restrict_option = click.option(
     "--restrict",
     multiple=True,
@@ -66,7 +66,7 @@ def reading_options(command):
 
 
 def read_file(path, options: dict, *, quiet: bool, no_outputs: bool = False):
-    """A data file as a Dataset; what was guessed is told on stderr.
+    """A data file as a Dataset; what was guessed is reported on stderr.
 
     Parameters
     ----------

@@ -40,9 +40,9 @@ from skstruct.datasets.rankings import load_label_ranking, rank_classes
 from skstruct.datasets.reading import read_data
 from skstruct.datasets.sequences import EnzymeData, TaggedSentences, load_conll2000, load_enzymes
 from skstruct.datasets.tours import (
+    GeneratedTours,
     PolicyTours,
     TourData,
-    TownTours,
     load_flickr_tours,
     make_identity_labels,
     make_policy_tours,
@@ -56,6 +56,7 @@ __all__ = [
     "Dataset",
     "DigitImages",
     "EnzymeData",
+    "GeneratedTours",
     "HierarchicalData",
     "LabelRankingData",
     "LabelTree",
@@ -68,7 +69,6 @@ __all__ = [
     "TaggedSentences",
     "TokenData",
     "TourData",
-    "TownTours",
     "WordImages",
     "data_file",
     "data_home",

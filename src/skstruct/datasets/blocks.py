@@ -172,8 +172,8 @@ class Blocks:
             for column, values in zip(columns, self._like.values)
         ]
         inputs, _ = as_table(read, n_rows, self._like.names, fail)
-        told = "csv" if isinstance(self._source, CsvBlocks) else "parquet"
-        return Dataset(self.name, told, self._task, inputs, index=index, **found)
+        file_format = "csv" if isinstance(self._source, CsvBlocks) else "parquet"
+        return Dataset(self.name, file_format, self._task, inputs, index=index, **found)
 
 
 def as_number_column(column, fail) -> NumberColumn:

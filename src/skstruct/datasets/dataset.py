@@ -235,7 +235,7 @@ class LabelRankingData:
     name : str
     X : float64 array of shape (n_rows, n_features)
     Y : int64 array of shape (n_rows, n_labels)
-        Ranks: ``Y[i, k]`` is the place of label k in row i, and 1 is the best.
+        Ranks: ``Y[i, k]`` is the rank of label k in row i, and 1 is the best.
     labels : tuple of str
         In the order of the columns of ``Y``.
     """
@@ -275,21 +275,21 @@ def fill_missing(X_train, X_test):
 
 def description(data) -> dict:
     """What a Dataset holds, for people and machines."""
-    told = {"name": data.name, "format": data.format, "task": data.task, "rows": len(data)}
+    summary = {"name": data.name, "format": data.format, "task": data.task, "rows": len(data)}
     if isinstance(data.inputs, Table):
-        told |= _describe_table(data.inputs)
+        summary |= _describe_table(data.inputs)
     else:
-        told["positions"] = int(sum(len(sequence) for sequence in data.inputs))
+        summary["positions"] = int(sum(len(sequence) for sequence in data.inputs))
     if data.labels is not None:
-        told["outputs"] = len(data.labels)
+        summary["outputs"] = len(data.labels)
         names = [str(name) for name in data.labels[:8]]
-        told["names"] = names + (["..."] if len(data.labels) > len(names) else [])
+        summary["names"] = names + (["..."] if len(data.labels) > len(names) else [])
     if data.edges is not None:
-        told["edges"] = len(data.edges)
+        summary["edges"] = len(data.edges)
     if data.task in ("labels", "hierarchy") and data.outputs is not None and len(data):
-        told["labels_per_row"] = round(float(np.mean([len(row) for row in data.outputs])), 2)
-    told["remarks"] = list(data.remarks)
-    return told
+        summary["labels_per_row"] = round(float(np.mean([len(row) for row in data.outputs])), 2)
+    summary["remarks"] = list(data.remarks)
+    return summary
 
 
 def _describe_table(table):

@@ -126,8 +126,8 @@ def _grid(n_rows, n_columns):
     crossings = [name for row in grid for name in row]
     east = [street for row in grid for street in pairwise(row)]
     south = [street for above, below in pairwise(grid) for street in zip(above, below)]
-    place = {name: i for i, name in enumerate(crossings)}
-    arcs = sorted(east + south, key=lambda arc: (place[arc[0]], place[arc[1]]))
+    index = {name: i for i, name in enumerate(crossings)}
+    arcs = sorted(east + south, key=lambda arc: (index[arc[0]], index[arc[1]]))
     return crossings, tuple(arcs)
 
 

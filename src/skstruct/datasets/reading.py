@@ -28,7 +28,7 @@ def read_data(
 ) -> Dataset:
     """Read a data file.
 
-    What is not told is guessed, from the name of the file, its first lines and its columns;
+    What is not stated is guessed, from the name of the file, its first lines and its columns;
     ``remarks`` of the data set say what was guessed. Names that end by .gz or .xz are unpacked.
 
     Parameters
@@ -135,7 +135,7 @@ def find_format(path, name) -> tuple[Format, bool]:
     if not any(lines):
         raise DataFormatError("the file is empty", path=path)
     raise DataFormatError(
-        f"the format cannot be told from the first lines; name it: {', '.join(by_name)}",
+        f"the format cannot be recognized from the first lines; name it: {', '.join(by_name)}",
         path=path,
     )
 

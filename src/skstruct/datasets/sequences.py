@@ -86,7 +86,7 @@ def read_sentences(path) -> tuple[list, list]:
     return data.inputs, [list(tags) for tags in data.outputs]
 
 
-# Enzymes: sequences of amino acids and their places in the hierarchy of EC numbers.
+# Enzymes: sequences of amino acids and their nodes in the hierarchy of EC numbers.
 
 
 _ENZYMES_SOURCE = (

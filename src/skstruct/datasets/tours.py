@@ -181,7 +181,7 @@ def _cell(path, line, text, name, kind):
     return value
 
 
-# Round trips through a made-up town.
+# Round trips of made-up visitors.
 
 
 PLACES = (
@@ -191,7 +191,7 @@ PLACES = (
 
 
 @dataclass(frozen=True, eq=False)
-class TownTours:
+class GeneratedTours:
     """Visitors and their round trips.
 
     Attributes
@@ -218,10 +218,10 @@ def make_tours(
     n_places: int = 10,
     n_features: int = 3,
     *,
-    town: TownTours | None = None,
+    model: GeneratedTours | None = None,
     noise: float = 0.0,
     random_state=None,
-) -> TownTours:
+) -> GeneratedTours:
     r"""Draw visitors who make the round trip that pays most.
 
     A place j is worth :math:`\langle x, w_j \rangle` to a visitor x, and the way costs its
@@ -233,35 +233,35 @@ def make_tours(
     n_samples : int
     n_places : int from 3 to 16
     n_features : int
-    town : TownTours, default=None
-        Earlier data, to draw visitors of the same town from.
+    model : GeneratedTours, default=None
+        Earlier data, to draw visitors of the same model from.
     noise : float, default=0.0
         Standard deviation of what every place is worth beyond that.
     random_state : int or numpy.random.Generator, default=None
 
     Examples
     --------
-    >>> town = make_tours(100, n_places=6, random_state=0)
-    >>> town.X.shape, town.tours[0]
+    >>> data = make_tours(100, n_places=6, random_state=0)
+    >>> data.X.shape, data.tours[0]
     ((100, 3), ['abbey', 'castle', 'eyrie', 'docks'])
     """
     from skstruct.spaces import Cycles
 
     _check_whole("n_samples", n_samples, 1)
-    if town is None:
+    if model is None:
         _check_whole("n_places", n_places, 3, 16)
         _check_whole("n_features", n_features, 1)
-    elif not isinstance(town, TownTours):
-        raise ValueError(f"make_tours: town is what make_tours gave before; got {town!r}.")
+    elif not isinstance(model, GeneratedTours):
+        raise ValueError(f"make_tours: model is what make_tours gave before; got {model!r}.")
     if not (isinstance(noise, (int, float, np.number)) and 0 <= noise < np.inf):
         raise ValueError(f"make_tours: noise is finite and not negative; got {noise!r}.")
     rng = np.random.default_rng(random_state)
-    if town is None:
+    if model is None:
         coordinates = rng.random((n_places, 2))
         tastes = rng.standard_normal((n_features, n_places))
         places = PLACES[:n_places]
     else:
-        coordinates, tastes, places = town.coordinates, town.tastes, town.places
+        coordinates, tastes, places = model.coordinates, model.tastes, model.places
     X = rng.standard_normal((n_samples, len(tastes)))
     prizes = X @ tastes + noise * rng.standard_normal((n_samples, len(places)))
     u, v = np.triu_indices(len(places), 1)
@@ -269,7 +269,7 @@ def make_tours(
     space = Cycles(places, directed=False)
     best = space.argmin(way - (prizes[:, u] + prizes[:, v]) / 2).outputs
     tours = [[places[j] for j in tour if j >= 0] for tour in space.tours(best)]
-    return TownTours(X, tours, places, coordinates, tastes)
+    return GeneratedTours(X, tours, places, coordinates, tastes)
 
 
 def _check_whole(name: str, value, lowest: int, highest: float = np.inf):

@@ -172,7 +172,7 @@ class TrainingBlocks:
         return self._n_rows
 
     def datasets(self, what: str, rows: int | None = None) -> Iterator[Dataset]:
-        """Data sets of blocks, with outputs; ``what`` is told to whoever watches."""
+        """Data sets of blocks, with outputs; ``what`` is what progress reports."""
         size = self.rows if rows is None else min(rows, self.rows)
         blocks = Blocks(self._source, self.inputs, None, self.task, size, self.first, self._summary)
         return self._watch(iter(blocks), what, self._source)

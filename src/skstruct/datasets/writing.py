@@ -119,10 +119,10 @@ def _edges_to_write(dataset, chosen):
     if chosen.name == "libsvm":  # whose labels are no hierarchy without a taxonomy
         return dataset.edges
     try:
-        told = path_edges(label for labels in dataset.outputs or () for label in labels)[1]
+        implied = path_edges(label for labels in dataset.outputs or () for label in labels)[1]
     except DataFormatError:  # names that are no paths
         return dataset.edges
-    return () if set(told) == set(dataset.edges) else dataset.edges
+    return () if set(implied) == set(dataset.edges) else dataset.edges
 
 
 @contextlib.contextmanager

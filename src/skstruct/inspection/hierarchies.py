@@ -75,14 +75,14 @@ class HierarchyDisplay:
         pyplot = require("matplotlib.pyplot", used_by="HierarchyDisplay", extra="plot")
         self.drawn_shares_ = possible_shares(self.dag, self.shares)
         names = [len(written(self.labels[j], NAME)) for j in range(self.dag.n_nodes)]
-        place = _layout(self.dag, self.shown, np.maximum(0.65, 0.2 + 0.085 * np.array(names)))
+        position = _layout(self.dag, self.shown, np.maximum(0.65, 0.2 + 0.085 * np.array(names)))
         if ax is None:
-            width = 2 + 1.1 * (1 + max(x for x, _ in place.values()))
-            depth = 1.2 + 1.1 * (1 - min(y for _, y in place.values()))
+            width = 2 + 1.1 * (1 + max(x for x, _ in position.values()))
+            depth = 1.2 + 1.1 * (1 - min(y for _, y in position.values()))
             _, ax = pyplot.subplots(figsize=(min(width, 18), min(depth, 12)), layout="constrained")
         for parent, child in zip(self.dag.parents, self.dag.children):
-            if parent in place and child in place:
-                (x0, y0), (x1, y1) = place[parent], place[child]
+            if parent in position and child in position:
+                (x0, y0), (x1, y1) = position[parent], position[child]
                 taken = self.predicted[parent] and self.predicted[child]
                 ax.plot(
                     [x0, x1],
@@ -92,7 +92,7 @@ class HierarchyDisplay:
                     zorder=1,
                 )
         colours = pyplot.get_cmap("Blues")
-        for j, (x, y) in place.items():
+        for j, (x, y) in position.items():
             share = float(self.drawn_shares_[j])
             frame = {"edgecolor": "black" if self.predicted[j] else "0.8",
                      "linewidth": 2.5 if self.predicted[j] else 0.8}  # fmt: skip
@@ -104,8 +104,8 @@ class HierarchyDisplay:
                 bbox={"boxstyle": "round,pad=0.35", "facecolor": colours(0.9 * share), **frame},
                 **LITERAL,
             )  # fmt: skip
-        ax.set_xlim(-0.7, 0.7 + max(x for x, _ in place.values()))
-        ax.set_ylim(min(y for _, y in place.values()) - 0.6, 0.6)
+        ax.set_xlim(-0.7, 0.7 + max(x for x, _ in position.values()))
+        ax.set_ylim(min(y for _, y in position.values()) - 0.6, 0.6)
         ax.set_axis_off()
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -150,7 +150,7 @@ def _layout(dag, shown, width):
         if parent in shown and child in shown and child not in first:
             first.add(child)
             below[parent].append(child)
-    place: dict[int, tuple[float, float]] = {}
+    position: dict[int, tuple[float, float]] = {}
     next_x = 0.0
 
     def put(v):
@@ -161,12 +161,12 @@ def _layout(dag, shown, width):
         next_x = max(next_x, start + width[v])
         x = start + width[v] / 2 - 0.5
         if below[v]:
-            x = max(x, float(np.mean([place[child][0] for child in below[v]])))
-        place[v] = (x, -float(dag.depth[v]))
+            x = max(x, float(np.mean([position[child][0] for child in below[v]])))
+        position[v] = (x, -float(dag.depth[v]))
 
     for root in sorted(shown - first):
         put(root)
-    return place
+    return position
 
 
 # Where in a hierarchy, or among labels without one, predictions go wrong.

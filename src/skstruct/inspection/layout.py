@@ -15,18 +15,18 @@ BETWEEN_BOXES = 0.13
 class Layout:
     """Centres of boxes, and the rectangle from (0, 0) that holds them all."""
 
-    place: dict  # node -> (x, y)
+    position: dict  # node -> (x, y)
     width: float
     height: float
     depth: dict = field(default_factory=dict)  # of nodes in a tree: how far from its middle
     middle: dict = field(default_factory=dict)  # of nodes on a ring: where its middle is
 
     def moved(self, x: float, y: float) -> Layout:
-        place, middle = (
-            {node: (x + at[0], y + at[1]) for node, at in places.items()}
-            for places in (self.place, self.middle)
+        position, middle = (
+            {node: (x + at[0], y + at[1]) for node, at in positions.items()}
+            for positions in (self.position, self.middle)
         )
-        return replace(self, place=place, middle=middle)
+        return replace(self, position=position, middle=middle)
 
 
 def graph_layout(nodes, edges, width: dict, height: float) -> Layout:
@@ -97,7 +97,7 @@ def tree_layout(nodes, edges, width: dict, height: float) -> Layout:
     """
     beside = neighbours(nodes, edges)
     root = _middle(nodes, beside)
-    place, depth, reach = {root: (0.0, 0.0)}, {root: 0}, []
+    position, depth, reach = {root: (0.0, 0.0)}, {root: 0}, []
     for sign, branches in zip((1.0, -1.0), _sides(root, beside)):
         heights, levels = _grown(branches, root, beside)
         edge = width[root] / 2
@@ -106,12 +106,12 @@ def tree_layout(nodes, edges, width: dict, height: float) -> Layout:
             wide = max(width[node] for node in column)
             for node in column:  # flush on the side of the middle
                 across = sign * (edge + BETWEEN_COLUMNS + width[node] / 2)
-                place[node] = (across, heights[node] * (height + BETWEEN_BOXES))
+                position[node] = (across, heights[node] * (height + BETWEEN_BOXES))
             edge += BETWEEN_COLUMNS + wide
         depth.update(levels)
         reach.append(edge)
-    low, high = (end(y for _, y in place.values()) for end in (min, max))
-    whole = Layout(place, sum(reach), high - low + height, depth)
+    low, high = (end(y for _, y in position.values()) for end in (min, max))
+    whole = Layout(position, sum(reach), high - low + height, depth)
     return whole.moved(reach[1], height / 2 - low)
 
 
@@ -185,11 +185,11 @@ def ring_layout(nodes, width: dict, height: float) -> Layout:
     needed[np.diag_indices(len(nodes))] = 0.0
     radius = max(min(0.5 + 0.25 * len(nodes), 3.0), float(needed.max()))
     half = radius + wide.max() / 2, radius + height / 2
-    place = {
+    position = {
         node: (half[0] + radius * float(np.cos(a)), half[1] + radius * float(np.sin(a)))
         for node, a in zip(nodes, angle)
     }
-    return Layout(place, 2 * half[0], 2 * half[1], middle=dict.fromkeys(nodes, half))
+    return Layout(position, 2 * half[0], 2 * half[1], middle=dict.fromkeys(nodes, half))
 
 
 def packed(parts: list[Layout], gap: float, widest: float) -> Layout:
@@ -209,7 +209,7 @@ def packed(parts: list[Layout], gap: float, widest: float) -> Layout:
         left = (width - sum(part.width + gap for part in row) + gap) / 2
         for part in row:
             part = part.moved(left, top - (tall + part.height) / 2)
-            whole.place.update(part.place)
+            whole.position.update(part.position)
             whole.depth.update(part.depth)
             whole.middle.update(part.middle)
             left += part.width + gap
@@ -224,7 +224,7 @@ SWEEPS = 8  # passes that put nodes beside their neighbours
 
 
 def network_layout(network) -> np.ndarray:
-    """Places of nodes, about one unit apart; shape (n_nodes, 2).
+    """Positions of nodes, about one unit apart; shape (n_nodes, 2).
 
     A network without a cycle is drawn in columns: a node is one column behind the last node
     with an arc into it, and within its column near the mean height of its neighbours. Any
@@ -237,8 +237,8 @@ def network_layout(network) -> np.ndarray:
     graph = nx.DiGraph(arcs)
     graph.add_nodes_from(range(n))
     if not nx.is_directed_acyclic_graph(graph):
-        places = nx.kamada_kawai_layout(nx.Graph(arcs)) if n > 2 else nx.circular_layout(graph)
-        at = np.array([places[node] for node in range(n)], dtype=float)
+        positions = nx.kamada_kawai_layout(nx.Graph(arcs)) if n > 2 else nx.circular_layout(graph)
+        at = np.array([positions[node] for node in range(n)], dtype=float)
         return (at - at.min(axis=0)) * np.sqrt(n) * 0.6
     columns = [sorted(column) for column in nx.topological_generations(graph)]
     beside = [sorted(set(graph.pred[node]) | set(graph.succ[node])) for node in range(n)]
@@ -250,8 +250,8 @@ def network_layout(network) -> np.ndarray:
             column.sort(key=lambda v: (wish[v], v))
         _spread(columns, height)
     across = np.empty(n)
-    for place, column in enumerate(columns):
-        across[column] = place
+    for position, column in enumerate(columns):
+        across[column] = position
     return np.column_stack([1.25 * across, -height])
 
 

@@ -177,7 +177,7 @@ def equal_bins(risks: np.ndarray, n_bins) -> np.ndarray:
         raise ValueError(f"n_bins is a whole number from 1; got {n_bins!r}.")
     n, n_bins = len(risks), min(int(n_bins), len(risks))
     order = np.argsort(risks, kind="stable")
-    first = np.searchsorted(risks[order], risks)  # place of the first row of equal risk
+    first = np.searchsorted(risks[order], risks)  # index of the first row of equal risk
     return np.unique(first * n_bins // n, return_inverse=True)[1].reshape(-1)
 
 

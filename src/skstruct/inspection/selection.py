@@ -103,10 +103,10 @@ class ComparisonDisplay:
         )
         for ax, loss in zip(axes[0], losses):
             shown = [row for row in self.rows if row.loss == loss]
-            for place, row in enumerate(shown):
-                colour = "tab:blue" if place == 0 else "grey"
-                ax.plot([row.low, row.high], [place, place], color=colour, linewidth=2)
-                ax.plot(row.mean, place, "o", color=colour)
+            for height, row in enumerate(shown):
+                colour = "tab:blue" if height == 0 else "grey"
+                ax.plot([row.low, row.high], [height, height], color=colour, linewidth=2)
+                ax.plot(row.mean, height, "o", color=colour)
             ax.set_yticks(range(len(shown)), [written(row.name) for row in shown], **LITERAL)
             ax.set_ylim(len(shown) - 0.5, -0.5)
             ax.set_title(written(loss), **LITERAL)

@@ -83,14 +83,14 @@ class SequenceDisplay:
         shown = np.clip(self.shares[:, rows].T, 0.0, 1.0)
         top = min(1.0, max(float(shown.max(initial=0.0)), 0.1))
         image = ax.imshow(shown, cmap="Blues", vmin=0, vmax=top, aspect="auto")
-        place = {number: i for i, number in enumerate(rows)}
+        height = {number: i for i, number in enumerate(rows)}
         for t, number in enumerate(self.chosen[:T]):
             if number >= 0:
-                at = (t - 0.5, place[number] - 0.5)
+                at = (t - 0.5, height[number] - 0.5)
                 ax.add_patch(pyplot.Rectangle(at, 1, 1, fill=False, edgecolor="black", lw=2))
         if self.truth is not None:
             inside = [t for t, symbol in enumerate(self.truth[:T]) if symbol >= 0]
-            heights = [place[self.truth[t]] for t in inside]
+            heights = [height[self.truth[t]] for t in inside]
             ax.plot(inside, heights, "*", color="tab:orange", markersize=9, label="truth")
             ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.1, frameon=False)
         symbols = [written(self.symbols[number], 16) for number in rows]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where Markov chains went, and whether they went to the same places."""
+"""Where Markov chains went, and whether they went to the same outputs."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class TreeDisplay:
         n_chords = sum(a in layout.middle for a, *_ in edges)
         for a, b, weight in edges:
             a, b = sorted((a, b), key=lambda node: layout.depth.get(node, 0))
-            ends = [np.array(layout.place[node]) for node in (a, b)]
+            ends = [np.array(layout.position[node]) for node in (a, b)]
             chord, strength = a in layout.middle, abs(weight or 0.0) / top
             crowded = chord and n_chords > MOST_WEIGHTS
             if chord:
@@ -159,7 +159,7 @@ class TreeDisplay:
 
     def _draw_boxes(self, ax, layout, texts, shares, scale):
         top = max(shares.values(), default=1.0) or 1.0
-        for node, (x, y) in layout.place.items():
+        for node, (x, y) in layout.position.items():
             alone = node not in layout.depth and node not in layout.middle
             grey = 1.0 - 0.4 * np.clip(shares.get(node, 0.0) / top, 0, 1)
             frame = {"edgecolor": "0.75" if alone else "0.3", "linestyle": "--" if alone else "-"}
@@ -200,7 +200,7 @@ def _box_size(text: str) -> tuple[float, float]:
 
 
 def _branch(a, b, half_a, half_b):
-    """A curve from the side of a box to that of a box farther out, and the place of its weight.
+    """A curve from the side of a box to that of a box farther out, and the position of its weight.
 
     The weight stands near the outer box, where the curves of its siblings have parted.
     """
@@ -211,7 +211,7 @@ def _branch(a, b, half_a, half_b):
 
 
 def _chord(a, b, middle):
-    """A curve bent towards the middle of a ring, and the place of its weight.
+    """A curve bent towards the middle of a ring, and the position of its weight.
 
     All long chords meet near the middle, so that the weight stands nearer to one end.
     """

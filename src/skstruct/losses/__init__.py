@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a mistake costs: losses as bilinear forms on an embedding, or by their own decoders."""
+"""Losses as bilinear forms on an embedding, or by their own decoders."""
 
 from typing import TYPE_CHECKING
 

@@ -192,12 +192,12 @@ class ExponentialHeat:
         return expm_multiply(-s * self.L, columns, traceA=-s * self.L.diagonal().sum())
 
     def entries(self, u, v):
-        distinct, place = np.unique(v, return_inverse=True)
-        return self._columns(distinct, self.s)[u, place]
+        distinct, inverse = np.unique(v, return_inverse=True)
+        return self._columns(distinct, self.s)[u, inverse]
 
     def block(self, u, v):
-        distinct, place = np.unique(v, return_inverse=True)
-        return self._columns(distinct, self.s)[np.asarray(u)][:, place]
+        distinct, inverse = np.unique(v, return_inverse=True)
+        return self._columns(distinct, self.s)[np.asarray(u)][:, inverse]
 
     def times(self, g):
         return self._spread(np.ascontiguousarray(np.asarray(g).T), self.s).T

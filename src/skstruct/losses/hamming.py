@@ -18,7 +18,7 @@ class SequenceHamming(BaseLoss):
               - |B(z) \cap B(y)|\Bigr)
 
     with :math:`B(z)` the set of placed bigrams :math:`(t, z_t, z_{t+1})`. For sequences of one
-    length the second term is the number of places where the bigrams differ. The shorter of two
+    length the second term is the number of positions where the bigrams differ. The shorter of two
     sequences is padded at its end: every symbol that has no counterpart is wrong.
 
     The first term alone is decided position by position, both together by the Viterbi
@@ -75,15 +75,15 @@ class SequenceHamming(BaseLoss):
         return wrong
 
     def cost(self, g, total):
-        n, places = len(g), self.length_ * self.n_symbols_
-        at = g[:, :places].reshape(n, self.length_, self.n_symbols_)
+        n, flat = len(g), self.length_ * self.n_symbols_
+        at = g[:, :flat].reshape(n, self.length_, self.n_symbols_)
         # A symbol is wrong where another was, a pad where any was.
         symbols = total[:, :, None] - at - at.sum(axis=2, keepdims=True)
-        return np.hstack([symbols.reshape(n, places), self.bigrams * (0.5 * total - g[:, places:])])
+        return np.hstack([symbols.reshape(n, flat), self.bigrams * (0.5 * total - g[:, flat:])])
 
     def offset(self, g, total):
-        places = self.length_ * self.n_symbols_
-        return g[:, :places].sum(axis=1) + 0.5 * self.bigrams * g[:, places:].sum(axis=1)
+        flat = self.length_ * self.n_symbols_
+        return g[:, :flat].sum(axis=1) + 0.5 * self.bigrams * g[:, flat:].sum(axis=1)
 
 
 # How many labels are in the wrong state.

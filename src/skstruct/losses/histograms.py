@@ -32,9 +32,9 @@ def _amounts(Y, what, used_by):
     rounding = OUTPUT_RANGE * max(1.0, np.abs(Y).max(initial=0.0))
     below = np.argwhere(~(Y + rounding >= 0))
     if len(below):
-        place = ", ".join(str(i) for i in below[0])
+        index = ", ".join(str(i) for i in below[0])
         raise ValueError(
-            f"{used_by} compares amounts of at least 0; {what}[{place}] is {Y[tuple(below[0])]:g}."
+            f"{used_by} compares amounts of at least 0; {what}[{index}] is {Y[tuple(below[0])]:g}."
         )
     return np.maximum(Y, 0.0)
 

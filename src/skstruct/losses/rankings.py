@@ -169,7 +169,7 @@ class PositionLoss(BaseLoss):
 
     Examples
     --------
-    What a place among the first two is worth, to items that belong there:
+    What a rank among the first two is worth, to items that belong there:
 
     >>> hits = PositionLoss(lambda k, l: 1.0 * ((k > 2) & (l <= 2)))
     >>> hits([[1, 3, 2, 4]], [[1, 2, 3, 4]])
@@ -183,9 +183,9 @@ class PositionLoss(BaseLoss):
         self.item_weights = item_weights
 
     def _matrix(self, d: int) -> np.ndarray:
-        place = np.arange(1, d + 1)
+        rank = np.arange(1, d + 1)
         given = self.matrix
-        matrix = given(place[:, None], place[None, :]) if callable(given) else given
+        matrix = given(rank[:, None], rank[None, :]) if callable(given) else given
         matrix = np.asarray(matrix, dtype=np.float64)
         if matrix.shape != (d, d) or not np.isfinite(matrix).all():
             raise ValueError(
@@ -237,7 +237,7 @@ class PositionLoss(BaseLoss):
 
 
 class _Displacement(PositionLoss):
-    """A power of how far an item is from its place, places measured by their weights."""
+    """A power of how far an item is from its rank, ranks measured by their weights."""
 
     power: int
 
@@ -253,13 +253,13 @@ class _Displacement(PositionLoss):
     def _scale(self, d) -> np.ndarray:
         """Where each position lies on the line; 1..d when nothing is weighted."""
         name = type(self).__name__
-        place = np.arange(1.0, d + 1)
+        rank = np.arange(1.0, d + 1)
         if self.top is not None:
             if not isinstance(self.top, (int, np.integer)) or self.top < 1:
                 raise ValueError(f"{name}: top is a whole number, at least 1; got {self.top!r}.")
-            place = np.minimum(place, self.top + 1)
+            rank = np.minimum(rank, self.top + 1)
         if self.position_weights is None:
-            return place
+            return rank
         steps = np.asarray(self.position_weights, dtype=np.float64)
         if steps.shape != (d - 1,) or not (np.isfinite(steps) & (steps >= 0)).all():
             raise ValueError(
@@ -271,7 +271,7 @@ class _Displacement(PositionLoss):
 
 
 class Footrule(_Displacement):
-    r"""Spearman's footrule: how many places the items are off, in all.
+    r"""Spearman's footrule: how many ranks the items are off, in all.
 
     .. math:: \ell(z, y) = \sum_j |z(j) - y(j)|
 

@@ -35,7 +35,7 @@ def r_hat(traces: np.ndarray) -> np.ndarray:
     """The larger R-hat of ranks and of ranks of distances from the median; shape (...).
 
     Chains are split, so that one which drifts disagrees with itself. Infinite where no half
-    of a chain moves, but they stand at different places.
+    of a chain moves, but they stand at different outputs.
     """
     halves = split(traces)
     folded = np.abs(halves - np.median(halves, axis=(-2, -1), keepdims=True))
@@ -136,14 +136,14 @@ def _r_hat(chains: np.ndarray) -> np.ndarray:
 
 LOW_ACCEPTANCE = 0.02  # of proposals: chains that stand still most of the time
 FAR_APART = 1.1  # R-hat above which longer chains seldom help
-HOPELESS = 10**7  # draws that nobody will wait for
+MOST_DRAWS_NAMED = 10**7  # draws that nobody will wait for
 MOVED = 6.0  # standard errors by which the mean of chains that have arrived does not change
 
 
 def troubles(found) -> tuple[str, ...]:
     """Sentences on what speaks against draws, by their :class:`~.convergence.Diagnostics`."""
     if found.n_draws < 4:
-        return (f"{number_of_draws(found)}: nothing can be told from fewer than 4.",)
+        return (f"{number_of_draws(found)}: nothing can be concluded from fewer than 4.",)
     if np.isnan(found.r_hat).all():
         return ("All draws have the same value, which tells nothing of mixing.",)
     said = []
@@ -184,7 +184,7 @@ def draws_needed(found) -> int | None:
     by_size = found.ess_limit / smallest_size(found)
     by_r_hat = (np.nanmax(found.r_hat) ** 2 - 1) / (found.r_hat_limit**2 - 1)
     n = found.n_draws * max(by_size, by_r_hat, 1.0)
-    if not n < HOPELESS:
+    if not n < MOST_DRAWS_NAMED:
         return None
     digit = 10 ** max(math.floor(math.log10(n)) - 1, 0)
     return math.ceil(n / digit) * digit

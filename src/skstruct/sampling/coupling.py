@@ -233,7 +233,7 @@ def coupling_from_the_past(
 ):  # fmt: skip
     r"""Exact and independent draws of :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`.
 
-    A chain that began infinitely long ago has its law now. Where it is now can be told once
+    A chain that began infinitely long ago has its law now. Where it is now is known once
     all chains that began at some time in the past, with the same random numbers, have met [1]_.
 
     - ``"monotone"``: labels are drawn anew given all others, which keeps the order of label

@@ -75,7 +75,7 @@ class Draws:
         return found
 
     def warn_if_apart(self) -> None:
-        """Warn where chains of many draws are still in different places."""
+        """Warn where chains of many draws are still at different outputs."""
         if self.n_chains == 1 or self.n_draws < MANY:
             return
         width = self.space.embed(self.outputs[:1, 0]).shape[1]

@@ -49,7 +49,7 @@ class Ladder:
 
     Attributes
     ----------
-    place : int array of shape (n_ladders, K)
+    chain_at : int array of shape (n_ladders, K)
         The chain at each temperature, from the lowest temperature up.
     values : array of shape (n_ladders, K)
         Scores of the chains at each temperature.
@@ -58,20 +58,20 @@ class Ladder:
 
     def __init__(self, n_ladders: int, n_levels: int):
         self.first = n_levels * np.arange(n_ladders)[:, None]  # chain of each ladder
-        self.place = np.tile(np.arange(n_levels), (n_ladders, 1))
-        self.values = np.zeros(self.place.shape)
+        self.chain_at = np.tile(np.arange(n_levels), (n_ladders, 1))
+        self.values = np.zeros(self.chain_at.shape)
         self.odd = False
-        self.was_cold = np.zeros(self.place.shape, bool)  # of each chain: and not hot since
-        self.was_hot = np.zeros(self.place.shape, bool)  # hot after it was cold
+        self.was_cold = np.zeros(self.chain_at.shape, bool)  # of each chain: and not hot since
+        self.was_hot = np.zeros(self.chain_at.shape, bool)  # hot after it was cold
         self.forget_rates()
 
     @property
     def flat_place(self) -> np.ndarray:
         """The chains at each temperature, numbered across all ladders; (n_ladders, K)."""
-        return self.place + self.first
+        return self.chain_at + self.first
 
     def forget_rates(self):
-        n_ladders, n_levels = self.place.shape
+        n_ladders, n_levels = self.chain_at.shape
         self.n_rounds = 0
         self.chance, self.tried = np.zeros(n_levels - 1), np.zeros(n_levels - 1)
         self.log_ratios = np.full(n_levels - 1, -np.inf)
@@ -79,7 +79,7 @@ class Ladder:
 
     def swap(self, values, betas, rng) -> None:
         """Let every other pair of neighbours change places; values by chain, of any shape."""
-        at = np.take_along_axis(np.reshape(values, self.place.shape), self.place, axis=1)
+        at = np.take_along_axis(np.reshape(values, self.chain_at.shape), self.chain_at, axis=1)
         step = betas[:-1] - betas[1:]
         summed = np.logaddexp.reduce(step * at[:, 1:], axis=0)
         self.log_ratios = np.logaddexp(self.log_ratios, summed)
@@ -88,7 +88,7 @@ class Ladder:
         self.chance[pairs] += np.exp(log_chance).sum(axis=0)
         self.tried[pairs] += len(at)
         swapped = -rng.standard_exponential(log_chance.shape) < log_chance
-        for array in (self.place, at):
+        for array in (self.chain_at, at):
             cold, hot = array[:, pairs].copy(), array[:, pairs + 1].copy()
             array[:, pairs] = np.where(swapped, hot, cold)
             array[:, pairs + 1] = np.where(swapped, cold, hot)
@@ -97,8 +97,8 @@ class Ladder:
         self._count_trips()
 
     def _count_trips(self):
-        ladder = np.arange(len(self.place))
-        cold, hot = (ladder, self.place[:, 0]), (ladder, self.place[:, -1])
+        ladder = np.arange(len(self.chain_at))
+        cold, hot = (ladder, self.chain_at[:, 0]), (ladder, self.chain_at[:, -1])
         self.was_hot[hot] |= self.was_cold[hot]
         self.round_trips += self.was_hot[cold]
         self.was_hot[cold], self.was_cold[cold] = False, True
@@ -109,7 +109,7 @@ class Ladder:
 
     def log_ratio(self) -> float:
         r"""Estimate of :math:`\ln Z(\beta_1) - \ln Z(\beta_K)`, by means at the hotter ones."""
-        seen = max(self.n_rounds * len(self.place), 1)
+        seen = max(self.n_rounds * len(self.chain_at), 1)
         return float((self.log_ratios - np.log(seen)).sum())
 
 

@@ -210,10 +210,10 @@ def free_memory(device=None) -> int | None:
         return machine.available_memory()
     import torch
 
-    place = torch.device(device)
-    if place.type != "cuda" or not torch.cuda.is_available():
+    chosen = torch.device(device)
+    if chosen.type != "cuda" or not torch.cuda.is_available():
         return None
-    return int(torch.cuda.mem_get_info(place)[0])
+    return int(torch.cuda.mem_get_info(chosen)[0])
 
 
 def product_rate(device=None) -> float:

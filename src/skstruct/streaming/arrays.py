@@ -69,7 +69,7 @@ class MappedArray:
 
 
 def unmapped(value) -> Any:
-    """A memory-mapped array as its place in the file; anything else as it is.
+    """A memory-mapped array as its position in the file; anything else as it is.
 
     Views are followed to the map they are of. A map that changes only in memory (mode "c"),
     or whose file has no name any more, is data like any other.
@@ -119,7 +119,7 @@ class ArraySource(Source):
     Parameters
     ----------
     X : array, np.memmap, CSR, tensor or DataFrame of shape (n, p), or list of n inputs
-        Of a memory-mapped array, a partition carries the name of the file and the place in it.
+        Of a memory-mapped array, a partition carries the name of the file and the position in it.
     y : outputs in any form, default=None
     sample_weight : array of shape (n,), default=None
 

@@ -23,7 +23,7 @@ class FileGroups:
     path: str
     sizes: tuple[int, ...]  # rows of each group
     fragment: Any = None  # of a dataset of pyarrow, which knows how to open it
-    constants: tuple[tuple[str, Any, Any], ...] = ()  # name, value, type: told by its folder
+    constants: tuple[tuple[str, Any, Any], ...] = ()  # name, value, type: stated by its folder
 
     @property
     def name(self) -> str:
@@ -141,12 +141,12 @@ def _of_fragment(fragment, whole):
 
     if not isinstance(fragment, dataset.ParquetFileFragment):
         raise ValueError("Datasets of Parquet files are read; give a table of any other.")
-    told = dataset.get_partition_keys(fragment.partition_expression)
+    keys = dataset.get_partition_keys(fragment.partition_expression)
     schema = fragment.physical_schema
-    told = {name: value for name, value in told.items() if name not in schema.names}
-    for name in told:
+    keys = {name: value for name, value in keys.items() if name not in schema.names}
+    for name in keys:
         schema = schema.append(whole.schema.field(name))
-    constants = tuple((name, value, schema.field(name).type) for name, value in told.items())
+    constants = tuple((name, value, schema.field(name).type) for name, value in keys.items())
     with opened_file(fragment.path, fragment) as file:
         return FileGroups(fragment.path, _sizes(file.metadata), fragment, constants), schema
 

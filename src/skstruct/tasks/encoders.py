@@ -106,11 +106,11 @@ class TableEncoder(BaseEstimator):
         """The columns of training, in their order and with their nominal values."""
         if sparse.issparse(table.data):
             table = _with_zeros(table, self.names_)
-        place = {name: j for j, name in enumerate(table.names)}
-        missing = [name for name in self.names_ if name not in place]
+        index = {name: j for j, name in enumerate(table.names)}
+        missing = [name for name in self.names_ if name not in index]
         if missing:
             raise missing_columns(self.names_, missing)
-        columns = [place[name] for name in self.names_]
+        columns = [index[name] for name in self.names_]
         taken = table if columns == list(range(len(table.names))) else table.take(columns)
         if taken.values == self.values_:
             return taken

@@ -68,9 +68,9 @@ def outputs_for_learning(data, labels=None):
 
 def _columns(data, labels):
     """Columns of outputs by name; an item that these data never rank has rank 0."""
-    place = {name: j for j, name in enumerate(data.labels)}
+    index = {name: j for j, name in enumerate(data.labels)}
     unknown = [name for name in data.labels if name not in set(labels)]
-    missing = [name for name in labels if name not in place]
+    missing = [name for name in labels if name not in index]
     if unknown or (missing and data.task != "ranking"):
         wrong = f"{unknown[0]!r} is none of them" if unknown else f"{missing[0]!r} is missing"
         raise DataFormatError(
@@ -78,8 +78,8 @@ def _columns(data, labels):
         )
     outputs = np.zeros((len(data), len(labels)), dtype=data.outputs.dtype)
     for j, name in enumerate(labels):
-        if name in place:
-            outputs[:, j] = data.outputs[:, place[name]]
+        if name in index:
+            outputs[:, j] = data.outputs[:, index[name]]
     return outputs
 
 
@@ -257,7 +257,7 @@ def _check_parts(learner, given, who):
 
 
 def takes_landmarks(name: str, learner, loss, n_rows: int) -> bool:
-    """Whether a learner that was not told how to solve its system takes landmarks here.
+    """Whether a learner that was not given a way to solve its system takes landmarks here.
 
     Where "auto" would keep a matrix of all rows, which a model file would hold. With more rows than
     that it takes landmarks by itself, and a linear kernel has no need of them.

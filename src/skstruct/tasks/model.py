@@ -69,7 +69,7 @@ class TableSource(Source):
         return [TablePartition(self, self.n_rows)]
 
     def blocks(self, what: str, rows: int | None = None) -> Iterator[Block]:
-        """All rows in order; ``what`` they are read for is told to whoever watches."""
+        """All rows in order; ``what`` they are read for is what progress reports."""
         start, seen = 0, None
         for data in self.data.datasets(what, rows):
             n = len(data)
@@ -131,7 +131,7 @@ class TaskModel(BaseEstimator):
     learner : str, default="auto"
         A name of :data:`skstruct.tasks.LEARNERS`.
     loss : str, default=None
-        What a mistake costs; the usual loss of the task when None.
+        The loss; the usual one of the task when None.
     parameters : dict, default=None
         Of the learner.
     scale : {"standard", "none"}, default="standard"
@@ -210,17 +210,17 @@ class TaskModel(BaseEstimator):
     def _fitted(self):
         """The learner, its space and loss, and the numbers that it chose."""
         learner = self.learner_
-        told = {
+        summary = {
             "learner": f"{self.learner_name_} ({type(learner).__name__})",
             "space": type(learner.space_).__name__,
         }
         if getattr(learner, "loss_", None) is not None:
-            told["loss"] = loss_name(learner.loss_)
+            summary["loss"] = loss_name(learner.loss_)
         for name in ("alpha_", "gamma_", "C_", "objective_", "gap_"):
             value = getattr(learner, name, None)
             if isinstance(value, (int, float)):
-                told[name.rstrip("_")] = float(value)
-        return told
+                summary[name.rstrip("_")] = float(value)
+        return summary
 
     def new_encoder(self, data):
         """The encoder of such data, fitted to all of their rows."""
@@ -317,7 +317,7 @@ class TaskModel(BaseEstimator):
         ----------
         y : outputs in the form of ``predict``, default=None
             Taken from ``X`` when None: a Dataset has them, and a frame or records in the columns
-            that the command line was told to predict.
+            that the command line was asked to predict.
         """
         y = self.outputs(X) if y is None else y
         return self.learner_.score(self.inputs(X), y, sample_weight, **options)

@@ -101,17 +101,17 @@ def _sentence(sequence, i):
     return sequence
 
 
-def _word(token, names, place):
+def _word(token, names, where):
     """The columns of one position."""
     if isinstance(token, Mapping):
         known = {str(name): value for name, value in token.items()}
         missing = [name for name in names if name not in known]
         if missing:
-            raise DataFormatError(f"{place} has no column {missing[0]!r}")
+            raise DataFormatError(f"{where} has no column {missing[0]!r}")
         return tuple(str(known[name]) for name in names)
     fields = (token,) if isinstance(token, str) else tuple(map(str, token))
     if len(fields) < len(names):
-        raise DataFormatError(f"{place} has {len(fields)} columns; the model reads {len(names)}")
+        raise DataFormatError(f"{where} has {len(fields)} columns; the model reads {len(names)}")
     return fields
 
 
@@ -212,7 +212,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def _fail(problem, row=None, column=None) -> DataFormatError:
-    """The error of a place."""
+    """The error of a row and column."""
     where = [] if row is None else [f"row {row + 1}"]
     where += [] if column is None else [f"column {column!r}"]
     return DataFormatError(", ".join(where) + ": " + problem if where else problem)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""File formats, those that are told apart more surely first."""
+"""File formats, those that are recognized more surely first."""
 
 from skstruct.datasets.formats import conll, csv_files, label_ranking, letters, libsvm, parquet
 from skstruct.datasets.formats.arff import dialects

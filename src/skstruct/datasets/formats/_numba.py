@@ -194,7 +194,7 @@ def read_dense_rows(text, n_columns, kinds, first, words, codes, values, starts,
     """Fill values, shape (n_rows, n_columns), of rows that end in LF.
 
     ``odd`` says which cells are left to Python; for those, ``starts`` and ``ends`` become their
-    places without the space around them. ``fine`` says of every row whether it has no
+    positions without the space around them. ``fine`` says of every row whether it has no
     quotes and the right number of cells; of others nothing else is filled.
     """
     at = 0

@@ -12,7 +12,7 @@ from skstruct.datasets.dataset import Dataset
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What a reader may be told; None leaves it to the reader.
+    """What is stated to a reader; None leaves it to the reader.
 
     Attributes
     ----------

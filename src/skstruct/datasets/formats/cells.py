@@ -88,7 +88,7 @@ def read_cell(task: str, text: str):
     Raises
     ------
     DataFormatError
-        Without a place, which the caller knows.
+        Without line and column, which the caller knows.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def ranks_of(groups, items) -> list[int]:
     >>> ranks_of((("c",), ("a", "d")), ("a", "b", "c", "d"))
     [2, 0, 1, 2]
     """
-    rank = {name: place for place, group in enumerate(groups, 1) for name in group}
+    rank = {name: position for position, group in enumerate(groups, 1) for name in group}
     return [rank.get(item, 0) for item in items]
 
 

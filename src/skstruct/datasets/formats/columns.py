@@ -124,7 +124,7 @@ def as_table(columns, n_rows: int, nominal=(), fail=None) -> tuple[Table, tuple[
     nominal : collection of names
         Columns that are meant to hold names; no remark on numbers among them.
     fail : callable, default=None
-        ``fail(problem, row, column)`` makes the error of a place.
+        ``fail(problem, row, column)`` makes the error of a cell.
     """
     data, remarks = np.empty((n_rows, len(columns))), []
     values: list[tuple[str, ...] | None] = []
@@ -135,8 +135,8 @@ def as_table(columns, n_rows: int, nominal=(), fail=None) -> tuple[Table, tuple[
             values.append(None)
             continue
         kept = tuple(sorted(text for text in column.texts if not is_missing(text)))
-        place = {text: code for code, text in enumerate(kept)}
-        codes = np.array([place.get(text, np.nan) for text in column.texts], dtype=np.float64)
+        code_of = {text: code for code, text in enumerate(kept)}
+        codes = np.array([code_of.get(text, np.nan) for text in column.texts], dtype=np.float64)
         data[:, j] = codes[column.codes] if len(codes) else np.nan
         values.append(kept)
         if len(kept) > max(MANY_TEXTS, n_rows // 2):
@@ -182,14 +182,14 @@ def numbers_among_names(column: TextColumn, fail=None) -> tuple[str, ...]:
     odd = commas[0] if is_comma else others[0]
     row = int(np.argmax(column.codes == column.texts.index(odd)))
     line = None if fail is None else fail("", row, column.name).line
-    place = f"row {row + 1}" if line is None else f"line {line}"
+    where = f"row {row + 1}" if line is None else f"line {line}"
     advice = (
         "decimal commas: write points"
         if is_comma
         else "correct it, or leave it empty if there is no value"
     )
     return (
-        f"The column {column.name!r} is read as names: {odd[:60]!r} in {place} is no number, and "
+        f"The column {column.name!r} is read as names: {odd[:60]!r} in {where} is no number, and "
         f"{n_numbers} of {len(kept)} values are. If it holds numbers: {advice}.",
     )
 

@@ -212,12 +212,12 @@ def read_csv(path, options: ReadOptions) -> Dataset:
 
     def fail(problem, row=None, column=None):
         line = None if row is None else line_of_row(path, separator, row)
-        place = None if column is None else header.index(column) + 1
-        return DataFormatError(problem, path=path, line=line, column=place)
+        number = None if column is None else header.index(column) + 1
+        return DataFormatError(problem, path=path, line=line, column=number)
 
-    told = {"name": stem(path), "format_name": "csv", "fail": fail, "remarks": remarks}
+    context = {"name": stem(path), "format_name": "csv", "fail": fail, "remarks": remarks}
     try:
-        return assemble(columns, n_rows, options, **told)
+        return assemble(columns, n_rows, options, **context)
     except DataFormatError as error:
         raise error.at(path=path) from None
 
@@ -335,14 +335,14 @@ class CsvBlocks:
             blocks where all cells are numbers.
         """
         self.bytes_read = 0
-        place = {name: self.names.index(name) for name in wanted}
+        index = {name: self.names.index(name) for name in wanted}
         width = len(self.names)
         for rows in row_blocks(self.path, self._separator, width, n_rows, self._seen):
             cells = list(zip(*rows))
             if rows:
                 yield (
                     len(rows),
-                    [_column(name, cells[place[name]], text) for name, text in wanted.items()],
+                    [_column(name, cells[index[name]], text) for name, text in wanted.items()],
                 )
 
     def _seen(self, n_bytes):
@@ -351,8 +351,8 @@ class CsvBlocks:
     def fail(self, problem, row=None, column=None) -> DataFormatError:
         """An error of the file, with the line where a row begins."""
         line = None if row is None else line_of_row(self.path, self._separator, row)
-        place = None if column is None else self.names.index(column) + 1
-        return DataFormatError(problem, path=self.path, line=line, column=place)
+        number = None if column is None else self.names.index(column) + 1
+        return DataFormatError(problem, path=self.path, line=line, column=number)
 
 
 def _column(name, cells, is_text):

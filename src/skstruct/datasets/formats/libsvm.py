@@ -108,7 +108,7 @@ def _split(start, lines):
 def _without_queries(tails, queries):
     """The pairs without ``qid:7`` before them, the query that a row of a ranking belongs to.
 
-    Where it is no number it stays, to be refused with its place.
+    Where it is no number it stays, to be refused with its line.
     """
     found = [_QUERY.match(tail) if "qid:" in tail else None for tail in tails]
     queries += [match[1] for match in found if match]

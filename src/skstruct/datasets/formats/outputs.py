@@ -41,8 +41,8 @@ def assemble(columns, n_rows, options, *, name, format_name, fail, remarks=()) -
     columns : list of NumberColumn and TextColumn
         Those of :func:`choose_targets` and the one of :func:`choose_row_names` are TextColumns.
     fail : callable
-        ``fail(problem, row=None, column=None)`` gives the error, with its place in the file;
-        ``column`` is a name.
+        ``fail(problem, row=None, column=None)`` gives the error, with its line and column in
+        the file; ``column`` is a name.
     """
     by_name = {column.name: column for column in columns}
     targets, guessed = choose_targets(list(by_name), options)

@@ -54,8 +54,8 @@ def read_parquet(path, options: ReadOptions) -> Dataset:
         columns = [
             as_column(name, frame.iloc[:, j], name in texts, fail) for j, name in enumerate(names)
         ]
-        told = {"name": stem(path), "format_name": "parquet", "fail": fail, "remarks": remarks}
-        return assemble(columns, len(frame), options, **told)
+        context = {"name": stem(path), "format_name": "parquet", "fail": fail, "remarks": remarks}
+        return assemble(columns, len(frame), options, **context)
     except DataFormatError as error:
         raise error.at(path=path) from None
 

@@ -269,9 +269,9 @@ def unlabelled_message(n: int) -> str:
 
 def left_out(n: int, error: DataFormatError, row: int) -> str:
     """The remark on rows that are left out."""
-    place = f"row {row + 1}" if error.line is None else f"line {error.line}"
+    where = f"row {row + 1}" if error.line is None else f"line {error.line}"
     some = "1 row without an output is" if n == 1 else f"{n:,} rows without an output are"
-    return f"{some} left out; the first is {place}."
+    return f"{some} left out; the first is {where}."
 
 
 def _problem(text, task, n_columns) -> str:

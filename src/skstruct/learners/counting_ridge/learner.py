@@ -27,7 +27,7 @@ EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
 
 
 class CountingRidge(CountingReader):
-    r"""Scores that put the truth one ahead of all other outputs on average: no search in training.
+    r"""Structured ridge regression (CSOP): the truth one ahead of other outputs on average.
 
     .. math:: \min_f \lambda \|f\|^2 + \frac{1}{2|\mathcal Y|} \sum_i \sum_{z \in \mathcal Y}
               \bigl(1 - \langle f(x_i), \psi(y_i) - \psi(z) \rangle\bigr)^2

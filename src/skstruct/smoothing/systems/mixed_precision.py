@@ -35,7 +35,7 @@ class MixedSystem(CholeskySystem):
     factors in double precision after all.
 
     Leaving rows out takes one refined solution for each row, exact as well, and at some twenty
-    times the price: a factor in double precision, packed, takes no more memory.
+    times the cost: a factor in double precision, packed, takes no more memory.
 
     Parameters
     ----------

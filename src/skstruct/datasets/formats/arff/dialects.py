@@ -27,7 +27,7 @@ _MEKA_OPTION = re.compile(r"-C\s+(-?\d{1,9})(?!\S)")
 def read_arff_data(path, options: ReadOptions) -> Dataset:
     """Read an ARFF file.
 
-    What is to be predicted is told by ``options.targets``; else it is the hierarchical class of
+    What is to be predicted is named by ``options.targets``; else it is the hierarchical class of
     CLUS, the labels of MULAN's list (given, or found beside the file), the attributes that
     MEKA's ``-C n`` in the name of the relation tells, or the last attribute. A comment
     ``% task: ranking`` in the header, as ``write_data`` makes it, tells the task.
@@ -322,7 +322,7 @@ def _label_list_beside(path):
 
 
 def read_mulan(path, options: ReadOptions) -> Dataset:
-    """Read an ARFF file whose labels are told by a list, by ``-C`` or by targets.
+    """Read an ARFF file whose labels are named by a list, by ``-C`` or by targets.
 
     Raises
     ------

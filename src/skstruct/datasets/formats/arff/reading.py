@@ -247,7 +247,7 @@ def read_arff(source) -> ArffTable:
     """Read an ARFF file.
 
     Dense and sparse rows; numeric, real, integer, nominal and string attributes; of CLUS also
-    ``key`` attributes, and a ``hierarchical`` class in the last place, declared by paths
+    ``key`` attributes, and a ``hierarchical`` class as the last attribute, declared by paths
     ``a/b/c`` or by arcs ``parent/child`` below ``root``, with ``?`` for no label at all.
     Anything else is an error.
 

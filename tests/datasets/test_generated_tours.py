@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Round trips of the made-up town against the list of all of them."""
+"""Round trips of made-up visitors against the list of all of them."""
 
 from itertools import combinations, permutations
 
@@ -9,26 +9,26 @@ import pytest
 from skstruct.datasets import make_tours
 
 
-def worth(town, tour, prizes):
+def worth(data, tour, prizes):
     """Prizes of the places less the length of the way around."""
-    stops = [town.places.index(name) for name in tour]
-    at = town.coordinates[stops]
+    stops = [data.places.index(name) for name in tour]
+    at = data.coordinates[stops]
     return prizes[stops].sum() - np.linalg.norm(at - np.roll(at, 1, axis=0), axis=1).sum()
 
 
 @pytest.mark.parametrize("n_places", [3, 4, 5])
 def test_no_tour_is_worth_more(n_places):
-    town = make_tours(20, n_places, 2, random_state=n_places)
+    data = make_tours(20, n_places, 2, random_state=n_places)
     every = [
         tour
         for size in range(3, n_places + 1)
-        for chosen in combinations(town.places, size)
+        for chosen in combinations(data.places, size)
         for tour in permutations(chosen)
     ]
-    for x, tour in zip(town.X, town.tours, strict=True):
-        prizes = x @ town.tastes
-        best = max(worth(town, other, prizes) for other in every)
-        assert worth(town, tour, prizes) == pytest.approx(best)
+    for x, tour in zip(data.X, data.tours, strict=True):
+        prizes = x @ data.tastes
+        best = max(worth(data, other, prizes) for other in every)
+        assert worth(data, tour, prizes) == pytest.approx(best)
 
 
 def test_the_same_again():
@@ -38,14 +38,14 @@ def test_the_same_again():
     assert make_tours(10, 6, noise=0.5, random_state=4).tours != first.tours
 
 
-def test_more_visitors_of_a_town():
-    town = make_tours(5, 6, 4, random_state=0)
-    more = make_tours(7, town=town, random_state=1)
+def test_more_visitors_of_a_model():
+    data = make_tours(5, 6, 4, random_state=0)
+    more = make_tours(7, model=data, random_state=1)
     assert more.X.shape == (7, 4)
-    assert more.places == town.places
-    assert more.coordinates is town.coordinates
-    assert more.tastes is town.tastes
-    assert {name for tour in more.tours for name in tour} <= set(town.places)
+    assert more.places == data.places
+    assert more.coordinates is data.coordinates
+    assert more.tastes is data.tastes
+    assert {name for tour in more.tours for name in tour} <= set(data.places)
 
 
 def test_noise_changes_what_places_are_worth():
@@ -66,7 +66,7 @@ def test_noise_changes_what_places_are_worth():
         ({"noise": -1}, "noise is finite and not negative; got -1"),
         ({"noise": np.nan}, "noise is finite and not negative; got nan"),
         ({"noise": "x"}, "noise is finite and not negative; got 'x'"),
-        ({"town": "x"}, "town is what make_tours gave before; got 'x'"),
+        ({"model": "x"}, "model is what make_tours gave before; got 'x'"),
     ],
 )
 def test_parameters_that_are_wrong(wrong, message):
