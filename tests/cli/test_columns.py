@@ -97,7 +97,7 @@ def test_constraints_add_up(run, fit):
     assert "row 0" not in run("predict", "m.model", "train.csv", *both, code=1).err
 
 
-def test_wrong_usage_and_bad_data_are_told_apart(run, fit):
+def test_wrong_usage_and_bad_data_are_distinguished(run, fit):
     train = write("train.csv", "x,y", *["0,p", "1,q"] * 4)
     fit(train)
     assert "no format 'nope'" in run("data", "check", train, "--format", "nope", code=2).err

@@ -204,7 +204,7 @@ def test_interruption_is_130(run, models, monkeypatch):
     run("predict", models["drinks.csv"], SAMPLES / "drinks.csv", code=130)
 
 
-def test_models_saved_from_python_are_told_apart(run):
+def test_models_saved_from_python_are_distinguished(run):
     from skstruct import ConditionalRiskMinimizer, save_model
 
     model = ConditionalRiskMinimizer(alpha=1.0).fit([[0.0], [1.0]], ["a", "b"])

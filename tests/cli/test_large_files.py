@@ -192,7 +192,7 @@ def test_rows_without_an_output_in_blocks(run):
     np.testing.assert_allclose(blocks[1], whole[1], rtol=1e-5, atol=1e-7)
 
 
-def test_what_is_wrong_in_a_late_block_is_told_with_its_line(run):
+def test_what_is_wrong_in_a_late_block_is_reported_with_its_line(run):
     for bad, message in (
         ({"x": "inf"}, "line 82, column 2: an infinite number"),
         ({"out": "a;;b"}, "line 82, column 6: a name is missing"),
@@ -209,7 +209,7 @@ def test_what_is_wrong_in_a_late_block_is_told_with_its_line(run):
         assert sorted(path.name for path in Path().iterdir()) == before
 
 
-def test_columns_of_too_many_names_are_told(run, monkeypatch):
+def test_columns_of_too_many_names_are_reported(run, monkeypatch):
     monkeypatch.setattr("skstruct.datasets.summaries.MOST_VALUES", 20)
     write("train.csv", {"name": [f"n{i}" for i in range(N_ROWS)], "x": range(N_ROWS),
                         "y": ["p", "q"] * (N_ROWS // 2)})  # fmt: skip
@@ -234,7 +234,7 @@ def test_large_files_are_read_in_blocks_and_small_ones_are_not(run, monkeypatch)
     assert "neighbors" in run("inspect", "m.model").out
 
 
-def test_learners_that_need_all_rows_are_told(run):
+def test_learners_that_need_all_rows_are_reported(run):
     write("train.csv", table("labels"))
     given = ("fit", "train.csv", "--target", "out", "--task", "labels", "-o", "m.model",
              "--block-rows", 9)  # fmt: skip

@@ -169,7 +169,7 @@ def test_sentences_in_all_their_forms(run, form):
     assert cells(model, found) == expected
 
 
-def test_sentences_that_are_none_are_told(run):
+def test_sentences_that_are_none_are_reported(run):
     run("fit", "-q", SAMPLES / "phrases.txt", "-o", "m.model", "--set", "lam=0.01")
     model = load_model("m.model")
     for X, problem in (

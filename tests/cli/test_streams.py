@@ -330,7 +330,7 @@ def test_wrong_sizes_of_blocks(run, model):
 
 
 # ---------------------------------------------------------------------- progress
-def test_rows_are_told_and_hidden_otherwise(run, model, shown_at_once, capsys):
+def test_rows_are_reported_and_hidden_otherwise(run, model, shown_at_once, capsys):
     from skstruct._arrays.progress import watching
     from skstruct.cli.terminal import rows_bar, watched
 

@@ -116,7 +116,7 @@ def test_long_cells_are_read(run, fit, length, quote):
     assert (summary["rows"], summary["nominal_columns"]) == (4, 1)
 
 
-def test_cells_beyond_all_measure_are_told(run, monkeypatch):
+def test_cells_beyond_all_measure_are_reported(run, monkeypatch):
     from skstruct.datasets.formats import csv_files as csv_rows
 
     monkeypatch.setattr(csv_rows, "MOST_CHARACTERS", 1000)
@@ -223,7 +223,7 @@ def test_rows_without_an_output_are_counted_or_left_out(run, ending):
     assert len(rows_of(run("predict", "m.model", name).out)) == 6  # all are predicted
 
 
-def test_wrong_cells_below_rows_that_are_left_out_are_told_at_their_line(run):
+def test_wrong_cells_below_rows_that_are_left_out_are_reported_at_their_line(run):
     write("some.csv", "x,y", "0,1.5", "1,", "2,2.5", "inf,3.5", "4,4")
     given = ("--target", "y", "--task", "regression", "--skip-unlabelled")
     assert "some.csv, line 5, column 1: an infinite" in run("data", "check", "some.csv", *given,
@@ -233,7 +233,7 @@ def test_wrong_cells_below_rows_that_are_left_out_are_told_at_their_line(run):
 
 
 # ---------------------------------------------------------------------- other formats
-def test_queries_of_libsvm_are_left_out_and_told(run):
+def test_queries_of_libsvm_are_left_out_and_reported(run):
     write("rank.svm", "1 qid:1 1:0.5 2:1", "0 qid:1 1:0.1", "2 qid:2 2:3 # doc 7", "1 qid:2")
     summary = json.loads(run("data", "check", "rank.svm", "--json").out)
     assert (summary["rows"], summary["columns"], summary["outputs"]) == (4, 2, 3)
@@ -313,7 +313,7 @@ def test_attributes_that_are_declared_twice_are_renamed(run):
 
 # ---------------------------------------------------------------------- full disks
 @pytest.mark.parametrize("command", ["fit", "report", "convert", "sample", "plot"])
-def test_a_full_disk_is_told_with_the_file(run, fit, monkeypatch, command):
+def test_a_full_disk_is_reported_with_the_file(run, fit, monkeypatch, command):
     fit("-q", write("train.csv", "x,y", *["0,p", "1,q"] * 4))
     Path("out.csv").write_text("old")
     before = sorted(os_listdir())

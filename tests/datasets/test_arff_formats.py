@@ -13,9 +13,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from skstruct.datasets.dataset import Dataset, Table
-from skstruct.datasets.formats.arff import dialects as arff
-from skstruct.datasets.formats.arff import dialects as clus
-from skstruct.datasets.formats.arff import dialects as mulan
+from skstruct.datasets.formats.arff.dialects import ARFF, CLUS, MULAN
 from skstruct.datasets.formats.arff.label_list import parse_label_list, write_label_list
 from skstruct.datasets.formats.base import ReadOptions
 from skstruct.datasets.reading import read_data
@@ -61,7 +59,7 @@ def saved(tmp_path):
 
 
 def test_the_last_attribute_is_the_output(saved):
-    data = arff.FORMAT.read(saved(IRIS), ReadOptions())
+    data = ARFF.read(saved(IRIS), ReadOptions())
     assert (data.name, data.format, data.task) == ("some", "arff", "classes")
     assert data.labels == ("setosa", "vir ginica")
     assert data.outputs.tolist() == ["setosa", "vir ginica", "setosa"]
@@ -72,16 +70,16 @@ def test_the_last_attribute_is_the_output(saved):
 
 def test_other_outputs_can_be_named(saved):
     path = saved(IRIS.replace("?", "3"))
-    data = arff.FORMAT.read(path, ReadOptions(targets=("width",), id_column="note"))
+    data = ARFF.read(path, ReadOptions(targets=("width",), id_column="note"))
     assert data.task == "regression"
     assert_array_equal(data.outputs, [[1], [2], [3]])
     assert data.inputs.names == ("kind", "class")
     assert data.index == ("x", "y", "z")
-    data = arff.FORMAT.read(path, ReadOptions(task="regression"))
+    data = ARFF.read(path, ReadOptions(task="regression"))
     assert data.labels == ("width",)
-    data = arff.FORMAT.read(path, ReadOptions(targets=("width",), task="classes"))
+    data = ARFF.read(path, ReadOptions(targets=("width",), task="classes"))
     assert data.outputs.tolist() == ["1", "2", "3"]
-    data = arff.FORMAT.read(path, ReadOptions(targets=()))
+    data = ARFF.read(path, ReadOptions(targets=()))
     assert data.outputs is None
     assert data.inputs.names == ("width", "kind", "class")
 
@@ -89,66 +87,66 @@ def test_other_outputs_can_be_named(saved):
 def test_rows_without_output(saved):
     head, body = IRIS.split("@data\n")
     none = head + "@data\n1,a,x,?\n2,b,y,?\n"
-    data = arff.FORMAT.read(saved(none), ReadOptions())
+    data = ARFF.read(saved(none), ReadOptions())
     assert data.outputs is None
     assert data.labels == ("setosa", "vir ginica")
     with pytest.raises(DataFormatError, match=r"some.arff: 1 rows have no value .* row 4"):
-        arff.FORMAT.read(saved(head + "@data\n" + body + "1,a,x,?\n"), ReadOptions())
+        ARFF.read(saved(head + "@data\n" + body + "1,a,x,?\n"), ReadOptions())
 
 
 def test_clus(saved):
-    data = clus.FORMAT.read(saved(TREE), ReadOptions())
+    data = CLUS.read(saved(TREE), ReadOptions())
     assert (data.format, data.task) == ("clus", "hierarchy")
     assert data.labels == ("a", "a/b", "c")
     assert data.edges == (("a", "a/b"),)
     assert data.outputs == [("a/b", "c"), ("a",)]
     assert data.index == ("r1", "r2")
     with pytest.raises(DataFormatError, match="no attribute is hierarchical"):
-        clus.FORMAT.read(saved(IRIS), ReadOptions())
+        CLUS.read(saved(IRIS), ReadOptions())
 
 
 def test_mulan_finds_its_list_beside_the_file(saved):
     saved('<labels><label name="sad"/><label name="happy"/></labels>', "music.xml")
-    data = mulan.FORMAT.read(saved(LABELS, "music-train.arff"), ReadOptions())
+    data = MULAN.read(saved(LABELS, "music-train.arff"), ReadOptions())
     assert (data.format, data.task, data.labels) == ("mulan", "labels", ("sad", "happy"))
     assert data.outputs == [("happy",), ("sad", "happy"), ()]
     assert data.inputs.names == ("x",)
-    assert arff.FORMAT.read(saved(LABELS, "music-test.arff"), ReadOptions()).format == "mulan"
+    assert ARFF.read(saved(LABELS, "music-test.arff"), ReadOptions()).format == "mulan"
 
 
 def test_mulan_nested_labels_are_a_hierarchy(saved):
     path = saved('<labels><label name="happy"><label name="sad"/></label></labels>', "list.xml")
-    data = mulan.FORMAT.read(saved(LABELS), ReadOptions(labels_file=path))
+    data = MULAN.read(saved(LABELS), ReadOptions(labels_file=path))
     assert data.task == "hierarchy"
     assert data.edges == (("happy", "sad"),)
     other = saved('<labels><label name="angry"/></labels>', "list.xml")
     with pytest.raises(DataFormatError, match="names 'angry', which is no attribute"):
-        mulan.FORMAT.read(saved(LABELS), ReadOptions(labels_file=other))
+        MULAN.read(saved(LABELS), ReadOptions(labels_file=other))
     with pytest.raises(DataFormatError, match="nothing tells the labels"):
-        mulan.FORMAT.read(saved(LABELS, "alone.arff"), ReadOptions())
+        MULAN.read(saved(LABELS, "alone.arff"), ReadOptions())
 
 
 def test_lists_of_other_labels_are_left_alone(saved):
     saved('<labels><label name="angry"/></labels>', "some.xml")
-    data = arff.FORMAT.read(saved(LABELS), ReadOptions())
+    data = ARFF.read(saved(LABELS), ReadOptions())
     assert (data.task, data.labels) == ("classes", ("0", "1"))
     assert any("some.xml lists labels of other names" in remark for remark in data.remarks)
 
 
 def test_meka_counts_from_the_first_or_the_last(saved):
     text = LABELS.replace("music", "'music: -C -2 -split 5'")
-    data = mulan.FORMAT.read(saved(text), ReadOptions())
+    data = MULAN.read(saved(text), ReadOptions())
     assert (data.task, data.labels) == ("labels", ("sad", "happy"))
-    data = mulan.FORMAT.read(saved(LABELS.replace("music", "'music: -C 1'")), ReadOptions())
+    data = MULAN.read(saved(LABELS.replace("music", "'music: -C 1'")), ReadOptions())
     assert (data.task, data.labels) == ("regression", ("x",))
     with pytest.raises(DataFormatError, match="-C 7, and there are 3 attributes"):
-        mulan.FORMAT.read(saved(LABELS.replace("music", "'music: -C 7'")), ReadOptions())
+        MULAN.read(saved(LABELS.replace("music", "'music: -C 7'")), ReadOptions())
 
 
 def test_a_taxonomy_beside(saved):
     edges = saved("happy,sad\nmood,happy\n", "mood.edges")
     options = ReadOptions(targets=("sad", "happy"), edges_file=edges)
-    data = arff.FORMAT.read(saved(LABELS), options)
+    data = ARFF.read(saved(LABELS), options)
     assert data.task == "hierarchy"
     assert data.labels == ("sad", "happy", "mood")
 
@@ -159,17 +157,17 @@ def test_a_taxonomy_beside(saved):
      (LABELS.replace("music", "'m: -C 2'"), (False, True, True)),
      ("a,b\n1,2\n", (False, False, False)), ("% note\n@RELATION x", (False, False, True))],
 )  # fmt: skip
-def test_formats_are_told_apart(text, which):
-    formats = (clus.FORMAT, mulan.FORMAT, arff.FORMAT)
+def test_formats_are_recognized(text, which):
+    formats = (CLUS, MULAN, ARFF)
     assert tuple(f.sniff("some.txt", text.splitlines()) for f in formats) == which
 
 
 @pytest.mark.parametrize("text", [IRIS, TREE, LABELS.replace("music", "'m: -C -2'")])
 def test_written_data_read_back(saved, text):
-    data = arff.FORMAT.read(saved(text), ReadOptions())
+    data = ARFF.read(saved(text), ReadOptions())
     file = io.StringIO()
-    arff.FORMAT.write(data, file)
-    again = arff.FORMAT.read(saved(file.getvalue()), ReadOptions())
+    ARFF.write(data, file)
+    again = ARFF.read(saved(file.getvalue()), ReadOptions())
     same(data, again)
 
 
@@ -188,8 +186,8 @@ def test_several_numbers_and_sparse_inputs(saved):
     Y = np.array([[0.1, 1], [2, 3]])
     data = Dataset("d", "arff", "regression", inputs, Y, ("u", "v"), index=("1", "2"))
     file = io.StringIO()
-    arff.FORMAT.write(data, file)
-    again = arff.FORMAT.read(saved(file.getvalue()), ReadOptions())
+    ARFF.write(data, file)
+    again = ARFF.read(saved(file.getvalue()), ReadOptions())
     same(data, again)
     assert_array_equal(again.outputs, Y)
 

@@ -203,7 +203,7 @@ def test_nothing_is_written_if_the_taxonomy_cannot_be(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_formats_are_told_apart():
+def test_formats_are_distinguished():
     assert FORMAT.sniff("x.txt", ["1,3 1:0.5 4:2", " 2:1", "3:4"])
     assert FORMAT.sniff("x.svm", ["1,3 1:0.5 4:2", "3"])
     assert not FORMAT.sniff("x.txt", ["a,b", "1,2"])

@@ -45,7 +45,7 @@ def test_unknown_words(tmp_path):
         write_data(DATA, tmp_path / "d.xls")
 
 
-def test_formats_that_cannot_be_told(tmp_path):
+def test_formats_that_cannot_be_recognized(tmp_path):
     (tmp_path / "d").write_text("just words\n")
     with pytest.raises(DataFormatError, match="cannot be recognized from the first lines; name it"):
         read_data(tmp_path / "d")
@@ -66,7 +66,7 @@ def test_formats_that_cannot_be_told(tmp_path):
         ("d.csv", "1,2,y\n0.5,2,1\n", "csv"),
     ],
 )
-def test_formats_are_told_apart(tmp_path, name, text, format):
+def test_formats_are_distinguished(tmp_path, name, text, format):
     (tmp_path / name).write_text(text)
     data = read_data(tmp_path / name)
     assert data.format == format

@@ -44,7 +44,7 @@ class Unhashable(list):
     """A kernel that compares by value."""
 
 
-def test_kernels_are_told_apart_by_all_that_they_say():
+def test_kernels_are_distinguished_by_all_that_they_say():
     long = "a name of far more than forty letters, of kernel number "
     search = LeaveOutSearch()
     for kernel in (Unhashable([1]), long + "1", long + "2"):

@@ -62,7 +62,7 @@ def test_single_precision_is_close():
     np.testing.assert_allclose(single.predict(X), LinearRidge().fit(X, T).predict(X), atol=1e-3)
 
 
-def test_a_looser_tolerance_ends_earlier_and_too_few_steps_are_told():
+def test_a_looser_tolerance_ends_earlier_and_too_few_steps_are_reported():
     X, T, _ = case(3)
     assert LinearRidge(0.1, tol=0.1).fit(X, T).n_iter_ < LinearRidge(0.1).fit(X, T).n_iter_
     with pytest.warns(ConvergenceWarning, match="after 2 steps"):

@@ -122,7 +122,7 @@ def test_a_pickled_part_of_a_table_carries_its_rows_only():
     assert max(sizes) < 130_000  # 12,500 rows of 8 bytes
 
 
-def test_columns_told_by_folders(tmp_path):
+def test_columns_stated_by_folders(tmp_path):
     from pyarrow import dataset
 
     dataset.write_dataset(

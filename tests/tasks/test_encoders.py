@@ -115,7 +115,7 @@ def test_numbered_features_that_a_sparse_file_does_not_reach_are_zero():
         TableEncoder().fit(train).transform(named)
 
 
-def test_missing_columns_and_texts_for_numbers_are_told():
+def test_missing_columns_and_texts_for_numbers_are_reported():
     table = Table(("a", "b"), (None, None), np.zeros((2, 2)))
     encoder = TableEncoder().fit(table)
     with pytest.raises(DataFormatError, match=r"reads 2 columns, and 1 of them .*'b'"):

@@ -78,7 +78,7 @@ def test_the_learner_that_is_taken():
     assert default_learner(many)[0] == "kernel"  # by landmarks
 
 
-def test_unknown_learners_and_parameters_are_told():
+def test_unknown_learners_and_parameters_are_reported():
     space = space_for(data_of("labels"))
     with pytest.raises(ValueError, match=r"no learner 'kernal'.* Did you mean 'kernel'"):
         make_learner("kernal", space)

@@ -104,7 +104,7 @@ def equal_rows(*tables, starts=None) -> np.ndarray | None:
         hashes[0] = _of_sequences(hashes[0], np.asarray(starts))
     key = hashes[0]
     for other in hashes[1:]:
-        key = _mixed(key) + other
+        key = mixed(key) + other
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
     if len(first) == len(key):
         return None
@@ -172,7 +172,7 @@ def _hashed(table) -> np.ndarray:
         table = np.unique(table.astype(str), return_inverse=True)[1].reshape(table.shape)
     if sparse.issparse(table):
         factors = _odd(table.shape[1])[table.indices]
-        values = np.where(table.data == 0, np.uint64(0), _mixed(_bits(table.data)) * factors)
+        values = np.where(table.data == 0, np.uint64(0), mixed(_bits(table.data)) * factors)
         ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
         return ends[table.indptr[1:]] - ends[table.indptr[:-1]]
     n, p = table.shape
@@ -180,7 +180,7 @@ def _hashed(table) -> np.ndarray:
     step = max(1, HASH_BLOCK // max(1, p))
     for start in range(0, n, step):
         rows = slice(start, start + step)
-        hashes[rows] = (_mixed(_bits(table[rows])) * factors).sum(axis=1, dtype=np.uint64)
+        hashes[rows] = (mixed(_bits(table[rows])) * factors).sum(axis=1, dtype=np.uint64)
     return hashes
 
 
@@ -189,8 +189,8 @@ def _bits(values) -> np.ndarray:
     return (np.ascontiguousarray(values, dtype=np.float64) + 0.0).view(np.uint64)
 
 
-def _mixed(bits) -> np.ndarray:
-    """Every bit of the result depends on all of the argument (Steele, Lea and Flood, 2014)."""
+def mixed(bits) -> np.ndarray:
+    """The last step of splitmix64 on uint64: every bit depends on all bits of the argument."""
     bits = (bits ^ (bits >> np.uint64(30))) * SPLITMIX[0]
     bits = (bits ^ (bits >> np.uint64(27))) * SPLITMIX[1]
     return bits ^ (bits >> np.uint64(31))
@@ -207,9 +207,9 @@ def _of_sequences(hashes, starts) -> np.ndarray:
     position = np.arange(len(hashes), dtype=np.uint64) - np.repeat(starts[:-1], lengths).astype(
         np.uint64
     )
-    ends = np.cumsum(_mixed(hashes + _mixed(position)), dtype=np.uint64)
+    ends = np.cumsum(mixed(hashes + mixed(position)), dtype=np.uint64)
     ends = np.concatenate([np.zeros(1, np.uint64), ends])
-    return ends[starts[1:]] - ends[starts[:-1]] + _mixed(lengths.astype(np.uint64))
+    return ends[starts[1:]] - ends[starts[:-1]] + mixed(lengths.astype(np.uint64))
 
 
 def _same(table, a, b) -> np.ndarray:

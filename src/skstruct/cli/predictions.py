@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import gzip
-import io
 import json
-import lzma
 import shutil
 import sys
 import tempfile
@@ -26,15 +23,14 @@ from skstruct._files.atomic import replacing
 from skstruct.cli.exit_codes import writing
 from skstruct.cli.terminal import plain
 from skstruct.datasets.dataset import Dataset
-from skstruct.datasets.files import bare_name
-from skstruct.datasets.formats.cells import ranked_items, write_cell
+from skstruct.datasets.files import bare_name, packing
+from skstruct.datasets.formats.cells import NUMBERS, ONE_NAME, ranked_items, write_cell
 from skstruct.datasets.formats.columns import harmless
 from skstruct.datasets.formats.conll import write_conll
 from skstruct.datasets.formats.parquet import need_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.tolerances import REPORTED_GAP
 
-NUMBERS = ("regression", "histogram")
 OWN = ("row", "rank", "risk", "cost", "gap", "for", "against")  # columns beside predictions
 
 
@@ -209,7 +205,7 @@ def _output_cells(task_model, output):
     if task_model.task_ == "ranking":
         groups = ranked_items(output, task_model.targets_)
         return [[group[0] if len(group) == 1 else list(group) for group in groups]]
-    if task_model.task_ in ("classes", "ordinal"):
+    if task_model.task_ in ONE_NAME:
         return [str(output)]
     return [[str(name) for name in output]]
 
@@ -325,22 +321,9 @@ def _file(path, style):
     if style.kind == "parquet":
         with replacing(path, "wb") as file, contextlib.closing(_Parquet(file)) as writer:
             yield writer
-    elif path.suffix in (".gz", ".xz"):
-        with replacing(path, "wb") as raw, _packing(path, raw) as packed:
-            text = io.TextIOWrapper(packed, encoding="utf-8", newline="")
-            try:
-                yield _Text(text, style)
-            finally:
-                text.detach()  # what it wrote to is closed below
     else:
-        with replacing(path) as file:
+        with packing(path) as file:
             yield _Text(file, style)
-
-
-def _packing(path, raw):
-    if path.suffix == ".xz":
-        return lzma.LZMAFile(raw, "wb")
-    return gzip.GzipFile("", "wb", fileobj=raw, mtime=0)  # the same rows give the same bytes
 
 
 class _Text:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import gzip
+import io
 import lzma
 import os
 import re
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from skstruct._arrays.progress import working
+from skstruct._files.atomic import replacing
 from skstruct.exceptions import DataFormatError, MissingDataError
 
 _OPENERS = {".xz": lzma.open, ".gz": gzip.open}
@@ -95,6 +97,26 @@ def open_binary(path):
     """A file opened for reading bytes, unpacked if its name ends in .xz or .gz."""
     path = Path(path)
     return _OPENERS.get(path.suffix, open)(path, "rb")
+
+
+@contextlib.contextmanager
+def packing(path, text_type=io.TextIOWrapper):
+    """A text file to write, whole or not at all, packed if its name ends in .xz or .gz.
+
+    Line ends are written as given, and ``file.buffer`` takes bytes. The same text gives the same
+    bytes: no name and no time.
+    """
+    with replacing(path, "wb") as raw, contextlib.ExitStack() as stack:
+        target = raw
+        if path.suffix == ".gz":
+            target = stack.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
+        elif path.suffix == ".xz":
+            target = stack.enter_context(lzma.LZMAFile(raw, "wb"))
+        text = text_type(target, encoding="utf-8", newline="")
+        try:
+            yield text
+        finally:
+            text.detach()  # or it would close what has to be flushed to the disk
 
 
 # Lines of a text file, whatever its bytes: sound, or refused in one line that says where.

@@ -9,6 +9,7 @@ import numpy as np
 
 from skstruct.datasets.dataset import TASKS
 from skstruct.datasets.formats.base import ReadOptions
+from skstruct.datasets.formats.cells import ONE_NAME
 from skstruct.datasets.formats.columns import (
     MANY_TEXTS,
     Codes,
@@ -131,9 +132,6 @@ class TextSummary:
 
 
 # What is to be known of outputs, from one block of rows after the other: their task and names.
-
-
-ONE_NAME = ("classes", "ordinal")
 
 
 class TaskGuess:

@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import gzip
 import io
-import lzma
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from skstruct._files.atomic import replacing
 from skstruct.datasets.dataset import Dataset
-from skstruct.datasets.files import bare_name, stem
+from skstruct.datasets.files import bare_name, packing, stem
 from skstruct.datasets.formats.base import Format
 from skstruct.datasets.formats.csv_writing import write_csv
 from skstruct.datasets.formats.edges import path_edges, write_edges
@@ -66,10 +62,10 @@ def write_data(
     edges = io.StringIO()
     try:
         write_edges(_edges_to_write(dataset, chosen), edges)  # what is wrong with them, first
-        with _packed(path) as file:
+        with packing(path, _PlainText) as file:
             write(dataset, file)
         if edges.getvalue():
-            with _packed(path.with_name(stem(path) + ".edges")) as file:
+            with packing(path.with_name(stem(path) + ".edges"), _PlainText) as file:
                 file.write(edges.getvalue())
     except UnicodeEncodeError as error:
         problem = f"{error.object[error.start : error.end]!r} cannot be written as UTF-8"
@@ -123,22 +119,6 @@ def _edges_to_write(dataset, chosen):
     except DataFormatError:  # names that are no paths
         return dataset.edges
     return () if set(implied) == set(dataset.edges) else dataset.edges
-
-
-@contextlib.contextmanager
-def _packed(path):
-    """A text file to write, its line ends as given; ``file.buffer`` takes bytes."""
-    with replacing(path, "wb") as raw, contextlib.ExitStack() as stack:
-        target = raw
-        if path.suffix == ".gz":  # no name and no time, so that the same data give the same bytes
-            target = stack.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
-        elif path.suffix == ".xz":
-            target = stack.enter_context(lzma.LZMAFile(raw, "wb"))
-        text = _PlainText(target, encoding="utf-8", newline="")
-        try:
-            yield text
-        finally:
-            text.detach()  # or it would close what has to be flushed to the disk
 
 
 class _PlainText(io.TextIOWrapper):

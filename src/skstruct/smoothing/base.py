@@ -64,7 +64,29 @@ class KeepsEngine:
         return other
 
 
-class WeightedMean(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SparseRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Reads dense or sparse rows of inputs, and any number of targets."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _read(self, X, y):
+        """Inputs and targets as arrays."""
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
+        )
+        return narrow_indices(X), y
+
+    def _checked(self, X):
+        """Inputs to predict for, of a fitted model."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return narrow_indices(X)
+
+
+class WeightedMean(SparseRegressor):
     """Smoothers that average training targets with weights they can write down.
 
     A child brings ``_learn(X, targets, sample_weight)``, which keeps ``X_fit_``, and
@@ -73,18 +95,10 @@ class WeightedMean(MultiOutputMixin, RegressorMixin, BaseEstimator):
     training row of the same group has no weight. Targets are dense, (n, q) or (n,).
     """
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @reported
     def fit(self, X, y, sample_weight=None):
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
-        )
-        X = narrow_indices(X)
+        X, y = self._read(X, y)
         self.sample_weight_ = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if not self.sample_weight_.any():
             raise ValueError("All sample weights are zero.")
@@ -126,24 +140,36 @@ class WeightedMean(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _average(self, X, own=None, groups=None):
         return self._weigh(X, own, groups) @ self.targets_
 
-    def _checked(self, X):
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return narrow_indices(X)
-
     def _group_numbers(self, groups):
         """A number for the group of each training row; None makes each row a group."""
         check_is_fitted(self)
         n = len(self.targets_)
-        groups = np.arange(n) if groups is None else np.asarray(groups)
-        if groups.shape != (n,):
-            raise ValueError(
-                f"groups has shape {groups.shape}; one entry for each of {n} rows expected."
-            )
-        numbers = np.unique(groups, return_inverse=True)[1]
-        if np.count_nonzero(np.bincount(numbers, self.sample_weight_)) < 2:
-            raise ValueError("All rows are in one group: leaving it out leaves nothing.")
-        return numbers
+        return group_numbers(np.arange(n) if groups is None else groups, n, self.sample_weight_)
+
+
+def _numbered(groups, n: int) -> np.ndarray:
+    """A number from 0 for the group of each row, given one label per row."""
+    groups = np.asarray(groups)
+    if groups.shape != (n,):
+        raise ValueError(
+            f"groups has shape {groups.shape}; one entry for each of {n} rows expected."
+        )
+    return np.unique(groups, return_inverse=True)[1].reshape(-1)
+
+
+def group_numbers(groups, n: int, weight=None) -> np.ndarray:
+    """A number from 0 for the group of each row; at least two groups have weight."""
+    number = _numbered(groups, n)
+    if np.count_nonzero(np.bincount(number, weight)) < 2:
+        raise ValueError("All rows are in one group: leaving it out leaves nothing.")
+    return number
+
+
+def group_rows(groups, n: int) -> list[np.ndarray]:
+    """The rows of each group, given one group label per row."""
+    number = _numbered(groups, n)
+    order = np.argsort(number, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
 
 
 def _dense(targets):

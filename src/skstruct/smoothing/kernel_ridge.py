@@ -7,18 +7,17 @@ import copy
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import working
-from skstruct._arrays.rows import narrow_indices
 from skstruct.kernels.inputs import InputKernel
+from skstruct.smoothing.base import SparseRegressor, group_rows
 from skstruct.smoothing.planning import check_fits, check_precision, check_system_name, plan
 from skstruct.smoothing.systems import CholeskySystem, SpectralSystem
 
 
-class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class KernelMachine(SparseRegressor):
     """Predictions k(x, x_i) @ dual_coef_, in blocks of rows.
 
     A child has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``, ``memory`` and, if it
@@ -32,20 +31,12 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._precomputed
         return tags
 
     @property
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def _read(self, X, y):
-        """Inputs and targets as arrays."""
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
-        )
-        return narrow_indices(X), y
 
     def _settle_kernel(self, X, sample_weight=None):
         """The kernel with its parameters settled on the training rows."""
@@ -61,11 +52,6 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         trace = float(self.system_.values_.clip(min=0).sum())
         return trace, -2.0 * self.system_.lowest_
-
-    def _checked(self, X):
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return narrow_indices(X)
 
     def predict(self, X):
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
@@ -91,7 +77,7 @@ class KernelMachine(MultiOutputMixin, RegressorMixin, BaseEstimator):
 # Kernel ridge regression as a smoother: signed weights, closed-form leave-out.
 
 
-__all__ = ["KernelRidge", "check_alpha", "check_system_name", "group_rows"]
+__all__ = ["KernelRidge", "check_alpha", "check_system_name"]
 
 
 class KernelRidge(KernelMachine):
@@ -351,15 +337,3 @@ def check_alpha(alpha):
     if np.isnan(values).any() or (values <= 0).any():
         raise ValueError(f"alpha must be positive; got {alpha!r}.")
     return float(values) if values.ndim == 0 else values
-
-
-def group_rows(groups, n: int) -> list[np.ndarray]:
-    """The rows of each group, given one group label per row."""
-    groups = np.asarray(groups)
-    if groups.shape != (n,):
-        raise ValueError(
-            f"groups has shape {groups.shape}; one entry for each of {n} rows expected."
-        )
-    _, number = np.unique(groups, return_inverse=True)
-    order = np.argsort(number, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(number[order])) + 1)

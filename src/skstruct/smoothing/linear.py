@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skstruct._arrays.rows import narrow_indices
-from skstruct.smoothing.kernel_ridge import check_alpha, group_rows
+from skstruct.smoothing.base import SparseRegressor, group_rows
+from skstruct.smoothing.kernel_ridge import check_alpha
 from skstruct.smoothing.systems.normal_equations import COLUMNS_AT_ONCE, NormalEquations
 from skstruct.tolerances import SMALLEST_ALPHA
 
@@ -23,7 +23,7 @@ JUDGED, FEWEST = 10_000, 1_000  # rows at most, and at least, of a single fold t
 LOOSE, PATH_DTYPE = 0.03, np.float32  # along a path: decisions do not see more
 
 
-class LinearRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class LinearRidge(SparseRegressor):
     r"""Ridge regression on sparse features, all targets at once.
 
     .. math:: \min_{W, b} \sum_i s_i \|x_i W + b - t_i\|^2 + \alpha \|W\|^2
@@ -93,11 +93,6 @@ class LinearRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.max_iter = max_iter
         self.dtype = dtype
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     kernel, kernel_ = "linear", None  # whose ridge regression it is
     path_is_costly = True  # small penalties take many steps

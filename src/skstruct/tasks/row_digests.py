@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.memory import row_blocks
+from skstruct._arrays.rows import mixed
 
 MOST_DIGESTS = 1 << 16  # rows that a model remembers, by 16 bytes each
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -31,25 +32,18 @@ def row_digests(X) -> np.ndarray:
         row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         sums = np.zeros(X.shape[0], dtype=np.uint64)
         np.add.at(sums, row, _entries(X.data, X.indices))
-        return _mixed(sums)
+        return mixed(sums)
     if isinstance(X, np.ndarray):
         columns, sizes = np.arange(X.shape[1]), (len(X), 32 * X.shape[1], _BUDGET)
         parts = [_entries(X[rows], columns).sum(axis=1) for rows in row_blocks(*sizes)]
-        return _mixed(np.concatenate([np.empty(0, dtype=np.uint64), *parts]))
+        return mixed(np.concatenate([np.empty(0, dtype=np.uint64), *parts]))
     return np.array([_of_sequence(tokens) for tokens in X], dtype=np.uint64)
 
 
 def _entries(values, columns):
     values = np.ascontiguousarray(values, dtype=np.float64)
-    bits = values.view(np.uint64) ^ _mixed((columns + 1).astype(np.uint64) * _STEP)
-    return np.where(values != 0, _mixed(bits), np.uint64(0))
-
-
-def _mixed(z):
-    """The last step of splitmix64: every bit of the result depends on every bit of z."""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    bits = values.view(np.uint64) ^ mixed((columns + 1).astype(np.uint64) * _STEP)
+    return np.where(values != 0, mixed(bits), np.uint64(0))
 
 
 def _of_sequence(tokens):

@@ -166,6 +166,15 @@ def _is_space(c):
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
+def _index(text, at):
+    """A number of up to nine digits, and what follows it."""
+    index, end = 0, at + 9
+    while at < end and 48 <= text[at] <= 57:
+        index, at = 10 * index + np.int64(text[at]) - 48, at + 1
+    return index, at
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
 def _read_cell(text, start, end, j, kinds, first, words, codes):
     """Whether this cell of column j is plain, and its value."""
     if start < end and text[start] == 63 and end - start == 1:  # "?"
@@ -293,10 +302,9 @@ def _next_pair(text, at, is_first):
 @nb.njit(cache=True, nogil=True)
 def _pair(text, at):
     """Position, start and end of the value, and what follows; the position -1 if not sound."""
-    j, n_digits = 0, 0
-    while 48 <= text[at] <= 57 and n_digits < 9:
-        j, n_digits, at = 10 * j + np.int64(text[at]) - 48, n_digits + 1, at + 1
-    if n_digits == 0 or not _is_space(text[at]):
+    begin = at
+    j, at = _index(text, at)
+    if at == begin or not _is_space(text[at]):
         return -1, at, at, at
     start = _past_space(text, at)
     at = start
@@ -335,9 +343,7 @@ def read_svm_rows(text, indices, values, last, fine):
                 at += 1
             if text[at] == 10:
                 break
-            index, n_digits = 0, 0
-            while 48 <= text[at] <= 57 and n_digits < 9:
-                index, n_digits, at = 10 * index + np.int64(text[at]) - 48, n_digits + 1, at + 1
+            index, at = _index(text, at)
             if text[at] != 58 or index <= before:  # ":"
                 sound = False
                 break

@@ -28,8 +28,8 @@ import numpy as np
 from skstruct.datasets.formats.columns import is_missing
 from skstruct.exceptions import DataFormatError
 
-_ONE_NAME = ("classes", "ordinal")
-_NUMBERS = ("regression", "histogram")
+ONE_NAME = ("classes", "ordinal")  # tasks with one name for each row
+NUMBERS = ("regression", "histogram")
 _ESCAPED = "\\;>= "  # what may follow a backslash, whatever the task
 
 
@@ -58,9 +58,9 @@ def write_cell(task: str, output) -> str:
     >>> write_cell("labels", ("NA",))
     '\\NA'
     """
-    if task in _ONE_NAME:
+    if task in ONE_NAME:
         return str(output)
-    if task in _NUMBERS:
+    if task in NUMBERS:
         return " ".join(repr(float(number)) for number in np.ravel(output))
     text = _joined(task, output)
     return "\\" + text if _says_missing(text) else text
@@ -99,9 +99,9 @@ def read_cell(task: str, text: str):
     >>> read_cell("labels", "")
     ()
     """
-    if task in _ONE_NAME:
+    if task in ONE_NAME:
         return text
-    if task in _NUMBERS:
+    if task in NUMBERS:
         return tuple(_number(piece) for piece in text.split())
     text = _present(task, text)
     if task == "sequence":

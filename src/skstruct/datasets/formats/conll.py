@@ -82,21 +82,15 @@ def _some(n, what):
 
 def _conllu_sentences(lines):
     """Lists of words, each of ten fields, and how many contracted and empty ones there were."""
-    sentences: list[list[list[str]]] = []
-    inside, n_contracted, n_empty = False, 0, 0
+    sentences: list[list[list[str]]] = [[]]
+    n_contracted = n_empty = 0
     for number, line in enumerate(lines, 1):
         if not line.strip():
-            inside = False
+            sentences += [[]] if sentences[-1] else []
             continue
         if line[0] == "#":
             continue
-        fields = [field.strip(" ") for field in line.split("\t")]
-        if len(fields) != len(CONLLU_COLUMNS):
-            raise DataFormatError(
-                f"expected {len(CONLLU_COLUMNS)} fields, got {len(fields)}", line=number
-            )
-        if "" in fields:
-            raise DataFormatError("an empty field", line=number, column=fields.index("") + 1)
+        fields = _fields(line, "\t", len(CONLLU_COLUMNS), number)
         kind = _CONLLU_ID.fullmatch(fields[0])
         if kind is None:
             problem = f"an ID is 1, 1-2 or 1.1, got {fields[0][:60]!r}"
@@ -105,13 +99,27 @@ def _conllu_sentences(lines):
             n_contracted += kind[1][0] == "-"
             n_empty += kind[1][0] == "."
             continue
-        if not inside:
-            sentences.append([])
-            inside = True
         sentences[-1].append(fields)
-    if not sentences:
+    return _not_empty(sentences), n_contracted, n_empty
+
+
+def _not_empty(sentences):
+    """Without the last one if it has no tokens; an error if no one has."""
+    if not sentences[0]:
         raise DataFormatError("the file has no tokens")
-    return sentences, n_contracted, n_empty
+    return sentences if sentences[-1] else sentences[:-1]
+
+
+def _fields(line, separator, width, number):
+    """The fields of a line, of which there are ``width``, or any number if that is 0."""
+    fields = [field.strip(" ") for field in line.split(separator)]
+    if separator == " ":
+        fields = [field for field in fields if field]
+    if len(fields) != (width or len(fields)):
+        raise DataFormatError(f"expected {width} fields, got {len(fields)}", line=number)
+    if "" in fields:
+        raise DataFormatError("an empty field", line=number, column=fields.index("") + 1)
+    return fields
 
 
 def _conllu_tag_column(options):
@@ -175,29 +183,18 @@ def read_conll(path, options: ReadOptions) -> Dataset:
 
 def _sentences(lines):
     """Lists of tuples of fields, and how many fields a token has."""
-    sentences: list[list[tuple[str, ...]]] = []
-    separator, width, inside = None, 0, False
+    sentences: list[list[tuple[str, ...]]] = [[]]
+    separator, width = None, 0
     for number, line in enumerate(lines, 1):
         if not line.strip(_BLANK) or line.startswith(DOCUMENT):
-            inside = False
+            sentences += [[]] if sentences[-1] else []
             continue
         if not width:
             separator = "\t" if "\t" in line else " "
-        fields = [field.strip(" ") for field in line.split(separator)]
-        if separator == " ":
-            fields = [field for field in fields if field]
-        elif "" in fields:
-            raise DataFormatError("an empty field", line=number, column=fields.index("") + 1)
-        if len(fields) != (width or len(fields)):
-            raise DataFormatError(f"expected {width} fields, got {len(fields)}", line=number)
+        fields = _fields(line, separator, width, number)
         width = len(fields)
-        if not inside:
-            sentences.append([])
-            inside = True
         sentences[-1].append(tuple(fields))
-    if not sentences:
-        raise DataFormatError("the file has no tokens")
-    return sentences, width
+    return _not_empty(sentences), width
 
 
 def _tag_column(n_columns, options):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from skstruct.datasets.files import read_lines
 from skstruct.exceptions import DataFormatError
 
-MAX_DEPTH = 200  # of a path; all beginnings of it are labels
+MAX_DEPTH = 200  # of a path, or of labels within each other; all beginnings are labels
 
 
 def read_edges(path) -> tuple[tuple[str, str], ...]:

@@ -146,7 +146,30 @@ class NystroemMap:
 _KEPT = ("kernel", "landmarks", "residual", "dtype", "device")
 
 
-class FourierMap:
+class _ExplicitMap:
+    """Features that are values of their own: nothing is left to multiply by."""
+
+    dtype: str
+    device: str | None
+
+    @property
+    def backend(self):
+        return backend_for(self.device)
+
+    def values(self, X, dtype="float64"):
+        """Features of the rows of X; shape (n, m)."""
+        raise NotImplementedError
+
+    def features(self, X, dtype=None):
+        """The same, in the precision of the sums when None."""
+        return self.values(X, self.dtype if dtype is None else dtype)
+
+    def readout(self, coef):
+        """The coefficients themselves."""
+        return coef
+
+
+class FourierMap(_ExplicitMap):
     r"""Random features :math:`\sqrt{2/m} \cos(\omega_j' x + b_j)` of the Gaussian kernel [1]_.
 
     References
@@ -179,10 +202,6 @@ class FourierMap:
         """Number of features."""
         return len(self.offsets)
 
-    @property
-    def backend(self):
-        return backend_for(self.device)
-
     def values(self, X, dtype="float64"):
         """z(x) of the rows of X; shape (n, m)."""
         backend = self.backend
@@ -194,16 +213,8 @@ class FourierMap:
         Z *= np.sqrt(2.0 / self.width)
         return backend.asarray(Z, dtype)
 
-    def features(self, X, dtype=None):
-        """The same, in the precision of the sums when None."""
-        return self.values(X, self.dtype if dtype is None else dtype)
 
-    def readout(self, coef):
-        """The coefficients themselves."""
-        return coef
-
-
-class LinearMap:
+class LinearMap(_ExplicitMap):
     """The inputs themselves: ridge regression in the primal, without anything left out.
 
     Parameters
@@ -239,24 +250,12 @@ class LinearMap:
         """Number of features."""
         return self.n_features
 
-    @property
-    def backend(self):
-        return backend_for(self.device)
-
     def values(self, X, dtype="float64"):
         """The rows of X, centred; shape (n, p)."""
         backend = self.backend
         X = backend.asarray(X.toarray() if sparse.issparse(X) else X, "float64")
         X = X * 1.0 if self.centre is None else X - backend.asarray(self.centre)  # a copy
         return backend.asarray(X, dtype)
-
-    def features(self, X, dtype=None):
-        """The same, in the precision of the sums when None."""
-        return self.values(X, self.dtype if dtype is None else dtype)
-
-    def readout(self, coef):
-        """The coefficients themselves."""
-        return coef
 
 
 def _checked_backend(device, X):

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import parse_memory, row_blocks
 from skstruct.backends import is_tensor
+from skstruct.smoothing.base import group_numbers
 from skstruct.smoothing.nystroem.sums import Stats, merged
 
 
@@ -166,19 +167,6 @@ def together(groups) -> list[np.ndarray]:
 
 FOLDS = 10  # sets of groups at most
 LARGEST_GROUP = 2000  # rows: a larger one would take longer than the sums of ten folds
-
-
-def group_numbers(groups, n: int, weight=None) -> np.ndarray:
-    """A number from 0 for the group of each row; at least two groups have weight."""
-    groups = np.asarray(groups)
-    if groups.shape != (n,):
-        raise ValueError(
-            f"groups has shape {groups.shape}; one entry for each of {n} rows expected."
-        )
-    number = np.unique(groups, return_inverse=True)[1].reshape(-1)
-    if np.count_nonzero(np.bincount(number, weight)) < 2:
-        raise ValueError("All rows are in one group: leaving it out leaves nothing.")
-    return number
 
 
 def fold_numbers(number) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.datasets.formats.edges import MAX_DEPTH
 from skstruct.exceptions import DataFormatError
 from skstruct.spaces.common.label_graph import LabelGraph
 
@@ -24,7 +25,6 @@ _ATTRIBUTE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-MAX_DEPTH = 200
 _NUMERIC = ("numeric", "real", "integer")
 _REFUSED = {
     "date": "Write dates as numbers, such as days or seconds",

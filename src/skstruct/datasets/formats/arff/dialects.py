@@ -16,7 +16,7 @@ from skstruct.datasets.files import stem
 from skstruct.datasets.formats.arff.label_list import read_label_list
 from skstruct.datasets.formats.arff.outputs import edges_of, guess_task, outputs_of
 from skstruct.datasets.formats.arff.reading import ArffTable, read_arff
-from skstruct.datasets.formats.arff.writing import told_task, write_arff_data
+from skstruct.datasets.formats.arff.writing import stated_task, write_arff_data
 from skstruct.datasets.formats.base import Format, ReadOptions
 from skstruct.datasets.formats.targets import left_out
 from skstruct.exceptions import DataFormatError
@@ -47,7 +47,7 @@ def read_arff_data(path, options: ReadOptions) -> Dataset:
 
 def _dataset(table: ArffTable, path, options) -> Dataset:
     index, table, remarks = _row_names(table, options)
-    options = _told(table, options, remarks)
+    options = _stated(table, options, remarks)
     if table.hierarchy is not None and options.targets is None:
         return _of_hierarchy(table, path, options, index, remarks)
     format_name, targets, edges = _targets(table, path, options, remarks)
@@ -70,9 +70,9 @@ def _dataset(table: ArffTable, path, options) -> Dataset:
     )
 
 
-def _told(table, options, remarks):
+def _stated(table, options, remarks):
     """The options, and what a comment of the header says of the outputs if they do not."""
-    task, with_outputs = told_task(table.comments)
+    task, with_outputs = stated_task(table.comments)
     if task is None or options.targets is not None:
         return options
     if options.task is None:
@@ -254,18 +254,16 @@ ARFF = Format(
 # The ARFF dialect of CLUS, with a hierarchical class.
 
 
-def read_clus(path, options: ReadOptions) -> Dataset:
-    """Read an ARFF file with a hierarchical class.
+def _reader(name: str, problem: str):
+    """Reads ARFF files that are of this dialect, unless ``options.targets`` is given."""
 
-    Raises
-    ------
-    DataFormatError
-        Tells line and column; also if there is no such class.
-    """
-    data = read_arff_data(path, options)
-    if options.targets is None and data.format != "clus":
-        raise DataFormatError("no attribute is hierarchical", path=path)
-    return data
+    def read(path, options: ReadOptions) -> Dataset:
+        data = read_arff_data(path, options)
+        if options.targets is None and data.format != name:
+            raise DataFormatError(problem, path=path)
+        return data
+
+    return read
 
 
 def _sniff_clus(file_name: str, lines: list[str]) -> bool:
@@ -278,7 +276,7 @@ CLUS = Format(
     tasks=("hierarchy", "labels"),
     about="ARFF of CLUS, with a hierarchical class and key attributes",
     sniff=_sniff_clus,
-    read=read_clus,
+    read=_reader("clus", "no attribute is hierarchical"),
     write=write_arff_data,
 )
 
@@ -321,24 +319,6 @@ def _label_list_beside(path):
     return None
 
 
-def read_mulan(path, options: ReadOptions) -> Dataset:
-    """Read an ARFF file whose labels are named by a list, by ``-C`` or by targets.
-
-    Raises
-    ------
-    DataFormatError
-        Tells line and column; also if nothing tells the labels.
-    """
-    data = read_arff_data(path, options)
-    if options.targets is None and data.format != "mulan":
-        problem = (
-            "nothing tells the labels; give MULAN's list (labels_file), put it beside the file, "
-            "or name the attributes (targets)"
-        )
-        raise DataFormatError(problem, path=path)
-    return data
-
-
 def _sniff_mulan(file_name: str, lines: list[str]) -> bool:
     return declares(lines, r"@relation\s.*-c\s+-?\d")
 
@@ -349,6 +329,10 @@ MULAN = Format(
     tasks=("labels", "hierarchy", "regression", "ranking", "histogram", "classes", "ordinal"),
     about="label sets of MULAN (ARFF and a list of labels in XML) or MEKA (-C in the relation)",
     sniff=_sniff_mulan,
-    read=read_mulan,
+    read=_reader(
+        "mulan",
+        "nothing tells the labels; give MULAN's list (labels_file), put it beside the file, or "
+        "name the attributes (targets)",
+    ),
     write=write_arff_data,
 )

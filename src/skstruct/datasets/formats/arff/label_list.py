@@ -7,11 +7,11 @@ from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 from skstruct.datasets.files import text_lines
+from skstruct.datasets.formats.edges import MAX_DEPTH
 from skstruct.exceptions import DataFormatError
 
 _SPACE_OF_NAMES = "http://mulan.sourceforge.net/labels"
 _MAX_BYTES = 100_000_000
-MAX_DEPTH = 200
 _ATTRIBUTE_SPACE = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 

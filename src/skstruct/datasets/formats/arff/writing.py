@@ -233,13 +233,13 @@ def task_comment(task: str, with_outputs: bool) -> str:
 
     Examples
     --------
-    >>> task_comment("ranking", True), told_task([task_comment("labels", False)])
+    >>> task_comment("ranking", True), stated_task([task_comment("labels", False)])
     ('% task: ranking', ('labels', False))
     """
     return f"% task: {task}" + ("" if with_outputs else ", no outputs")
 
 
-def told_task(comments) -> tuple[str | None, bool]:
+def stated_task(comments) -> tuple[str | None, bool]:
     """The task that a comment tells, or None; and whether there are outputs."""
     for comment in comments:
         found = _COMMENT.fullmatch(comment)
