@@ -4,6 +4,7 @@
 import ast
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
@@ -50,9 +51,128 @@ def test_an_upward_import_is_caught(tmp_path):
     assert list(upward_imports(package)) == ["spaces/bad.py:1 imports losses"]
 
 
+def names_in(folder):
+    """Modules and packages of a folder."""
+    inside = (path for path in folder.iterdir() if path.is_dir() or path.suffix == ".py")
+    return {path.stem for path in inside} - {"__pycache__", "__init__", "_version"}
+
+
 def test_every_folder_is_a_layer():
-    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir()} - {"__pycache__"}
-    assert folders <= set(LAYERS)
+    assert names_in(PACKAGE) == set(LAYERS)
+
+
+# ------------------------------------------------------------------- circles
+def modules_of(package):
+    """Files of a package by the names that they are imported by."""
+    for path in package.rglob("*.py"):
+        parts = (package.name, *path.relative_to(package).with_suffix("").parts)
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+
+
+def imported(node, *, running):
+    """(module, name) of all imports below a node; ``running``: those that happen on import."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+            continue
+        if running and isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        if isinstance(child, ast.ImportFrom):
+            yield from ((child.module, alias.name) for alias in child.names)
+        elif isinstance(child, ast.Import):
+            yield from ((alias.name, None) for alias in child.names)
+        else:
+            yield from imported(child, running=running)
+
+
+def import_graph(package, *, running):
+    """For every module the modules of the package that it imports."""
+    modules = dict(modules_of(package))
+    return {
+        here: {
+            full if (full := f"{module}.{name}") in modules else module
+            for module, name in imported(ast.parse(path.read_text()), running=running)
+        }
+        & set(modules)
+        for here, path in modules.items()
+    }
+
+
+def two_way(package):
+    graph = import_graph(package, running=False)
+    return [(a, b) for a in sorted(graph) for b in sorted(graph[a]) if a < b and a in graph[b]]
+
+
+def test_no_two_files_import_each_other():
+    assert two_way(PACKAGE) == []
+
+
+def test_no_circle_of_imports():
+    for running in (True, False):
+        list(TopologicalSorter(import_graph(PACKAGE, running=running)).static_order())
+
+
+def test_circles_are_caught(tmp_path):
+    package = tmp_path / "skstruct"
+    package.mkdir()
+    (package / "a.py").write_text("def f():\n    from skstruct.b import g\n")
+    (package / "b.py").write_text("from skstruct import a\n")
+    assert two_way(package) == [("skstruct.a", "skstruct.b")]
+    with pytest.raises(CycleError):
+        list(TopologicalSorter(import_graph(package, running=False)).static_order())
+    list(TopologicalSorter(import_graph(package, running=True)).static_order())
+
+
+# ------------------------------------------------------------------- structures
+GROUND = {"base", "constraints", "common", "edge_sets", "indicator_sets", "sequence_sets"}
+STRUCTURES = {"binary_polytope", "candidates", "classes", "cliques", "cycles", "graph_nodes"}
+STRUCTURES |= {"graphs", "hierarchies", "label_sets", "matchings", "ordinal", "pairwise", "poset"}
+STRUCTURES |= {"quantities", "rankings", "sequences", "spanning_trees", "strings", "tournaments"}
+CHOOSES = {"infer_space"}  # a space for given outputs: it knows the common ones
+PART = "sets of 0/1 indicators; the base class stands beside label sets, their relaxation"
+BETWEEN_STRUCTURES = {
+    ("binary_polytope", "label_sets", "IndicatorSpace"): PART,
+    ("edge_sets", "label_sets", "IndicatorSpace"): PART,
+    ("hierarchies", "label_sets", "IndicatorSpace"): PART,
+    ("pairwise", "label_sets", "IndicatorSpace"): PART,
+    ("pairwise", "label_sets", "LabelSets"): "the same sets without the pairs",
+    ("graphs", "label_sets", "LabelSets"): "all graphs are sets of edges",
+    ("graphs", "matchings", "Matchings"): "graphs of degree one",
+    ("graphs", "spanning_trees", "SpanningTrees"): "connected graphs without cycles",
+    ("cliques", "pairwise", "LabelsAndEdges"): "a clique has costs by pair of nodes alone",
+    ("candidates", "classes", "Classes"): "one output of a list",
+    ("graph_nodes", "classes", "Classes"): "classes that are near or far",
+    ("ordinal", "poset", "Poset"): "grades are a chain",
+    ("strings", "sequences", "Sequences"): "strings embedded by position are sequences",
+}
+
+
+def test_every_folder_of_spaces_is_known():
+    assert names_in(PACKAGE / "spaces") == GROUND | STRUCTURES | CHOOSES
+
+
+def test_structures_do_not_import_each_other():
+    spaces = PACKAGE / "spaces"
+    found = set()
+    for path in spaces.rglob("*.py"):
+        here = path.relative_to(spaces).parts[0].removesuffix(".py")
+        if here in CHOOSES | {"__init__"}:
+            continue
+        for module, name in imported(ast.parse(path.read_text()), running=False):
+            there = (module or "").removeprefix("skstruct.spaces.").split(".")[0]
+            if module and module.startswith("skstruct.spaces.") and there not in {here} | GROUND:
+                found.add((here, there, name))
+    assert found == set(BETWEEN_STRUCTURES)
+
+
+def test_only_compiled_files_import_the_compiler():
+    importing = {
+        path.name
+        for _, path in modules_of(PACKAGE)
+        for module, _ in imported(ast.parse(path.read_text()), running=True)
+        if (module or "").split(".")[0] == "numba"
+    }
+    assert importing
+    assert all(name.startswith("_numba") for name in importing)
 
 
 @pytest.mark.parametrize("room", ["", *ROOMS])

@@ -78,12 +78,12 @@ HOMES = {
     "skstruct.kernels.strings.kernels": "BlendedSpectrumKernel SpectrumKernel WeightedDegreeKernel",
     "skstruct.spaces.base": "Decoded Guarantee ListedOutputs",
     "skstruct.spaces.candidates": "_Catalogue Candidates",
-    "skstruct.spaces.classes": "Classes SingleNameForm",
+    "skstruct.spaces.classes": "Classes",
     "skstruct.spaces.common.covariances": (
         "DenseCovariance Exchangeable GridScheme PairScheme Scalar"
     ),
     "skstruct.spaces.poset": "OtherEmbedding Poset",
-    "skstruct.spaces.common.formats": "LabelSetForm",
+    "skstruct.spaces.common.formats": "LabelSetForm SingleNameForm",
     "skstruct.spaces.graph_nodes": "GraphNodes",
     "skstruct.spaces.cliques.space": "Cliques",
     "skstruct.spaces.cycles.tours": "ArcScheme",

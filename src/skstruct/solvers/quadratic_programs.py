@@ -68,7 +68,7 @@ STEPS, ROUNDED = 300, 100.0  # as in _numba_quadratic_programs
 
 
 def project_large_rows(A, n_eq, targets, half, right, low, high, points, prices, steps):
-    """Fill points, prices, steps; parameters as in ``_numba_quadratic_programs.project_rows``."""
+    """Fill points, prices and steps; parameters as in ``_numba_quadratic_programs``."""
     p = np.zeros(A.shape[0])
     for i, target in enumerate(targets):
         parts = (x[i if len(x) > 1 else 0] for x in (half, right, low, high))

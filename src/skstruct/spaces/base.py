@@ -17,7 +17,9 @@ from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.k_best import cheapest, k_cheapest
-from skstruct.spaces.constraints import check_n_rows, held_by
+from skstruct.spaces.common import listing
+from skstruct.spaces.common.covariances import DenseCovariance
+from skstruct.spaces.constraints import check_feasible, check_n_rows, held_by
 
 Array = Any  # a NumPy array or a SciPy sparse array
 
@@ -209,8 +211,6 @@ class BaseSpace(BaseEstimator):
 
     def covariance(self):
         """Covariance of psi under the uniform law: a :class:`~.covariances.Covariance`."""
-        from skstruct.spaces.common.covariances import DenseCovariance
-
         mean = np.asarray(self.mean_embedding())
         check_square_fits(
             len(mean), f"The covariance over {type(self).__name__}", "Use a smaller embedding."
@@ -232,9 +232,7 @@ class BaseSpace(BaseEstimator):
         law : :class:`~skstruct.solvers.distributions.Law` or None
             Here for outputs that are few enough to be listed.
         """
-        from skstruct.spaces.common.listing import listed_law
-
-        return listed_law(self, self._checked_scores(scores))
+        return listing.listed_law(self, self._checked_scores(scores))
 
     def moves(self):
         """Local moves of Markov chains, :class:`~skstruct.solvers.proposals.Moves`, or None."""
@@ -242,9 +240,7 @@ class BaseSpace(BaseEstimator):
 
     def _checked_scores(self, scores, width=None) -> np.ndarray:
         """Finite scores (n, d), where d may be known; a single row may come without the axis."""
-        from skstruct.spaces.common.listing import check_scores
-
-        return check_scores(scores, self, width)
+        return listing.check_scores(scores, self, width)
 
     def approximate_enumeration(self, costs, nu):
         r"""Outputs that cost at most :math:`(1 - \nu) \min + \nu \max`, one by one.
@@ -260,9 +256,7 @@ class BaseSpace(BaseEstimator):
         output, value
             In canonical form, with its cost; see :mod:`skstruct.spaces.common.listing`.
         """
-        from skstruct.spaces.common.listing import approximate_enumeration
-
-        return approximate_enumeration(self, costs, nu)
+        return listing.approximate_enumeration(self, costs, nu)
 
     def lift(self, costs, embedding):
         r"""Costs of another embedding's coordinates as costs of the coordinates of this one.
@@ -340,16 +334,6 @@ def decoded_or_infeasible(outputs, values, bounds, space) -> Decoded:
     """A result, unless some row has no output at all (infinite value)."""
     check_feasible(np.isfinite(values), space)
     return Decoded(outputs, values, bounds)
-
-
-def check_feasible(possible: np.ndarray, space) -> None:
-    """Raise where a row has no output at all."""
-    impossible = np.flatnonzero(~possible)
-    if len(impossible):
-        row = int(impossible[0])
-        raise InfeasibleError(
-            f"{type(space).__name__}: no output meets the constraints in row {row}.", row
-        )
 
 
 # Spaces that work without ``fit`` where their constructor says everything.

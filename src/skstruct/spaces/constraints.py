@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.exceptions import InfeasibleError
 from skstruct.spaces.common.formats import match_columns, unknown_label
 
 
@@ -183,3 +184,13 @@ def label_groups(groups, labels: tuple, used_by: str) -> list[np.ndarray]:
         raise ValueError(f"{used_by}: exclusive is a list of groups of labels; got {groups!r}.")
     masks = label_mask(list(groups), labels, "exclusive", used_by)
     return [np.flatnonzero(mask) for mask in masks if mask.sum() > 1]
+
+
+def check_feasible(possible: np.ndarray, space) -> None:
+    """Raise where a row has no output at all."""
+    impossible = np.flatnonzero(~possible)
+    if len(impossible):
+        row = int(impossible[0])
+        raise InfeasibleError(
+            f"{type(space).__name__}: no output meets the constraints in row {row}.", row
+        )

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_networkx, is_pandas
-from skstruct.spaces.classes import Classes, name_array
-from skstruct.spaces.common.formats import check_distinct, plain_name, unknown_label
+from skstruct.spaces.classes import Classes
+from skstruct.spaces.common.formats import check_distinct, name_array, plain_name, unknown_label
 from skstruct.tolerances import CANCELED, DIFFERENCE_ROUNDING, TABLE_SYMMETRY
 
 

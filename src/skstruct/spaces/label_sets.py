@@ -15,10 +15,17 @@ from skstruct._arrays.checks import check_costs
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.k_best import k_best
-from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
+from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.formats import LabelSetForm, check_distinct, read_label_sets
-from skstruct.spaces.constraints import Limits, check_n_rows, check_size, label_groups, label_mask
+from skstruct.spaces.constraints import (
+    Limits,
+    check_feasible,
+    check_n_rows,
+    check_size,
+    label_groups,
+    label_mask,
+)
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
     cheapest_subsets,

@@ -20,19 +20,17 @@ from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import ChoiceLaw
 from skstruct.solvers.k_best import cheapest, k_cheapest
 from skstruct.solvers.proposals import ChoiceMoves
-from skstruct.spaces.base import (
-    BaseSpace,
-    Decoded,
-    EmbeddingView,
-    check_feasible,
-    check_k,
-    decoded_or_infeasible,
-)
-from skstruct.spaces.classes import SingleNameForm, numbers_of, read_single_names
+from skstruct.spaces.base import BaseSpace, Decoded, EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateLimits
-from skstruct.spaces.common.formats import read_label_sets, sorted_names
+from skstruct.spaces.common.formats import (
+    SingleNameForm,
+    numbers_of,
+    read_label_sets,
+    read_single_names,
+    sorted_names,
+)
 from skstruct.spaces.common.label_graph import LabelGraph
-from skstruct.spaces.constraints import check_n_rows, label_mask
+from skstruct.spaces.constraints import check_feasible, check_n_rows, label_mask
 
 
 class UniformElements(BaseSpace):

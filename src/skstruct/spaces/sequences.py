@@ -14,9 +14,9 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.forward_backward import ChainLaw
 from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
-from skstruct.spaces.base import Decoded, check_feasible, check_k, decoded_or_infeasible
-from skstruct.spaces.constraints import check_n_rows
-from skstruct.spaces.sequence_sets.base import ListedSequences, SequenceSet
+from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
+from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
 from skstruct.spaces.sequence_sets.distribution import SequenceLaw, law_of_costs, sequence_moves
 from skstruct.spaces.sequence_sets.formats import sequence_lengths
 
@@ -122,9 +122,6 @@ def second_moment_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> n
 
 
 # Sequences of symbols, embedded by what stands where.
-
-
-EMBEDDINGS = ("positions", "bigrams")
 
 
 class Sequences(SequenceSet):

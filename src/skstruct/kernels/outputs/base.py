@@ -130,6 +130,19 @@ class OutputKernel(BaseEstimator):
     __rmul__ = __mul__
 
 
+NAMED: dict[str, type[OutputKernel]] = {}  # filled by the modules beside this one
+
+
+def named(name: str):
+    """A decorator: the class of kernels that is meant by a name."""
+
+    def register(kernel: type[OutputKernel]) -> type[OutputKernel]:
+        NAMED[name] = kernel
+        return kernel
+
+    return register
+
+
 def _is_kernel(other) -> bool:
     return callable(other) and hasattr(other, "get_params")
 
@@ -163,7 +176,11 @@ def resolve_output_kernel(kernel, **parameters) -> OutputKernel:
            [3., 9.]])
     """
     if isinstance(kernel, str):
-        return _by_name(kernel)(**parameters)
+        if kernel not in NAMED:
+            raise ValueError(
+                f"Unknown kernel between outputs {kernel!r}; known are {', '.join(NAMED)}."
+            )
+        return NAMED[kernel](**parameters)
     if parameters:
         raise ValueError(f"Parameters {sorted(parameters)} go with the name of a kernel only.")
     if isinstance(kernel, OutputKernel):
@@ -173,31 +190,6 @@ def resolve_output_kernel(kernel, **parameters) -> OutputKernel:
             f"A kernel between outputs is a name, a kernel object or a function; got {kernel!r}."
         )
     return MatrixKernel(kernel) if hasattr(kernel, "get_params") else FunctionKernel(kernel)
-
-
-def _by_name(name: str):
-    from skstruct.kernels.outputs.matches import Dirac, HammingKernel
-    from skstruct.kernels.outputs.paths import PathKernel
-    from skstruct.kernels.outputs.precomputed import PrecomputedKernel
-    from skstruct.kernels.outputs.vectors import GaussianKernel, LinearKernel, PolynomialKernel
-
-    kernels = {
-        "dirac": Dirac,
-        "hamming": HammingKernel,
-        "path": PathKernel,
-        "linear": LinearKernel,
-        "rbf": GaussianKernel,
-        "polynomial": PolynomialKernel,
-        "precomputed": PrecomputedKernel,
-    }
-    if name not in kernels:
-        raise ValueError(
-            f"Unknown kernel between outputs {name!r}; known are {', '.join(kernels)}."
-        )
-    return kernels[name]
-
-
-# Kernels between outputs that come as functions, or as objects that give matrices.
 
 
 TRIED = 32  # distinct outputs whose pairs are asked for both ways round
@@ -353,9 +345,6 @@ class MatrixKernel(OutputKernel):
 
     def nearest(self, space, g, total):
         return space.nearest(g)
-
-
-# Sums, products and multiples of kernels between outputs.
 
 
 class SumKernel(OutputKernel):

@@ -9,10 +9,11 @@ from numbers import Integral
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from skstruct.kernels.outputs.base import OutputKernel
+from skstruct.kernels.outputs.base import OutputKernel, named
 from skstruct.kernels.outputs.codes import count_matches, listed, output_codes, symbol_codes
 
 
+@named("dirac")
 class Dirac(OutputKernel):
     r"""1 where two outputs are equal, 0 where they are not [1]_.
 
@@ -61,6 +62,7 @@ class Dirac(OutputKernel):
 # Strings compared symbol by symbol.
 
 
+@named("hamming")
 class HammingKernel(OutputKernel):
     r"""Number of positions in which two strings agree, all padded to one length [1]_.
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from skstruct.kernels.inputs import check_gram
-from skstruct.kernels.outputs.base import OutputKernel
+from skstruct.kernels.outputs.base import OutputKernel, named
 from skstruct.tolerances import GRAM_DEFINITENESS
 
 LARGEST_BLOCK = 1000  # rows: a second's work for the eigenvalues, and an error shows in fewer
@@ -60,6 +60,7 @@ def check_definite(
 # A matrix of kernel values in the place of outputs.
 
 
+@named("precomputed")
 class PrecomputedKernel(OutputKernel):
     """A matrix of kernel values, in the place of the outputs themselves.
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from skstruct.kernels.inputs import gaussian
-from skstruct.kernels.outputs.base import OutputKernel
+from skstruct.kernels.outputs.base import OutputKernel, named
 from skstruct.spaces.quantities.base import read_quantities
 
 BINARY = ("outputs", "indicators", "positions", "bigrams")  # embeddings psi(z) of 0 and 1
@@ -55,6 +55,7 @@ class RowKernel(OutputKernel):
         """k of all pairs of rows."""
 
 
+@named("linear")
 class LinearKernel(RowKernel):
     r"""Inner products, :math:`k(y, y') = \langle y, y' \rangle`.
 
@@ -130,6 +131,7 @@ class ScaledRowKernel(RowKernel):
         return gamma
 
 
+@named("rbf")
 class GaussianKernel(ScaledRowKernel):
     r"""Gaussian kernel, :math:`k(y, y') = e^{-\gamma |y - y'|^2}`.
 
@@ -163,6 +165,7 @@ class GaussianKernel(ScaledRowKernel):
         return 1.0
 
 
+@named("polynomial")
 class PolynomialKernel(ScaledRowKernel):
     r"""Polynomial kernel, :math:`k(y, y') = (\gamma \langle y, y' \rangle + c)^p`.
 

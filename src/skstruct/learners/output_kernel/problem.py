@@ -24,8 +24,8 @@ from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import BaseLoss
 from skstruct.solvers.k_best import k_cheapest
 from skstruct.spaces import Candidates, Classes
-from skstruct.spaces.base import Decoded, KBest, ListView, check_feasible
-from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.base import Decoded, KBest, ListView
+from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.infer_space import infer_space
 
 

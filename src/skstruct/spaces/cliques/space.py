@@ -22,18 +22,14 @@ from skstruct.spaces.base import (
     BaseSpace,
     Decoded,
     Guarantee,
-    check_feasible,
     check_k,
     decoded_or_infeasible,
 )
 from skstruct.spaces.common.covariances import Covariance, PairScheme
-from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.edge_sets.table import read_nodes
-from skstruct.spaces.pairwise.labels import (
-    LabelsAndEdges,
-    mean_of_products,
-    second_moment_of_products,
-)
+from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
+from skstruct.spaces.pairwise.labels import LabelsAndEdges
 
 
 class NodeMoves(Moves):

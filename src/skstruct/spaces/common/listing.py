@@ -25,8 +25,7 @@ import numpy as np
 from skstruct._arrays.checks import LARGEST_SUM, check_costs
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.solvers.distributions import Law, ListedLaw, StackedLaws
-from skstruct.spaces.base import KBest, check_feasible
-from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.tolerances import TIE
 
 SHORT = 10**4  # outputs that are listed and sorted rather than asked for in batches
@@ -78,7 +77,7 @@ def approximate_enumeration(space: Any, costs, nu: float) -> Iterator[tuple[np.n
     costs = np.atleast_2d(np.asarray(costs, dtype=np.float64))
     if len(costs) != 1:
         raise ValueError(f"Outputs are listed for one row of costs; got shape {costs.shape}.")
-    has_best = isinstance(space, KBest)
+    has_best = hasattr(space, "kbest")
     if not has_best and not hasattr(space, "enumerate"):
         raise ValueError(f"{type(space).__name__} can list neither its outputs nor the best ones.")
     if _is_short(space):

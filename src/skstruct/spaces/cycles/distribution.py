@@ -11,8 +11,9 @@ import numpy as np
 from skstruct._arrays.memory import check_square_fits
 from skstruct.solvers.distributions import Law
 from skstruct.solvers.proposals import Moves
-from skstruct.spaces.base import BaseSpace, check_feasible
+from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.cycles.tours import (
     CycleCounts,
     arc_columns,

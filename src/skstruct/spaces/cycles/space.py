@@ -9,15 +9,8 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.exceptions import UndecidableError
-from skstruct.spaces.base import (
-    EXACT,
-    Decoded,
-    Guarantee,
-    check_feasible,
-    check_k,
-    decoded_or_infeasible,
-)
-from skstruct.spaces.constraints import check_n_rows, label_mask
+from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_k, decoded_or_infeasible
+from skstruct.spaces.constraints import check_feasible, check_n_rows, label_mask
 from skstruct.spaces.cycles.constraints import CycleLimits, read_sizes
 from skstruct.spaces.cycles.decoding import CycleProblem, decides_exactly
 from skstruct.spaces.cycles.distribution import LawfulCycles

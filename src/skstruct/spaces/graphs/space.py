@@ -8,9 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from skstruct.exceptions import UndecidableError
-from skstruct.spaces.base import check_feasible
 from skstruct.spaces.common.counting import LIMIT
-from skstruct.spaces.constraints import Limits
+from skstruct.spaces.constraints import Limits, check_feasible
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.graphs.hereditary import Acyclic, Bipartite, Custom, Planar, grow_sets
 from skstruct.spaces.graphs.properties import Anything, Clique, Connected, Forest, GraphProperty

@@ -11,8 +11,8 @@ from scipy.special import expit
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import ChoiceLaw, Law, ListedLaw
-from skstruct.spaces.base import check_feasible
 from skstruct.spaces.common.listing import MOST_LISTED, listed_law
+from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.indicator_sets.counting import path_steps
 
 MANY = 1000  # numbers up to 2 whose product is a number

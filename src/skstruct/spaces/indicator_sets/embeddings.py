@@ -12,13 +12,8 @@ from skstruct._arrays.checks import check_costs
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag, dag_closed_sets, forest_sized_sets
 from skstruct.solvers.k_best import k_best
-from skstruct.spaces.base import (
-    Decoded,
-    EmbeddingView,
-    check_feasible,
-    check_k,
-    decoded_or_infeasible,
-)
+from skstruct.spaces.base import Decoded, EmbeddingView, check_k, decoded_or_infeasible
+from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.indicator_sets.decoding import (
     cheapest_per_size,
     decode_rows,

@@ -12,8 +12,8 @@ import numpy as np
 from skstruct.exceptions import UndecidableError
 from skstruct.solvers.distributions import Law, ListedLaw
 from skstruct.solvers.proposals import Moves
-from skstruct.spaces.base import check_feasible
 from skstruct.spaces.common.listing import MOST_LISTED
+from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.edge_sets.distribution import HeldLaw, PathGraph, PathLaw
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.matchings.counting import MatchingTable, short_range_order

@@ -7,53 +7,21 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
-from skstruct._arrays.memory import check_square_fits
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.k_best import k_best
 from skstruct.solvers.pairwise.inference import label_law
 from skstruct.solvers.pairwise.proposals import LabelMoves
 from skstruct.solvers.pairwise.roof_duality import embed_points
 from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_held, relax, relax_held
-from skstruct.spaces.base import (
-    EXACT,
-    Decoded,
-    Guarantee,
-    check_feasible,
-    check_k,
-    decoded_or_infeasible,
-)
+from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_k, decoded_or_infeasible
 from skstruct.spaces.common.formats import check_distinct, sorted_names, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
-from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.label_sets import IndicatorSpace, LabelSets
-
-
-def mean_of_products(edges, low, high) -> np.ndarray:
-    """Mean of (y_i) and (y_i y_j) over all labels between low and high; shape (n + E,)."""
-    chance = 0.5 * (low.astype(float) + high)
-    return np.concatenate([chance, chance[edges[:, 0]] * chance[edges[:, 1]]])
-
-
-def second_moment_of_products(edges, low, high) -> np.ndarray:
-    """Mean of psi psi' over all labels between low and high; shape (n + E, n + E).
-
-    A product of labels is 1 when none of them is known to be out and all coins of their
-    union fall on 1: a chance of 1/2 to the number of coins, and coins in both count once.
-    """
-    n, count = len(low), len(edges)
-    check_square_fits(n + count, "The second moment", "Fewer labels or pairs take less.")
-    row = np.concatenate([np.arange(n), np.repeat(np.arange(n, n + count), 2)])
-    column = np.concatenate([np.arange(n), edges.ravel()])
-    member = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n + count, n))
-    coins, possible = member * (high & ~low), member @ ~high == 0
-    number = coins.sum(axis=1)
-    union = number[:, None] + number - (coins @ coins.T).toarray()
-    return np.where(possible[:, None] & possible, 0.5**union, 0.0)
-
 
 # Labels and the pairs of them that count: given, learned, or brought by a graph.
 

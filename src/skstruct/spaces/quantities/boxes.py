@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from skstruct._arrays.imports import is_pandas
-from skstruct.spaces.base import Decoded, check_feasible
+from skstruct.spaces.base import Decoded
 from skstruct.spaces.common.formats import match_columns
+from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.quantities.base import QuantityForm, QuantitySpace
 from skstruct.tolerances import OUTPUT_RANGE
 

@@ -10,8 +10,7 @@ import numpy as np
 from skstruct.solvers.distributions import Law
 from skstruct.solvers.linear_ordering import MOST_ITEMS, pair_matrix, pair_numbers, ranks_of
 from skstruct.solvers.proposals import Moves
-from skstruct.spaces.base import check_feasible
-from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.rankings.counting import UniformRankings
 from skstruct.spaces.rankings.partial import tied_behind
 

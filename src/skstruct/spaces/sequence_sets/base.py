@@ -279,3 +279,6 @@ class ListedSequences(ListedOutputs):
         fits = sequence_lengths(Z) <= width
         cut = np.where(fits[:, None], Z[:, :width], -2)  # -2: no sequence, hence not listed
         return super().embed(np.ascontiguousarray(cut))
+
+
+EMBEDDINGS = ("positions", "bigrams")

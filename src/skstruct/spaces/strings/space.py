@@ -18,11 +18,11 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.viterbi import best_chains
-from skstruct.spaces.base import Decoded, check_feasible, decoded_or_infeasible
-from skstruct.spaces.constraints import check_n_rows
-from skstruct.spaces.sequence_sets.base import SequenceSet
+from skstruct.spaces.base import Decoded, decoded_or_infeasible
+from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
 from skstruct.spaces.sequence_sets.distribution import law_of_grams
-from skstruct.spaces.sequences import EMBEDDINGS, ListedSequences, Sequences
+from skstruct.spaces.sequences import Sequences
 from skstruct.spaces.strings.decoding import (
     MAX_NODES,
     GramLimits,

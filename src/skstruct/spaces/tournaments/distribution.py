@@ -12,10 +12,10 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.distributions import Law
 from skstruct.solvers.pairwise.inference import StateForestLaw
 from skstruct.solvers.pairwise.proposals import StateMoves
-from skstruct.spaces.base import BaseSpace, check_feasible
+from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Scalar
-from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.constraints import check_feasible, check_n_rows
 
 NO_EDGES = np.empty((0, 2), np.int64)
 
