@@ -36,7 +36,7 @@ def test_integers_up_to_20_factorial(d):
 
 def test_integers_beyond_the_53_bits_of_a_float():
     # 0 before 2, ..., 19 and 1 before 2: with item 2 in place j of the others, in 17!
-    # ways for each j = 2, ..., 19, there are j places for item 1. No split applies.
+    # ways for each j = 2, ..., 19, there are j positions for item 1. No split applies.
     R = np.zeros((1, 20, 20), dtype=bool)
     R[0, 0, 2:] = R[0, 1, 2] = True
     assert ExtensionKernel()(R) == float(math.factorial(17) * (sum(range(20)) - 1))

@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from skstruct.kernels import (
-    Dirac,
-    HammingKernel,
-    PathKernel,
-    SpectrumKernel,
-    resolve_output_kernel,
-)
+from skstruct.kernels import Dirac, HammingKernel, PathKernel, SpectrumKernel, resolve_output_kernel
 from skstruct.spaces import (
     Box,
     Candidates,

@@ -138,7 +138,7 @@ def test_names_are_what_the_columns_count(X, n):
     assert_array_equal(kernel.transform(X).toarray(), np.reshape(expected, (len(X), len(found))))
 
 
-def test_names_of_lengths_places_and_tokens():
+def test_names_of_lengths_positions_and_tokens():
     assert BlendedSpectrumKernel(2).fit(["ab"]).get_feature_names_out().tolist() == ["a", "b", "ab"]
     words = SpectrumKernel(2).fit([["to", "be", "or"]]).get_feature_names_out().tolist()
     assert words == ["to be", "be or"]
@@ -147,7 +147,7 @@ def test_names_of_lengths_places_and_tokens():
 
 
 @pytest.mark.parametrize("shift", [0, 1, 2, 3, 7, 40, 500])
-def test_values_at_shifted_places(shift):
+def test_values_at_shifted_positions(shift):
     f = np.array(shift_values(shift))
     weights = np.correlate(f, f, "full")[shift:]
     assert_allclose(weights, [1.0, *(0.5 / np.arange(2, shift + 2))], atol=1e-14)

@@ -31,9 +31,9 @@ def all_values(costs):
 @given(st.integers(1, 5).flatmap(cost_arrays))
 def test_against_all_permutations(costs):
     columns, values = cheapest_assignments(costs)
-    prices, _ = all_values(costs)
+    totals, _ = all_values(costs)
     slack = 1e-9 * (1 + np.abs(costs).max())
-    np.testing.assert_allclose(values, prices.min(axis=1), atol=slack)
+    np.testing.assert_allclose(values, totals.min(axis=1), atol=slack)
     assert (np.sort(columns, axis=1) == np.arange(costs.shape[1])).all()
 
 
@@ -43,9 +43,9 @@ def test_forbidden_entries(data):
     costs = data.draw(cost_arrays(d))
     allowed = data.draw(hnp.arrays(bool, (len(costs), d, d)))
     _columns, values = cheapest_assignments(costs, allowed)
-    prices, orders = all_values(costs)
+    totals, orders = all_values(costs)
     legal = allowed[:, np.arange(d), orders].all(axis=2)
-    best = np.where(legal, prices, np.inf).min(axis=1)
+    best = np.where(legal, totals, np.inf).min(axis=1)
     slack = 1e-9 * (1 + np.abs(costs).max())
     np.testing.assert_allclose(values, best, atol=slack)
 
@@ -77,7 +77,7 @@ def test_murty_lists_assignments_in_order():
         return cheapest_assignments(costs[rows], allowed)
 
     columns, values = k_best_sequences(best_within, 5, 4, 4, 30)
-    prices, _ = all_values(costs)
-    np.testing.assert_allclose(values, np.sort(prices, axis=1))  # 24 of them, not 30
+    totals, _ = all_values(costs)
+    np.testing.assert_allclose(values, np.sort(totals, axis=1))  # 24 of them, not 30
     for row in columns:
         assert len(np.unique(row, axis=0)) == 24

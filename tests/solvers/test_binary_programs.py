@@ -37,7 +37,7 @@ def test_a_poor_answer_cannot_hide_behind_a_claimed_bound(monkeypatch):
     monkeypatch.setattr(scipy.optimize, "linprog", lie)
     point, bound = PROGRAM.solve(-np.ones(3))
     assert point.sum() == 0
-    assert bound <= -1.0  # rebuilt from dual prices: the gap shows
+    assert bound <= -1.0  # rebuilt from dual variables: the gap shows
 
 
 def test_a_silent_solver_is_an_error(monkeypatch):

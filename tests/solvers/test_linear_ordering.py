@@ -143,7 +143,7 @@ def test_the_triangle_program_is_a_relaxation():
 def test_the_table_under_all_constraints(data):
     d = data.draw(st.integers(1, 5))
     numbers = st.integers(-3, 3).map(float)
-    places = data.draw(hnp.arrays(np.float64, (2, d, d), elements=numbers))
+    positions = data.draw(hnp.arrays(np.float64, (2, d, d), elements=numbers))
     pairs = pair_matrix(data.draw(pair_costs(d, 2)), d)
     before = np.zeros((1, d, d), bool)
     if d > 1:
@@ -152,42 +152,42 @@ def test_the_table_under_all_constraints(data):
     allowed = data.draw(hnp.arrays(bool, (2, d, d)))
     stop = data.draw(st.integers(1, d))
     orders, values = cheapest_orders(
-        2, d, places=places, pairs=pairs, before=before, allowed=allowed, stop=stop
+        2, d, positions=positions, pairs=pairs, before=before, allowed=allowed, stop=stop
     )
     every = np.argsort(total_orders(d), axis=1)
     for row in range(2):
         best = min(
-            (_price(order, places[row], pairs[row], before[0], allowed[row], stop)
+            (_total(order, positions[row], pairs[row], before[0], allowed[row], stop)
              for order in every),
         )  # fmt: skip
         if np.isinf(best):
             assert np.isinf(values[row])
         else:
-            price = _price(orders[row], places[row], pairs[row], before[0], allowed[row], stop)
-            np.testing.assert_allclose([values[row], price], best, atol=1e-6)
+            total = _total(orders[row], positions[row], pairs[row], before[0], allowed[row], stop)
+            np.testing.assert_allclose([values[row], total], best, atol=1e-6)
 
 
-def _price(order, places, pairs, before, allowed, stop):
+def _total(order, positions, pairs, before, allowed, stop):
     """Cost of an order from the definition; infinite where it breaks a constraint."""
     cost = 0.0
     for t in range(stop):
         item, later = order[t], order[t + 1 :]
         if not allowed[t, item] or before[later, item].any():
             return np.inf
-        cost += places[item, t] + pairs[item, later].sum()
+        cost += positions[item, t] + pairs[item, later].sum()
     return cost
 
 
 @given(st.data())
 def test_the_program_against_the_table(data):
     d = data.draw(st.integers(2, 5))
-    places = data.draw(hnp.arrays(np.float64, (2, d, d), elements=st.integers(-3, 3).map(float)))
+    positions = data.draw(hnp.arrays(np.float64, (2, d, d), elements=st.integers(-3, 3).map(float)))
     before = np.zeros((1, d, d), bool)
     order = data.draw(st.permutations(range(d)))
     before[0, order[0], order[1]] = True
     allowed = data.draw(hnp.arrays(bool, (1, d, d), elements=st.sampled_from([True, True, False])))
-    _, expected = cheapest_orders(2, d, places=places, before=before, allowed=allowed)
-    orders, values, bounds = cheapest_by_program(places, before=before, allowed=allowed)
+    _, expected = cheapest_orders(2, d, positions=positions, before=before, allowed=allowed)
+    orders, values, bounds = cheapest_by_program(positions, before=before, allowed=allowed)
     np.testing.assert_allclose(values, expected, atol=1e-6)
     for row in np.flatnonzero(np.isfinite(values)):
         assert bounds[row] <= values[row]

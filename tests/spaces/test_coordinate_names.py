@@ -26,7 +26,7 @@ def edges_of(space, output):
         pairs = [(u, v) for i, u in enumerate(NODES) for v in NODES[i + 1 :]]
         signs = zip(pairs, output)
         return {pair if sign > 0 else pair[::-1] for pair, sign in signs if sign}
-    return {(NODES[u], NODES[v]) for (u, v), held in zip(space.edges_, output) if held}
+    return {(NODES[u], NODES[v]) for (u, v), fixed in zip(space.edges_, output) if fixed}
 
 
 @pytest.mark.parametrize(("space", "kind"), SPACES)
@@ -36,9 +36,9 @@ def test_every_coordinate_has_the_name_of_its_edge(space, kind):
     assert len(space.labels_) == psi.shape[1]
     assert len(set(space.labels_)) == psi.shape[1]
     for output, row in zip(outputs, psi):
-        held = edges_of(space, output)
+        fixed = edges_of(space, output)
         for name, value in zip(space.labels_, row):
-            there, back = name in held, name[::-1] in held
+            there, back = name in fixed, name[::-1] in fixed
             if kind == "signed":
                 assert value == there - back
             else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs written in another embedding price every output as before."""
+"""Costs written in another embedding leave the cost of every output."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from skstruct.spaces import Classes, Hierarchy, LabelSets, Sequences
 from strategies import closed_sets, dags, forests, subsets
 
 
-def prices(space, costs, Z):
+def totals(space, costs, Z):
     """Cost of every output in every row; shape (n, m)."""
     psi = space.embed(Z)
     return np.asarray(costs) @ (psi.toarray() if sparse.issparse(psi) else psi).T
@@ -23,8 +23,8 @@ def check_lift(space, view, Z, seed=0):
     rng = np.random.default_rng(seed)
     costs = rng.standard_normal((7, space.embed(Z).shape[1]))
     lifted = view.lift(costs, space.embedding)
-    expected = prices(space, costs, Z)
-    assert_allclose(prices(view, lifted, Z), expected, atol=1e-9)
+    expected = totals(space, costs, Z)
+    assert_allclose(totals(view, lifted, Z), expected, atol=1e-9)
     assert_allclose(view.argmin(lifted).values, expected.min(axis=1), atol=1e-9)
     assert view.lift(lifted, view.embedding) is lifted
 
@@ -47,7 +47,7 @@ def test_products_of_parents_cost_nothing(space):
 
 
 @given(dags())
-def test_listed_outputs_are_priced_one_by_one(space):
+def test_listed_outputs_have_costs_one_by_one(space):
     Z = closed_sets(space)
     check_lift(space, space.with_embedding("outputs", Z), Z)
 

@@ -81,7 +81,7 @@ def test_losses(case):
 
 
 @given(posets(), st.integers(0, 1000))
-def test_other_embeddings_are_priced_element_by_element(case, seed):
+def test_other_embeddings_have_costs_element_by_element(case, seed):
     space, _ = case
     rows, rng = rows_of(space), np.random.default_rng(seed)
     for name in ("sized indicators", "indicators and parents"):

@@ -78,9 +78,9 @@ def test_a_restricted_space_keeps_its_names(name):
 
 
 def test_predictions_obey_limits_by_name():
-    """As many places as before, but others: position 3 is not the place that was meant."""
+    """As many nodes as before, but others: position 3 is not the node that was meant."""
     space = Cycles().fit([["p", "q", "r", "s"]]).restrict(include=["s"])
-    with pytest.raises(ValueError, match="holds the place 'a', which is not one of the 4 known"):
+    with pytest.raises(ValueError, match="holds the node 'a', which is not one of the 4 known"):
         space.fit([["a", "b", "c"], ["a", "b", "d"]])
     space.fit([["p", "q", "r"]])
     best = space.argmin(np.array([[-5.0, 1.0, 1.0, -5.0, 1.0, 1.0]]))

@@ -127,14 +127,14 @@ def test_argmin_chains_against_enumeration(data):
         outputs = all_sequences(q, size, size)
         outputs = outputs[within(outputs, known[i], forbidden, q)]
         at = np.arange(starts[i], starts[i + 1])
-        prices = unary[at, outputs].sum(axis=1)
+        totals = unary[at, outputs].sum(axis=1)
         if C is not None:
             steps = C[at[1:] if len(C) > 1 else np.zeros(max(size - 1, 0), int)]
-            prices += steps[np.arange(max(size - 1, 0)), outputs[:, :-1], outputs[:, 1:]].sum(
+            totals += steps[np.arange(max(size - 1, 0)), outputs[:, :-1], outputs[:, 1:]].sum(
                 axis=1
             )
-        best.append(outputs[prices == prices.min(initial=np.inf)])
-        values.append(prices.min(initial=np.inf))
+        best.append(outputs[totals == totals.min(initial=np.inf)])
+        values.append(totals.min(initial=np.inf))
     if np.isinf(values).any():
         with pytest.raises(InfeasibleError):
             space.argmin_chains(unary, starts, C)
@@ -392,10 +392,10 @@ def test_kbest_chains_against_enumeration():
     for i, size in enumerate(np.diff(starts)):
         outputs = all_sequences(3, size, size)
         outputs = outputs[within(outputs, {}, [(0, 1), (None, 2)], 3)]
-        prices = unary[np.arange(starts[i], starts[i + 1]), outputs].sum(axis=1)
-        prices += C[0, outputs[:, :-1], outputs[:, 1:]].sum(axis=1)
+        totals = unary[np.arange(starts[i], starts[i + 1]), outputs].sum(axis=1)
+        totals += C[0, outputs[:, :-1], outputs[:, 1:]].sum(axis=1)
         expected = np.full(7, np.inf)
-        expected[: len(outputs)] = np.sort(prices)[:7]
+        expected[: len(outputs)] = np.sort(totals)[:7]
         np.testing.assert_allclose(best.values[i], expected)
         found = best.outputs[i, np.isfinite(expected)]
         assert len(np.unique(found, axis=0)) == len(found)

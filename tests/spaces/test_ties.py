@@ -235,9 +235,9 @@ def by_index(space, costs, k):
     """The k best sets from the list of all, by value and then by the highest label that differs."""
     sets = space.enumerate()
     psi = space.embed(sets)
-    prices = costs @ (psi.toarray() if hasattr(psi, "toarray") else psi).T
+    totals = costs @ (psi.toarray() if hasattr(psi, "toarray") else psi).T
     first = np.lexsort(sets.T)  # the last column is the first key
-    best = [first[np.argsort(row[first], kind="stable")][:k] for row in prices]
+    best = [first[np.argsort(row[first], kind="stable")][:k] for row in totals]
     return sets[np.array(best)]
 
 

@@ -172,7 +172,7 @@ def _add_one_by_one(before, keys, queue, ways, limit):
     after. Sets are bits of an integer, found in `keys` by hashing; the queue gives smaller
     sets first, so that their numbers are complete when they are used.
     """
-    # Without scattering a set is its own place, where the table has one for every set.
+    # Without scattering a set is its own slot, where the table has one for every set.
     scatter = GOLDEN if 2.0 ** before.shape[0] > keys.shape[0] else np.uint64(1)
     keys[0], ways[0], queue[0] = 0, 1, 0
     first, last = 0, 1
@@ -195,7 +195,7 @@ def _add_one_by_one(before, keys, queue, ways, limit):
 
 @nb.njit(cache=True, nogil=True)
 def _slot(keys, mask, scatter):
-    """Where a set is in the table, or the empty place for it."""
+    """Where a set is in the table, or the empty slot for it."""
     last = keys.shape[0] - 1  # all bits one: the table's size is a power of two
     scattered = np.uint64(mask) * scatter
     slot = np.int64((scattered ^ (scattered >> np.uint64(32))) & np.uint64(last))

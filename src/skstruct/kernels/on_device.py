@@ -53,7 +53,7 @@ class DeviceKernel:
     """
 
     unit = False  # k(x, x) = 1
-    holds_a_copy = False  # whether a block takes memory beside the place it is written to
+    holds_a_copy = False  # whether a block takes memory beside what it is written to
 
     def __init__(self, kernel, backend):
         self.kernel, self.backend = kernel, backend

@@ -93,9 +93,6 @@ def _as_booleans(Y: np.ndarray, name: str) -> np.ndarray:
     return Y.astype(bool)
 
 
-# Kernels between partial orders: pairs in common, signed pairs, and positions.
-
-
 class EdgeKernel(BaseEstimator):
     r"""Number of ordered pairs that two partial orders have in common.
 
@@ -248,9 +245,6 @@ def _checked(table: np.ndarray, d: int) -> np.ndarray:
             f"eigenvalue is {lowest:.3g}."
         )
     return table
-
-
-# Partial orders compared by the rankings that both allow.
 
 
 class ExtensionKernel(BaseEstimator):

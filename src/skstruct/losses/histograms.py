@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.losses.base import SeparableLoss, plain_weights
+from skstruct.solvers.curves import chi_square
 from skstruct.tolerances import OUTPUT_RANGE
 
 
@@ -165,14 +166,10 @@ class ChiSquare(_HistogramLoss):
     """
 
     def rho(self, t, y):
-        both = np.asarray(t + y)
-        return (t - y) ** 2 / np.where(both > 0, both, 1.0)
+        return chi_square.rho(t, y)
 
     def slope(self, t, y):
-        both = np.asarray(t + y)
-        return 1.0 - 4.0 * (y / np.where(both > 0, both, 1.0)) ** 2
+        return chi_square.slope(t, y)
 
     def curves(self, weights, outputs):
-        from skstruct.solvers.curves.chi_square import ChiSquareCurves
-
-        return ChiSquareCurves(*self._training(weights, outputs))
+        return chi_square.ChiSquareCurves(*self._training(weights, outputs))

@@ -18,7 +18,7 @@ from skstruct.solvers.preimages import (
     gaussian_sums,
 )
 from skstruct.spaces.base import Decoded
-from skstruct.spaces.constraints import held_by
+from skstruct.spaces.constraints import allowed_by
 from skstruct.tolerances import BOUND_ROUNDING
 
 UNIT = ("rbf", "laplacian")  # h(z, z) = 1 and h >= 0
@@ -59,7 +59,7 @@ class PreImages:
     def best(self, certify=True) -> Decoded:
         """The best points found; with bounds from a search of all cells only if asked for."""
         at_outputs = self.totals[:, None] * self.diagonal - 2.0 * self.inner
-        allowed = np.where(held_by(self.space, self.Y), at_outputs, np.inf)
+        allowed = np.where(allowed_by(self.space, self.Y), at_outputs, np.inf)
         first = allowed.argmin(axis=1)
         every = np.arange(len(self.W))
         points, values = self.Y[first].copy(), allowed[every, first]

@@ -15,17 +15,17 @@ LONGEST_CHAIN = 4  # row reductions that follow one another before the path sear
 
 
 @nb.njit(cache=True, nogil=True)
-def reduce_columns(cost, column_of, row_of, price, best_row):
-    """Price every column at its cheapest row; match where that row is still free."""
+def reduce_columns(cost, column_of, row_of, dual, best_row):
+    """Set the dual of every column to its cheapest row; match where that row is still free."""
     d = len(cost)
     for j in range(d):
         column_of[j] = row_of[j] = -1
-        price[j] = cost[0, j]
+        dual[j] = cost[0, j]
         best_row[j] = 0
     for i in range(1, d):
         for j in range(d):
-            if cost[i, j] < price[j]:
-                price[j] = cost[i, j]
+            if cost[i, j] < dual[j]:
+                dual[j] = cost[i, j]
                 best_row[j] = i
     for j in range(d - 1, -1, -1):
         i = best_row[j]
@@ -35,8 +35,8 @@ def reduce_columns(cost, column_of, row_of, price, best_row):
 
 
 @nb.njit(cache=True, nogil=True)
-def reduce_rows(cost, column_of, row_of, price, free, n_free):
-    """Give every free row its best column and lower that column's price to the second best.
+def reduce_rows(cost, column_of, row_of, dual, free, n_free):
+    """Give every free row its best column and lower that column's dual to the second best.
 
     Whoever held the column is free again. Returns how many rows are left free.
     """
@@ -45,9 +45,9 @@ def reduce_rows(cost, column_of, row_of, price, free, n_free):
     for k in range(n_free):
         i = free[k]
         for chain in range(LONGEST_CHAIN + 1):
-            least, first, second, other = cost[i, 0] - price[0], 0, np.inf, -1
+            least, first, second, other = cost[i, 0] - dual[0], 0, np.inf, -1
             for j in range(1, d):
-                reduced = cost[i, j] - price[j]
+                reduced = cost[i, j] - dual[j]
                 if reduced < second:
                     if reduced >= least:
                         second, other = reduced, j
@@ -57,7 +57,7 @@ def reduce_rows(cost, column_of, row_of, price, free, n_free):
             if holder >= 0 and least == second and row_of[other] < 0:
                 first, holder = other, -1
             if second < np.inf:
-                price[first] -= second - least
+                dual[first] -= second - least
             column_of[i] = first
             row_of[first] = i
             if holder < 0:
@@ -72,14 +72,14 @@ def reduce_rows(cost, column_of, row_of, price, free, n_free):
 
 
 @nb.njit(cache=True, nogil=True)
-def augment(start, cost, column_of, row_of, price, distance, came_from, todo):
+def augment(start, cost, column_of, row_of, dual, distance, came_from, todo):
     """Match a free row along a shortest path of reduced costs (Dijkstra)."""
     d = len(cost)
     least, at = np.inf, 0
     for j in range(d):
         todo[j] = j
         came_from[j] = start
-        distance[j] = cost[start, j] - price[j]
+        distance[j] = cost[start, j] - dual[j]
         if distance[j] < least or (distance[j] == least and row_of[j] < 0):
             least, at = distance[j], j
     open_columns = d  # those still open stand first in todo, the finished ones behind
@@ -91,18 +91,18 @@ def augment(start, cost, column_of, row_of, price, distance, came_from, todo):
         todo[at] = todo[open_columns]
         todo[open_columns] = column
         i = row_of[column]
-        slack = cost[i, column] - price[column] - length
+        slack = cost[i, column] - dual[column] - length
         least = np.inf
         for k in range(open_columns):
             j = todo[k]
-            reached = cost[i, j] - price[j] - slack
+            reached = cost[i, j] - dual[j] - slack
             if reached < distance[j]:
                 distance[j] = reached
                 came_from[j] = i
             if distance[j] < least or (distance[j] == least and row_of[j] < 0):
                 least, at = distance[j], k
     for k in range(open_columns, d):
-        price[todo[k]] += distance[todo[k]] - length
+        dual[todo[k]] += distance[todo[k]] - length
     i = -1
     while i != start:  # flip the path
         i = came_from[column]
@@ -116,16 +116,16 @@ def assign_rows(costs, columns):
     d = costs.shape[1]
     row_of, came_from = np.empty(d, np.int64), np.empty(d, np.int64)
     todo, free = np.empty(d, np.int64), np.empty(d, np.int64)
-    price, distance = np.empty(d), np.empty(d)
+    dual, distance = np.empty(d), np.empty(d)
     for n in range(len(costs)):
         cost, column_of = costs[n], columns[n]
-        reduce_columns(cost, column_of, row_of, price, came_from)
+        reduce_columns(cost, column_of, row_of, dual, came_from)
         n_free = 0
         for i in range(d):
             if column_of[i] < 0:
                 free[n_free] = i
                 n_free += 1
         for _ in range(2):
-            n_free = reduce_rows(cost, column_of, row_of, price, free, n_free)
+            n_free = reduce_rows(cost, column_of, row_of, dual, free, n_free)
         for k in range(n_free):
-            augment(free[k], cost, column_of, row_of, price, distance, came_from, todo)
+            augment(free[k], cost, column_of, row_of, dual, distance, came_from, todo)

@@ -257,23 +257,22 @@ def closures(costs, order, position, out_start, out, in_start, inn, in_arc):
     return outputs, values, bounds
 
 
-# Compiled dynamic programs on forests.
-
-
 WIDTH = 16  # rows side by side: the inner loops become vector instructions
 
 
 @nb.njit(cache=True, nogil=True)
-def _turned(costs, first, last, order, below):
-    """Rows first..last of `costs` as columns of `below`, in topological order."""
-    for v in range(order.shape[0]):
-        j = order[v]
+def transposed(costs, first, last, columns, block):
+    """Some columns of rows first..last of `costs`, as rows of `block`; -1 leaves a row out."""
+    for v in range(columns.shape[0]):
+        j = columns[v]
+        if j < 0:
+            continue
         if last - first == WIDTH:  # a fixed count is what the compiler unrolls
             for b in range(WIDTH):
-                below[v, b] = costs[first + b, j]
+                block[v, b] = costs[first + b, j]
         else:
             for b in range(last - first):
-                below[v, b] = costs[first + b, j]
+                block[v, b] = costs[first + b, j]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -304,7 +303,7 @@ def closed_sets(costs, order, parent):
     below, taken = np.zeros((d + 1, WIDTH)), np.ones((d + 1, WIDTH), np.int8)
     for first in range(0, n, WIDTH):
         last = min(first + WIDTH, n)
-        _turned(costs, first, last, order, below)
+        transposed(costs, first, last, order, below)
         _closed_block(parent, below, taken)
         for row in range(first, last):
             values[row] = below[d, row - first]

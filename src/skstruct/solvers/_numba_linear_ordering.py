@@ -2,7 +2,7 @@
 """Linear ordering, compiled: dynamic programming over sets, local search, components, bounds.
 
 An item placed next, after the set S of items already placed, costs
-``place[item, |S|]`` for its position and ``pair[item, q]`` for every q still to come.
+``position[item, |S|]`` for its position and ``pair[item, q]`` for every q still to come.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def half_sums(pair, later, lower, upper):
 
 
 @nb.njit(cache=True, nogil=True)
-def complete(place, later, lower, upper, before, banned, stop, size, best):
+def complete(position, later, lower, upper, before, banned, stop, size, best):
     """best[S] = least cost of everything that follows once the set S is placed.
 
     ``before[i]`` is the set of items that must come earlier than i, ``banned[t]`` the set
     that may not stand at position t; after ``stop`` positions nothing costs any more.
     """
-    d = len(place)
+    d = len(position)
     half = (d + 1) // 2
     mask = (1 << half) - 1
     for S in range((1 << d) - 1, -1, -1):
@@ -52,16 +52,16 @@ def complete(place, later, lower, upper, before, banned, stop, size, best):
         for i in range(d):
             if ((S | banned[t]) >> i) & 1 or before[i] & ~S:
                 continue
-            cost = place[i, t] + (later[i] - lower[i, low] - upper[i, high]) + best[S | (1 << i)]
+            cost = position[i, t] + (later[i] - lower[i, low] - upper[i, high]) + best[S | (1 << i)]
             if cost < least:
                 least = cost
         best[S] = least
 
 
 @nb.njit(cache=True, nogil=True)
-def walk(place, later, lower, upper, before, banned, stop, best, order):
+def walk(position, later, lower, upper, before, banned, stop, best, order):
     """Follow the table from the empty set; the first item wins a tie."""
-    d = len(place)
+    d = len(position)
     half = (d + 1) // 2
     mask = (1 << half) - 1
     S = 0
@@ -71,7 +71,7 @@ def walk(place, later, lower, upper, before, banned, stop, best, order):
             if ((S | banned[t]) >> i) & 1 or before[i] & ~S:
                 continue
             follow = later[i] - lower[i, S & mask] - upper[i, S >> half]
-            cost = place[i, t] + follow + best[S | (1 << i)]
+            cost = position[i, t] + follow + best[S | (1 << i)]
             if cost < least:
                 chosen, least = i, cost
         order[t] = chosen
@@ -85,6 +85,7 @@ def walk(place, later, lower, upper, before, banned, stop, best, order):
 
 @nb.njit(cache=True, nogil=True)
 def set_sizes(d):
+    """Number of members of every set of d items; int8 of shape (2**d,)."""
     size = np.zeros(1 << d, np.int8)
     for S in range(1, 1 << d):
         size[S] = size[S >> 1] + (S & 1)
@@ -92,21 +93,21 @@ def set_sizes(d):
 
 
 @nb.njit(cache=True, nogil=True)
-def order_rows(places, pairs, before, banned, stop, orders, values):
+def order_rows(positions, pairs, before, banned, stop, orders, values):
     """Fill orders and values; the cost arrays may have one entry that serves all rows."""
     n, d = orders.shape
     half = 1 << ((d + 1) // 2)
     later, lower, upper = np.empty(d), np.empty((d, half)), np.empty((d, half))
     best, size = np.empty(1 << d), set_sizes(d)
     for k in range(n):
-        place, pair = places[min(k, len(places) - 1)], pairs[min(k, len(pairs) - 1)]
+        position, pair = positions[min(k, len(positions) - 1)], pairs[min(k, len(pairs) - 1)]
         first = before[min(k, len(before) - 1)]
         never = banned[min(k, len(banned) - 1)]
         half_sums(pair, later, lower, upper)
-        complete(place, later, lower, upper, first, never, stop, size, best)
+        complete(position, later, lower, upper, first, never, stop, size, best)
         values[k] = best[0]
         if best[0] < np.inf:
-            walk(place, later, lower, upper, first, never, stop, best, orders[k])
+            walk(position, later, lower, upper, first, never, stop, best, orders[k])
 
 
 @nb.njit(cache=True, nogil=True)
@@ -149,7 +150,7 @@ def draw_orders(before, banned, stop, count, uniform, orders):
                 t += 1
 
 
-# Local search for linear orderings: two starts, then one item at a time to its best place.
+# Local search for linear orderings: two starts, then one item at a time to its best position.
 #
 # ``pair[p, q]`` is the cost of p before q and antisymmetric.
 
@@ -167,7 +168,7 @@ def total(pair, order):
 
 
 @nb.njit(cache=True, nogil=True)
-def best_place(pair, order, start):
+def best_position(pair, order, start):
     """Where the item at ``start`` is best put, all others staying as they are."""
     item = order[start]
     least, goal = 0.0, start
@@ -186,7 +187,7 @@ def best_place(pair, order, start):
 
 @nb.njit(cache=True, nogil=True)
 def insert(pair, order, most_sweeps):
-    """Move one item at a time to its best place, until no move helps.
+    """Move one item at a time to its best position, until no move helps.
 
     After the first sweep only items that others have moved past are looked at again; when
     none of them moves, a sweep over all items confirms it or goes on.
@@ -200,7 +201,7 @@ def insert(pair, order, most_sweeps):
             if not again[start]:
                 continue
             again[start] = False
-            goal = best_place(pair, order, start)
+            goal = best_position(pair, order, start)
             if goal == start:
                 continue
             item, step = order[start], 1 if goal > start else -1
@@ -282,9 +283,9 @@ def improve_top(pair, order, top, most_sweeps):
             least, goal = listed_cost(pair, sums, order, top, start, order[start])
             source = start
             for at in range(top, d):
-                cost, place = listed_cost(pair, sums, order, top, start, order[at])
+                cost, position = listed_cost(pair, sums, order, top, start, order[at])
                 if cost < least - TIE * abs(least):
-                    least, goal, source = cost, place, at
+                    least, goal, source = cost, position, at
             moved |= goal != start or source != start
             order[start], order[source] = order[source], order[start]
             item, step = order[start], 1 if goal > start else -1
@@ -302,14 +303,14 @@ def listed_cost(pair, sums, order, top, start, item):
     for t in range(top):  # with the item in front of all others
         if t != start:
             cost += pair[item, order[t]]
-    least, goal, place = cost, 0, 0
+    least, goal, position = cost, 0, 0
     for t in range(top):
         if t == start:
             continue
         cost += 2 * pair[order[t], item]
-        place += 1
-        if cost < least or (cost == least and place == start):
-            least, goal = cost, place
+        position += 1
+        if cost < least or (cost == least and position == start):
+            least, goal = cost, position
     return least, goal
 
 
@@ -344,12 +345,12 @@ def split(pair, order):
     for p in range(d):
         for q in range(d):
             sums[p] += pair[p, q]
-    place = np.empty(d, np.int64)
-    place[np.argsort(sums, kind="mergesort")] = np.arange(d)
+    position = np.empty(d, np.int64)
+    position[np.argsort(sums, kind="mergesort")] = np.arange(d)
     wins = np.zeros(d, np.int64)
     for p in range(d):
         for q in range(d):
-            if pair[p, q] < 0 or (pair[p, q] == 0 and place[p] < place[q]):
+            if pair[p, q] < 0 or (pair[p, q] == 0 and position[p] < position[q]):
                 wins[p] += 1
     # Among equal numbers of wins the lower total cost goes first: a better start.
     by_cost = np.argsort(sums, kind="mergesort")
@@ -359,7 +360,7 @@ def split(pair, order):
         p = order[k]
         for at in range(d - 1, max(k, reach), -1):
             q = order[at]
-            if pair[q, p] < 0 or (pair[q, p] == 0 and place[q] < place[p]):
+            if pair[q, p] < 0 or (pair[q, p] == 0 and position[q] < position[p]):
                 reach = at
                 break
         if reach <= k:

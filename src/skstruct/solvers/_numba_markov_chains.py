@@ -13,7 +13,7 @@ import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
-def _turned(word, by):
+def _rotated(word, by):
     return (word << np.uint64(by)) | (word >> np.uint64(64 - by))
 
 
@@ -21,14 +21,14 @@ def _turned(word, by):
 def word(streams, c):
     """The next 64 random bits of stream c."""
     a, b, p, q = streams[c, 0], streams[c, 1], streams[c, 2], streams[c, 3]
-    drawn = _turned(a + q, 23) + a
+    drawn = _rotated(a + q, 23) + a
     shifted = b << np.uint64(17)
     p ^= a
     q ^= b
     b ^= p
     a ^= q
     p ^= shifted
-    streams[c, 0], streams[c, 1], streams[c, 2], streams[c, 3] = a, b, p, _turned(q, 45)
+    streams[c, 0], streams[c, 1], streams[c, 2], streams[c, 3] = a, b, p, _rotated(q, 45)
     return drawn
 
 
@@ -53,9 +53,6 @@ def accepts(log_ratio, streams, c):
     return log_ratio >= 0.0 or fraction(streams, c) < np.exp(log_ratio)
 
 
-# Compiled chains among choices that have values of their own.
-
-
 @nb.njit(cache=True, nogil=True)
 def walk_choices(states, values, row, beta, n_steps, streams):
     """Propose any of the choices, all alike; values of shape (r, m)."""
@@ -71,9 +68,6 @@ def walk_choices(states, values, row, beta, n_steps, streams):
                 accepted[c] += 1
         states[c] = here
     return accepted
-
-
-# Compiled loops of coupling from the past.
 
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Newton steps on the dual of a quadratic program, for many rows, each from the last prices."""
+"""Newton steps on the dual of a quadratic program, for many rows, each from the last duals."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ ROUNDED = 100.0  # times that is good enough where another step brings nothing
 
 
 @nb.njit(cache=True, nogil=True)
-def project_rows(A, n_eq, first, targets, half, right, low, high, points, prices, steps):
-    """Fill points (n, d) and prices (n, m) that minimize sum (z_j - t_j)^2 / (4 half_j).
+def project_rows(A, n_eq, first, targets, half, right, low, high, points, duals, steps):
+    """Fill points (n, d) and dual variables (n, m) that minimize sum (z_j - t_j)^2 / (4 half_j).
 
     A = (start, rows, values) by columns, equations before inequalities; ``first[k]`` is the
     first column of row k of A A' that is not zero. ``half``, ``right``, ``low`` and ``high``
@@ -25,7 +25,7 @@ def project_rows(A, n_eq, first, targets, half, right, low, high, points, prices
     n, d = targets.shape
     m = right.shape[1]
     system, slope, way = np.empty((m, m)), np.empty(m), np.empty(m)
-    along, priced, size, play = np.empty(d), np.empty(d), np.empty(m), np.empty(m, np.bool_)
+    along, weighed, size, play = np.empty(d), np.empty(d), np.empty(m), np.empty(m, np.bool_)
     p = np.zeros(m)
     for i in range(n):
         of_row = (
@@ -33,26 +33,26 @@ def project_rows(A, n_eq, first, targets, half, right, low, high, points, prices
             low[min(i, len(low) - 1)], high[min(i, len(high) - 1)],
         )  # fmt: skip
         steps[i] = settle(
-            A, n_eq, first, of_row, p, points[i], system, slope, way, along, priced, size, play
+            A, n_eq, first, of_row, p, points[i], system, slope, way, along, weighed, size, play
         )
-        prices[i] = p
+        duals[i] = p
         if steps[i] < 0:
             p[:] = 0.0  # do not pass on what has gone astray
 
 
 @nb.njit(cache=True, nogil=True)
-def settle(A, n_eq, first, of_row, p, z, system, slope, way, along, priced, size, play):
-    """Improve the prices p until z meets the constraints; the number of steps, or -1."""
-    weigh(A, p, priced)
+def settle(A, n_eq, first, of_row, p, z, system, slope, way, along, weighed, size, play):
+    """Improve the dual variables p until z meets the constraints; the number of steps, or -1."""
+    weigh(A, p, weighed)
     least = np.inf
     for step in range(STEPS):
-        place(priced, of_row, z)
+        best_point(weighed, of_row, z)
         left = residuals(A, n_eq, of_row[2], z, p, slope, size, play)
         if left <= 1.0 or (left <= ROUNDED and left >= least):
             return step
         least = min(least, left)
         again = True
-        while again:  # prices of zero that would fall are taken out of play
+        while again:  # duals of zero that would fall are taken out of play
             fill(A, of_row, z, slope, play, system, way)
             factor_and_solve(system, first, way)
             again = False
@@ -60,14 +60,14 @@ def settle(A, n_eq, first, of_row, p, z, system, slope, way, along, priced, size
                 if play[k] and p[k] <= 0.0 and way[k] < 0.0:
                     play[k], again = False, True
         weigh(A, way, along)
-        length = line_search(n_eq, of_row, p, way, priced, along)
+        length = line_search(n_eq, of_row, p, way, weighed, along)
         if not length > 0.0:
             return -1
         for k in range(len(p)):
             p[k] += length * way[k]
             if k >= n_eq and p[k] < 0.0:
                 p[k] = 0.0
-        weigh(A, p, priced)
+        weigh(A, p, weighed)
     return -1
 
 
@@ -83,18 +83,18 @@ def weigh(A, p, out):
 
 
 @nb.njit(cache=True, nogil=True)
-def place(priced, of_row, z):
-    """The best point under the prices: targets, moved by them, within the limits."""
+def best_point(weighed, of_row, z):
+    """The best point under the dual variables: targets, moved by them, within the limits."""
     t, h, _, low, high = of_row
     for j in range(len(z)):
-        z[j] = min(max(t[j] - h[j] * priced[j], low[j]), high[j])
+        z[j] = min(max(t[j] - h[j] * weighed[j], low[j]), high[j])
 
 
 @nb.njit(cache=True, nogil=True)
 def residuals(A, n_eq, r, z, p, slope, size, play):
     """slope = A z - r, the slope of the dual; how large it is, 1 being rounding.
 
-    An inequality that holds at price zero is not in play.
+    An inequality that holds with a dual of zero is not in play.
     """
     start, rows, values = A
     for k in range(len(r)):
@@ -161,7 +161,7 @@ def factor_and_solve(M, first, x):
 
 
 @nb.njit(cache=True, nogil=True)
-def line_search(n_eq, of_row, p, way, priced, along):
+def line_search(n_eq, of_row, p, way, weighed, along):
     """The length of the way that is best for the dual; 0 where it does not rise.
 
     Its slope along the way falls piecewise linearly: Newton within a bracket is exact.
@@ -177,7 +177,7 @@ def line_search(n_eq, of_row, p, way, priced, along):
         rise, fall = -constant, 0.0
         for j in range(len(along)):
             if along[j] != 0.0:
-                value = t[j] - h[j] * (priced[j] + at * along[j])
+                value = t[j] - h[j] * (weighed[j] + at * along[j])
                 if value <= low[j]:
                     value = low[j]
                 elif value >= high[j]:

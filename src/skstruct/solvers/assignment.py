@@ -33,8 +33,8 @@ def cheapest_assignments(costs: np.ndarray, allowed: np.ndarray | None = None):
     costs = np.ascontiguousarray(costs, dtype=np.float64)
     n, d, _ = costs.shape
     columns = np.empty((n, d), np.int64)
-    priced = costs if allowed is None else _priced_out(costs, allowed)
-    assign_rows(priced, columns)
+    penalized = costs if allowed is None else _penalized(costs, allowed)
+    assign_rows(penalized, columns)
     at = np.arange(n)[:, None], np.arange(d), columns
     values = costs[at].sum(axis=1)
     if allowed is not None:
@@ -42,9 +42,9 @@ def cheapest_assignments(costs: np.ndarray, allowed: np.ndarray | None = None):
     return columns, values
 
 
-def _priced_out(costs, allowed):
-    """Costs where one forbidden entry is dearer than any assignment of allowed ones."""
+def _penalized(costs, allowed):
+    """Costs where one forbidden entry is more expensive than any assignment of allowed ones."""
     d = costs.shape[1]
     low, high = costs.min(axis=(1, 2)), costs.max(axis=(1, 2))
-    price = high + (d + 1) * (high - low) + 1.0
-    return np.where(allowed, costs, price[:, None, None])
+    penalty = high + (d + 1) * (high - low) + 1.0
+    return np.where(allowed, costs, penalty[:, None, None])

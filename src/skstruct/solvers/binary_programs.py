@@ -2,7 +2,7 @@
 """Linear costs over 0/1 points of a polytope: an LP first, branch and bound if it must be.
 
 The solver's word is never taken: answers are rounded, checked against the constraints and
-priced anew, and the LP's lower bound is rebuilt from its dual prices by weak duality.
+evaluated anew, and the LP's lower bound is rebuilt from its dual variables by weak duality.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class BinaryProgram:
             answer = solve_linear_program(cost, *system)
         except InfeasibleError:
             raise InfeasibleError("No 0/1 point meets the constraints.") from None
-        prices = answer.eq_prices[None], answer.ub_prices[None]
-        bound = weak_dual_bounds(cost[None], *system, *prices, answer.point[None])[0]
+        duals = answer.eq_duals[None], answer.ub_duals[None]
+        bound = weak_dual_bounds(cost[None], *system, *duals, answer.point[None])[0]
         return answer.point, float(bound)
 
     def _branch(self, cost, low, high, lp_bound):

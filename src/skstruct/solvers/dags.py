@@ -152,17 +152,11 @@ def _preorder(parent, roots):
     return order_array, position[order_array] + size[order_array]
 
 
-# Sets closed under taking parents, in any acyclic graph: one min-cut for every row.
-
-
 def dag_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, ...]:
     """Cheapest ancestor-closed set of every row, its cost, and a lower bound from the flow."""
     from skstruct.solvers._numba_closures import closures
 
     return closures(np.ascontiguousarray(costs), dag.order, dag.position, *dag.arc_arrays)
-
-
-# Sets closed under taking parents, in a forest: exact in O(d) for every row.
 
 
 def forest_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, np.ndarray]:

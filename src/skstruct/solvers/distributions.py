@@ -48,13 +48,10 @@ class StackedLaws(Law):
         return np.concatenate([law.sample(n, rng) for law in self.laws])
 
 
-# Laws of one choice out of several, each with a value of its own: a softmax.
-
-
 class ChoiceLaw(Law):
     """One of m choices with chances proportional to exp(values).
 
-    The caller prices the choices, and says what their chances mean.
+    The caller gives the costs of the choices, and says what their chances mean.
 
     Parameters
     ----------
@@ -106,9 +103,6 @@ def drawn_columns(probabilities, n: int, rng) -> np.ndarray:
     level = rng.random((len(upto), n)) + 2.0 * rows
     found = np.searchsorted((upto + 2.0 * rows).ravel(), level, "right")
     return np.minimum(found - probabilities.shape[1] * rows, last[:, None])
-
-
-# Laws over a list of outputs.
 
 
 class ListedLaw(ChoiceLaw):

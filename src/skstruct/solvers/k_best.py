@@ -4,34 +4,32 @@
 from __future__ import annotations
 
 import heapq
+from itertools import count
 
 import numpy as np
 
 
-def cheapest(prices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number and price of the cheapest entry of every row, the first among equals."""
-    best = prices.argmin(axis=1)
-    return best, prices[np.arange(len(prices)), best]
+def cheapest(costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number and cost of the cheapest entry of every row, the first among equals."""
+    best = costs.argmin(axis=1)
+    return best, costs[np.arange(len(costs)), best]
 
 
-def k_cheapest(prices: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers and prices of the ``k`` cheapest entries of every row, cheapest first.
+def k_cheapest(costs: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers and costs of the ``k`` cheapest entries of every row, cheapest first.
 
     Ranks that no row has are left off.
     """
-    order = np.argsort(prices, axis=1, kind="stable")[:, :k]
-    values = np.take_along_axis(prices, order, axis=1)
+    order = np.argsort(costs, axis=1, kind="stable")[:, :k]
+    values = np.take_along_axis(costs, order, axis=1)
     found = np.isfinite(values).any(axis=0)
     return order[:, found], values[:, found]
-
-
-# The k best 0/1 outputs of every row, by Lawler's partition of what is left.
 
 
 def k_best(best_within, n_rows: int, d: int, k: int):
     """The ``k`` cheapest outputs of every row, cheapest first.
 
-    After the best output z of a part (coordinates held to low..high), the rest of the
+    After the best output z of a part (coordinates kept within low..high), the rest of the
     part splits into one piece per free coordinate j: equal to z before j, different
     at j. All pieces of all rows are decoded in one batch per rank. Of outputs that cost the
     same the one without the highest coordinate in which they differ comes first, as far as
@@ -40,7 +38,7 @@ def k_best(best_within, n_rows: int, d: int, k: int):
     Parameters
     ----------
     best_within : callable (rows, low, high) -> (outputs, values)
-        Best output of each row with coordinates held to low..high (bool, (m, d)); an
+        Best output of each row with coordinates kept within low..high (bool, (m, d)); an
         infinite value says that there is none.
 
     Returns
@@ -49,33 +47,42 @@ def k_best(best_within, n_rows: int, d: int, k: int):
     values : array of shape (n_rows, k)
         Infinite where a row has fewer outputs; ranks that no row has are left off.
     """
+    part = np.zeros((n_rows, d), bool), np.ones((n_rows, d), bool)
     outputs = np.zeros((n_rows, k, d), np.int8)
-    values = np.full((n_rows, k), np.inf)
-    heaps: list[list] = [[] for _ in range(n_rows)]
-    rows = np.arange(n_rows)
-    low, high = np.zeros((n_rows, d), bool), np.ones((n_rows, d), bool)
-    for rank in range(k):
-        found, costs = best_within(rows, low, high)
+    return _ranked(best_within, _split, lambda z: z[::-1].astype(np.int8).tobytes(), part, outputs)
+
+
+def _ranked(best_within, split, key, part, outputs):
+    """Fill ``outputs`` (n_rows, k, ...) rank by rank; these and their values, (n_rows, k).
+
+    ``part`` are the arrays that say what is left of each row, ``split(z, *part)`` those of the
+    pieces without z. Of equal costs the smaller ``key(z)`` comes first, no two being the same.
+    """
+    values = np.full(outputs.shape[:2], np.inf)
+    heaps: list[list] = [[] for _ in outputs]
+    rows = np.arange(len(outputs))
+    for rank in range(outputs.shape[1]):
+        found, costs = best_within(rows, *part)
         for i in np.flatnonzero(np.isfinite(costs)):
-            key = found[i][::-1].astype(np.int8).tobytes()  # all different: arrays never compare
-            heapq.heappush(heaps[rows[i]], (costs[i], key, found[i], low[i], high[i]))
+            entry = costs[i], key(found[i]), found[i], *(array[i] for array in part)
+            heapq.heappush(heaps[rows[i]], entry)
         pieces = []
         for row, heap in enumerate(heaps):
             if heap:
-                cost, _, z, below, above = heapq.heappop(heap)
+                cost, _, z, *rest = heapq.heappop(heap)
                 outputs[row, rank], values[row, rank] = z, cost
-                pieces.append((row, *_split(z.astype(bool), below, above)))
+                pieces.append((row, split(z, *rest)))
         if not pieces:
             break
-        rows = np.concatenate([np.full(len(part[1]), part[0]) for part in pieces])
-        low = np.concatenate([part[1] for part in pieces])
-        high = np.concatenate([part[2] for part in pieces])
-    found = np.isfinite(values).any(axis=0)  # ranks that some row has
-    return outputs[:, found], values[:, found]
+        rows = np.concatenate([np.full(len(arrays[0]), row) for row, arrays in pieces])
+        part = tuple(map(np.concatenate, zip(*(arrays for _, arrays in pieces))))
+    known = np.isfinite(values).any(axis=0)  # ranks that some row has
+    return outputs[:, known], values[:, known]
 
 
 def _split(z, low, high):
     """Bounds of the pieces of low..high without z, one per free coordinate."""
+    z = z.astype(bool)
     free = np.flatnonzero(low != high)
     before = np.arange(len(z)) < free[:, None]
     low, high = np.where(before, z, low), np.where(before, z, high)
@@ -84,20 +91,17 @@ def _split(z, low, high):
     return low, high
 
 
-# The k best sequences of every row, by Murty's partition of what is left.
-
-
 def k_best_sequences(best_within, n_rows: int, length: int, n_symbols: int, k: int):
     """The ``k`` cheapest sequences of every row, cheapest first.
 
     After the best sequence z of a part, the rest of the part splits into one piece per
-    place t: equal to z before t, another symbol at t. All pieces of all rows are decoded
+    position t: equal to z before t, another symbol at t. All pieces of all rows are decoded
     in one batch per rank. Murty (1968) did so for assignments.
 
     Parameters
     ----------
     best_within : callable (rows, allowed) -> (sequences, values)
-        Best sequence of each row with symbol s at place t only where ``allowed[:, t, s]``;
+        Best sequence of each row with symbol s at position t only where ``allowed[:, t, s]``;
         an infinite value says that there is none.
 
     Returns
@@ -107,40 +111,24 @@ def k_best_sequences(best_within, n_rows: int, length: int, n_symbols: int, k: i
         Infinite where a row has fewer sequences; ranks that no row has are left off.
     """
     sequences = np.tile(np.arange(length), (n_rows, k, 1))  # something, where there is none
-    values = np.full((n_rows, k), np.inf)
-    heaps: list[list] = [[] for _ in range(n_rows)]
-    rows = np.arange(n_rows)
-    start = np.zeros(n_rows, np.int64)  # places before it are settled
-    allowed = np.ones((n_rows, length, n_symbols), bool)
-    counter = 0
-    for rank in range(k):
-        found, costs = best_within(rows, allowed)
-        for i in np.flatnonzero(np.isfinite(costs)):
-            counter += 1  # breaks ties in order of discovery: arrays do not compare
-            part = costs[i], counter, found[i], start[i], allowed[i]
-            heapq.heappush(heaps[rows[i]], part)
-        pieces = []
-        for row, heap in enumerate(heaps):
-            if heap:
-                cost, _, z, first, free = heapq.heappop(heap)
-                sequences[row, rank], values[row, rank] = z, cost
-                pieces.append((row, np.arange(first, length), _split_sequences(z, first, free)))
-        if not pieces:
-            break
-        rows = np.concatenate([np.full(len(places), row) for row, places, _ in pieces])
-        start = np.concatenate([places for _, places, _ in pieces])
-        allowed = np.concatenate([part for _, _, part in pieces])
-    known = np.isfinite(values).any(axis=0)
-    return sequences[:, known], values[:, known]
+    start = np.zeros(n_rows, np.int64)  # positions before it are settled
+    part, counter = (start, np.ones((n_rows, length, n_symbols), bool)), count()
+    return _ranked(
+        lambda rows, _, allowed: best_within(rows, allowed),
+        _split_sequences,
+        lambda _: next(counter),  # in order of discovery
+        part,
+        sequences,
+    )
 
 
 def _split_sequences(z, first, allowed):
-    """What each piece allows: z up to place t, not z at t; shape (pieces, length, symbols)."""
-    places = np.arange(first, len(z))
+    """Where each piece begins to differ, and what it allows: z before t, not z at t."""
+    positions = np.arange(first, len(z))
     taken = np.zeros_like(allowed)
     taken[np.arange(len(z)), z] = True
-    before = np.arange(len(z)) < places[:, None]
+    before = np.arange(len(z)) < positions[:, None]
     pieces = np.where(before[:, :, None], taken & allowed, allowed)
-    at = np.arange(len(places))
-    pieces[at, places, z[places]] = False
-    return pieces
+    at = np.arange(len(positions))
+    pieces[at, positions, z[positions]] = False
+    return positions, pieces

@@ -132,7 +132,7 @@ class LinearConstraints:
             Where the cost of a row falls for ever.
         """
         costs = np.asarray(costs, dtype=np.float64)
-        points, *prices = self.solve_linear(costs, low, high)
+        points, *duals = self.solve_linear(costs, low, high)
         broken = self.relative_violation(points)
         if broken.max(initial=0.0) > TRUSTED_VIOLATION:
             i = int(broken.argmax())
@@ -140,13 +140,13 @@ class LinearConstraints:
                 f"The LP solver's answer for row {i} breaks {self.row(i).worst(points[i])}."
             )
         bounds = weak_dual_bounds(
-            costs, self.A_eq, self.b_eq, self.A_ub, self.b_ub, low, high, *prices, points
+            costs, self.A_eq, self.b_eq, self.A_ub, self.b_ub, low, high, *duals, points
         )
         values = (costs * points).sum(axis=1)
         return points, values, np.minimum(bounds, values)
 
     def solve_linear(self, costs, low, high):
-        """The solver's points (n, d) and the prices of equalities and inequalities."""
+        """The solver's points (n, d) and the dual variables of equalities and inequalities."""
         n, d = costs.shape
         low, high = np.broadcast_to(low, costs.shape), np.broadcast_to(high, costs.shape)
         answers: list[LinearAnswer] = []
@@ -155,9 +155,9 @@ class LinearConstraints:
             block = slice(start, min(start + together, n))
             answers += self._solve_together(block, costs[block], low[block], high[block])
         points = np.array([answer.point for answer in answers]).reshape(n, d)
-        eq_prices = np.array([answer.eq_prices for answer in answers]).reshape(n, -1)
-        ub_prices = np.array([answer.ub_prices for answer in answers]).reshape(n, -1)
-        return np.clip(points, low, high), eq_prices, ub_prices
+        eq_duals = np.array([answer.eq_duals for answer in answers]).reshape(n, -1)
+        ub_duals = np.array([answer.ub_duals for answer in answers]).reshape(n, -1)
+        return np.clip(points, low, high), eq_duals, ub_duals
 
     def _solve_together(self, rows: slice, costs, low, high) -> list[LinearAnswer]:
         """One program of independent blocks; row by row where that fails, to name the row."""
@@ -215,7 +215,7 @@ def _power_of_two(size: float) -> float:
 
 def _stacked(parts, costs, low, high, scales):
     """Arguments of one linear program in which every row is a block of its own."""
-    price, unit = np.array(scales).T
+    cost_unit, unit = np.array(scales).T
     n = len(parts)
     A_eq, A_ub = parts[0].A_eq, parts[0].A_ub
     if n > 1:
@@ -223,7 +223,7 @@ def _stacked(parts, costs, low, high, scales):
         A_ub = sparse.kron(sparse.eye_array(n), A_ub, format="csr")
     b_eq = np.concatenate([part.b_eq / u for part, u in zip(parts, unit)])
     b_ub = np.concatenate([part.b_ub / u for part, u in zip(parts, unit)])
-    cost = (costs / price[:, None]).ravel()
+    cost = (costs / cost_unit[:, None]).ravel()
     limits = [(limit / unit[:, None]).ravel() for limit in (low, high)]
     return cost, A_eq, b_eq, A_ub, b_ub, *limits
 
@@ -231,11 +231,11 @@ def _stacked(parts, costs, low, high, scales):
 def _split(answer: LinearAnswer, scales) -> list[LinearAnswer]:
     n = len(scales)
     points, eq, ub = (
-        part.reshape(n, -1) for part in (answer.point, answer.eq_prices, answer.ub_prices)
+        part.reshape(n, -1) for part in (answer.point, answer.eq_duals, answer.ub_duals)
     )
     return [
-        LinearAnswer(points[i] * unit, eq[i] * price, ub[i] * price)
-        for i, (price, unit) in enumerate(scales)
+        LinearAnswer(points[i] * unit, eq[i] * cost_unit, ub[i] * cost_unit)
+        for i, (cost_unit, unit) in enumerate(scales)
     ]
 
 

@@ -12,13 +12,13 @@ from skstruct.tolerances import INTEGRAL, ROUNDING_GAP, TIE
 MOST_ITEMS = 20  # the table has 2**20 entries, 8 MB; a row takes about 0.1 s
 
 
-def cheapest_orders(n, d, *, places=None, pairs=None, before=None, allowed=None, stop=None):
+def cheapest_orders(n, d, *, positions=None, pairs=None, before=None, allowed=None, stop=None):
     """For every row the order of least total cost, exactly.
 
     Parameters
     ----------
-    places : array of shape (n or 1, d, d)
-        ``places[:, i, t]`` is the cost of item i at position t.
+    positions : array of shape (n or 1, d, d)
+        ``positions[:, i, t]`` is the cost of item i at position t.
     pairs : array of shape (n or 1, d, d)
         ``pairs[:, i, q]`` is the cost of item i somewhere before item q.
     before : bool array of shape (n or 1, d, d)
@@ -44,11 +44,11 @@ def cheapest_orders(n, d, *, places=None, pairs=None, before=None, allowed=None,
     from skstruct.solvers._numba_linear_ordering import order_rows
 
     zeros = np.zeros((1, d, d))
-    places = zeros if places is None else np.ascontiguousarray(places, dtype=np.float64)
+    positions = zeros if positions is None else np.ascontiguousarray(positions, dtype=np.float64)
     pairs = zeros if pairs is None else np.ascontiguousarray(pairs, dtype=np.float64)
     earlier, banned = _as_bits(before, allowed, d)
     orders, values = np.zeros((n, d), np.int64), np.empty(n)
-    order_rows(places, pairs, earlier, banned, d if stop is None else stop, orders, values)
+    order_rows(positions, pairs, earlier, banned, d if stop is None else stop, orders, values)
     return orders, values
 
 
@@ -94,9 +94,6 @@ def _as_bits(before, allowed, d):
     earlier = none if before is None else before.swapaxes(1, 2) @ bit
     banned = none if allowed is None else ~allowed @ bit
     return earlier, banned
-
-
-# Linear ordering as a program over pairs with triangle inequalities, added as they break.
 
 
 MOST_CUTS = 2000  # added in one round, the most violated ones
@@ -184,9 +181,6 @@ def _program(rows, n_pairs):
     A_ub = sparse.csr_array((data, at), shape=(m, n_pairs))
     none = sparse.csr_array((0, n_pairs))
     return BinaryProgram(A_ub, np.where(sign > 0, 1.0, 0.0), none, np.zeros(0))
-
-
-# Orders of least pair cost (Kendall, feedback arc set): exact when small, certified always.
 
 
 QUICKLY_EXACT = 12  # components that the compiled loop solves by dynamic programming
@@ -306,8 +300,8 @@ def _close_gap(costs, order, prove):
             if packed >= excess * (1 - TIE):
                 bound += excess
             else:
-                places, lower = _order_part(small, prove)
-                part[:] = part[places]
+                positions, lower = _order_part(small, prove)
+                part[:] = part[positions]
                 bound += max(lower + met(pair, part), packed)
         begin = end
     return order, total(pair, order), bound

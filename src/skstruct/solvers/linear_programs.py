@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linear programs: what a dual solution proves, and which few constraints conflict.
 
-The solver's word is not taken for the bound: weak duality rebuilds it from the prices.
+The solver's word is not taken for the bound: weak duality rebuilds it from the dual variables.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class UnboundedError(ValueError):
 
 @dataclass(frozen=True)
 class LinearAnswer:
-    """A best point with the prices that prove it."""
+    """A best point with the dual variables that prove it."""
 
     point: np.ndarray  # shape: (d,)
-    eq_prices: np.ndarray  # shape: (m_eq,), any sign
-    ub_prices: np.ndarray  # shape: (m_ub,), <= 0
+    eq_duals: np.ndarray  # shape: (m_eq,), any sign
+    ub_duals: np.ndarray  # shape: (m_ub,), <= 0
 
 
 def solve_linear_program(cost, A_eq, b_eq, A_ub, b_ub, low, high) -> LinearAnswer:
@@ -56,13 +56,13 @@ def solve_linear_program(cost, A_eq, b_eq, A_ub, b_ub, low, high) -> LinearAnswe
         raise UnboundedError("The cost falls for ever.")
     if answer.x is None:
         raise UnverifiedAnswerError(f"The LP solver stopped: {answer.message}")
-    eq_prices = answer.eqlin.marginals if has_eq else np.zeros(0)
-    ub_prices = np.minimum(answer.ineqlin.marginals, 0.0) if has_ub else np.zeros(0)
-    return LinearAnswer(answer.x, eq_prices, ub_prices)
+    eq_duals = answer.eqlin.marginals if has_eq else np.zeros(0)
+    ub_duals = np.minimum(answer.ineqlin.marginals, 0.0) if has_ub else np.zeros(0)
+    return LinearAnswer(answer.x, eq_duals, ub_duals)
 
 
-def weak_dual_bounds(costs, A_eq, b_eq, A_ub, b_ub, low, high, eq_prices, ub_prices, points):
-    r"""Lower bounds that hold for any prices q of equalities and p <= 0 of inequalities.
+def weak_dual_bounds(costs, A_eq, b_eq, A_ub, b_ub, low, high, eq_duals, ub_duals, points):
+    r"""Lower bounds that hold for any dual variables q of equalities and p <= 0 of inequalities.
 
     .. math:: c'x \ge q'b_{eq} + p'b_{ub}
         + \sum_j \min_{l_j \le x_j \le h_j} (c - A_{eq}'q - A_{ub}'p)_j x_j
@@ -71,14 +71,11 @@ def weak_dual_bounds(costs, A_eq, b_eq, A_ub, b_ub, low, high, eq_prices, ub_pri
     in the reduced costs would make the bound worthless: there it is a bound on points with
     coordinates up to 1000 times the largest of ``points``, the answers.
     """
-    reduced = costs - (A_eq.T @ eq_prices.T).T - (A_ub.T @ ub_prices.T).T
+    reduced = costs - (A_eq.T @ eq_duals.T).T - (A_ub.T @ ub_duals.T).T
     far = BEYOND * np.maximum(np.abs(points).max(axis=1, initial=0.0), 1.0)[:, None]
     low, high = np.maximum(low, -far), np.minimum(high, far)
     least = np.minimum(reduced * low, reduced * high).sum(axis=1)
-    return (eq_prices * b_eq).sum(axis=1) + (ub_prices * b_ub).sum(axis=1) + least
-
-
-# Which few constraints of an infeasible system conflict.
+    return (eq_duals * b_eq).sum(axis=1) + (ub_duals * b_ub).sum(axis=1) + least
 
 
 FILTERED = 100  # constraints that are tried one by one
@@ -88,7 +85,7 @@ NAMED = 10  # constraints that are named
 def describe_conflict(constraints, low, high, labels=None) -> str:
     """Constraints that cannot hold together, none of which could be left out; in words.
 
-    A linear program finds the least total violation; the constraints with a price there
+    A linear program finds the least total violation; the constraints with a dual variable there
     prove that it is positive (Farkas), and each of them that can be spared is taken out
     (deletion filter, Chinneck and Dravnieks 1991). ``labels`` are names of the columns.
     """
@@ -105,7 +102,7 @@ def describe_conflict(constraints, low, high, labels=None) -> str:
             f"{low[j]:.6g} > {high[j]:.6g}"
         )
     system = _System(constraints, low, high, labels)
-    keep = system.priced(np.ones(system.size, bool))
+    keep = system.with_duals(np.ones(system.size, bool))
     for i in np.flatnonzero(keep)[:FILTERED]:
         without = keep.copy()
         without[i] = False
@@ -166,14 +163,14 @@ class _System:
         answer = solve_linear_program(
             cost, system[:n_eq], b[:n_eq], system[n_eq:], b[n_eq:], low, high
         )
-        return float(cost @ answer.point), np.concatenate([answer.eq_prices, answer.ub_prices])
+        return float(cost @ answer.point), np.concatenate([answer.eq_duals, answer.ub_duals])
 
     def violation(self, keep) -> float:
         return self._elastic(keep)[0]
 
-    def priced(self, keep) -> np.ndarray:
+    def with_duals(self, keep) -> np.ndarray:
         """Those of the constraints kept that the least violation depends on."""
-        total, prices = self._elastic(keep)
+        total, duals = self._elastic(keep)
         chosen = keep.copy()
-        chosen[np.flatnonzero(keep)] = np.abs(prices) > FEASIBLE
+        chosen[np.flatnonzero(keep)] = np.abs(duals) > FEASIBLE
         return chosen if total > FEASIBLE and chosen.any() else keep

@@ -53,15 +53,15 @@ def threshold(costs, low=None, high=None):
 def sorted_ranks(costs, top: int | None = None):
     """Ranks that minimize their product with the costs, and this; shape (n, d) and (n,).
 
-    Dear items come first, and equal ones in their own order; items beyond ``top`` are tied.
+    Expensive items come first, and equal ones in their own order; items beyond ``top`` are tied.
     """
     # Minus zero is zero: not every sort of a device knows.
     order = torch.argsort(0.0 - costs, dim=1, stable=True)
     d = costs.shape[1]
-    places = torch.arange(1.0, d + 1, dtype=costs.dtype, device=costs.device)
+    positions = torch.arange(1.0, d + 1, dtype=costs.dtype, device=costs.device)
     if top is not None:
-        places = torch.where(places > top, (top + 1 + d) / 2, places)
-    ranks = torch.empty_like(costs).scatter_(1, order, places.expand_as(costs))
+        positions = torch.where(positions > top, (top + 1 + d) / 2, positions)
+    ranks = torch.empty_like(costs).scatter_(1, order, positions.expand_as(costs))
     return ranks, (costs * ranks).sum(1)
 
 

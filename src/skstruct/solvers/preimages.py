@@ -183,9 +183,6 @@ def feature_bounds(totals, lengths, low, high):
     return np.where(falls, -np.inf, best)
 
 
-# How high a signed sum of Gaussians gets within a set of few dimensions: branch and bound.
-
-
 GRID = {1: 64, 2: 24, 3: 8}  # cells along each side of the first grid
 BLOCK = 1 << 20  # distances held at a time
 NEGLIGIBLE_EXPONENT = 28.0  # exp(-FAR) is nothing
@@ -340,9 +337,9 @@ def _highest(owner, bounds, k):
     """Mask of the k highest bounds of each owner."""
     order = np.lexsort((-bounds, owner))
     starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
-    place = np.arange(len(owner)) - np.repeat(starts, np.diff(starts, append=len(owner)))
+    position = np.arange(len(owner)) - np.repeat(starts, np.diff(starts, append=len(owner)))
     mask = np.zeros(len(owner), dtype=bool)
-    mask[order[place < k]] = True
+    mask[order[position < k]] = True
     return mask
 
 

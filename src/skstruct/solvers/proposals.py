@@ -50,9 +50,6 @@ class Moves(ABC):
         """
 
 
-# Moves among choices that are few enough to be priced one by one.
-
-
 class ChoiceMoves(Moves):
     """Every proposal is any of the choices, all alike.
 
@@ -91,9 +88,6 @@ class ChoiceMoves(Moves):
 
         values = np.ascontiguousarray(self.values_of(scores)[:, self.numbers])
         return walk_choices(states, values, row, beta, n_steps, streams)
-
-
-# One random stream per chain: what a chain does depends on no other chain, and no thread.
 
 
 def new_streams(n: int, rng) -> np.ndarray:

@@ -20,7 +20,7 @@ from skstruct.tolerances import (
 
 
 def least_distance_point(target, half, constraints, low, high):
-    r"""Point z and prices of least :math:`\sum_j (z_j - t_j)^2 / (4 h_j)` in a polytope.
+    r"""Point z and dual variables of least :math:`\sum_j (z_j - t_j)^2 / (4 h_j)` in a polytope.
 
     With :math:`u = (z - t) / \sqrt{h}` and all constraints as :math:`C u \ge e`, Lawson and
     Hanson's algorithm LDP (Solving Least Squares Problems, chapter 23) solves
@@ -55,36 +55,30 @@ def least_distance_point(target, half, constraints, low, high):
     if last <= CANCELED:
         return None
     z = np.clip(target + root * (C.T @ y) * scale / last, low, high)
-    prices = y * scale / last / lengths
+    duals = y * scale / last / lengths
     m_eq, m_ub = len(A_eq), len(A_ub)
-    return z, np.concatenate([prices[m_eq : 2 * m_eq] - prices[:m_eq],
-                              prices[2 * m_eq : 2 * m_eq + m_ub]])  # fmt: skip
+    return z, np.concatenate([duals[m_eq : 2 * m_eq] - duals[:m_eq],
+                              duals[2 * m_eq : 2 * m_eq + m_ub]])  # fmt: skip
 
 
-# The steps of ``_numba_quadratic_programs`` for large systems, with sparse factors.
-
-
-STEPS, ROUNDED = 300, 100.0  # as in _numba_quadratic_programs
-
-
-def project_large_rows(A, n_eq, targets, half, right, low, high, points, prices, steps):
-    """Fill points, prices and steps; parameters as in ``_numba_quadratic_programs``."""
+def project_large_rows(A, n_eq, targets, half, right, low, high, points, duals, steps):
+    """Fill points, duals and steps; parameters as in ``_numba_quadratic_programs``."""
     p = np.zeros(A.shape[0])
     for i, target in enumerate(targets):
         parts = (x[i if len(x) > 1 else 0] for x in (half, right, low, high))
         points[i], p, steps[i] = _settle(A, n_eq, target, *parts, p)
-        prices[i] = p
+        duals[i] = p
         if steps[i] < 0:
             p = np.zeros_like(p)
 
 
 def _settle(A, n_eq, target, half, right, low, high, p):
-    from skstruct.solvers._numba_quadratic_programs import line_search
+    from skstruct.solvers._numba_quadratic_programs import ROUNDED, STEPS, line_search
 
     equal, least = np.arange(len(p)) < n_eq, np.inf
     for step in range(STEPS):
-        priced = A.T @ p
-        z = np.clip(target - half * priced, low, high)
+        weighed = A.T @ p
+        z = np.clip(target - half * weighed, low, high)
         slope = A @ z - right
         size = np.abs(right) + abs(A) @ np.abs(z)
         in_play = equal | (p > 0) | (slope > 0)
@@ -94,7 +88,7 @@ def _settle(A, n_eq, target, half, right, low, high, p):
         if left <= 1 or (left <= ROUNDED and left >= least):
             return z, p, step
         least = min(least, left)
-        while True:  # prices of zero that would fall are taken out of play
+        while True:  # duals of zero that would fall are taken out of play
             way = np.zeros_like(p)
             free = half * ((low < z) & (z < high))
             way[in_play] = _newton_way(A[in_play], free, slope[in_play])
@@ -103,7 +97,7 @@ def _settle(A, n_eq, target, half, right, low, high, p):
                 break
             in_play &= ~falling
         of_row = target, half, right, low, high
-        length = line_search(n_eq, of_row, p, way, priced, A.T @ way)
+        length = line_search(n_eq, of_row, p, way, weighed, A.T @ way)
         if not length > 0:
             break
         p = np.where(equal, p + length * way, np.maximum(p + length * way, 0.0))
@@ -111,6 +105,7 @@ def _settle(A, n_eq, target, half, right, low, high, p):
 
 
 def _newton_way(A, free, slope):
+
     system = sparse.csc_array((A * free) @ A.T)
     largest = system.diagonal().max(initial=0.0)
     system = system + sparse.diags_array(
@@ -131,20 +126,17 @@ def order_of_little_fill(linked):
     return np.argsort(factors.perm_c)
 
 
-# Separable convex quadratic costs over a polytope, for many rows at once.
-
-
 LARGE = 400  # constraints from which on factors are sparse
 
 
 def minimize_quadratic(a, b, constraints: LinearConstraints, low, high):
     r"""For every row the z of least :math:`\sum_j a_j z_j^2 + b_j z_j` in a polytope.
 
-    Semismooth Newton steps on the dual, with exact line searches, from the prices of the
-    row before. With prices p (at least 0 for inequalities) the best point is
+    Semismooth Newton steps on the dual, with exact line searches, from the duals of the
+    row before. With dual variables p (at least 0 for inequalities) the best point is
     :math:`z(p) = clip(-(b + A'p) / 2a)`, and it solves the problem where it meets the
     constraints. Points meet them to 1e-9 (see ``LinearConstraints.relative_violation``);
-    bounds are values of the dual, which hold for any prices.
+    bounds are values of the dual, which hold for any duals.
 
     Parameters
     ----------
@@ -175,14 +167,14 @@ def minimize_quadratic(a, b, constraints: LinearConstraints, low, high):
     if not (a > 0).all():
         raise ValueError("minimize_quadratic needs a > 0.")
     _check_limits(constraints, low, high)
-    points, prices, steps = _newton(a, b, constraints, low, high)
+    points, duals, steps = _newton(a, b, constraints, low, high)
     _clear_rounding(points, b / (2 * a), low, high)
     broken = constraints.relative_violation(points)
     for i in np.flatnonzero((steps < 0) | ~(broken <= FEASIBLE)):
         sides = constraints.row(int(i)), _row(low, i), _row(high, i)
-        points[i], prices[i] = _degenerate(_row(a, i), b[i], *sides, prices[i], int(i))
+        points[i], duals[i] = _degenerate(_row(a, i), b[i], *sides, duals[i], int(i))
     values = (a * points**2 + b * points).sum(axis=1)
-    return points, values, values - _gap(a, b, constraints, low, high, points, prices)
+    return points, values, values - _gap(a, b, constraints, low, high, points, duals)
 
 
 def _clear_rounding(points, targets, low, high):
@@ -205,13 +197,13 @@ def _check_limits(constraints, low, high):
 
 
 def _newton(a, b, constraints, low, high):
-    """Points and prices of all rows."""
+    """Points and dual variables of all rows."""
     A, order, norm, n_eq, first = _prepared(constraints)
     half = 1.0 / (2.0 * a)
     unit = half.max(axis=1, keepdims=True)  # a cost times a constant has the same minimum
     right = np.ascontiguousarray(constraints.sides[:, order] / norm)
     arrays = [np.ascontiguousarray(x) for x in (-b * half, half / unit, right, low, high)]
-    points, prices = np.empty(b.shape), np.empty((len(b), len(order)))
+    points, duals = np.empty(b.shape), np.empty((len(b), len(order)))
     steps = np.empty(len(b), np.int64)
     if len(order) < LARGE:
         from skstruct.solvers._numba_quadratic_programs import project_rows
@@ -219,22 +211,22 @@ def _newton(a, b, constraints, low, high):
         columns = A.tocsc()
         columns.sort_indices()
         parts = columns.indptr.astype(np.int64), columns.indices.astype(np.int64), columns.data
-        project_rows(parts, n_eq, first, *arrays, points, prices, steps)
+        project_rows(parts, n_eq, first, *arrays, points, duals, steps)
     else:
-        project_large_rows(A, n_eq, *arrays, points, prices, steps)
-    unsorted = np.empty_like(prices)
-    unsorted[:, order] = prices / norm / unit
+        project_large_rows(A, n_eq, *arrays, points, duals, steps)
+    unsorted = np.empty_like(duals)
+    unsorted[:, order] = duals / norm / unit
     return points, unsorted, steps
 
 
-def _degenerate(a, b, constraints, low, high, prices, row):
+def _degenerate(a, b, constraints, low, high, duals, row):
     """A row on which Newton's steps do not settle, by a slower method."""
     found = least_distance_point(-b / (2 * a), 1.0 / (2 * a), constraints, low, high)
     if found is not None:
         _clear_rounding(found[0][None], b / (2 * a), low, high)
     if found is not None and constraints.relative_violation(found[0][None])[0] <= FEASIBLE:
         return found
-    return _nearby_point(constraints, low, high, -b / (2 * a), row), prices
+    return _nearby_point(constraints, low, high, -b / (2 * a), row), duals
 
 
 def _prepared(constraints):
@@ -274,17 +266,17 @@ def _prepare(A_eq, A_ub):
     return A, order, norm[order], n_eq, first
 
 
-def _gap(a, b, constraints, low, high, points, prices):
+def _gap(a, b, constraints, low, high, points, duals):
     r"""Value minus dual value, from differences only, so that no digits are lost.
 
-    With q = A'p and z(p) the best point under the prices,
+    With q = A'p and z(p) the best point under the dual variables,
     :math:`\sum_j (z_j - z(p)_j) (a_j (z_j + z(p)_j) + b_j + q_j) - p'(A z - b)`.
     """
     n_eq = constraints.A_eq.shape[0]
-    eq, ub = prices[:, :n_eq], np.maximum(prices[:, n_eq:], 0.0)
-    priced = (constraints.A_eq.T @ eq.T).T + (constraints.A_ub.T @ ub.T).T
-    best = np.clip((b + priced) / (-2 * a), low, high)
-    gap = ((points - best) * (a * (points + best) + b + priced)).sum(axis=1)
+    eq, ub = duals[:, :n_eq], np.maximum(duals[:, n_eq:], 0.0)
+    weighed = (constraints.A_eq.T @ eq.T).T + (constraints.A_ub.T @ ub.T).T
+    best = np.clip((b + weighed) / (-2 * a), low, high)
+    gap = ((points - best) * (a * (points + best) + b + weighed)).sum(axis=1)
     gap -= (eq * ((constraints.A_eq @ points.T).T - constraints.b_eq)).sum(axis=1)
     gap -= (ub * ((constraints.A_ub @ points.T).T - constraints.b_ub)).sum(axis=1)
     return np.maximum(gap, 0.0)

@@ -92,9 +92,6 @@ def list_trees(edges: np.ndarray, n_nodes: int, count: int) -> np.ndarray:
     return trees
 
 
-# Forests and connected graphs as 0/1 rows over edges: which rows they are, and the cheapest.
-
-
 def count_components(Z: np.ndarray, edges: np.ndarray, n_nodes: int) -> np.ndarray:
     """How many components each row of edges leaves; shape (n,).
 

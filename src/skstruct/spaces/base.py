@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import copy
+import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
@@ -19,7 +21,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.k_best import cheapest, k_cheapest
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import DenseCovariance
-from skstruct.spaces.constraints import check_feasible, check_n_rows, held_by
+from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 
 Array = Any  # a NumPy array or a SciPy sparse array
 
@@ -123,14 +125,16 @@ class BaseSpace(BaseEstimator):
     guarantee = EXACT
     default_loss: Any = "zero_one"
     usual_losses: ClassVar[tuple[str, ...]] = ()  # others by which predictions are judged
-    limits: Any = (
-        None  # what narrows the space, row by row too: knows ``n_rows`` and ``rows(index)``
-    )
+    limits: Any = None  # what narrows the space, by row too: knows ``n_rows``, ``rows(index)``
+    limits_: Any  # the same, those of parameters included
     discrete = True  # outputs can tie: costs are rounded to a grid on which ties are ties
     # Limits are positions among names: the parameters that bring these and may be learned, each
     # with what it becomes in ``fit``, and all other parameters that limits depend on.
     _named_by: ClassVar[dict[str, str]] = {}
     _limits_rest_on: ClassVar[tuple[str, ...]] = ()
+    # What a class keeps once it is computed, until parameters change, or limits too.
+    _from_parameters: ClassVar[tuple[str, ...]] = ()
+    _from_limits: ClassVar[tuple[str, ...]] = ()
 
     def fit(self, Y):
         return self
@@ -150,7 +154,18 @@ class BaseSpace(BaseEstimator):
         narrowed = copy.copy(self)
         narrowed.limits = limits
         narrowed._keep_names()
+        narrowed._drop("_from_limits")
         return narrowed
+
+    def _forget(self):
+        """Drop what was derived from parameters that may have changed."""
+        self._drop("_from_parameters")
+        self._drop("_from_limits")
+
+    def _drop(self, kind: str):
+        for part in type(self).__mro__:
+            for name in vars(part).get(kind, ()):
+                self.__dict__.pop(name, None)
 
     def _keep_names(self):
         """Make parameters of learned names: a later ``fit`` cannot give limits other names."""
@@ -160,7 +175,9 @@ class BaseSpace(BaseEstimator):
 
     def set_params(self, **params):
         self._check_unlimited(params)
-        return super().set_params(**params)
+        super().set_params(**params)
+        self._forget()
+        return self
 
     def _check_unlimited(self, params):
         """Refuse to change what limits rest on, as long as there are limits."""
@@ -240,7 +257,36 @@ class BaseSpace(BaseEstimator):
 
     def _checked_scores(self, scores, width=None) -> np.ndarray:
         """Finite scores (n, d), where d may be known; a single row may come without the axis."""
-        return listing.check_scores(scores, self, width)
+        scores = listing.check_scores(scores, self, width)
+        self._check_rows(len(scores))
+        return scores
+
+    def _checked_costs(self, costs, width: int) -> np.ndarray:
+        """Finite costs (n, width) of as many rows as limits are for."""
+        costs = check_costs(costs, width, used_by=type(self).__name__)
+        self._check_rows(len(costs))
+        return costs
+
+    def _check_outputs(self, Z: np.ndarray, width: int | None, what: str, kinds="") -> None:
+        """Raise unless ``contains`` can tell of these: outputs (n, width) in canonical form."""
+        good = Z.ndim == 2 and width in (None, Z.shape[1])
+        if not good or (kinds and Z.dtype.kind not in kinds):
+            kind = f"an array of {Z.dtype} of " if kinds else ""
+            raise ValueError(
+                f"contains() takes outputs in canonical form, {what}; got {kind}shape {Z.shape}. "
+                "validate() makes them."
+            )
+        self._check_rows(len(Z))
+
+    def _check_rows(self, n: int) -> None:
+        """Raise where limits are for another number of rows."""
+        check_n_rows(getattr(self, "limits_", None), n, type(self).__name__)
+
+    def _one_row(self) -> Any:
+        """Limits, where they are the same for all rows."""
+        if self.limits_ is not None and self.limits_.n_rows is not None:
+            raise ValueError("This space differs from row to row; take rows(i) of it first.")
+        return self.limits_
 
     def approximate_enumeration(self, costs, nu):
         r"""Outputs that cost at most :math:`(1 - \nu) \min + \nu \max`, one by one.
@@ -261,7 +307,7 @@ class BaseSpace(BaseEstimator):
     def lift(self, costs, embedding):
         r"""Costs of another embedding's coordinates as costs of the coordinates of this one.
 
-        Every output has the same price under both: for all z in the space,
+        Every output has the same cost under both: for all z in the space,
         :math:`\langle \mathrm{lift}(c), \psi(z) \rangle = \langle c, \psi'(z) \rangle`. A loss that
         is bilinear in a small embedding is so charged in a larger one.
 
@@ -306,6 +352,19 @@ class BaseSpace(BaseEstimator):
         )
 
 
+class CountedSpace(BaseSpace):
+    """A space that knows how many outputs it has."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """Exact number of outputs."""
+
+    def log_size(self) -> float:
+        """Natural logarithm of the number of outputs; minus infinity when there is none."""
+        size = self.size()
+        return math.log(size) if size else -math.inf
+
+
 def _same(a, b) -> bool:
     """Whether a parameter keeps its value."""
     if is_networkx(a) and is_networkx(b):
@@ -334,9 +393,6 @@ def decoded_or_infeasible(outputs, values, bounds, space) -> Decoded:
     """A result, unless some row has no output at all (infinite value)."""
     check_feasible(np.isfinite(values), space)
     return Decoded(outputs, values, bounds)
-
-
-# Spaces that work without ``fit`` where their constructor says everything.
 
 
 class GivenWhole:
@@ -388,9 +444,6 @@ class GivenWhole:
         return super().set_params(**params)
 
 
-# The same set of outputs under another embedding.
-
-
 class EmbeddingView(BaseSpace):
     """Wraps a space: its outputs, names and limits, with an embedding of the view's own."""
 
@@ -422,6 +475,9 @@ class EmbeddingView(BaseSpace):
     def contains(self, Z):
         return self.space.contains(Z)
 
+    def _check_rows(self, n):
+        check_n_rows(self.limits_, n, type(self.space).__name__)
+
     def _over(self, space):
         """The same view of another space."""
         return type(self)(space)
@@ -436,9 +492,6 @@ class EmbeddingView(BaseSpace):
         if name == self.embedding:
             return self
         return self.space.with_embedding(name, outputs, candidates)
-
-
-# Any space narrowed to a list of its outputs, each a coordinate of its own.
 
 
 class ListView(EmbeddingView):
@@ -456,7 +509,7 @@ class ListView(EmbeddingView):
 
     def allowed(self, part=slice(None)) -> np.ndarray:
         """Which listed outputs, or some of them, may be predicted; shape (1 or n, m)."""
-        return held_by(self.space, self.listed_[part])
+        return allowed_by(self.space, self.listed_[part])
 
     def _allowed_costs(self, costs):
         name = type(self).__name__
@@ -519,14 +572,14 @@ class ListedOutputs(ListView):
 
     def embed(self, Z):
         keys = _keys(np.asarray(Z, dtype=self.listed_.dtype))
-        place = np.searchsorted(self._sorted, keys).clip(max=len(self._sorted) - 1)
-        known = np.flatnonzero(self._sorted[place] == keys)
-        at = known, self._order[place[known]]
+        position = np.searchsorted(self._sorted, keys).clip(max=len(self._sorted) - 1)
+        known = np.flatnonzero(self._sorted[position] == keys)
+        at = known, self._order[position[known]]
         shape = (len(keys), len(self.listed_))
         return sparse.csr_array((np.ones(len(known)), at), shape=shape)
 
     def lift(self, costs, embedding):
-        """Costs of any embedding that the listed space has: every output on the list is priced."""
+        """Costs of any embedding that the listed space has, for every output on the list."""
         if embedding == self.embedding:
             return costs
         psi = self.space.with_embedding(embedding).embed(self.listed_)

@@ -12,7 +12,6 @@ from skstruct.solvers.dags import Dag
 from skstruct.solvers.linear_constraints import columns_of, read_constraints
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.formats import check_distinct
-from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.indicator_sets.decoding import decode_rows, limit_constraints
 from skstruct.spaces.label_sets import IndicatorSpace
 from skstruct.tolerances import FEASIBLE
@@ -23,7 +22,7 @@ class BinaryPolytope(IndicatorSpace):
 
     :math:`\psi(z) = z`. One linear program per row, exact when its vertex is integral
     (always so for totally unimodular constraints), branch and bound otherwise. Answers
-    are checked against the constraints and bounds rebuilt from dual prices: slower than
+    are checked against the constraints and bounds rebuilt from dual variables: slower than
     the spaces made for one structure, and right for all of them.
 
     Parameters
@@ -112,7 +111,6 @@ class BinaryPolytope(IndicatorSpace):
     def law(self, scores):
         """Over the list of outputs, where it is short; constraints leave nothing to sum by."""
         scores = self._checked_scores(scores, len(self.labels_))
-        check_n_rows(self.limits_, len(scores), "BinaryPolytope")
         return BaseSpace.law(self, scores)
 
     def moves(self):

@@ -118,7 +118,7 @@ def check_n_rows(limits: Limits | None, n: int, used_by: str):
         raise ValueError(f"{used_by} is restricted row by row for {expected} rows; got {n}.")
 
 
-def held_by(space, outputs) -> np.ndarray:
+def allowed_by(space, outputs) -> np.ndarray:
     """Which outputs a space holds, where its rows may be restricted differently; (1 or n, m)."""
     limits = getattr(space, "limits_", None)
     if limits is None or limits.n_rows is None:

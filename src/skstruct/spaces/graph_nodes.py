@@ -57,9 +57,6 @@ def cotangent_weights(points, faces) -> sparse.csr_array:
     return weights
 
 
-# Nodes of a graph: classes that lie near to or far from each other.
-
-
 class GraphNodes(Classes):
     r"""One node of a finite, undirected graph, :math:`\psi(z) = e_z`.
 

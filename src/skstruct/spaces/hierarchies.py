@@ -77,9 +77,6 @@ class ForestShares:
         return outputs
 
 
-# Label sets that hold the parents of their members.
-
-
 class Hierarchy(IndicatorSpace):
     r"""Label sets closed in a hierarchy: whoever is in, has all parents in.
 
@@ -223,7 +220,7 @@ class Hierarchy(IndicatorSpace):
             program = BinaryProgram(*limit_constraints(self.dag_, limits))
             return decode_rows(program, costs, low, high)
         # A label that is in for certain, with all above it, is free of charge; one that
-        # is out for certain, with all below it, brings nothing but its price.
+        # is out for certain, with all below it, brings nothing but its cost.
         edited = np.where(low, 0.0, np.where(high, costs, 1.0)) if limits.is_masked else costs
         outputs, values, bounds = self._closed(edited, limits)
         if limits.is_masked:

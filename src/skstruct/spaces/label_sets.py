@@ -11,21 +11,13 @@ from typing import ClassVar
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from skstruct._arrays.checks import check_costs
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.k_best import k_best
 from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.formats import LabelSetForm, check_distinct, read_label_sets
-from skstruct.spaces.constraints import (
-    Limits,
-    check_feasible,
-    check_n_rows,
-    check_size,
-    label_groups,
-    label_mask,
-)
+from skstruct.spaces.constraints import Limits, check_feasible, check_size, label_groups, label_mask
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
     cheapest_subsets,
@@ -104,30 +96,26 @@ class IndicatorSpace(UniformSets):
         limits = self.limits_.narrow(low=low, high=high, groups=groups, one_path=one_path, **sizes)
         return self._limited(limits)
 
-    def _limited(self, limits: Limits):
-        narrowed = super()._limited(limits)
-        narrowed.__dict__.pop("_count", None)
-        return narrowed
-
     # ------------------------------------------------------------- decoding
     def argmin(self, costs) -> Decoded:
         """For every row the set of least total cost; costs of shape (n, d)."""
-        costs = check_costs(costs, len(self.labels_), used_by=type(self).__name__)
-        self._check_rows(len(costs))
+        costs = self._checked_costs(costs, len(self.labels_))
         outputs, values, bounds = self._decode(costs, self.limits_)
         return decoded_or_infeasible(outputs, values, bounds, self)
 
     def kbest(self, costs, k: int) -> Decoded:
         """The ``k`` cheapest sets of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, type(self).__name__)
-        costs = check_costs(costs, len(self.labels_), used_by=type(self).__name__)
-        self._check_rows(len(costs))
+        costs = self._checked_costs(costs, len(self.labels_))
+        return self._k_best(lambda rows, limits: self._decode(costs[rows], limits), len(costs), k)
+
+    def _k_best(self, decode, n: int, k: int) -> Decoded:
+        """The k best sets of n rows, by ``decode(rows, limits)``: outputs and values first."""
 
         def best_within(rows, low, high):
-            limits = self.limits_.rows(rows).within(low, high)
-            return self._decode(costs[rows], limits)[:2]
+            return decode(rows, self.limits_.rows(rows).within(low, high))[:2]
 
-        outputs, values = k_best(best_within, len(costs), costs.shape[1], k)
+        outputs, values = k_best(best_within, n, len(self.labels_), k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(outputs, values, values)
 
@@ -140,7 +128,6 @@ class IndicatorSpace(UniformSets):
         where there are too many.
         """
         scores = self._checked_scores(scores, len(self.labels_))
-        self._check_rows(len(scores))
         from skstruct.spaces.indicator_sets.distribution import set_law
 
         return set_law(self, scores)
@@ -150,9 +137,6 @@ class IndicatorSpace(UniformSets):
         from skstruct.spaces.indicator_sets.proposals import set_moves
 
         return set_moves(self)
-
-    def _check_rows(self, n: int):
-        check_n_rows(self.limits_, n, type(self).__name__)
 
     def relaxation(self):
         """All sets of the same labels."""
@@ -164,9 +148,6 @@ class IndicatorSpace(UniformSets):
         if name == "sized indicators":
             return SizedSets(self)
         return super().with_embedding(name, outputs, candidates)
-
-
-# Subsets within limits on their size under the uniform distribution, in closed form.
 
 
 class FreeSubsets:
@@ -258,9 +239,6 @@ class FreeSubsets:
         rank = rng.random((n, free)).argsort(axis=1).argsort(axis=1)
         outputs[:, self.open] = rank < size[:, None]
         return outputs
-
-
-# Subsets of a fixed set of labels.
 
 
 class LabelSets(IndicatorSpace):

@@ -112,7 +112,7 @@ class Ordinal(Poset):
             raise ValueError(f"Ordinal: {argument} is a level, or one per row; got none.")
         return np.array(numbers, dtype=np.int64)[:, None]
 
-    def _prices(self, costs):
+    def _element_costs(self, costs):
         return costs.cumsum(axis=1)
 
     def _marginals(self, chances):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,7 +19,13 @@ from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import ChoiceLaw
 from skstruct.solvers.k_best import cheapest, k_cheapest
 from skstruct.solvers.proposals import ChoiceMoves
-from skstruct.spaces.base import BaseSpace, Decoded, EmbeddingView, check_k, decoded_or_infeasible
+from skstruct.spaces.base import (
+    CountedSpace,
+    Decoded,
+    EmbeddingView,
+    check_k,
+    decoded_or_infeasible,
+)
 from skstruct.spaces.common.counting import StateLimits
 from skstruct.spaces.common.formats import (
     SingleNameForm,
@@ -30,10 +35,10 @@ from skstruct.spaces.common.formats import (
     sorted_names,
 )
 from skstruct.spaces.common.label_graph import LabelGraph
-from skstruct.spaces.constraints import check_feasible, check_n_rows, label_mask
+from skstruct.spaces.constraints import check_feasible, label_mask
 
 
-class UniformElements(BaseSpace):
+class UniformElements(CountedSpace):
     """Elements, each a row that marks itself and all above it: how many, moments, samples."""
 
     _above: tuple[Dag, np.ndarray]  # made when first asked for
@@ -75,20 +80,13 @@ class UniformElements(BaseSpace):
     def contains(self, Z):
         """Whether each row is an output of this space, limits included; shape (n,)."""
         Z, d = np.asarray(Z), self.dag_.n_nodes
-        if Z.ndim != 2 or Z.shape[1] != d:
-            raise ValueError(
-                f"contains() takes outputs in canonical form, (n, {d}) of 0 and 1; got shape "
-                f"{Z.shape}. validate() makes them."
-            )
-        check_n_rows(self.limits_, len(Z), type(self).__name__)
+        self._check_outputs(Z, d, f"(n, {d}) of 0 and 1")
         allowed = np.broadcast_to(self.limits_.allowed, (len(Z), d))
         return self._are_elements(Z) & allowed[np.arange(len(Z)), self.numbers(Z)]
 
     def _allowed(self) -> np.ndarray:
         """Numbers of the elements that may be predicted."""
-        if self.limits_.n_rows is not None:
-            raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return np.flatnonzero(self.limits_.allowed[0])
+        return np.flatnonzero(self._one_row().allowed[0])
 
     def _some(self) -> np.ndarray:
         allowed = self._allowed()
@@ -100,11 +98,6 @@ class UniformElements(BaseSpace):
         """Exact number of outputs."""
         return len(self._allowed())
 
-    def log_size(self) -> float:
-        """Natural logarithm of their number; minus infinity when there is none."""
-        size = self.size()
-        return math.log(size) if size else -math.inf
-
     def enumerate(self, limit: int | None = None) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""
         return self.psi(self._allowed())
@@ -115,7 +108,7 @@ class UniformElements(BaseSpace):
 
     # ------------------------------------------------------------- laws and chains
     @abstractmethod
-    def _prices(self, costs) -> np.ndarray:
+    def _element_costs(self, costs) -> np.ndarray:
         """What each element costs; (n, d)."""
 
     def _marginals(self, chances) -> np.ndarray:
@@ -125,11 +118,11 @@ class UniformElements(BaseSpace):
     def law(self, scores):
         """Laws of the elements: a softmax of what each one scores."""
         scores = self._checked_scores(scores, self.dag_.n_nodes)
-        return self._law_of(self._prices(scores), self._marginals)
+        return self._law_of(self._element_costs(scores), self._marginals)
 
     def _law_of(self, values, marginals_of):
         """The law of elements with these values, (n, d)."""
-        check_n_rows(self.limits_, len(values), type(self).__name__)
+        self._check_rows(len(values))
         law = ChoiceLaw(np.where(self.limits_.allowed, values, -np.inf), marginals_of, self.psi)
         check_feasible(np.isfinite(law.log_partition), self)
         return law
@@ -138,7 +131,7 @@ class UniformElements(BaseSpace):
         """Any element that is allowed follows any other; None where rows differ."""
         if self.limits_.n_rows is not None:
             return None
-        return ChoiceMoves(self._some(), self._prices, self.numbers, self.psi)
+        return ChoiceMoves(self._some(), self._element_costs, self.numbers, self.psi)
 
     def mean_embedding(self) -> np.ndarray:
         """The share n_i / #z of elements that are i or below it; shape (d,)."""
@@ -153,7 +146,7 @@ class UniformElements(BaseSpace):
 
 
 class OtherEmbedding(EmbeddingView):
-    """Elements under the embedding of another view, each priced by itself."""
+    """Elements under the embedding of another view, each with a cost of its own."""
 
     def __init__(self, view):
         super().__init__(view.space)
@@ -171,7 +164,7 @@ class OtherEmbedding(EmbeddingView):
     def project(self, means, embedding):
         return self.view.project(means, embedding)
 
-    def _prices(self, costs):
+    def _element_costs(self, costs):
         psi = self.embed(self.space.above_)
         return check_costs(costs, psi.shape[1], used_by=type(self.space).__name__) @ psi.T
 
@@ -181,13 +174,10 @@ class OtherEmbedding(EmbeddingView):
         return self.space._law_of(scores @ psi.T, lambda chances: chances @ psi)
 
     def argmin(self, costs):
-        return self.space.argmin(None, prices=self._prices(costs))
+        return self.space.argmin(None, element_costs=self._element_costs(costs))
 
     def kbest(self, costs, k):
-        return self.space.kbest(None, k, prices=self._prices(costs))
-
-
-# One element of a partially ordered set.
+        return self.space.kbest(None, k, element_costs=self._element_costs(costs))
 
 
 class Poset(UniformElements):
@@ -233,6 +223,8 @@ class Poset(UniformElements):
     (4, array([1.  , 0.25, 0.5 , 0.25]))
     """
 
+    _from_parameters = ("_given_graph",)
+
     embedding = "indicators"
     default_loss = "hamming"
     usual_losses = ("zero_one",)
@@ -244,11 +236,6 @@ class Poset(UniformElements):
         self.labels = labels
         self.leaves_only = leaves_only
         self.limits = limits
-
-    def set_params(self, **params):
-        super().set_params(**params)
-        self.__dict__.pop("_given_graph", None)
-        return self
 
     # ------------------------------------------------------------- the order
     @cached_property
@@ -328,9 +315,9 @@ class Poset(UniformElements):
         Z, _, form = read_label_sets(Y, labels, used_by=name)
         bad = np.flatnonzero(~self._are_elements(Z))
         if len(bad):
-            held = sorted(repr(labels[j]) for j in np.flatnonzero(Z[bad[0]]))
+            inside = sorted(repr(labels[j]) for j in np.flatnonzero(Z[bad[0]]))
             raise ValueError(
-                f"{name}: Y[{bad[0]}] holds {', '.join(held) or 'nothing'}, which is not one "
+                f"{name}: Y[{bad[0]}] holds {', '.join(inside) or 'nothing'}, which is not one "
                 f"{self.element} with all that is above it ({len(bad)} such rows)."
             )
         return Z, form
@@ -371,30 +358,28 @@ class Poset(UniformElements):
         return self._limited(limits)
 
     # ------------------------------------------------------------- decoding
-    def _priced(self, costs, prices=None):
+    def _allowed_costs(self, costs, element_costs=None):
         """What each element costs, infinite where it is not allowed; shape (n, d)."""
-        name = type(self).__name__
-        if prices is None:
-            costs = check_costs(costs, len(self.labels_), used_by=name)
-            prices = self._prices(costs)
-        check_n_rows(self.limits_, len(prices), name)
-        return np.where(self.limits_.allowed, prices, np.inf)
+        if element_costs is None:
+            element_costs = self._element_costs(self._checked_costs(costs, len(self.labels_)))
+        self._check_rows(len(element_costs))
+        return np.where(self.limits_.allowed, element_costs, np.inf)
 
-    def _prices(self, costs) -> np.ndarray:
+    def _element_costs(self, costs) -> np.ndarray:
         return (self.dag_.ancestors @ costs.T).T
 
-    def argmin(self, costs, *, prices=None) -> Decoded:
+    def argmin(self, costs, *, element_costs=None) -> Decoded:
         """For every row the element of least cost; costs of shape (n, d).
 
-        ``prices`` of the elements, (n, d), may take the place of costs of coordinates.
+        ``element_costs``, (n, d), may take the place of costs of coordinates.
         """
-        best, values = cheapest(self._priced(costs, prices))
+        best, values = cheapest(self._allowed_costs(costs, element_costs))
         return decoded_or_infeasible(self.psi(best), values, values, self)
 
-    def kbest(self, costs, k: int, *, prices=None) -> Decoded:
+    def kbest(self, costs, k: int, *, element_costs=None) -> Decoded:
         """The ``k`` cheapest elements of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, type(self).__name__)
-        order, values = k_cheapest(self._priced(costs, prices), k)
+        order, values = k_cheapest(self._allowed_costs(costs, element_costs), k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(self.psi(order), values, values)
 

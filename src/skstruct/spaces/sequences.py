@@ -15,7 +15,7 @@ from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.forward_backward import ChainLaw
 from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
 from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
-from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
 from skstruct.spaces.sequence_sets.distribution import SequenceLaw, law_of_costs, sequence_moves
 from skstruct.spaces.sequence_sets.formats import sequence_lengths
@@ -38,7 +38,7 @@ def check_stacked(unary, starts, transitions, q):
     good = starts.ndim == 1 and len(starts) > 0 and starts.dtype.kind in "iu"
     if not good or starts[0] != 0 or starts[-1] != N or (np.diff(starts) < 0).any():
         raise ValueError(f"Sequences: starts rise from 0 to the {N} rows of unary; got {starts}.")
-    _check_priced(unary, "unary")
+    _check_entries(unary, "unary")
     if transitions is not None:
         transitions = np.asarray(transitions, dtype=np.float64)
         transitions = transitions[None] if transitions.ndim == 2 else transitions
@@ -47,11 +47,11 @@ def check_stacked(unary, starts, transitions, q):
                 f"Sequences expects transitions of shape (1, {q}, {q}) or ({N}, {q}, {q}); got "
                 f"{transitions.shape}."
             )
-        _check_priced(transitions, "transitions")
+        _check_entries(transitions, "transitions")
     return unary, starts.astype(np.int64), transitions
 
 
-def _check_priced(costs, name):
+def _check_entries(costs, name):
     """Finite, or infinite where forbidden; no NaN, no infinite reward."""
     low = costs.min(initial=0.0)  # NaN where one is NaN
     if not np.isfinite(low):
@@ -92,7 +92,7 @@ def second_moment_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> n
     chance, steps = _chances(counts, width)
     q, mean = counts.n_symbols, mean_of_chains(counts, width, bigrams)
     check_square_fits(len(mean), "The second moment", "Shorter sequences or no bigrams take less.")
-    moment = np.diag(mean)  # what is not below is of two symbols at one place, hence zero
+    moment = np.diag(mean)  # what is not below is of two symbols at one position, hence zero
     pairs = width * q  # where bigrams begin
 
     def put(one, other, joint):
@@ -119,9 +119,6 @@ def second_moment_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> n
             three = three @ steps[t]
         both = both @ steps[t]
     return moment
-
-
-# Sequences of symbols, embedded by what stands where.
 
 
 class Sequences(SequenceSet):
@@ -219,9 +216,8 @@ class Sequences(SequenceSet):
     # ------------------------------------------------------------- decoding
     def _chains(self, costs):
         """Costs of the embedding's coordinates as costs of chains, limits included."""
-        costs = check_costs(costs, self._width(), used_by="Sequences")
+        costs = self._checked_costs(costs, self._width())
         limits, n = self.limits_, len(costs)
-        check_n_rows(limits, n, "Sequences")
         T, q = self.length_, len(self.symbols_)
         starts = T * np.arange(n + 1)
         unary = costs[:, : T * q].reshape(n * T, q)
@@ -298,15 +294,15 @@ class Sequences(SequenceSet):
         limits, q = self.limits_, len(self.symbols_)
         unary, starts, transitions = check_stacked(unary, starts, transitions, q)
         lengths = np.diff(starts)
-        check_n_rows(limits, len(lengths), "Sequences")
+        self._check_rows(len(lengths))
         self._check_given(lengths)
         row_of = np.repeat(np.arange(len(lengths)), lengths)
-        priced, which = limits.hold_apart(transitions, row_of)
+        steps, which = limits.hold_apart(transitions, row_of)
         reached = limits.anywhere().least_lengths()  # a known position must be there
         chains = {
             "unary": limits.hold_known(unary, starts, lengths),
             "starts": starts,
-            "transitions": priced,
+            "transitions": steps,
             "which": which,
             "shortest": np.maximum(lengths, reached),
             **limits.ends(),

@@ -15,7 +15,7 @@ def listed(q, lengths):
     return [z for size in lengths for z in product(range(q), repeat=size)]
 
 
-def price(z, i, problem):
+def cost_of(z, i, problem):
     """The cost of one sequence in row i, straight from the definition."""
     if not z:
         return 0.0
@@ -72,15 +72,15 @@ def test_best_chains_against_enumeration(problem):
     symbols, values = best_chains(**problem)
     for i, value in enumerate(values):
         outputs = candidates(problem, i)
-        prices = [price(z, i, problem) for z in outputs]
-        assert value == min(prices, default=np.inf)
+        totals = [cost_of(z, i, problem) for z in outputs]
+        assert value == min(totals, default=np.inf)
         found = symbols[problem["starts"][i] : problem["starts"][i + 1]]
         if np.isinf(value):
             assert (found == -1).all()
             continue
         size = int((found >= 0).sum())
         assert (found[size:] == -1).all()
-        cheapest = [z for z, cost in zip(outputs, prices) if cost == value]
+        cheapest = [z for z, cost in zip(outputs, totals) if cost == value]
         # The shortest, and then the lowest symbols from the end.
         assert tuple(found[:size]) == min(cheapest, key=lambda z: (len(z), z[::-1]))
 
@@ -92,14 +92,14 @@ def test_k_best_chains_against_enumeration(problem, k):
     n_ranks = 0
     for i, row in enumerate(values):
         outputs = candidates(problem, i)
-        prices = {z: price(z, i, problem) for z in outputs}
-        expected = sorted(cost for cost in prices.values() if np.isfinite(cost))[:k]
+        totals = {z: cost_of(z, i, problem) for z in outputs}
+        expected = sorted(cost for cost in totals.values() if np.isfinite(cost))[:k]
         n_ranks = max(n_ranks, len(expected))
         assert row[np.isfinite(row)].tolist() == expected
         found = symbols[problem["starts"][i] : problem["starts"][i + 1]].T
         chains = [tuple(z[z >= 0]) for z, cost in zip(found, row) if np.isfinite(cost)]
         assert len(set(chains)) == len(chains)
-        assert [prices[z] for z in chains] == expected
+        assert [totals[z] for z in chains] == expected
         if np.isfinite(least[i]):
             np.testing.assert_array_equal(
                 found[0], best[problem["starts"][i] : problem["starts"][i + 1]]
@@ -183,8 +183,8 @@ def test_uniform_samples(T):
     for step in steps:
         np.testing.assert_allclose(chance.sum(), 1.0, atol=1e-12)
         chance = chance @ step
-    for place, expected in ((0, first), (-1, chance)):
-        share = np.bincount(chains[:, place], minlength=3) / n
+    for position, expected in ((0, first), (-1, chance)):
+        share = np.bincount(chains[:, position], minlength=3) / n
         error = 5 * np.sqrt(expected * (1 - expected) / n) + 1e-12
         assert (np.abs(share - expected) <= error).all()
 

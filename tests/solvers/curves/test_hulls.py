@@ -2,12 +2,11 @@
 from itertools import product
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from skstruct.solvers.curves.hulls import hull_heights, lower_hulls
+from skstruct.solvers.curves._numba import corner_indices
 
 
 def chord_minimum(points, values, k):
@@ -23,24 +22,13 @@ def chord_minimum(points, values, k):
 @given(st.data())
 def test_against_all_chords(data):
     m = data.draw(st.integers(1, 7))
-    own_points = data.draw(st.booleans())
-    shape = (2, 2, m) if own_points else (2, m)
     whole = st.integers(-4, 4).map(float)
-    points = np.sort(data.draw(hnp.arrays(np.float64, shape, elements=whole)), axis=-1)
-    values = data.draw(hnp.arrays(np.float64, (2, 2, m), elements=whole))
-    heights, slopes = hull_heights(points, values), lower_hulls(points, values)
-    assert (np.diff(slopes, axis=2) >= -1e-12).all()
-    everywhere = np.broadcast_to(points, values.shape)
-    for b, j in product(range(2), range(2)):
-        t, v = everywhere[b, j], values[b, j]
+    points = np.sort(data.draw(hnp.arrays(np.float64, (4, m), elements=whole)), axis=-1)
+    values = data.draw(hnp.arrays(np.float64, (4, m), elements=whole))
+    chosen, size = corner_indices(points, values)
+    for t, v, corners, n in zip(points, values, chosen, size):
+        assert (corners[n:] == corners[n - 1]).all()
+        x, y = t[corners[:n]], v[corners[:n]]
+        assert (np.diff(np.diff(y) / np.diff(x)) > -1e-12).all()
         expected = [chord_minimum(t, v, k) for k in range(m)]
-        np.testing.assert_allclose(heights[b, j], expected, atol=1e-12)
-        climb = expected[0] + np.append(0.0, np.cumsum(slopes[b, j] * np.diff(t)))
-        np.testing.assert_allclose(climb, expected, atol=1e-12)
-
-
-def test_shapes_that_do_not_fit():
-    with pytest.raises(ValueError, match="points"):
-        lower_hulls(np.zeros((2, 3)), np.zeros((1, 3, 3)))
-    with pytest.raises(ValueError, match="3 rows, values 2"):
-        lower_hulls(np.zeros((3, 1, 4)), np.zeros((2, 1, 4)))
+        np.testing.assert_allclose(np.interp(t, x, y), expected, atol=1e-12)

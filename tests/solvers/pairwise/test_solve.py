@@ -17,9 +17,9 @@ from skstruct.solvers.pairwise.solve import (
     best_by_program,
     local_polytope,
     minimize,
-    minimize_held,
+    minimize_fixed,
     relax,
-    relax_held,
+    relax_fixed,
 )
 from strategies import subsets
 
@@ -61,13 +61,13 @@ def costs_of(draw, n, n_edges, max_rows=4):
     return costs[:, :n], costs[:1, n:] if shared else costs[:, n:]
 
 
-def all_prices(node_costs, edge_costs, edges):
+def all_totals(node_costs, edge_costs, edges):
     """What every set of labels costs in every row; shape (rows, 2^n)."""
     Y = subsets(node_costs.shape[1]).astype(float)
     return node_costs @ Y.T + edge_costs @ (Y[:, edges[:, 0]] * Y[:, edges[:, 1]]).T
 
 
-def price(outputs, node_costs, edge_costs, edges):
+def total(outputs, node_costs, edge_costs, edges):
     """The same of one set per row, from the definition."""
     both = outputs[:, edges[:, 0]].astype(float) * outputs[:, edges[:, 1]]
     return (node_costs * outputs).sum(axis=1) + (edge_costs * both).sum(axis=1)
@@ -75,10 +75,10 @@ def price(outputs, node_costs, edge_costs, edges):
 
 def check_best(found, node_costs, edge_costs, edges):
     outputs, values = found[:2]
-    least = all_prices(node_costs, edge_costs, edges).min(axis=1)
+    least = all_totals(node_costs, edge_costs, edges).min(axis=1)
     assert outputs.dtype == np.int8
     assert_allclose(values, least, atol=1e-9)
-    assert_allclose(price(outputs, node_costs, edge_costs, edges), least, atol=1e-9)
+    assert_allclose(total(outputs, node_costs, edge_costs, edges), least, atol=1e-9)
 
 
 def local_optimum(node_cost, edge_cost, edges):
@@ -96,11 +96,11 @@ def test_a_forest_hangs_by_its_lowest_nodes(graph):
     n, edges = graph
     order, parent, edge = rooted(n, edges)
     assert sorted(order) == list(range(n))
-    place = np.argsort(order)
+    position = np.argsort(order)
     for v in range(n):
         assert (parent[v] < 0) == (edge[v] < 0)
         if parent[v] >= 0:
-            assert place[parent[v]] < place[v]
+            assert position[parent[v]] < position[v]
             assert sorted((v, parent[v])) == edges[edge[v]].tolist()
     assert (edge >= 0).sum() == len(edges)
 
@@ -181,11 +181,11 @@ def test_settled_labels_are_those_of_some_best_set(data):
     n, edges = data.draw(graphs())
     costs = data.draw(costs_of(n, len(edges)))
     halves, values = roof_dual(*costs, edges)
-    prices, sets = all_prices(*costs, edges), subsets(n)
+    totals, sets = all_totals(*costs, edges), subsets(n)
     for row, half in enumerate(halves):
         agree = ((half == 0.5) | (sets == half)).all(axis=1)
-        assert_allclose(prices[row, agree].min(), prices[row].min(), atol=1e-9)
-    assert (values <= prices.min(axis=1) + 1e-9).all()
+        assert_allclose(totals[row, agree].min(), totals[row].min(), atol=1e-9)
+    assert (values <= totals.min(axis=1) + 1e-9).all()
 
 
 @given(st.data())
@@ -237,13 +237,13 @@ def test_no_label_and_no_two_neighbors_are_better_turned_over(data):
     open_ = rng.random(starts.shape) < 0.8
     outputs = improve(*costs, edges, starts, open_)
     assert_array_equal(outputs[~open_], starts[~open_])
-    values = price(outputs, *costs, edges)
-    assert (values <= price(starts, *costs, edges) + 1e-9).all()
+    values = total(outputs, *costs, edges)
+    assert (values <= total(starts, *costs, edges) + 1e-9).all()
     for turned in [[i] for i in range(n)] + edges.tolist():
         other = outputs.copy()
         other[:, turned] = 1 - other[:, turned]
         free = open_[:, turned].all(axis=1)
-        assert (values <= price(other, *costs, edges) + 1e-9)[free].all()
+        assert (values <= total(other, *costs, edges) + 1e-9)[free].all()
 
 
 def hard_costs(rows, n, seed=0, shared=False):
@@ -261,7 +261,7 @@ def test_rounding_keeps_what_is_settled():
     outputs = round_halves(A, W, edges, halves)
     settled = halves != 0.5
     assert_array_equal(outputs[settled], halves[settled])
-    assert (price(outputs, A, W, edges) >= all_prices(A, W, edges).min(axis=1) - 1e-9).all()
+    assert (total(outputs, A, W, edges) >= all_totals(A, W, edges).min(axis=1) - 1e-9).all()
 
 
 @given(st.integers(1, 8), st.integers(0, 999), st.booleans(), st.integers(1, 4))
@@ -273,8 +273,8 @@ def test_branching_against_enumeration(k, seed, whole, at_once):
         patch.setattr(branching, "AT_ONCE", at_once)
         patch.setattr(branching, "LEAF", seed % 4)
         output = branching.best_by_branching(A[0], W[0], np.zeros(k, np.int8))
-    least = all_prices(A, W, edges).min(axis=1)
-    assert_allclose(price(output[None], A, W, edges), least, atol=1e-9)
+    least = all_totals(A, W, edges).min(axis=1)
+    assert_allclose(total(output[None], A, W, edges), least, atol=1e-9)
 
 
 def test_branching_of_many_labels_against_a_cut():
@@ -285,7 +285,7 @@ def test_branching_of_many_labels_against_a_cut():
     W = np.where(turned[edges[:, 0]] != turned[edges[:, 1]], np.abs(W), -np.abs(W))
     values = roof_dual(A, W, edges)[1]
     output = branching.best_by_branching(A[0], W[0], np.zeros(40, np.int8))
-    assert_allclose(price(output[None], A, W, edges), values)
+    assert_allclose(total(output[None], A, W, edges), values)
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -320,8 +320,8 @@ def test_many_labels_on_all_routes(monkeypatch, shared, core, branched):
     A, W = (A / scale, W) if shared else (A, W * scale)
     exact = branched is not None
     outputs, values, bounds = minimize(A, W, edges, exact=exact)
-    least = all_prices(A, W, edges).min(axis=1)
-    assert_allclose(price(outputs, A, W, edges), values, atol=1e-9)
+    least = all_totals(A, W, edges).min(axis=1)
+    assert_allclose(total(outputs, A, W, edges), values, atol=1e-9)
     assert (bounds <= least + 1e-9).all()
     assert (values >= least - 1e-9).all()
     assert (bounds <= values).all()
@@ -342,16 +342,16 @@ def test_known_labels_against_enumeration(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     masks = len(A) if data.draw(st.booleans()) else 1
     low, high = rng.random((masks, n)) < 0.3, rng.random((masks, n)) < 0.7
-    outputs, values, bounds = minimize_held(A, W, edges, low, high)
-    prices, sets = all_prices(A, W, edges), subsets(n)
+    outputs, values, bounds = minimize_fixed(A, W, edges, low, high)
+    totals, sets = all_totals(A, W, edges), subsets(n)
     allowed = ((sets >= low[:, None]) & (sets <= high[:, None])).all(axis=2)  # (masks, 2^n)
-    least = np.where(allowed, prices, np.inf).min(axis=1)
+    least = np.where(allowed, totals, np.inf).min(axis=1)
     possible = np.isfinite(least)
     assert_allclose(values, least, atol=1e-9)
     assert_allclose(bounds, least, atol=1e-9)
-    assert_allclose(price(outputs, A, W, edges)[possible], least[possible], atol=1e-9)
+    assert_allclose(total(outputs, A, W, edges)[possible], least[possible], atol=1e-9)
     if possible.all():
-        points = relax_held(A, W, edges, low, high)
+        points = relax_fixed(A, W, edges, low, high)
         assert ((points >= low) & (points <= high)).all()
         assert (embed_points(points, A, W, edges)[1] <= least + 1e-9).all()
 

@@ -152,6 +152,6 @@ def test_no_node_rather_than_one(n):
     costs, space = np.random.default_rng(0).random((50, n * (n - 1) // 2)), Cliques(n)
     assert space.argmin(costs).outputs.sum() == 0
     assert space.restrict(exclude=[0]).argmin(costs).outputs.sum() == 0
-    held = space.restrict(include=[[1], []]).argmin(costs[:2]).outputs
-    assert_array_equal(held.sum(axis=1), [1, 0])
-    assert held[0, 1] == 1
+    fixed = space.restrict(include=[[1], []]).argmin(costs[:2]).outputs
+    assert_array_equal(fixed.sum(axis=1), [1, 0])
+    assert fixed[0, 1] == 1

@@ -19,14 +19,14 @@ from skstruct.testing import check_space
 # ----------------------------------------------------------------- limits
 @st.composite
 def narrowed(draw):
-    """A number of places, limits on cycles through them, and the test they stand for."""
+    """A number of nodes, limits on cycles through them, and the test they stand for."""
     n, directed = draw(st.integers(3, 5)), draw(st.booleans())
-    place = st.integers(0, n - 1)
-    arc = st.tuples(place, place).filter(lambda pair: pair[0] != pair[1])
+    node = st.integers(0, n - 1)
+    arc = st.tuples(node, node).filter(lambda pair: pair[0] != pair[1])
     few = {"max_size": 2}
     limits = {
-        "include": draw(st.lists(place, **few)),
-        "exclude": draw(st.lists(place, max_size=1)),
+        "include": draw(st.lists(node, **few)),
+        "exclude": draw(st.lists(node, max_size=1)),
         "min_size": draw(st.sampled_from([None, None, 4])),
         "max_size": draw(st.sampled_from([None, None, 3, 4])),
         "include_edges": draw(st.lists(arc, max_size=3)),
@@ -113,12 +113,12 @@ def test_bad_limits(limits, message):
         Cycles(["a", "b", "c"]).restrict(**limits)
 
 
-def test_limits_of_other_places():
+def test_limits_of_other_nodes():
     limits = Cycles(4).restrict(include=[0]).limits
-    with pytest.raises(ValueError, match="between 4 places; there are 20 between 5"):
+    with pytest.raises(ValueError, match="between 4 nodes; there are 20 between 5"):
         Cycles(5, limits=limits).size()
-    assert "1 places known in" in repr(limits)
-    assert "3 to 4 of 5 places" in repr(Cycles(5).restrict(max_size=4).limits)
+    assert "1 nodes known in" in repr(limits)
+    assert "3 to 4 of 5 nodes" in repr(Cycles(5).restrict(max_size=4).limits)
 
 
 def test_what_cannot_be_listed_says_how_many():

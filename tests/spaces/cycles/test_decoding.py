@@ -8,29 +8,29 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from skstruct.spaces.cycles import decoding as proofs
-from skstruct.spaces.cycles.decoding import MOST_PLACES, _cheapest, cheapest_cycles, is_exact
+from skstruct.spaces.cycles.decoding import MOST_NODES, _cheapest, cheapest_cycles, is_exact
 from skstruct.spaces.cycles.search import Problem, disjoint_cycles
 
 
 def all_cycles(N, directed):
     """Every cycle once, as a tuple in canonical form, straight from the definition."""
     return [
-        (places[0], *rest)
+        (nodes[0], *rest)
         for k in range(3, N + 1)
-        for places in combinations(range(N), k)
-        for rest in permutations(places[1:])
+        for nodes in combinations(range(N), k)
+        for rest in permutations(nodes[1:])
         if directed or rest[0] < rest[-1]
     ]
 
 
-def price(cost, cycle):
+def total(cost, cycle):
     return sum(cost[u, v] for u, v in zip(cycle, (*cycle[1:], cycle[0])))
 
 
 def best_value(cost, directed, low, high, smallest, largest):
     return min(
         (
-            price(cost, cycle)
+            total(cost, cycle)
             for cycle in all_cycles(len(cost), directed)
             if smallest <= len(cycle) <= largest
             and set(np.flatnonzero(low)) <= set(cycle) <= set(np.flatnonzero(high))
@@ -41,7 +41,7 @@ def best_value(cost, directed, low, high, smallest, largest):
 
 @st.composite
 def problems(draw, most=6, rows=2):
-    """Costs of any sign with ties, missing arcs and large scales; places and sizes limited."""
+    """Costs of any sign with ties, missing arcs and large scales; nodes and sizes limited."""
     N, directed = draw(st.integers(3, most)), draw(st.booleans())
     numbers = draw(st.sampled_from([st.integers(-2, 2).map(float), st.floats(-1e6, 1e6, width=32)]))
     if draw(st.booleans()):
@@ -90,7 +90,7 @@ def check_tours(costs, directed, tours, values, low, high, smallest, largest):
         assert cycle[0] == cycle.min()
         assert directed or cycle[1] < cycle[-1]
         assert set(np.flatnonzero(low[row])) <= set(cycle) <= set(np.flatnonzero(high[row]))
-        np.testing.assert_allclose(values[row], price(costs[row], cycle), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(values[row], total(costs[row], cycle), rtol=1e-9, atol=1e-9)
 
 
 def slack_of(costs):
@@ -110,13 +110,13 @@ def test_the_table_against_enumeration(problem):
 @settings(max_examples=60, deadline=None)
 @given(problems())
 def test_search_and_bounds_against_enumeration(problem):
-    """The way of many places, on few: no table."""
+    """The way of many nodes, on few: no table."""
     costs, directed, limits = problem
     best, *masks = enumerated(costs, directed, limits)
     slack = slack_of(costs)
     for prove in (False, True):
         tours, values, bounds = _cheapest(
-            costs, directed, *limits.values(), prove=prove, most_places=2
+            costs, directed, *limits.values(), prove=prove, most_nodes=2
         )
         check_tours(costs, directed, tours, values, *masks)
         np.testing.assert_array_equal(np.isinf(values), np.isinf(best))
@@ -138,7 +138,7 @@ def test_antisymmetric_costs_have_a_guarantee(N, seed, whole):
     problem = Problem(costs[0] + np.diag(np.full(N, np.inf)), True, np.zeros(N, bool), 3, N)
     _, relaxed = disjoint_cycles(problem)
     best = best_value(costs[0], True, np.zeros(N, bool), np.ones(N, bool), 3, N)
-    _, values, _ = _cheapest(costs, True, None, None, 3, None, False, most_places=2)
+    _, values, _ = _cheapest(costs, True, None, None, 3, None, False, most_nodes=2)
     assert relaxed <= best + 1e-9
     assert values[0] <= relaxed / (N // 3) + 1e-9
     assert values[0] <= 1e-9
@@ -164,7 +164,7 @@ KINDS = ["antisymmetric", "general", "symmetric", "prizes"]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("N", [18, 25])
-def test_many_places_have_a_gap_or_a_proof(kind, N):
+def test_many_nodes_have_a_gap_or_a_proof(kind, N):
     costs, directed = random_costs(kind, 3, N, seed=N)
     tours, values, bounds = cheapest_cycles(costs, directed=directed)
     again = cheapest_cycles(costs, directed=directed)
@@ -188,7 +188,7 @@ def test_proofs_agree_with_the_table(kind):
     low, high = rng.random((3, 13)) < 0.2, rng.random((3, 13)) < 0.9
     limits = low & high, high, np.array([3, 5, 4]), np.array([13, 6, 8])
     for given_limits in (limits, (None, None, 3, None)):
-        _, best, _ = _cheapest(costs, directed, *given_limits, False, MOST_PLACES)
+        _, best, _ = _cheapest(costs, directed, *given_limits, False, MOST_NODES)
         _, _, bounds = _cheapest(costs, directed, *given_limits, False, 2)
         assert (bounds <= best + 1e-9).all()
         _, values, proof = _cheapest(costs, directed, *given_limits, True, 2)
@@ -198,7 +198,7 @@ def test_proofs_agree_with_the_table(kind):
 
 @pytest.mark.parametrize("directed", [True, False])
 def test_sparse_arcs_and_rows_without_a_cycle(directed):
-    """A ring, a path and a star of 20 places: one cycle, none, none."""
+    """A ring, a path and a star of 20 nodes: one cycle, none, none."""
     N = 20
     costs = np.full((3, N, N), np.inf)
     ring = np.random.default_rng(0).permutation(N)
@@ -214,18 +214,18 @@ def test_sparse_arcs_and_rows_without_a_cycle(directed):
     assert set(tours[0]) == set(range(N))
 
 
-def test_few_places_among_many_go_to_the_table():
+def test_few_nodes_among_many_go_to_the_table():
     costs, _ = random_costs("general", 2, 30, seed=1)
     high = np.zeros((2, 30), bool)
     high[0, [3, 7, 11, 20, 29]] = high[1, [0, 1, 2]] = True
     tours, values, bounds = cheapest_cycles(costs, directed=True, high=high)
     for row in range(2):
-        places = np.flatnonzero(high[row])
-        small = costs[row][np.ix_(places, places)]
-        every = np.ones(len(places), bool)
-        best = best_value(small, True, ~every, every, 3, len(places))
+        nodes = np.flatnonzero(high[row])
+        small = costs[row][np.ix_(nodes, nodes)]
+        every = np.ones(len(nodes), bool)
+        best = best_value(small, True, ~every, every, 3, len(nodes))
         np.testing.assert_allclose(values[row], best)
-        assert set(tours[row][tours[row] >= 0]) <= set(places)
+        assert set(tours[row][tours[row] >= 0]) <= set(nodes)
     np.testing.assert_array_equal(values, bounds)
 
 
@@ -258,7 +258,7 @@ def test_forced_arcs():
     _, values, _ = cheapest_cycles(forced, directed=True, low=low)
     arcs = [set(zip(cycle, (*cycle[1:], cycle[0]))) for cycle in all_cycles(6, True)]
     every = zip(arcs, all_cycles(6, True))
-    best = min(price(costs[0], cycle) for used, cycle in every if (4, 1) in used)
+    best = min(total(costs[0], cycle) for used, cycle in every if (4, 1) in used)
     np.testing.assert_allclose(values, best)
 
 
@@ -273,7 +273,7 @@ def test_few_shapes_are_accepted():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"costs": np.zeros((1, 2, 2))}, "needs three places"),
+        ({"costs": np.zeros((1, 2, 2))}, "needs three nodes"),
         ({"costs": np.zeros((4, 4))}, "shape \\(n, N, N\\)"),
         ({"costs": np.where(np.arange(32).reshape(2, 4, 4) == 17, np.nan, 0.0)}, "row 1 .* 0 to 1"),
         ({"costs": np.full((1, 4, 4), -np.inf)}, "row 0 .* -inf"),

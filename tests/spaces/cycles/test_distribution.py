@@ -86,7 +86,7 @@ def test_limits_row_by_row():
         assert_allclose(law.marginals()[i], alone.marginals()[0])
 
 
-def test_too_many_places():
+def test_too_many_nodes():
     assert Cycles(16).law(np.zeros((1, 120))) is None
     assert Cycles(16).restrict(exclude=[3]).law(np.zeros((1, 120))) is not None
 

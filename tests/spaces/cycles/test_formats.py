@@ -21,7 +21,7 @@ def written(tours, how):
     return [how(steps(tour)) for tour in tours]
 
 
-def test_lists_of_places_come_back_from_the_first_on():
+def test_lists_of_nodes_come_back_from_the_first_on():
     space = Cycles().fit(TOURS)
     assert space.nodes_ == tuple("abcd")
     Z = space.validate(TOURS)
@@ -59,18 +59,18 @@ def test_edges_come_back_as_edges(directed, how):
         assert back.dtype == np.float32
 
 
-def test_numbers_are_places_or_indicators():
+def test_numbers_are_nodes_or_indicators():
     space = Cycles().fit([[0, 2, 1], [1, 3, 2]])
     assert space.nodes_ == (0, 1, 2, 3)
     assert space.restore(space.validate(np.array([[2, 0, 3]])))[0] == [0, 3, 2]
     row = [1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0]  # (0, 1), (1, 3) and (3, 0)
     assert space.tours(space.validate([row])).tolist() == [[0, 1, 3, -1]]
     assert_array_equal(space.validate([[0, 1, 2]]), space.validate([[1, 2, 0]]))
-    triple = Cycles(3, False).fit([[1, 1, 1]])  # as many edges as places
+    triple = Cycles(3, False).fit([[1, 1, 1]])  # as many edges as nodes
     assert_array_equal(triple.validate([[0, 1, 2]]), [[1, 1, 1]])
 
 
-def test_places_may_be_pairs():
+def test_nodes_may_be_pairs():
     grid = [(0, 0), (0, 1), (1, 0), (1, 1)]
     space = Cycles(grid).fit([[(0, 0), (1, 1), (0, 1)]])
     assert space.restore(space.validate([[(1, 1), (1, 0), (0, 1)]]))[0] == [(0, 1), (1, 1), (1, 0)]
@@ -91,9 +91,9 @@ def test_series_come_back_with_name_and_index():
     [
         ([["a", "b", "c"], ["a", "b", "d", "b"]], r"Y\[1\] visits 'b' twice"),
         ([["a", "b", "c", "a"]], r"Y\[0\] ends at 'a', where it starts"),
-        ([["a", "b"]], r"Y\[0\] visits 2 places; a cycle has at least 3"),
-        ([["a", "b", "c"], []], r"Y\[1\] visits 0 places"),
-        ([["a", "b", "k"]], r"Y\[0\] holds the place 'k'"),
+        ([["a", "b"]], r"Y\[0\] visits 2 nodes; a cycle has at least 3"),
+        ([["a", "b", "c"], []], r"Y\[1\] visits 0 nodes"),
+        ([["a", "b", "k"]], r"Y\[0\] holds the node 'k'"),
         ([["a", "b", "c"], "abc"], r"Y\[1\] is 'abc'"),
         ([{"a", "b", "c"}], "no order of travel"),
         ([[("a", "b"), ("b", "a")]], "back and forth between 'a', 'b'"),
@@ -136,7 +136,7 @@ def test_predictions_within_limits():
     X, names = rng.standard_normal((30, 2)), list("abcde")
     space = Cycles(names)
     tours = space.tours(space.sample(30, 0))
-    Y = [[names[place] for place in tour if place >= 0] for tour in tours]
+    Y = [[names[node] for node in tour if node >= 0] for tour in tours]
     model = ConditionalRiskMinimizer(Cycles(names), alpha=0.1).fit(X, Y)
     found = model.predict(X[:2], restrict={"include": [["b"], ["c", "d"]], "max_size": [3, 4]})
     assert "b" in found[0]
@@ -159,16 +159,16 @@ def test_lists_of_adjacency_arrays(directed):
 
 
 def cyclic(directed):
-    """The adjacency array of a tour through four places."""
+    """The adjacency array of a tour through four nodes."""
     there = np.roll(np.eye(4, dtype=int), 1, axis=1)
     return there if directed else there | there.T
 
 
-def test_places_that_are_pairs():
+def test_nodes_that_are_pairs():
     squares = [(0, 0), (0, 1), (1, 1)]
-    with pytest.raises(ValueError, match="If places are pairs themselves, give nodes"):
+    with pytest.raises(ValueError, match="If nodes are pairs themselves, give nodes"):
         Cycles().fit([squares])
-    with pytest.raises(ValueError, match=r"at least 3 places; there are 2\.$"):
+    with pytest.raises(ValueError, match=r"at least 3 nodes; there are 2\.$"):
         Cycles(2).size()
     space = Cycles([*squares, (1, 0)]).fit([squares])
     assert space.restore(space.validate([squares]))[0] == squares
@@ -181,7 +181,7 @@ def test_places_that_are_pairs():
         ([None, ["a", "b", "c"]], r"in order of travel in each row; Y\[0\] is None"),
         ([["a", "b", "c"], 5], r"in order of travel in each row; Y\[1\] is 5"),
         ([["a", "b", "c"], "abc"], r"in order of travel in each row; Y\[1\] is 'abc'"),
-        ([[1, 0, 1], [[1], 0, 1]], "a place must be hashable"),
+        ([[1, 0, 1], [[1], 0, 1]], "a node must be hashable"),
         ([[1, 0, 1], None], r"Y\[1\] is None"),
         (None, "expects a list of graphs, one per sample; got None"),
         (5, "expects a list of graphs, one per sample; got 5"),
@@ -192,7 +192,7 @@ def test_what_is_no_list_of_tours(Y, message, directed):
         Cycles(directed=directed).fit(Y)
 
 
-def test_rows_that_are_missing_where_places_are_numbers():
+def test_rows_that_are_missing_where_nodes_are_numbers():
     for Y, row in (([None, [0, 1, 2]], 0), ([[0, 1, 2], None], 1), ([[0, 1, 1], None], 1)):
         with pytest.raises(ValueError, match=rf"Y\[{row}\] is None"):
             Cycles(4).fit(Y)
@@ -200,7 +200,7 @@ def test_rows_that_are_missing_where_places_are_numbers():
 
 @pytest.mark.parametrize("argument", ["min_size", "max_size"])
 def test_sizes_of_no_row(argument):
-    with pytest.raises(ValueError, match=f"{argument} is a number of places, or one per row"):
+    with pytest.raises(ValueError, match=f"{argument} is a number of nodes, or one per row"):
         Cycles(4).restrict(**{argument: []})
 
 
@@ -215,5 +215,5 @@ def test_moments_of_embeddings_that_are_wrong(ask):
 
 def test_limits_of_another_number_of_edges():
     limits = Cycles(4).restrict(include=[0]).limits
-    with pytest.raises(ValueError, match="for 12 edges between 4 places; there are 6 between 4"):
+    with pytest.raises(ValueError, match="for 12 edges between 4 nodes; there are 6 between 4"):
         Cycles(4, directed=False, limits=limits).size()

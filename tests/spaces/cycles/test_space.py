@@ -60,7 +60,7 @@ def test_moments_are_those_of_the_list(n):
 
 
 def test_known_counts():
-    # Counted by hand; sums that start at two places would give 2.5, 10, 42, 204.5.
+    # Counted by hand; sums that start at two nodes would give 2.5, 10, 42, 204.5.
     assert [Cycles(n, False).size() for n in range(3, 7)] == [1, 7, 37, 197]
     assert [Cycles(n).size() for n in range(3, 7)] == [2, 14, 74, 394]
     counts = CycleCounts.of(9)
@@ -68,7 +68,7 @@ def test_known_counts():
 
 
 @pytest.mark.parametrize(("directed", "embedding"), KINDS)
-def test_two_hundred_places(directed, embedding):
+def test_two_hundred_nodes(directed, embedding):
     space = Cycles(200, directed, embedding)
     exact = sum(math.comb(200, i) * math.factorial(i - 1) for i in range(3, 201))
     assert space.size() == exact // (1 if directed else 2)
@@ -77,7 +77,7 @@ def test_two_hundred_places(directed, embedding):
     psi, mean, covariance = space.embed(Z), space.mean_embedding(), space.covariance()
     assert space.contains(Z).all()
     assert mean.shape == (covariance.d,) == (psi.shape[1],)
-    # Cycles have almost 200 places: the mean of <1, psi> and its spread are known well.
+    # Cycles have almost 200 nodes: the mean of <1, psi> and its spread are known well.
     expected = 0.0 if embedding == "signed pairs" else Z.sum(axis=1).mean()
     assert_allclose(mean.sum(), expected, atol=0.5)
     assert covariance.apply(psi[:2]).shape == (2, covariance.d)
@@ -101,9 +101,9 @@ def test_the_sampler_is_uniform():
         assert stats.chisquare(counts).pvalue > 1e-3
 
 
-# ----------------------------------------------------------------- many places
+# ----------------------------------------------------------------- many nodes
 @pytest.mark.parametrize(("directed", "embedding"), KINDS)
-def test_many_places_have_a_certificate(directed, embedding):
+def test_many_nodes_have_a_certificate(directed, embedding):
     n = 20
     space = Cycles(n, directed, embedding)
     costs = np.random.default_rng(1).standard_normal((2, len(space.mean_embedding())))
@@ -125,12 +125,12 @@ def test_many_places_have_a_certificate(directed, embedding):
         assert space.guarantee.kind == "bound only"
     assert space.restrict(include=[1]).guarantee.kind == "bound only"
     assert space.restrict(exclude=range(4)).guarantee.kind == "exact"
-    with pytest.raises(ValueError, match="up to 16 places; there are 20"):
+    with pytest.raises(ValueError, match="up to 16 nodes; there are 20"):
         space.kbest(costs, 2)
 
 
 @pytest.mark.parametrize(("directed", "embedding"), KINDS)
-def test_limits_on_many_places(directed, embedding):
+def test_limits_on_many_nodes(directed, embedding):
     space = Cycles(20, directed, embedding)
     costs = np.random.default_rng(2).standard_normal((2, len(space.mean_embedding())))
     space = space.restrict(
@@ -141,14 +141,14 @@ def test_limits_on_many_places(directed, embedding):
     assert space.contains(decoded.outputs).all()
     assert (decoded.bounds <= decoded.values).all()
     assert_allclose((costs * space.embed(decoded.outputs)).sum(axis=1), decoded.values)
-    impossible = space.restrict(include_edges=[(2, 5), (2, 7)])  # a place with three edges
+    impossible = space.restrict(include_edges=[(2, 5), (2, 7)])  # a node with three edges
     with pytest.raises(InfeasibleError, match="row 0"):
         impossible.argmin(costs)
 
 
 # ----------------------------------------------------------------- embeddings
 @given(st.integers(3, 6), st.integers(0, 10**6))
-def test_signed_pairs_do_not_see_places(n, seed):
+def test_signed_pairs_do_not_see_nodes(n, seed):
     """Costs p_u - p_v of going from u to v are zero for every cycle."""
     space = Cycles(n)
     worth = np.random.default_rng(seed).standard_normal(n)
@@ -191,7 +191,7 @@ def test_parameters():
         Cycles(4, False, "signed pairs").argmin(np.zeros((1, 6)))
     with pytest.raises(ValueError, match="got 'pairs'"):
         Cycles(4, embedding="pairs").fit([[0, 1, 2]])
-    with pytest.raises(ValueError, match="at least 3 places; there are 2"):
+    with pytest.raises(ValueError, match="at least 3 nodes; there are 2"):
         Cycles(["a", "b"]).size()
     grown = Cycles(4)
     assert (grown.size(), grown.set_params(nodes=5).size()) == (14, 74)

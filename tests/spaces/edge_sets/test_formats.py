@@ -253,8 +253,8 @@ def test_learners(form, learner):
     assert_array_equal(model.space_.validate(found), [[0, 1, 1], [1, 0, 1]])
     assert type(found[0]) is type(Y[0])
     assert model.score(X, Y) == 0
-    held = model.predict(np.array([[0.8]]), restrict={"exclude": [("c", "a")]})
-    assert_array_equal(model.space_.validate(held)[0, 1], 0)
+    fixed = model.predict(np.array([[0.8]]), restrict={"exclude": [("c", "a")]})
+    assert_array_equal(model.space_.validate(fixed)[0, 1], 0)
 
 
 def test_f_measure_of_edges():

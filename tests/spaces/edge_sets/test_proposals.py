@@ -96,7 +96,7 @@ def test_cycles(directed, embedding, limits):
 @pytest.mark.parametrize("score", [-0.7, 0.4])
 @pytest.mark.parametrize("directed", [True, False])
 def test_sizes_balance(directed, score):
-    """Places come in and go out as often, where either is the rarer: enough chains to tell."""
+    """Nodes come in and go out as often, where either is the rarer: enough chains to tell."""
     space = Cycles(5, directed, "indicators")
     scores = np.full((1, len(space.edges_)), score)
     check_moves(space, scores, n_chains=20_000, n_sweeps=10)

@@ -59,8 +59,8 @@ def test_members_against_enumeration(system, seed, with_exchanges):
         independence.MOST_TESTS = swaps
     assert all(holds(np.flatnonzero(row)) for row in outputs)
     assert_allclose(values, (costs * outputs).sum(axis=1))
-    prices = costs @ members.T
-    best, worst = prices.min(axis=1), prices.max(axis=1)
+    totals = costs @ members.T
+    best, worst = totals.min(axis=1), totals.max(axis=1)
     assert (bounds <= best + 1e-9).all()
     assert (worst - values >= (worst - best) / n_blocks(d) - 1e-9).all()
     most = members.sum(axis=1).max()
@@ -82,11 +82,11 @@ def test_members_within_limits(system, seed):
         rows = members[((members >= low[i]) & (members <= high[i])).all(axis=1)]
         assert np.isfinite(values[i]) == (len(rows) > 0)
         if len(rows):
-            prices = rows @ costs[i]
+            totals = rows @ costs[i]
             assert (rows == outputs[i]).all(axis=1).any()
-            assert bounds[i] <= prices.min() + 1e-9
-            gained = prices.max() - values[i]
-            assert gained >= (prices.max() - prices.min()) / n_blocks(d) - 1e-9
+            assert bounds[i] <= totals.min() + 1e-9
+            gained = totals.max() - values[i]
+            assert gained >= (totals.max() - totals.min()) / n_blocks(d) - 1e-9
 
 
 def some_of(*tops):
@@ -136,8 +136,8 @@ def test_better_of_siblings(d, seed, shift):
     starts = everything[rng.integers(len(everything), size=8)]
     costs = costs_of(seed, 8, d) + shift
     for outputs, scale in ((everything, (0.0, 1.0)), (2 * everything - 1, (-1.0, 1.0))):
-        prices = costs @ outputs.T
-        best, worst = prices.min(axis=1), prices.max(axis=1)
+        totals = costs @ outputs.T
+        best, worst = totals.min(axis=1), totals.max(axis=1)
         psi = np.where(starts > 0, scale[1], scale[0])
         other = np.where(starts > 0, scale[0], scale[1])
         swapped, values = better_of_siblings(costs, psi, other)

@@ -101,9 +101,9 @@ def test_limits_against_enumeration(case, data):
     include = data.draw(st.lists(edge, max_size=2, unique=True))
     exclude = data.draw(st.lists(edge, max_size=2, unique=True))
     narrowed = space.restrict(include=include, exclude=exclude)
-    held = [space.labels_.index(pair) for pair in include]
+    fixed = [space.labels_.index(pair) for pair in include]
     out = [space.labels_.index(pair) for pair in exclude]
-    rows = outputs[outputs[:, held].all(axis=1) & ~outputs[:, out].any(axis=1)]
+    rows = outputs[outputs[:, fixed].all(axis=1) & ~outputs[:, out].any(axis=1)]
     if len(rows):
         check_space(narrowed, rows, n_draws=500)
         return
@@ -122,8 +122,8 @@ def test_limits_on_the_number_of_edges(case, data):
     include = data.draw(st.lists(st.sampled_from(space.labels_), max_size=1))
     narrowed = space.restrict(include=include, min_size=smallest, max_size=largest)
     size = outputs.sum(axis=1)
-    held = [space.labels_.index(pair) for pair in include]
-    rows = outputs[(smallest <= size) & (size <= largest) & outputs[:, held].all(axis=1)]
+    fixed = [space.labels_.index(pair) for pair in include]
+    rows = outputs[(smallest <= size) & (size <= largest) & outputs[:, fixed].all(axis=1)]
     if len(rows):
         check_space(narrowed, rows, n_draws=500)
     else:
@@ -187,37 +187,37 @@ def test_exact_where_sets_are_too_many_to_list(n, directed, name, tops, seed, si
         allowed = (low[i] <= tops).all(axis=1)
         if name == "clique":
             allowed &= ~(tops & out[i]).any(axis=1)
-            prices = tops @ costs[i]
+            totals = tops @ costs[i]
         else:
             taken = low[i] | (~out[i] & (costs[i] < 0))
-            prices = tops @ (costs[i] * taken)
+            totals = tops @ (costs[i] * taken)
             allowed &= not (low[i] & out[i]).any()
         if not allowed.any():
             with pytest.raises(InfeasibleError):
                 space.rows([i]).argmin(costs[[i]])
             continue
         decoded = space.rows([i]).argmin(costs[[i]])
-        assert_allclose(decoded.values[0], prices[allowed].min(), rtol=1e-9, atol=1e-9 * size)
+        assert_allclose(decoded.values[0], totals[allowed].min(), rtol=1e-9, atol=1e-9 * size)
         assert space.rows([i]).contains(decoded.outputs).all()
 
 
 @pytest.mark.parametrize("name", ["planar", "bipartite", no_node_has_three])
-@pytest.mark.parametrize("held", [False, True])
-def test_guarantees_of_larger_graphs(monkeypatch, name, held):
+@pytest.mark.parametrize("fixed", [False, True])
+def test_guarantees_of_larger_graphs(monkeypatch, name, fixed):
     """Where edges are not listed and nodes are many, against the list of all sets."""
     outputs = all_graphs(5, False, name)
     monkeypatch.setattr(independence, "LISTED", 0)
     monkeypatch.setattr(bipartite, "CORE", 0)
     space = Graphs(5, property=name)
-    if held:
+    if fixed:
         space = space.restrict(include=[(0, 1)])
         outputs = outputs[outputs[:, 0] == 1]
     assert space.guarantee.kind == "ratio"
     costs = random_costs(10, rows=150)
-    decoded, prices = space.argmin(costs), costs @ outputs.T
+    decoded, totals = space.argmin(costs), costs @ outputs.T
     assert space.contains(decoded.outputs).all()
     assert_allclose(decoded.values, (costs * decoded.outputs).sum(axis=1))
-    best, worst = prices.min(axis=1), prices.max(axis=1)
+    best, worst = totals.min(axis=1), totals.max(axis=1)
     assert (decoded.bounds <= best + 1e-9).all()
     assert (worst - decoded.values >= space.guarantee.ratio * (worst - best) - 1e-9).all()
     assert (decoded.values <= best + 1e-9).mean() > 0.6  # improvement is worth its name
@@ -225,19 +225,19 @@ def test_guarantees_of_larger_graphs(monkeypatch, name, held):
         space.kbest(costs, 2)
 
 
-@pytest.mark.parametrize("held", [False, True])
-def test_guarantee_of_acyclic_digraphs(monkeypatch, held):
+@pytest.mark.parametrize("fixed", [False, True])
+def test_guarantee_of_acyclic_digraphs(monkeypatch, fixed):
     outputs = all_graphs(4, True, "acyclic")
     monkeypatch.setattr(acyclic, "MOST_ITEMS", 0)
     monkeypatch.setattr(independence, "LISTED", 0)
     space = Graphs(4, True, "acyclic")
-    if held:
+    if fixed:
         space = space.restrict(include=[(1, 0)])
         outputs = outputs[space.contains(outputs)]
-    assert space.guarantee.ratio == (1 / 4 if held else 1 / 2)
+    assert space.guarantee.ratio == (1 / 4 if fixed else 1 / 2)
     costs = random_costs(12, rows=60)
-    decoded, prices = space.argmin(costs), costs @ outputs.T
-    best, worst = prices.min(axis=1), prices.max(axis=1)
+    decoded, totals = space.argmin(costs), costs @ outputs.T
+    best, worst = totals.min(axis=1), totals.max(axis=1)
     assert space.contains(decoded.outputs).all()
     assert (decoded.bounds <= best + 1e-9).all()
     assert (worst - decoded.values >= space.guarantee.ratio * (worst - best) - 1e-9).all()
@@ -245,8 +245,8 @@ def test_guarantee_of_acyclic_digraphs(monkeypatch, held):
 
 def check_ratio(space, outputs, ratio):
     costs = random_costs(outputs.shape[1], rows=60)
-    decoded, prices = space.argmin(costs), costs @ outputs.T
-    best, worst = prices.min(axis=1), prices.max(axis=1)
+    decoded, totals = space.argmin(costs), costs @ outputs.T
+    best, worst = totals.min(axis=1), totals.max(axis=1)
     assert space.contains(decoded.outputs).all()
     assert (worst - decoded.values >= ratio * (worst - best) - 1e-9).all()
     assert (decoded.values > best + 1e-9).any()  # else nothing was put to the test
@@ -288,7 +288,7 @@ def test_cliques_obey_limits_though_the_search_does_not(monkeypatch):
     def everything(free, *others):
         return np.ones(free.shape, np.int8), None, np.zeros(len(free))
 
-    monkeypatch.setattr(complete, "minimize_held", everything)
+    monkeypatch.setattr(complete, "minimize_fixed", everything)
     space = Graphs(5, property="clique").restrict(include=[(0, 1), (1, 2)], exclude=[(3, 4)])
     assert_array_equal(space.argmin(np.ones((1, 10))).outputs, [[1, 1, 0, 0, 1, 0, 0, 0, 0, 0]])
 
@@ -329,8 +329,8 @@ def test_acyclic_digraphs_of_many_nodes():
         assert space.contains(decoded.outputs).all()
         assert (decoded.bounds <= decoded.values).all()
         assert (decoded.values <= np.minimum(costs, 0).sum(axis=1) / 2 + 1e-9).all()
-        held = space.restrict(include=[(1, 0), (0, 2)])
-        assert held.contains(held.argmin(costs).outputs).all()
+        fixed = space.restrict(include=[(1, 0), (0, 2)])
+        assert fixed.contains(fixed.argmin(costs).outputs).all()
 
 
 # ------------------------------------------------------------------- counting
@@ -455,11 +455,7 @@ def test_sizes_that_no_decoder_obeys():
 
 
 @pytest.mark.parametrize(
-    "space",
-    [
-        Graphs(21, directed=True, property="acyclic"),
-        Graphs(17, property="bipartite"),
-    ],
+    "space", [Graphs(21, directed=True, property="acyclic"), Graphs(17, property="bipartite")]
 )
 def test_rows_without_known_edges_are_decoded_as_if_alone(space):
     costs = np.random.default_rng(0).normal(size=(3, len(space.labels_)))

@@ -115,8 +115,8 @@ def test_known_labels_open_circles():
 def test_many_rows_of_a_wide_graph():
     """Eighteen labels that are all joined: 256 rows are summed, as given or within limits."""
     full = PairwiseLabels("full", labels=range(18))
-    held = PairwiseLabels("full", labels=range(19)).restrict(include=[0])
-    for space, width in ((full, 171), (held, 190)):
+    fixed = PairwiseLabels("full", labels=range(19)).restrict(include=[0])
+    for space, width in ((full, 171), (fixed, 190)):
         assert space.law(np.zeros((3, width))) is not None
         assert space.law(np.zeros((257, width))) is None
     assert elimination.summable(256, 18, full.edges_)

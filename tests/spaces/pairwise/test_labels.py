@@ -151,11 +151,11 @@ def test_relaxed_outputs_are_sets_where_pairs_cost_nothing_or_less(space, seed):
 
 
 @given(spaces(max_labels=6), st.integers(0, 99), st.booleans())
-def test_shared_costs_of_pairs_are_those_of_every_row(space, seed, held):
+def test_shared_costs_of_pairs_are_those_of_every_row(space, seed, fixed):
     n = len(space.labels_)
     costs = random_costs(space, seed=seed)
     costs[:, n:] = costs[:1, n:]
-    if held and n > 1:
+    if fixed and n > 1:
         space = space.restrict(include=[0], exclude=[n - 1])
     for wide, shared in (
         (space.argmin, space.argmin_shared),
@@ -321,7 +321,7 @@ def test_bad_arguments_are_named(ask, message):
 
 # ------------------------------------------------------------------- other embeddings
 @given(spaces(), st.integers(0, 99))
-def test_lifted_costs_price_sets_as_before(space, seed):
+def test_lifted_costs_leave_the_costs_of_sets(space, seed):
     n = len(space.labels_)
     costs = np.random.default_rng(seed).standard_normal((4, n))
     lifted, Z = space.lift(costs, "indicators"), subsets(n)

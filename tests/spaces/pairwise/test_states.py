@@ -34,7 +34,7 @@ def forests(draw, max_labels=4):
     return n, k, tree[[draw(st.booleans()) for _ in tree]]
 
 
-def prices(unary, pairs, edges, Z):
+def totals(unary, pairs, edges, Z):
     """Cost of every choice of states in every row, from the definition; shape (rows, m)."""
     total = unary[:, np.arange(Z.shape[1]), Z].sum(axis=2)
     for e, (i, j) in enumerate(edges):
@@ -52,7 +52,7 @@ def test_best_states_against_enumeration(forest, shared, forbidding, seed):
     if forbidding:
         unary[rng.random(unary.shape) < 0.3] = np.inf
     pairs = rng.standard_normal((1 if shared else 6, len(edges), k, k))
-    expected = prices(unary, pairs, edges, Z)
+    expected = totals(unary, pairs, edges, Z)
     states, values = best_states_on_forest(unary, pairs, edges)
     assert_allclose(values, expected.min(axis=1), atol=1e-12)
     possible = np.flatnonzero(np.isfinite(values))

@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from ranking_cases import limited_rankings, row_scores
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import Rankings
-from skstruct.spaces.rankings.distribution import OrderSums, PlaceLaw, summable
+from skstruct.spaces.rankings.distribution import OrderSums, PositionLaw, summable
 from skstruct.testing.spaces import check_law
 from strategies import total_orders
 
@@ -79,12 +79,15 @@ def test_numbers_and_logarithms_agree(monkeypatch):
 def test_positions_and_pairs_together(scale):
     """Scores of both kinds, those of pairs of any form; one row of pairs serves all rows."""
     d, rng = 5, np.random.default_rng(4)
-    places, pairs = scale * rng.standard_normal((3, d, d)), scale * rng.standard_normal((1, d, d))
+    positions, pairs = (
+        scale * rng.standard_normal((3, d, d)),
+        scale * rng.standard_normal((1, d, d)),
+    )
     ranks = total_orders(d).astype(int) - 1
     ahead = ranks[:, :, None] < ranks[:, None, :]
-    values = places[:, np.arange(d), ranks].sum(axis=2) + (ahead * pairs).sum(axis=(1, 2))
+    values = positions[:, np.arange(d), ranks].sum(axis=2) + (ahead * pairs).sum(axis=(1, 2))
     chances = np.exp(values - logsumexp(values, axis=1, keepdims=True))
-    sums = OrderSums(3, d, places=places, pairs=pairs)
+    sums = OrderSums(3, d, positions=positions, pairs=pairs)
     assert sums.logs.all() == (scale > 1)
     assert_allclose(sums.log_partition, logsumexp(values, axis=1), rtol=1e-12)
     assert_allclose(sums.ahead, np.tensordot(chances, ahead, 1), atol=1e-11)
@@ -142,7 +145,7 @@ def test_what_is_not_summed():
     many = Rankings(range(20)).restrict(before=[[(0, 1)]] * 40)
     assert many.law(np.zeros((40, 400))) is None
     few = Rankings(range(30)).restrict(positions={j: j + 1 for j in range(26)})
-    assert not isinstance(few.law(np.zeros(900)), PlaceLaw)
+    assert not isinstance(few.law(np.zeros(900)), PositionLaw)
     assert_allclose(few.law(np.zeros(900)).log_partition, math.log(24))
 
 

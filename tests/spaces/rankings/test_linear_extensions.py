@@ -145,8 +145,8 @@ def test_rankings_of_many_items():
 def test_one_item_falls_anywhere_into_a_long_chain():
     """24 positions are equally likely: a chi-square test of level 1e-6."""
     space = Rankings(range(24)).restrict(before=[(j, j + 1) for j in range(22)])
-    places = np.bincount(space.sample(1200, 0)[:, 23].astype(int) - 1, minlength=24)
-    assert ((places - 50) ** 2 / 50).sum() <= chi2.isf(1e-6, 23)
+    positions = np.bincount(space.sample(1200, 0)[:, 23].astype(int) - 1, minlength=24)
+    assert ((positions - 50) ** 2 / 50).sum() <= chi2.isf(1e-6, 23)
 
 
 def test_edge_cases():

@@ -20,7 +20,7 @@ EMBEDDINGS = ["positions", "pairs", "ranks", "pair shares", "rating differences"
 
 
 def top_lists(d, top):
-    """All rankings of the first ``top`` places, the others tied behind, by hand."""
+    """All rankings of the first ``top`` positions, the others tied behind, by hand."""
     rows = []
     for z in total_orders(d):
         behind = z > top

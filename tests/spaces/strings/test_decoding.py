@@ -57,13 +57,13 @@ def listed(q, order, shortest, longest, known, forbidden):
     return strings, np.array([counts(z, q, order) for z in strings]).reshape(-1, q**order)
 
 
-def check_strings(symbols, values, strings, prices):
+def check_strings(symbols, values, strings, totals):
     """Strings are within the limits and cost what is said."""
     number = {z: i for i, z in enumerate(strings)}
     for row, (z, value) in enumerate(zip(symbols, values)):
         z = tuple(z[z >= 0].tolist())
         assert z in number, "a string breaks the limits"
-        assert value == pytest.approx(prices[row, number[z]], abs=1e-9)
+        assert value == pytest.approx(totals[row, number[z]], abs=1e-9)
 
 
 def solved(problem, decode, **options):
@@ -79,9 +79,9 @@ def test_cheapest_strings(problem):
     if not strings:
         assert np.isinf(values).all()
         return
-    prices = problem[-1] @ psi.T
-    check_strings(symbols, values, strings, prices)
-    np.testing.assert_allclose(values, prices.min(axis=1), atol=1e-9)
+    totals = problem[-1] @ psi.T
+    check_strings(symbols, values, strings, totals)
+    np.testing.assert_allclose(values, totals.min(axis=1), atol=1e-9)
 
 
 @given(problems())
@@ -91,9 +91,9 @@ def test_nearest_strings(problem):
     if not strings:
         assert np.isinf(values).all()
         return
-    prices = (psi**2).sum(axis=1) - 2 * problem[-1] @ psi.T
-    check_strings(symbols, values, strings, prices)
-    np.testing.assert_allclose(values, prices.min(axis=1), atol=1e-9)
+    totals = (psi**2).sum(axis=1) - 2 * problem[-1] @ psi.T
+    check_strings(symbols, values, strings, totals)
+    np.testing.assert_allclose(values, totals.min(axis=1), atol=1e-9)
     np.testing.assert_array_equal(bounds, values)
 
 
@@ -104,8 +104,8 @@ def test_bounds_hold_however_little_work_is_allowed(problem, max_nodes):
     if not strings:
         assert np.isinf(values).all()
         return
-    prices = (psi**2).sum(axis=1) - 2 * problem[-1] @ psi.T
-    check_strings(symbols, values, strings, prices)
-    assert (bounds <= prices.min(axis=1) + 1e-9).all()
+    totals = (psi**2).sum(axis=1) - 2 * problem[-1] @ psi.T
+    check_strings(symbols, values, strings, totals)
+    assert (bounds <= totals.min(axis=1) + 1e-9).all()
     proven = values == bounds
-    np.testing.assert_allclose(values[proven], prices.min(axis=1)[proven], atol=1e-9)
+    np.testing.assert_allclose(values[proven], totals.min(axis=1)[proven], atol=1e-9)

@@ -43,9 +43,7 @@ def test_strings(q, n, shortest, longest):
 @pytest.mark.parametrize("n", [2, 3])
 def test_restricted_strings(n):
     space = Strings("abc", (1, 5), n).restrict(
-        length=(1, 4),
-        known={1: "b"},
-        forbidden=[("b", "b"), ("a", "c"), (None, "c"), ("b", None)],
+        length=(1, 4), known={1: "b"}, forbidden=[("b", "b"), ("a", "c"), (None, "c"), ("b", None)]
     )
 
     def allowed(z):
@@ -62,13 +60,13 @@ def test_restricted_strings(n):
 def check_nearest(space, outputs, g):
     """The nearest of all listed outputs, by the definition."""
     psi = space.embed(outputs).toarray()
-    prices = (psi**2).sum(axis=1) - 2 * g @ psi.T
+    totals = (psi**2).sum(axis=1) - 2 * g @ psi.T
     decoded = space.nearest(g)
     found = space.embed(decoded.outputs).toarray()
     assert space.contains(decoded.outputs).all()
     value = (found**2).sum(axis=1) - 2 * (g * found).sum(axis=1)
     np.testing.assert_allclose(decoded.values, value, atol=1e-9)
-    np.testing.assert_allclose(decoded.values, prices.min(axis=1), atol=1e-9)
+    np.testing.assert_allclose(decoded.values, totals.min(axis=1), atol=1e-9)
     np.testing.assert_array_equal(decoded.bounds, decoded.values)
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from skstruct._arrays.imports import is_pandas
 
 CACHE = 2**18  # bytes of a block of comparisons, which is gone over once per column
-NAN = object()  # NaN is not equal to itself; two outputs with NaN in the same place are
+NAN = object()  # NaN is not equal to itself; two outputs with NaN in the same position are
 
 
 def listed(Y, used_by: str) -> list:

@@ -59,9 +59,6 @@ class Dirac(OutputKernel):
         return 1.0 - 2.0 * np.asarray(g)
 
 
-# Strings compared symbol by symbol.
-
-
 @named("hamming")
 class HammingKernel(OutputKernel):
     r"""Number of positions in which two strings agree, all padded to one length [1]_.

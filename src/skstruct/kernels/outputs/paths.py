@@ -26,7 +26,7 @@ class PathKernel(OutputKernel):
     in ``Hierarchy``, it is the number of common labels, and the loss half the Hamming distance.
 
     Outputs are paths: tuples, lists or 1-D arrays of names from the root on, or strings such as
-    ``"animal.cat"``; the same name in two places is two nodes. Or label sets: sets of
+    ``"animal.cat"``; the same name in two positions is two nodes. Or label sets: sets of
     names, or a 2-D array, frame or sparse array of 0 and 1. On a space of label sets all that
     the space reads is a label set, :math:`\psi(z) = z` and the cost is :math:`1 - 2 g`.
 

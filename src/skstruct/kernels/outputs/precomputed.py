@@ -57,9 +57,6 @@ def check_definite(
     return K
 
 
-# A matrix of kernel values in the place of outputs.
-
-
 @named("precomputed")
 class PrecomputedKernel(OutputKernel):
     """A matrix of kernel values, in the place of the outputs themselves.

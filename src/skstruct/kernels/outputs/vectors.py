@@ -109,9 +109,6 @@ def inner_products(a, b) -> np.ndarray:
     return K.toarray() if sparse.issparse(K) else np.asarray(K, dtype=np.float64)
 
 
-# Kernels between rows of numbers that go by the scale of these numbers.
-
-
 class ScaledRowKernel(RowKernel):
     """What kernels with a gamma share: how it is given, or learned."""
 

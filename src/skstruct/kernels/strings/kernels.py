@@ -24,7 +24,7 @@ class NGramKernel(TransformerMixin, BaseEstimator):
     """What kernels on n-grams share: features, their products, and normalization.
 
     A subclass has ``n``, ``normalize`` and ``_parts()``: the length of n-grams, the weight, and
-    the values at consecutive places (none: places do not matter) of each group of features.
+    the values at consecutive positions (none: positions do not matter) of each group of features.
     """
 
     @all_or_nothing
@@ -155,15 +155,12 @@ def _squares(features: sparse.csr_array) -> np.ndarray:
     return np.asarray(features.multiply(features).sum(axis=1)).ravel()
 
 
-# Kernels between strings by the n-grams they share: spectrum and blended spectrum.
-
-
 class SpectrumKernel(NGramKernel):
     r"""Number of n-grams that two strings share, each as often as it occurs in both.
 
     .. math:: k(x, x') = \sum_{u \in \Sigma^n} \#_u(x)\, \#_u(x')
 
-    with :math:`\#_u(x)` the number of places where the n-gram u begins in x. It is both a kernel,
+    with :math:`\#_u(x)` how often the n-gram u begins in x. It is both a kernel,
     ``kernel(A, B)``, and a scikit-learn transformer to the sparse features :math:`\#_u(x)`.
     Strings shorter than n have no n-gram: their kernel is 0 with all others, and with themselves.
 
@@ -250,18 +247,15 @@ class BlendedSpectrumKernel(NGramKernel):
         return [(m, weight, ()) for m, weight in enumerate(weights, start=1) if weight > 0]
 
 
-# Kernel between aligned strings: n-grams shared at the same place, or at places nearby.
-
-
 class WeightedDegreeKernel(NGramKernel):
-    r"""Matches of all m-grams, m = 1, ..., n, at the same place of two strings or near it.
+    r"""Matches of all m-grams, m = 1, ..., n, at the same position of two strings or near it.
 
     .. math::
 
         k(x, x') = \sum_{m=1}^{n} \beta_m \sum_{l, l'} w(|l - l'|)\; 1[x_{l:l+m} = x'_{l':l'+m}],
         \qquad w(0) = 1,\quad w(s) = \frac{1}{2(s + 1)}\ (0 < s \le S),\quad w(s) = 0\ (s > S)
 
-    where l and l' run over the places at which x and x' have an m-gram. With S = 0 this is the
+    where l and l' run over the positions at which x and x' have an m-gram. With S = 0 this is the
     weighted degree kernel of [1]_, otherwise the one with shifts of [2]_. Strings may differ in
     length: what one of them does not have, does not match.
 
@@ -279,11 +273,11 @@ class WeightedDegreeKernel(NGramKernel):
 
     See Also
     --------
-    SpectrumKernel : matches at any two places; inputs and methods are the same.
+    SpectrumKernel : matches at any two positions; inputs and methods are the same.
 
     Notes
     -----
-    The kernel is positive semidefinite for every S: its spectrum over places,
+    The kernel is positive semidefinite for every S: its spectrum over positions,
     :math:`1 + \sum_{s=1}^{S} \cos(s\theta) / (s + 1)`, is at least 1/2 by the inequality of
     Rogosinski and Szegő [3]_. Hence there are numbers :math:`f_0, \dots, f_S` with
     :math:`\sum_t f_t f_{t+s} = w(s)`, and the features are sums of :math:`\sqrt{\beta_m} f_t` in

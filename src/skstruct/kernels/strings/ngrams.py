@@ -37,9 +37,9 @@ class Stacked:
     def blocks(
         self, n: int, n_columns: int = 1
     ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Blocks of strings: how many n-grams each has, where they begin, and their places.
+        """Blocks of strings: how many n-grams each has, where they begin, and their positions.
 
-        Begin is counted in ``symbols``, the place within the string, from 0. A block has at most
+        Begin is counted in ``symbols``, the position within the string, from 0. A block has at most
         BLOCK / ``n_columns`` n-grams, or one string.
         """
         counts = np.maximum(np.diff(self.starts) - (n - 1), 0)
@@ -48,8 +48,8 @@ class Stacked:
         while row < len(self):
             end = max(row + 1, int(np.searchsorted(before, before[row] + size, "right")) - 1)
             c = counts[row:end]
-            places = np.arange(c.sum()) - np.repeat(before[row:end] - before[row], c)
-            yield c, places + np.repeat(self.starts[row:end], c), places
+            positions = np.arange(c.sum()) - np.repeat(before[row:end] - before[row], c)
+            yield c, positions + np.repeat(self.starts[row:end], c), positions
             row = end
 
 
@@ -117,9 +117,6 @@ def joined(left: Stacked, right: Stacked) -> Stacked:
     return Stacked(symbols, starts, list(index))
 
 
-# The n-grams of strings as numbered columns, exact for any length and any alphabet.
-
-
 LARGEST = 2**63 - 1
 
 
@@ -141,7 +138,7 @@ class Level:
     codes: np.ndarray  # sorted
 
     def rank(self, codes: np.ndarray) -> np.ndarray:
-        """Places among the known codes; their number where a code is not known."""
+        """Positions among the known codes; their number where a code is not known."""
         known = self.codes
         if use_table(self.span, codes):
             table = np.full(self.span, len(known), dtype=np.int32)
@@ -150,7 +147,7 @@ class Level:
         if not len(known):
             return np.zeros(len(codes), dtype=np.int64)
         # Looked up in sorted order: at random, a million of them miss the cache each time.
-        ordered, order = sorted_with_places(codes, self.span)
+        ordered, order = sorted_with_positions(codes, self.span)
         found = np.searchsorted(known, ordered)
         # Past the last one, the first is compared: it is another one.
         found[known.take(found, mode="wrap") != ordered] = len(known)
@@ -159,13 +156,13 @@ class Level:
         return ranks
 
 
-def sorted_with_places(codes: np.ndarray, span: int) -> tuple[np.ndarray, np.ndarray]:
+def sorted_with_positions(codes: np.ndarray, span: int) -> tuple[np.ndarray, np.ndarray]:
     """The codes sorted, and where each of them was."""
     bits = len(codes).bit_length()
     if span << bits > LARGEST:
         order = np.argsort(codes)
         return codes[order], order
-    # Code and place in one number: numpy sorts numbers three times as fast as their places.
+    # Code and position in one number: numpy sorts numbers three times as fast as their positions.
     both = np.sort((codes << bits) | np.arange(len(codes)))
     return both >> bits, both & ((1 << bits) - 1)
 
@@ -181,12 +178,12 @@ def distinct(codes: np.ndarray, span: int) -> np.ndarray:
 
 
 class NGrams:
-    """A column for each n-gram of some strings; with ``n_offsets``, for n-grams at places.
+    """A column for each n-gram of some strings; with ``n_offsets``, for n-grams at positions.
 
     An n-gram is read as a number in base q + 1: q symbols, and one for all unknown ones. Where
     (q + 1)^n needs more than 63 bits, as many symbols as fit are read and replaced by their rank
     among those that occur, and reading goes on from there. So no two n-grams ever share a
-    number. With ``n_offsets`` = s + 1, an n-gram at place p of its string has a column for each
+    number. With ``n_offsets`` = s + 1, an n-gram at position p of its string has a column for each
     of the pairs (n-gram, p), ..., (n-gram, p + s).
 
     The strings need at least one symbol of ``tokens``, whose numbers the symbols are.
@@ -204,9 +201,9 @@ class NGrams:
             codes = self._distinct(strings, partial(self._read, start=done, stop=stop), span)
             self.levels.append(Level(done, stop, span, codes))
             done, known = stop, len(codes) + 1
-        self.places: Level | None = None
+        self.places: Level | None = None  # by position; the name stands in model files
         if n_offsets:
-            # Places where the strings have something, and one for all beyond.
+            # Positions where the strings have something, and one for all beyond.
             self.n_places = max(int(np.diff(strings.starts).max()) - n + n_offsets, 0) + 1
             span = known * self.n_places
             self.places = Level(n, n, span, self._distinct(strings, self._placed, span))
@@ -229,10 +226,10 @@ class NGrams:
         values : sequence of n_offsets floats
         """
         blocks = []
-        for counts, begins, places in strings.blocks(self.n, max(self.n_offsets, 1)):
+        for counts, begins, positions in strings.blocks(self.n, max(self.n_offsets, 1)):
             ids = self._ranks(strings.symbols, begins)
             if self.places is not None:
-                ids = self.places.rank(self._placed(ids, strings.symbols, begins, places))
+                ids = self.places.rank(self._placed(ids, strings.symbols, begins, positions))
             starts = len(values) * np.concatenate([[0], np.cumsum(counts)])
             if max(starts[-1], self.n_columns) < 2**31 - 1:
                 starts, ids = starts.astype(np.int32), ids.astype(np.int32)
@@ -244,9 +241,9 @@ class NGrams:
 
     def names(self, tokens: list) -> list[str]:
         """What each column counts, in words."""
-        ids, places = np.arange(self.n_ngrams), None
+        ids, positions = np.arange(self.n_ngrams), None
         if self.places is not None:
-            ids, places = np.divmod(self.places.codes, self.n_places)
+            ids, positions = np.divmod(self.places.codes, self.n_places)
         symbols = np.empty((len(ids), self.n), dtype=np.int64)
         for level in reversed(self.levels):
             codes = level.codes[ids]
@@ -256,13 +253,15 @@ class NGrams:
         words = [str(token) for token in tokens]
         between = "" if all(isinstance(token, str) and len(token) == 1 for token in tokens) else " "
         names = [between.join([words[i] for i in row]) for row in symbols.tolist()]
-        return names if places is None else [f"{name}@{p}" for name, p in zip(names, places)]
+        return names if positions is None else [f"{name}@{p}" for name, p in zip(names, positions)]
 
     def _distinct(self, strings: Stacked, continued: Callable, span: int) -> np.ndarray:
         """The codes that occur, sorted; ``continued`` makes them of what was read before."""
         found = []
-        for _, begins, places in strings.blocks(self.n, max(self.n_offsets, 1)):
-            codes = continued(self._ranks(strings.symbols, begins), strings.symbols, begins, places)
+        for _, begins, positions in strings.blocks(self.n, max(self.n_offsets, 1)):
+            codes = continued(
+                self._ranks(strings.symbols, begins), strings.symbols, begins, positions
+            )
             found.append(distinct(codes, span))
         return found[0] if len(found) == 1 else distinct(np.concatenate(found), span)
 
@@ -274,16 +273,16 @@ class NGrams:
             ranks = level.rank(codes)
         return ranks
 
-    def _read(self, ranks, symbols, begins, places=None, *, start, stop) -> np.ndarray:
+    def _read(self, ranks, symbols, begins, positions=None, *, start, stop) -> np.ndarray:
         codes = ranks.astype(np.int64)
         for j in range(start, stop):
             codes *= self.base
             codes += symbols[begins + j]
         return codes
 
-    def _placed(self, ranks, symbols, begins, places) -> np.ndarray:
-        """Codes of the pairs (n-gram, place), n_offsets of them for each n-gram."""
-        codes = np.add.outer(places, np.arange(self.n_offsets))
+    def _placed(self, ranks, symbols, begins, positions) -> np.ndarray:
+        """Codes of the pairs (n-gram, position), n_offsets of them for each n-gram."""
+        codes = np.add.outer(positions, np.arange(self.n_offsets))
         np.minimum(codes, self.n_places - 1, out=codes)
         codes += self.n_places * ranks.astype(np.int64)[:, None]
         return codes.ravel()

@@ -158,9 +158,6 @@ def backward_products(
                 _retreat(sums[p - 1], matrix, part, marginals[p - 1])
 
 
-# Compiled sums over chains by logarithms, for scores of any size, and draws.
-
-
 @nb.njit(cache=True, nogil=True)
 def _log_sum(values):
     top = values.max()

@@ -88,9 +88,6 @@ def viterbi_rows(
             _trace(arrival, length, last, unary, transitions, which, p, symbols)
 
 
-# Compiled pass over chains that keeps the k cheapest ways to every symbol.
-
-
 @nb.njit(cache=True, nogil=True)
 def _insert(costs, origins, cost, origin):
     """Put one way into a sorted list of k, behind those that cost as much."""
@@ -107,7 +104,7 @@ def _insert(costs, origins, cost, origin):
 def _advance_k_best(before, matrix, unary, reach, origins):
     """The k cheapest ways to each symbol y: over symbols z before it, the ways to z.
 
-    The ways to z are sorted, so that those of one z end at the first that is too dear. An
+    The ways to z are sorted, so that those of one z end at the first that is too expensive. An
     origin is z * k + rank.
     """
     q, k = before.shape

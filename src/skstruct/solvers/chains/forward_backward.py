@@ -164,7 +164,7 @@ class ChainLaw:
         unary : array of shape (N, q)
             The marginals of symbols, times the weight of their row.
         transitions : array as ``transitions``
-            Expected numbers of steps, added up over all places where a matrix is used.
+            Expected numbers of steps, added up over all positions where a matrix is used.
         """
         chains = self.chains
         unary, transitions = self._backward(chains.which, len(chains.transitions), weight)

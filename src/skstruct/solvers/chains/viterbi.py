@@ -132,9 +132,9 @@ def _best_apart(chains: Chains):
     length = total.argmin(axis=1) if n else np.zeros(0, np.int64)
     values = total[rows, length]
     length[np.isinf(values)] = 0
-    place = np.arange(len(unary)) - starts[row]
-    symbols = np.where(place == length[row] - 1, closing, symbols)
-    symbols[place >= length[row]] = -1
+    position = np.arange(len(unary)) - starts[row]
+    symbols = np.where(position == length[row] - 1, closing, symbols)
+    symbols[position >= length[row]] = -1
     return symbols, values
 
 
@@ -156,9 +156,6 @@ def _totals(least, last, chains: Chains) -> np.ndarray:
     size = np.arange(most + 1)
     total[(size < chains.shortest[:, None]) | (size > chains.longest[:, None])] = np.inf
     return total
-
-
-# The k cheapest chains of symbols of every row.
 
 
 def k_best_chains(

@@ -12,7 +12,7 @@ def lower_hull(points, values, first, last, corners):
     """Corners of the hull of samples first..last (points sorted), by Andrew's monotone chain.
 
     Fills ``corners`` with their indices and returns how many there are. Of samples at one
-    place only the lowest counts.
+    position only the lowest counts.
     """
     n = 1
     corners[0] = first
@@ -31,38 +31,6 @@ def lower_hull(points, values, first, last, corners):
         corners[n] = k
         n += 1
     return n
-
-
-@nb.njit(cache=True, nogil=True)
-def hull_heights(points, values, heights, slopes):
-    """Fill the hull's height at every sample and its slope on every cell.
-
-    points (B, d, m) or, with one row for all, (1, d, m); values and heights (B, d, m);
-    slopes (B, d, m - 1). A cell of no width has the slope of the cell before it.
-    """
-    rows, d, m = values.shape
-    corners = np.empty(m, np.int64)
-    for b in range(rows):
-        for j in range(d):
-            t, v = points[b if len(points) > 1 else 0, j], values[b, j]
-            n = lower_hull(t, v, 0, m - 1, corners)
-            height, slope = heights[b, j], slopes[b, j]
-            for k in range(corners[0] + 1):  # samples at the first place, but higher
-                height[k] = v[corners[0]]
-            before = 0
-            for i in range(n - 1):
-                a, c = corners[i], corners[i + 1]
-                steepness = (v[c] - v[a]) / (t[c] - t[a])
-                for k in range(before, c):
-                    slope[k] = steepness
-                for k in range(a + 1, c):
-                    height[k] = v[a] + steepness * (t[k] - t[a])
-                height[c] = v[c]
-                before = c
-            for k in range(corners[n - 1] + 1, m):
-                height[k] = v[corners[n - 1]]
-            for k in range(before, m - 1):
-                slope[k] = slope[before - 1] if before > 0 else 0.0
 
 
 @nb.njit(cache=True, nogil=True)
@@ -143,7 +111,7 @@ def follow(weights, knots, start, state, targets, values, curvatures):
 # Sums of absolute differences of roots, G(s) = sum_i w_i |s - r_i| at s = sqrt(t).
 #
 # Knots r are sorted for every coordinate, (d, n); heights are G at the knots, (*, d, n), those
-# of row b at place[b]. Left of all knots the slope of G is -A, right of them A, the sum of the
+# of row b at position[b]. Left of all knots the slope of G is -A, right of them A, the sum of the
 # weights (B, d).
 
 
@@ -181,18 +149,18 @@ def piece(r, height, A, s):
 
 
 @nb.njit(cache=True, nogil=True)
-def evaluate(knots, heights, place, totals, S, values, slopes):
+def evaluate(knots, heights, position, totals, S, values, slopes):
     """Fill values and slopes of G at S; all (B, d)."""
     rows, d = values.shape
     for b in range(rows):
         for j in range(d):
-            found = piece(knots[j], heights[place[b], j], totals[b, j], S[b, j])
+            found = piece(knots[j], heights[position[b], j], totals[b, j], S[b, j])
             values[b, j], slopes[b, j] = found
 
 
 @nb.njit(cache=True, nogil=True)
 def sample_rows(weights, first, S, owner, depths, scale, values, slack):
-    """Fill values at S, sorted, and how far the cells sag: depth times slope where G falls.
+    """Fill values at S, sorted, and how far G is below its chords: depth times slope.
 
     S, owner (B, d, m) and depths (B, d, m - 1), or one row for all. Owner says whose root a
     point is, the number of outputs where it is nobody's. ``first`` (B, d) is G at the first
@@ -252,12 +220,12 @@ def least(r, height, A, mu, low, high):
 
 
 @nb.njit(cache=True, nogil=True)
-def least_rows(knots, heights, place, totals, mu, low, high, at, best):
+def least_rows(knots, heights, position, totals, mu, low, high, at, best):
     """Fill minimizers and minima; mu, low, high (B, d), limits in root coordinates."""
     rows, d = mu.shape
     for b in range(rows):
         for j in range(d):
             found = least(
-                knots[j], heights[place[b], j], totals[b, j], mu[b, j], low[b, j], high[b, j]
+                knots[j], heights[position[b], j], totals[b, j], mu[b, j], low[b, j], high[b, j]
             )
             at[b, j], best[b, j] = found

@@ -100,9 +100,6 @@ def _lowest(value, slope, bend, length):
     return np.minimum(inner, end)
 
 
-# Branch and bound on the line, for all rows at once.
-
-
 SEARCH_ROUNDS = 110  # half of them halve: as many as a double has bits
 MOST_CELLS = 2000  # open cells per row
 MANY = 200  # outputs from which on cells are cut by matrix products
@@ -189,10 +186,10 @@ class CellSearch:
         With many outputs one product for eight parts is cheaper than one split.
         """
         cells, _ = self._open(cells, cells.bounds(), self.rounding)
-        place = np.searchsorted(grid, 0.5 * (cells.left + cells.right)) - 1
+        position = np.searchsorted(grid, 0.5 * (cells.left + cells.right)) - 1
         parts = []
-        for k, count in zip(*np.unique(place, return_counts=True)):
-            here = place == k
+        for k, count in zip(*np.unique(position, return_counts=True)):
+            here = position == k
             if count < SEVERAL:
                 parts.append(cells.take(here))
                 continue
@@ -253,9 +250,6 @@ def _first_of_each(owner, bounds):
     mask = np.zeros(len(owner), dtype=bool)
     mask[order[np.unique(owner[order], return_index=True)[1]]] = True
     return mask
-
-
-# Smooth curves of many valleys: the global minimum, with a proof that nothing is lower.
 
 
 TABLE = 1 << 21  # entries of a table of grid values: 16 MB

@@ -42,7 +42,7 @@ def squares(roots, low, high, shape):
     return points[0] if len(points) == 1 else points
 
 
-def sag_depths(roots: np.ndarray) -> np.ndarray:
+def chord_gaps(roots: np.ndarray) -> np.ndarray:
     r"""How far :math:`-\sqrt t` is below its chord at most, on cells given by their roots.
 
     That is :math:`(s_1 - s_0)^2 / (4 (s_0 + s_1))`, where s is in the middle.
@@ -55,9 +55,6 @@ def per_unit(slopes, roots):
     """Slopes in t from slopes in sqrt(t): infinite at zero unless flat."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(slopes == 0, 0.0, slopes / (2.0 * roots))
-
-
-# Curves of one number t >= 0 that are simple in s = sqrt(t).
 
 
 class LinearRootCurves:
@@ -110,7 +107,7 @@ class LinearRootCurves:
         roots = root_grid(low, high, n_cells, self.shape)
         a, b = self.linear[..., None], self.roots[..., None]
         values = (a * roots + b) * roots + self.constant[..., None]
-        slack = np.maximum(-b, 0.0) * sag_depths(roots)
+        slack = np.maximum(-b, 0.0) * chord_gaps(roots)
         return Samples(squares(roots, low, high, self.shape), values, slack)
 
 
@@ -142,7 +139,7 @@ class RootCurves:
         order = np.argsort(roots, axis=1, kind="stable")
         self.order, self.knots = order.astype(np.int32), np.take_along_axis(roots, order, axis=1)
         self.scale = np.ones(len(roots)) if scale is None else np.asarray(scale, dtype=np.float64)
-        self._heights, self._place = None, None
+        self._heights, self._position = None, None
 
     @property
     def shape(self):
@@ -156,24 +153,24 @@ class RootCurves:
     def rows(self, index):
         some = copy.copy(self)
         some.weights = self.weights[index]
-        some._place = None if self._place is None else self._place[index]
+        some._position = None if self._position is None else self._position[index]
         return some
 
     def _pieces(self):
         """What minimizing and evaluating need: knots, values at them, and the last slopes.
 
         Values (*, d, n) are computed once and shared by objects for some of the rows, whose
-        ``_place`` says where theirs are.
+        ``_position`` says where theirs are.
         """
-        if self._place is None:
+        if self._position is None:
             from skstruct.solvers.curves._numba import heights_at_knots
 
-            self._place = np.arange(len(self.weights))
+            self._position = np.arange(len(self.weights))
             self._heights = np.empty((*self.shape, self.knots.shape[1]))
             first = self._sums_at(self.knots[None, :, 0])
             heights_at_knots(self.weights, self.knots, self.order, self.scale, first, self._heights)
         totals = self.weights.sum(axis=1)[:, None] * self.scale
-        return self.knots, self._heights, self._place, totals
+        return self.knots, self._heights, self._position, totals
 
     def _sums_at(self, s):
         """sum_i w_i |s - r_i| at one root for each coordinate, (1, d), or also row, (B, d)."""
@@ -221,7 +218,7 @@ class RootCurves:
         owner = np.argsort(S, axis=-1, kind="stable")
         S = np.take_along_axis(S, owner, axis=-1)
         values, slack = np.empty((*self.shape, m)), np.empty((*self.shape, m - 1))
-        owner, depths = np.minimum(owner, n).astype(np.int32), sag_depths(S)
+        owner, depths = np.minimum(owner, n).astype(np.int32), chord_gaps(S)
         first = self._sums_at(S[..., 0])
         sample_rows(self.weights, first, S, owner, depths, self.scale, values, slack)
         return Samples(squares(S, low, high, self.shape), values, slack)

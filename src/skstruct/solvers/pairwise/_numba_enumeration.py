@@ -79,9 +79,6 @@ def best_sets(node_costs, edge_costs, edges):
     return outputs
 
 
-# Compiled work on what roof duality leaves open: a core of labels, and local improvement.
-
-
 @nb.njit(cache=True, nogil=True)
 def core_costs(node_costs, edge_costs, halves, k, start, other, edge):
     """Costs of the k labels that are one half in every row, the others being as they are.
@@ -93,12 +90,12 @@ def core_costs(node_costs, edge_costs, halves, k, start, other, edge):
     shared = edge_costs.shape[0] == 1
     core = np.empty((rows, k), np.int64)
     nodes, pairs = np.empty((rows, k)), np.zeros((rows, k * (k - 1) // 2))
-    place = np.empty(n, np.int64)
+    position = np.empty(n, np.int64)
     for row in range(rows):
         count = 0
         for i in range(n):
             if halves[row, i] == 0.5:
-                core[row, count], place[i] = i, count
+                core[row, count], position[i] = i, count
                 count += 1
         for c in range(k):
             i = core[row, c]
@@ -107,8 +104,8 @@ def core_costs(node_costs, edge_costs, halves, k, start, other, edge):
                 j, w = other[p], edge_costs[0 if shared else row, edge[p]]
                 if halves[row, j] == 1.0:
                     nodes[row, c] += w
-                elif halves[row, j] == 0.5 and place[j] > c:
-                    pairs[row, c * k - c * (c + 1) // 2 + place[j] - c - 1] = w
+                elif halves[row, j] == 0.5 and position[j] > c:
+                    pairs[row, c * k - c * (c + 1) // 2 + position[j] - c - 1] = w
     return core, nodes, pairs
 
 

@@ -6,22 +6,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-WIDTH = 16  # rows side by side: the inner loops become vector instructions
-
-
-@nb.njit(cache=True, nogil=True)
-def _turned(costs, first, last, columns, block):
-    """Some columns of rows first..last of `costs`, as rows of `block`; -1 leaves a row out."""
-    for v in range(columns.shape[0]):
-        j = columns[v]
-        if j < 0:
-            continue
-        if last - first == WIDTH:  # a fixed count is what the compiler unrolls
-            for b in range(WIDTH):
-                block[v, b] = costs[first + b, j]
-        else:
-            for b in range(last - first):
-                block[v, b] = costs[first + b, j]
+from skstruct.solvers._numba_closures import WIDTH, transposed
 
 
 @nb.njit(cache=True, nogil=True)
@@ -79,9 +64,9 @@ def best_labels(node_costs, edge_costs, order, parent, edge):
         _spread(edge_costs, edge, weight)
     for first in range(0, rows, WIDTH):
         last = min(first + WIDTH, rows)
-        _turned(node_costs, first, last, order, more)
+        transposed(node_costs, first, last, order, more)
         if not shared:
-            _turned(edge_costs, first, last, edge, weight)
+            transposed(edge_costs, first, last, edge, weight)
         _best_block(parent, weight, more, taken, joined, tied)
         for row in range(first, last):
             values[row], tie[row] = more[n, row - first], tied[row - first]
@@ -194,9 +179,6 @@ def best_on_own_forests(node_costs, edge_costs, start, other, edge, words, outpu
     return found
 
 
-# Compiled max-product on forests whose nodes have several states.
-
-
 @nb.njit(cache=True, nogil=True)
 def best_states(unary, pairs, order, parent, edge, flipped):
     """Cheapest states of every row, and their cost; infinite where none is finite.
@@ -213,8 +195,8 @@ def best_states(unary, pairs, order, parent, edge, flipped):
     for row in range(rows):
         of = 0 if shared else row
         total[:] = unary[row]
-        for place in range(n - 1, -1, -1):  # children come after their parents
-            v = order[place]
+        for position in range(n - 1, -1, -1):  # children come after their parents
+            v = order[position]
             p, e = parent[v], edge[v]
             if p < 0:
                 values[row] += _least_root(total, v, choice)
@@ -222,8 +204,8 @@ def best_states(unary, pairs, order, parent, edge, flipped):
                 _pass_up(total, v, p, pairs[of, e], choice)
             else:
                 _pass_up(total, v, p, pairs[of, e].T, choice)
-        for place in range(n):
-            v = order[place]
+        for position in range(n):
+            v = order[position]
             p = parent[v]
             states[row, v] = choice[v, 0] if p < 0 else choice[v, states[row, p]]
     return states, values
@@ -236,9 +218,9 @@ def _pass_up(total, v, p, costs, choice):
     for s in range(k):
         best, at = np.inf, 0
         for a in range(k):
-            price = total[v, a] + costs[a, s]
-            if price < best:
-                best, at = price, a
+            cost = total[v, a] + costs[a, s]
+            if cost < best:
+                best, at = cost, a
         total[p, s] += best
         choice[v, s] = at
 

@@ -39,8 +39,8 @@ def sum_states(unary, pairs, order, parent, edge, flipped, first, given):
     total, message = np.empty((n, k)), np.empty(k)
     for row in range(rows):
         total[:] = unary[row]
-        for place in range(n - 1, -1, -1):  # children come after their parents
-            v = order[place]
+        for position in range(n - 1, -1, -1):  # children come after their parents
+            v = order[position]
             p, e = parent[v], edge[v]
             if p < 0:
                 first[row, v] = total[v]
@@ -109,9 +109,6 @@ def _find(chances, level):
     return last
 
 
-# Compiled sums over 0/1 labels with scores of pairs along the edges of a forest.
-
-
 FULL = 1e100  # a larger factor, or a smaller one than its inverse, is taken into a logarithm
 MODERATE = 100.0  # scores whose exponentials times such factors are multiplied
 
@@ -145,8 +142,8 @@ def sum_labels(nodes, pairs, order, parent, edge, given):
     for row in range(rows):
         base[:], factor[:] = nodes[row], 1.0
         total, product = 0.0, 1.0  # the sum so far is exp(total) * product
-        for place in range(n - 1, -1, -1):
-            v = order[place]
+        for position in range(n - 1, -1, -1):
+            v = order[position]
             p, pair = parent[v], pairs[row, edge[v]] if parent[v] >= 0 else 0.0
             if abs(base[v]) < MODERATE and abs(pair) < MODERATE:
                 odds = np.exp(base[v]) * factor[v]
@@ -195,9 +192,6 @@ def draw_labels(order, parent, given, n_draws, rng):
                 above = one[parent[v]] if parent[v] >= 0 else 0
                 one[v] = rng.random() < given[row, v, above]
     return drawn
-
-
-# Compiled sums over all subsets of a few labels, pairs of which have scores.
 
 
 SAFE = 600.0  # scores that add up to less in size can be multiplied as exponentials
@@ -309,9 +303,6 @@ def draw_pair_tables(single, pair, levels, drawn):
                 found -= 1
             for j in range(d):
                 drawn[r, m, j] = (found >> j) & 1
-
-
-# Compiled Metropolis steps among labels or states with scores of pairs.
 
 
 @nb.njit(cache=True, nogil=True)

@@ -13,12 +13,12 @@ import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
 def fold(node_costs, edge_costs, edges, low, high):
     """Costs of labels and edges given the known labels, and what these cost; see the wrapper."""
     rows, n = node_costs.shape
-    masks, priced, count = low.shape[0], edge_costs.shape[0], edges.shape[0]
+    masks, cost_rows, count = low.shape[0], edge_costs.shape[0], edges.shape[0]
     nodes, shift = np.zeros((rows, n)), np.zeros(rows)
-    kept = 1 if masks == 1 and priced == 1 else rows
+    kept = 1 if masks == 1 and cost_rows == 1 else rows
     pairs = np.zeros((kept, count))
     for row in range(rows):
-        m, r = row if masks > 1 else 0, row if priced > 1 else 0
+        m, r = row if masks > 1 else 0, row if cost_rows > 1 else 0
         for i in range(n):
             if low[m, i]:
                 shift[row] += node_costs[row, i]
@@ -40,11 +40,8 @@ def fold(node_costs, edge_costs, edges, low, high):
     return nodes, pairs, shift
 
 
-# Compiled prices of labels, whole or half.
-
-
 @nb.njit(cache=True, nogil=True)
-def price(points, node_costs, edge_costs, edges, embedded):
+def evaluate(points, node_costs, edge_costs, edges, embedded):
     """Values of labels in [0, 1] with the best their edges can be.
 
     Labels and edges go to `embedded` (rows, n + E), unless it has no rows.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.solvers.pairwise.forests import neighbors
-from skstruct.solvers.pairwise.roof_duality import fold, price_points, roof_dual
+from skstruct.solvers.pairwise.roof_duality import evaluate_points, fold, roof_dual
 from skstruct.tolerances import TIE
 
 MOST = 24  # labels: beyond, a row takes seconds
@@ -43,8 +43,8 @@ def best_by_enumeration(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.n
     costs = np.ascontiguousarray(node_costs), np.ascontiguousarray(edge_costs)
     edges = np.ascontiguousarray(edges, dtype=np.int64)
     outputs = _by_last_labels(*costs, edges) if n > MOST_SIDE_BY_SIDE else _walk(*costs, edges)
-    # Prices anew: those on the way have gathered the rounding of all steps.
-    return outputs, price_points(outputs, *costs, edges)
+    # Evaluated anew: values on the way have gathered the rounding of all steps.
+    return outputs, evaluate_points(outputs, *costs, edges)
 
 
 def _walk(node_costs, edge_costs, edges):
@@ -56,7 +56,7 @@ def _walk(node_costs, edge_costs, edges):
 
 
 def _by_last_labels(node_costs, edge_costs, edges):
-    """The same with the last labels held in all ways: one row is enough to fill the lanes.
+    """The same with the last labels fixed in all ways: one row is enough to fill the lanes.
 
     It is done so for any number of rows: sums in another order could settle a tie in another
     way.
@@ -71,22 +71,19 @@ def _by_last_labels(node_costs, edge_costs, edges):
 
 def _block_by_last_labels(node_costs, edge_costs, edges):
     rows, n = node_costs.shape
-    held = LANES.bit_length() - 1
+    n_fixed = LANES.bit_length() - 1
     ways = np.zeros((LANES, n), bool)
-    ways[:, n - held :] = np.arange(LANES)[:, None] >> np.arange(held) & 1
-    ways, known = np.tile(ways, (rows, 1)), np.arange(n) >= n - held
+    ways[:, n - n_fixed :] = np.arange(LANES)[:, None] >> np.arange(n_fixed) & 1
+    ways, known = np.tile(ways, (rows, 1)), np.arange(n) >= n - n_fixed
     pairs = np.repeat(edge_costs, LANES, axis=0) if len(edge_costs) > 1 else edge_costs
     nodes = np.repeat(node_costs, LANES, axis=0)
     nodes, pairs, shift = fold(nodes, pairs, edges, ways, ways | ~known)
     left = ~known[edges].any(axis=1)
     heads = np.ascontiguousarray(nodes[:, ~known]), np.ascontiguousarray(pairs[:, left])
     found = _walk(*heads, edges[left])
-    values = price_points(found, *heads, edges[left]) + shift
+    values = evaluate_points(found, *heads, edges[left]) + shift
     best = values.reshape(rows, LANES).argmin(axis=1) + LANES * np.arange(rows)
     return np.hstack([found[best], ways[best][:, known]]).astype(np.int8)
-
-
-# Labels that roof duality left open, by themselves: their costs given all the others.
 
 
 def all_pairs(k: int) -> np.ndarray:
@@ -128,9 +125,6 @@ def try_cores(node_costs, edge_costs, edges, halves, k: int) -> np.ndarray:
     return outputs
 
 
-# Branch and bound where roof duality is the bound, many parts at a time.
-
-
 PARTS_AT_ONCE = 512  # parts that are bounded together
 MOST_TRIED_OUT = 10  # open labels that are tried in all ways
 
@@ -163,7 +157,7 @@ def best_by_branching(node_cost, edge_cost, output) -> np.ndarray:
     k = len(node_cost)
     edges, node_cost, edge_cost = all_pairs(k), node_cost[None], edge_cost[None]
     slack = TIE * (np.abs(node_cost).sum() + np.abs(edge_cost).sum())
-    value = price_points(output[None], node_cost, edge_cost, edges)[0]
+    value = evaluate_points(output[None], node_cost, edge_cost, edges)[0]
     waiting = [np.full((1, k), 0.5)]  # parts: 1 is in, 0 is out
     while waiting:
         parts, rest = np.split(waiting.pop(), [PARTS_AT_ONCE])
@@ -176,9 +170,9 @@ def best_by_branching(node_cost, edge_cost, output) -> np.ndarray:
         for size in np.unique(n_open[n_open <= MOST_TRIED_OUT]):
             leaves = parts[n_open == size]
             found = try_cores(costs[0][: len(leaves)], edge_cost, edges, leaves, int(size))
-            prices = price_points(found, costs[0][: len(leaves)], edge_cost, edges)
-            if prices.min() < value:
-                output, value = found[prices.argmin()], prices.min()
+            totals = evaluate_points(found, costs[0][: len(leaves)], edge_cost, edges)
+            if totals.min() < value:
+                output, value = found[totals.argmin()], totals.min()
         large = n_open > MOST_TRIED_OUT
         if large.any():
             waiting.append(_split(parts[large], at_stake[large]))

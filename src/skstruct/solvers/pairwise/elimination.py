@@ -205,14 +205,14 @@ def elimination(n: int, edges: np.ndarray) -> list[Bucket] | None:
         near[j].add(i)
     queue = [(len(others), label) for label, others in enumerate(near)]
     heapify(queue)
-    place: dict[int, int] = {}
+    position: dict[int, int] = {}
     while queue:
         count, label = heappop(queue)
-        if label in place or count != len(near[label]):
+        if label in position or count != len(near[label]):
             continue  # it stands elsewhere in the queue, or is done
         if 2 << min(count, 62) > MOST:
             return None
-        place[label] = len(place)
+        position[label] = len(position)
         for other in near[label]:
             near[other] |= near[label]
             near[other] -= {other, label}
@@ -221,8 +221,8 @@ def elimination(n: int, edges: np.ndarray) -> list[Bucket] | None:
     for e, (i, j) in enumerate(edges.tolist()):
         incident[i][j] = incident[j][i] = e
     buckets = []
-    for label in place:
-        later = tuple(sorted(near[label], key=place.__getitem__))
+    for label in position:
+        later = tuple(sorted(near[label], key=position.__getitem__))
         own = tuple((incident[label][x], k) for k, x in enumerate(later) if x in incident[label])
         buckets.append(Bucket(label, later, own))
     return buckets if n_entries(buckets) <= MOST else None

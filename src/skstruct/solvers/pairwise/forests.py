@@ -53,14 +53,11 @@ def neighbors(n: int, edges: np.ndarray) -> Neighbors:
     """
     here, there = edges.T.ravel(), edges[:, ::-1].T.ravel()
     by_node = np.lexsort((there, here))
-    place = np.empty(len(here), np.int64)
-    place[by_node] = np.arange(len(here))
-    across = np.roll(np.arange(len(here)), len(edges))  # the two ends stood E places apart
+    position = np.empty(len(here), np.int64)
+    position[by_node] = np.arange(len(here))
+    across = np.roll(np.arange(len(here)), len(edges))  # the two ends stood E positions apart
     start = np.searchsorted(here[by_node], np.arange(n + 1))
-    return Neighbors(start, there[by_node], by_node % max(len(edges), 1), place[across[by_node]])
-
-
-# Costs of labels and of pairs of labels, where the pairs are a forest: exact in O(n).
+    return Neighbors(start, there[by_node], by_node % max(len(edges), 1), position[across[by_node]])
 
 
 BITS = 62  # labels per word of a set, as in the compiled part
@@ -84,7 +81,7 @@ def _closes_no_circle(n, edges):
 
 
 def rooted(n: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A forest hung up by its roots, the lowest node of each piece.
+    """A forest with its roots, the lowest node of each piece.
 
     Parameters
     ----------
@@ -111,8 +108,8 @@ def rooted(n: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     # One more node, above the lowest node of every piece, makes the forest one tree.
     _, piece = connected_components(_adjacency(n, edges), directed=False)
     tops = np.unique(piece, return_index=True)[1]
-    hung = np.concatenate([edges, np.column_stack([np.full(len(tops), n), tops])])
-    order, parent = breadth_first_order(_adjacency(n + 1, hung), n, directed=False)
+    joined = np.concatenate([edges, np.column_stack([np.full(len(tops), n), tops])])
+    order, parent = breadth_first_order(_adjacency(n + 1, joined), n, directed=False)
     order, parent = order[1:].astype(np.int64), parent[:n].astype(np.int64)
     parent[tops] = -1
     edge_of_parent = np.full(n, -1)
@@ -199,9 +196,6 @@ def _adjacency(n, edges):
     return sparse.coo_array((np.ones(len(edges), np.int8), tuple(edges.T)), shape=(n, n)).tocsr()
 
 
-# Costs of states of nodes, and of pairs of states along the edges of a forest.
-
-
 def best_states_on_forest(unary, pairs, edges) -> tuple[np.ndarray, np.ndarray]:
     """Cheapest state of every node, by max-product: exact in O(n k²).
 
@@ -239,8 +233,8 @@ def _rooted_with_flips(n, edges):
     """Order, parents and edges to them, and where the parent is the second node of its edge."""
     edges = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
     order, parent, edge = rooted(n, edges)
-    flipped, hung = np.zeros(n, bool), edge >= 0
-    flipped[hung] = edges[edge[hung], 1] == parent[hung]
+    flipped, has_parent = np.zeros(n, bool), edge >= 0
+    flipped[has_parent] = edges[edge[has_parent], 1] == parent[has_parent]
     return order, parent, edge, flipped
 
 
@@ -258,19 +252,16 @@ def k_best_states(unary, pairs, edges, k: int) -> tuple[np.ndarray, np.ndarray]:
     rows, n, q = unary.shape
 
     def best_within(part, low, high):
-        """Indicators of states are held between low and high; low leaves one state."""
+        """Indicators of states are kept between low and high; low leaves one state."""
         low, high = low.reshape(-1, n, q), high.reshape(-1, n, q)
         allowed = high & (low | ~low.any(axis=2, keepdims=True)) & (low.sum(axis=2) < 2)[..., None]
-        held = np.where(allowed, unary[part], np.inf)
+        fixed = np.where(allowed, unary[part], np.inf)
         own = pairs if len(pairs) == 1 else pairs[part]
-        states, values = best_states_on_forest(held, own, edges)
+        states, values = best_states_on_forest(fixed, own, edges)
         return (states[:, :, None] == np.arange(q)).reshape(len(states), -1).astype(np.int8), values
 
     indicators, values = k_best(best_within, rows, n * q, k)
     return indicators.reshape(rows, -1, n, q).argmax(axis=3), values
-
-
-# Trees drawn at random.
 
 
 def random_tree_edges(n: int, rng=None) -> np.ndarray:

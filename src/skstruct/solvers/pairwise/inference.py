@@ -70,12 +70,9 @@ class StateForestLaw(Law):
 def _rooted_with_flips(n, edges):
     """Order, parents and edges to them, and where the parent is the second node of its edge."""
     order, parent, edge = rooted(n, edges)
-    flipped, hung = np.zeros(n, bool), edge >= 0
-    flipped[hung] = edges[edge[hung], 1] == parent[hung]
+    flipped, has_parent = np.zeros(n, bool), edge >= 0
+    flipped[has_parent] = edges[edge[has_parent], 1] == parent[has_parent]
     return order, parent, edge, flipped
-
-
-# Laws of 0/1 labels with scores of pairs, where the pairs are a forest.
 
 
 class LabelForestLaw(Law):
@@ -128,9 +125,6 @@ def _rooted(n, edges):
     return rooted(n, edges)
 
 
-# Laws of label sets with scores of pairs, by a table of all subsets.
-
-
 MOST_LABELS = 20
 
 
@@ -180,9 +174,6 @@ class PairTableLaw(Law):
         return drawn
 
 
-# Laws of labels of which some are known.
-
-
 CHEAPER = 4  # entries of a table of all sets for one of elimination
 
 
@@ -217,7 +208,7 @@ def label_law(nodes, pairs, edges, low=None, high=None) -> Law | None:
     nodes, pairs, shift = fold(nodes, pairs, edges, low, high)
     pairs = np.broadcast_to(pairs, (len(nodes), len(edges)))[:, kept]
     law = _cheapest_law(nodes, pairs, edges[kept])
-    return HeldLaw(law, edges, kept, np.broadcast_to(low, nodes.shape), high & ~low, shift)
+    return FixedLabelsLaw(law, edges, kept, np.broadcast_to(low, nodes.shape), high & ~low, shift)
 
 
 def _cheapest_law(nodes, pairs, edges) -> Law:
@@ -231,7 +222,7 @@ def _cheapest_law(nodes, pairs, edges) -> Law:
     return LabelLaw(nodes, pairs, edges)
 
 
-class HeldLaw(Law):
+class FixedLabelsLaw(Law):
     """A law of labels in which known ones have nothing to say, and what they then are.
 
     Parameters

@@ -12,7 +12,7 @@ from skstruct.solvers.proposals import Moves
 class LabelMoves(Moves):
     """Pick a label that is not known and a value, in or out, on any graph.
 
-    A change is priced by the pairs of the label alone.
+    The cost of a change is that of the pairs of the label alone.
 
     Parameters
     ----------

@@ -44,9 +44,6 @@ def fold(node_costs, edge_costs, edges, low, high):
     return compiled(*costs, np.ascontiguousarray(edges, dtype=np.int64), low, high)
 
 
-# Roof duality: the local polytope's optimum for any graph, by one minimum cut per row.
-
-
 def roof_dual(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
     r"""Best half-integral labels, and their value: a bound on that of all 0/1 labels.
 
@@ -80,11 +77,11 @@ def roof_dual(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
     (array([[0.5, 0.5, 0.5]]), array([-1.5]))
     """
     halves = best_halves(node_costs, edge_costs, edges)
-    return halves, price_points(halves, node_costs, edge_costs, edges)
+    return halves, evaluate_points(halves, node_costs, edge_costs, edges)
 
 
 def best_halves(node_costs, edge_costs, edges) -> np.ndarray:
-    """The labels of ``roof_dual``, for whoever prices them in another way."""
+    """The labels of ``roof_dual``, for whoever evaluates them in another way."""
     from skstruct.solvers.pairwise._numba_roof_duality import roof_dual as compiled
 
     edges = np.ascontiguousarray(edges, dtype=np.int64)
@@ -92,25 +89,22 @@ def best_halves(node_costs, edge_costs, edges) -> np.ndarray:
     return compiled(*costs, *neighbors(costs[0].shape[1], edges))
 
 
-def price_points(points, node_costs, edge_costs, edges) -> np.ndarray:
+def evaluate_points(points, node_costs, edge_costs, edges) -> np.ndarray:
     """What labels in [0, 1] cost, with the edges at their best; shape (rows,)."""
-    return _price(points, node_costs, edge_costs, edges, np.empty((0, 0)))
+    return _evaluate(points, node_costs, edge_costs, edges, np.empty((0, 0)))
 
 
 def embed_points(points, node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
     """Labels in [0, 1] and the best their edges can be, (rows, n + E), and what they cost."""
     embedded = np.empty((len(points), points.shape[1] + len(edges)))
-    return embedded, _price(points, node_costs, edge_costs, edges, embedded)
+    return embedded, _evaluate(points, node_costs, edge_costs, edges, embedded)
 
 
-def _price(points, node_costs, edge_costs, edges, embedded):
-    from skstruct.solvers.pairwise._numba_roof_duality import price
+def _evaluate(points, node_costs, edge_costs, edges, embedded):
+    from skstruct.solvers.pairwise._numba_roof_duality import evaluate
 
     arrays = (np.ascontiguousarray(a, dtype=float) for a in (points, node_costs, edge_costs))
-    return price(*arrays, np.ascontiguousarray(edges, dtype=np.int64), embedded)
-
-
-# Labels that no change of one label, or of two neighbors, makes cheaper.
+    return evaluate(*arrays, np.ascontiguousarray(edges, dtype=np.int64), embedded)
 
 
 def improve(node_costs, edge_costs, edges, starts, open_=None) -> np.ndarray:
@@ -160,5 +154,5 @@ def round_halves(node_costs, edge_costs, edges, halves) -> np.ndarray:
     guesses = [np.zeros(halves.shape), np.ones(halves.shape), pull < 0]
     costs = node_costs, edge_costs, edges
     found = [improve(*costs, np.where(open_, guess, halves), open_) for guess in guesses]
-    values = np.array([price_points(outputs, *costs) for outputs in found])
+    values = np.array([evaluate_points(outputs, *costs) for outputs in found])
     return np.array(found)[values.argmin(axis=0), np.arange(len(halves))]

@@ -18,8 +18,8 @@ from skstruct.solvers.pairwise.branch_and_bound import (
 from skstruct.solvers.pairwise.forests import best_on_forest, best_on_own_forests, is_forest
 from skstruct.solvers.pairwise.roof_duality import (
     best_halves,
+    evaluate_points,
     fold,
-    price_points,
     roof_dual,
     round_halves,
 )
@@ -57,9 +57,6 @@ def best_by_program(node_costs, edge_costs, edges, halves) -> tuple[np.ndarray, 
         point, bounds[row] = program.solve(cost, low, high)
         outputs[row] = point[:n]
     return outputs, bounds
-
-
-# Least cost of labels and of pairs of labels: which solver for which graph.
 
 
 ENUMERATED_LABELS = 9  # labels: all sets of so many are tried in less time than a minimum cut takes
@@ -151,7 +148,7 @@ def _from_halves(node_costs, edge_costs, edges, exact):
         few = k <= CORE
         solve = partial(try_cores, k=int(k)) if few else round_halves
         outputs[rows] = solve(*costs, halves[rows])
-        values[rows] = price_points(outputs[rows], *costs)
+        values[rows] = evaluate_points(outputs[rows], *costs)
         if few:  # the settled labels are persistent: nothing is better
             bounds[rows] = values[rows]
     bounds = np.minimum(bounds, values)
@@ -176,14 +173,11 @@ def _close(node_costs, edge_costs, edges, halves, outputs, values, bounds):
             outputs[row, core[0]] = best_by_branching(nodes[0], pairs[0], outputs[row, core[0]])
         else:
             outputs[one], bounds[one] = best_by_program(*costs, halves[one])
-        values[one] = price_points(outputs[one], *costs)
+        values[one] = evaluate_points(outputs[one], *costs)
         bounds[row] = values[row] if k <= BRANCHED else min(bounds[row], values[row])
 
 
-# Least cost of labels and of pairs of labels, where some labels are known.
-
-
-def minimize_held(node_costs, edge_costs, edges, low, high, *, exact=False):
+def minimize_fixed(node_costs, edge_costs, edges, low, high, *, exact=False):
     """As ``minimize``, with some labels known; values are infinite where they contradict.
 
     Parameters
@@ -196,7 +190,7 @@ def minimize_held(node_costs, edge_costs, edges, low, high, *, exact=False):
     Examples
     --------
     >>> costs = np.array([[3.0, 5.0]]), np.array([[-6.0]]), np.array([[0, 1]])
-    >>> minimize_held(*costs, np.array([[True, False]]), np.array([[True, True]]))
+    >>> minimize_fixed(*costs, np.array([[True, False]]), np.array([[True, True]]))
     (array([[1, 1]], dtype=int8), array([2.]), array([2.]))
     """
     nodes, pairs, shift = fold(node_costs, edge_costs, edges, low, high)
@@ -206,7 +200,7 @@ def minimize_held(node_costs, edge_costs, edges, low, high, *, exact=False):
     return outputs, values + shift, bounds + shift
 
 
-def relax_held(node_costs, edge_costs, edges, low, high) -> np.ndarray:
+def relax_fixed(node_costs, edge_costs, edges, low, high) -> np.ndarray:
     """As ``relax``, with some labels known and without contradiction."""
     nodes, pairs, _ = fold(node_costs, edge_costs, edges, low, high)
     return np.clip(relax(nodes, pairs, edges), low, high)

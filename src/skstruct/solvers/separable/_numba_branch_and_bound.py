@@ -53,7 +53,7 @@ def cells_around(points, at, narrowest):
 
 @nb.njit(cache=True, nogil=True)
 def _append(points, values, slack, n, t, v, s):
-    """Add a sample with the slack of the cell before it; one at the same place replaces none."""
+    """Add a sample with the slack of the cell before it; one at the same position replaces none."""
     if n > 0 and t <= points[n - 1]:
         return n
     points[n], values[n] = t, v
@@ -114,7 +114,7 @@ def merge_samples(points, values, slack, new_points, new_values, new_slack, wide
 # Compiled branch and bound: piecewise linear curves of any shape over a polytope.
 #
 # A box is a range of samples first..last of every coordinate. The hulls of the curves on it give a
-# bound by weak duality and a point, which may be the best so far. At the prices that prove the
+# bound by weak duality and a point, which may be the best so far. At the duals that prove the
 # bound samples that cost too much at either end are cut away; then the coordinate that is highest
 # above its hull is cut in two at a sample next to the point, where both hulls touch the curve.
 
@@ -160,18 +160,18 @@ def new_work(d, k, equal):
 
 
 @nb.njit(cache=True, nogil=True)
-def _price(problem, work, first, last):
-    """The bound of a box at the prices of the basis; fills worth and least."""
-    prices, total = work.basis.prices, 0.0
-    for i in range(len(prices)):
+def _dual_bound(problem, work, first, last):
+    """The bound of a box at the dual variables of the basis; fills worth and least."""
+    duals, total = work.basis.duals, 0.0
+    for i in range(len(duals)):
         if not problem.equal[i]:
-            prices[i] = min(prices[i], 0.0)
-        total += prices[i] * problem.sides[i]
+            duals[i] = min(duals[i], 0.0)
+        total += duals[i] * problem.sides[i]
     columns = problem.columns
     for j in range(len(first)):
         worth, least = 0.0, np.inf
         for i in range(columns.starts[j], columns.starts[j + 1]):
-            worth += prices[columns.rows[i]] * columns.entries[i]
+            worth += duals[columns.rows[i]] * columns.entries[i]
         for k in range(first[j], last[j] + 1):
             least = min(least, problem.values[j, k] - worth * problem.points[j, k])
         work.worth[j], work.least[j] = worth, least
@@ -181,18 +181,18 @@ def _price(problem, work, first, last):
 
 @nb.njit(cache=True, nogil=True)
 def _is_empty(problem, work, first, last):
-    """Whether the prices of the basis prove that a box has no point (Farkas)."""
-    prices, columns, total, size = work.basis.prices, problem.columns, 0.0, 0.0
-    for i in range(len(prices)):
-        price = prices[i] if problem.equal[i] else min(prices[i], 0.0)
-        total += price * problem.sides[i]
-        size += abs(price)
+    """Whether the dual variables of the basis prove that a box has no point (Farkas)."""
+    duals, columns, total, size = work.basis.duals, problem.columns, 0.0, 0.0
+    for i in range(len(duals)):
+        dual = duals[i] if problem.equal[i] else min(duals[i], 0.0)
+        total += dual * problem.sides[i]
+        size += abs(dual)
     for j in range(len(first)):
         worth = 0.0
         for i in range(columns.starts[j], columns.starts[j + 1]):
             row = columns.rows[i]
-            price = prices[row] if problem.equal[row] else min(prices[row], 0.0)
-            worth += price * columns.entries[i]
+            dual = duals[row] if problem.equal[row] else min(duals[row], 0.0)
+            worth += dual * columns.entries[i]
         low, high = problem.points[j, first[j]], problem.points[j, last[j]]
         total -= max(worth * low, worth * high)
     return total > 10 * FEASIBLE * problem.unit * size
@@ -298,7 +298,7 @@ def _look(problem, work, first, last, output, best, tolerance):
         coordinate, cut = _widest(first, last)
         return -np.inf, best, coordinate, cut
     work.point[:] = work.basis.y[: len(first)]
-    bound = _price(problem, work, first, last)
+    bound = _dual_bound(problem, work, first, last)
     best = _offer(problem, work, output, best)
     if bound >= best - tolerance:
         return bound, best, -1, -1

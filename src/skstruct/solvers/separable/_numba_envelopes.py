@@ -121,7 +121,7 @@ def chord_cost(points, values, y):
     return total
 
 
-# Row after row: hulls of the curves, their optimum, a bound from its prices, local steps.
+# Row after row: hulls of the curves, their optimum, a bound from its dual variables, local steps.
 
 
 MAX_PIVOTS = 20000
@@ -166,17 +166,17 @@ def optimum(columns, curve, bounds, basis, b, rest, scale, unit):
 
 
 @nb.njit(cache=True, nogil=True)
-def price_bound(columns, points, values, b, equal, prices):
+def dual_bound(columns, points, values, b, equal, duals):
     """Weak duality: p'b + sum_j min_k (values_jk - (A'p)_j points_jk), p <= 0 where A y <= b."""
     total = 0.0
     for i in range(len(b)):
         if not equal[i]:
-            prices[i] = min(prices[i], 0.0)
-        total += prices[i] * b[i]
+            duals[i] = min(duals[i], 0.0)
+        total += duals[i] * b[i]
     for j in range(len(points)):
         worth = 0.0
         for i in range(columns.starts[j], columns.starts[j + 1]):
-            worth += prices[columns.rows[i]] * columns.entries[i]
+            worth += duals[columns.rows[i]] * columns.entries[i]
         least = np.inf
         for k in range(points.shape[1]):
             least = min(least, values[j, k] - worth * points[j, k])
@@ -277,8 +277,8 @@ def largest_size(points, b):
 
 
 @nb.njit(cache=True, nogil=True)
-def minimize_rows(columns, equal, b, points, values, outputs, prices, bounds):
-    """Fill outputs (B, d), prices (B, m), bounds (B,); returns which rows succeeded.
+def minimize_rows(columns, equal, b, points, values, outputs, duals, bounds):
+    """Fill outputs (B, d), duals (B, m), bounds (B,); returns which rows succeeded.
 
     The cost is piecewise linear through the samples: points (B, d, k) or (1, d, k), values
     (B, d, k). Right-hand sides b (B, m) or (1, m); the rows of ``equal`` are equations, the
@@ -307,8 +307,8 @@ def minimize_rows(columns, equal, b, points, values, outputs, prices, bounds):
             continue
         succeeded[r] = True
         outputs[r] = basis.y[:d]
-        prices[r] = basis.prices
-        bounds[r] = price_bound(columns, t, v, rhs, equal, prices[r])
+        duals[r] = basis.duals
+        bounds[r] = dual_bound(columns, t, v, rhs, equal, duals[r])
         best = chord_cost(t, v, outputs[r])
         small = ZERO_SLOPE * (abs(best) + scale * unit)
         for _ in range(LOCAL_STEPS):

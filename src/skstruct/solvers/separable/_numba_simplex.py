@@ -39,7 +39,7 @@ class Basis(NamedTuple):
     where: np.ndarray  # (n,): row of a column of the basis, else -1
     columns: np.ndarray  # (m,): column of each row
     inverse: np.ndarray  # (m, m): of A[:, columns]
-    prices: np.ndarray  # (m,)
+    duals: np.ndarray  # (m,)
     below: np.ndarray  # (n,): cell to the left; the only cell, for columns of the basis
     above: np.ndarray  # (n,): cell to the right
     age: np.ndarray  # (1,): pivots since the inverse was computed
@@ -142,30 +142,30 @@ def stand(curve, basis, j):
 
 
 @nb.njit(cache=True, nogil=True)
-def set_prices(curve, basis):
-    """The prices at which the columns of the basis have reduced slope zero."""
-    basis.prices[:] = 0.0
+def set_duals(curve, basis):
+    """The dual variables at which the columns of the basis have reduced slope zero."""
+    basis.duals[:] = 0.0
     for r in range(len(basis.columns)):
         j = basis.columns[r]
         slope = curve.slopes[j, basis.below[j]]
         if slope != 0.0:
-            for k in range(len(basis.prices)):
-                basis.prices[k] += slope * basis.inverse[r, k]
+            for k in range(len(basis.duals)):
+                basis.duals[k] += slope * basis.inverse[r, k]
 
 
 @nb.njit(cache=True, nogil=True)
-def reprice(basis, row, change):
-    """The prices after the slope of the basis column of a row has changed."""
-    for k in range(len(basis.prices)):
-        basis.prices[k] += change * basis.inverse[row, k]
+def update_duals(basis, row, change):
+    """The dual variables after the slope of the basis column of a row has changed."""
+    for k in range(len(basis.duals)):
+        basis.duals[k] += change * basis.inverse[row, k]
 
 
 @nb.njit(cache=True, nogil=True)
 def worth(columns, basis, j):
-    """What a unit of column j is worth at the present prices: (A'p)_j."""
+    """What a unit of column j is worth at the present dual variables: (A'p)_j."""
     total = 0.0
     for i in range(columns.starts[j], columns.starts[j + 1]):
-        total += basis.prices[columns.rows[i]] * columns.entries[i]
+        total += basis.duals[columns.rows[i]] * columns.entries[i]
     return total
 
 
@@ -205,9 +205,9 @@ def entering(columns, curve, basis, eps, bland):
     for j in range(len(basis.y)):
         if basis.where[j] >= 0:
             continue
-        price = worth(columns, basis, j)
-        up = price - curve.slopes[j, basis.above[j]]
-        down = curve.slopes[j, basis.below[j]] - price
+        each = worth(columns, basis, j)
+        up = each - curve.slopes[j, basis.above[j]]
+        down = curve.slopes[j, basis.below[j]] - each
         if up > best:
             best, column, upwards = up, j, True
         if down > best:
@@ -283,7 +283,7 @@ def walk(curve, basis, column, upwards, gain, rate, eps, tie, bland, active, unt
             own = sign * (next_corner(curve, j, cell, upwards) - basis.y[j])
         else:
             basis.below[j] = basis.above[j] = following
-            reprice(basis, active[who], curve.slopes[j, following] - curve.slopes[j, at])
+            update_duals(basis, active[who], curve.slopes[j, following] - curve.slopes[j, at])
             until[who] = (next_corner(curve, j, following, rising) - basis.y[j]) / rate[active[who]]
     corner = next_corner(curve, j, at, rising)
     for i in range(n):
@@ -305,15 +305,15 @@ def descend(columns, curve, basis, b, eps, tie, max_pivots):
     m = len(basis.columns)
     rate, until, rest = np.empty(m), np.empty(m), np.empty(m)
     active = np.empty(m, np.int64)
-    set_prices(curve, basis)
-    stalled, drifted = 0, False  # drifted: prices carry the rounding of updates
+    set_duals(curve, basis)
+    stalled, drifted = 0, False  # drifted: duals carry the rounding of updates
     for _ in range(max_pivots):
         bland = stalled > STALLED
         column, upwards, gain = entering(columns, curve, basis, eps, bland)
         if column < 0:
             if not drifted:
                 return True
-            set_prices(curve, basis)
+            set_duals(curve, basis)
             drifted = False
             continue
         drifted = True
@@ -331,11 +331,11 @@ def descend(columns, curve, basis, b, eps, tie, max_pivots):
         left = basis.columns[row]
         reduced = curve.slopes[column, basis.below[column]] - worth(columns, basis, column)
         exchange(basis, row, column, rate, sign)
-        reprice(basis, row, reduced)
+        update_duals(basis, row, reduced)
         stand(curve, basis, left)
         if basis.age[0] >= max(REFRESH, m):
             if not invert(columns, basis):
                 return False
             settle(columns, basis, b, rest)
-            set_prices(curve, basis)
+            set_duals(curve, basis)
     return False

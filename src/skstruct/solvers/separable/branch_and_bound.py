@@ -3,7 +3,7 @@
 
 Piecewise linear curves are done with once their samples are. For others branch and bound runs
 on samples from which the slack of their cells was taken, so that all chords lie below the
-curve. The point that it finds is either better than the best one, or a place where the samples
+curve. The point that it finds is either better than the best one, or a point where the samples
 are too coarse; there finer ones come in, and so on.
 """
 
@@ -125,10 +125,10 @@ class _BentRow:
             self._offer(found[0][0])
             if self.value - self.bound <= tolerance or max_boxes <= 0:
                 break
-            places = [found[0][0]]
-            if not np.array_equal(self.output, places[0]):
-                places.append(self.output)
-            finer = [self._refine(place, NARROWEST_CELL * range_) for place in places]
+            points = [found[0][0]]
+            if not np.array_equal(self.output, points[0]):
+                points.append(self.output)
+            finer = [self._refine(point, NARROWEST_CELL * range_) for point in points]
             if not any(finer):
                 break  # as fine as numbers are
 

@@ -70,7 +70,7 @@ def implied_ranges(constraints, low, high):
 
 # Curves that are not piecewise linear: finer samples where they matter, round after round.
 #
-# The envelope problem is solved on samples. Its prices say where each curve, on its own, would
+# The envelope problem is solved on samples. Its duals say where each curve, on its own, would
 # be best (and prove a bound); samples there and around the best point come in, ever closer
 # together. This is column generation with one column per coordinate.
 
@@ -81,10 +81,10 @@ PATTERN = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])  # where they lie, in units of t
 STUCK = 3  # rounds without progress after which a row is left as it is
 
 
-def refine(curves, polytope, low, high, points, values, outputs, prices, tolerance):
+def refine(curves, polytope, low, high, points, values, outputs, duals, tolerance):
     """Best outputs (B, d), their values and bounds (B,) from a first sampling of the curves.
 
-    points (d, k) or (B, d, k), values (B, d, k): samples; outputs (B, d) and prices (B, m): what
+    points (d, k) or (B, d, k), values (B, d, k): samples; outputs (B, d) and duals (B, m): what
     was found on them.
     """
     n, _, k = values.shape
@@ -96,7 +96,7 @@ def refine(curves, polytope, low, high, points, values, outputs, prices, toleran
     todo = np.arange(n)
     for _ in range(REFINEMENT_ROUNDS):
         part, here = curves.rows(todo), polytope.rows(todo)
-        wanted, proven = _price(part, here, low[todo], high[todo], prices[todo])
+        wanted, proven = _lagrangian_minimum(part, here, low[todo], high[todo], duals[todo])
         progress = proven > bounds[todo] + tolerance[todo]
         bounds[todo] = np.maximum(bounds[todo], proven)
         box = spread[todo], low[todo], high[todo]
@@ -112,7 +112,7 @@ def refine(curves, polytope, low, high, points, values, outputs, prices, toleran
         progress |= found < cost[todo] - tolerance[todo]
         cost[todo] = np.where(better, found, cost[todo])
         best[todo] = np.where(better[:, None], relaxed.outputs, best[todo])
-        prices[todo] = relaxed.prices
+        duals[todo] = relaxed.duals
         spread = np.maximum(spread * SHRINK, NARROWEST_SPREAD * (high - low))
         stuck[todo] = np.where(progress, 0, stuck[todo] + 1)
         stay = (cost[todo] - bounds[todo] > tolerance[todo]) & (stuck[todo] < STUCK)
@@ -122,10 +122,10 @@ def refine(curves, polytope, low, high, points, values, outputs, prices, toleran
     return best, cost, bounds
 
 
-def _price(curves, polytope, low, high, prices):
-    """Where each curve is best at these prices (B, d), and the bounds they prove (B,)."""
-    wanted, _, least = curves.minimize(low, high, slope=-polytope.worth(prices))
-    return wanted, least.sum(axis=1) + (prices * polytope.sides).sum(axis=1)
+def _lagrangian_minimum(curves, polytope, low, high, duals):
+    """Where each curve is best at these duals (B, d), and the bounds they prove (B,)."""
+    wanted, _, least = curves.minimize(low, high, slope=-polytope.worth(duals))
+    return wanted, least.sum(axis=1) + (duals * polytope.sides).sum(axis=1)
 
 
 def _around(center, spread, low, high):
@@ -153,9 +153,9 @@ def _merged(points, values, more_points, more_values):
 # Costs of any shape that add up over coordinates, over a polytope, with a lower bound.
 #
 # Each curve is replaced by its convex envelope. The optimum of that convex problem is a bound,
-# and its solution a good place to start from: convex-concave steps lead to a local optimum of
+# and its solution a good point to start from: convex-concave steps lead to a local optimum of
 # the curves themselves. What is left of the gap is closed by branch and bound. The bound is never
-# the solver's word: any prices p (at most 0 for inequalities) prove
+# the solver's word: any dual variables p (at most 0 for inequalities) prove
 #
 # .. math:: \sum_j F_j(z_j) \ge p'b + \sum_j \min_t [F_j(t) - (A'p)_j t].
 
@@ -259,7 +259,7 @@ def _minimize_block(curves, polytope, low, high, max_boxes, n_cells):
             samples.points[rough] if samples.points.ndim == 3 else samples.points,
             samples.values[rough],
             outputs[rough],
-            relaxed.prices[rough],
+            relaxed.duals[rough],
             tolerance[rough],
         )
         outputs[rough], values[rough], bounds[rough] = improved

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Piecewise linear curves over a polytope: the optimum of their hulls, and steps from there.
 
-With only a few corners kept on each curve the linear program is small. Its prices tell which
+With only a few corners kept on each curve the linear program is small. Its duals tell which
 corner of the full curve each coordinate would choose; these come in, until the bound that the
-prices prove for all corners meets the value.
+duals prove for all corners meets the value.
 """
 
 from __future__ import annotations
@@ -59,28 +59,28 @@ def local_corners(points: np.ndarray, values: np.ndarray, y: np.ndarray) -> Corn
 
 
 def minimize_corners(corners: Corners, A_eq, b_eq, A_ub, b_ub):
-    """The best point (d,) and the prices (m_eq + m_ub,) that prove it, to rounding.
+    """The best point (d,) and the dual variables (m_eq + m_ub,) that prove it, to rounding.
 
     Raises InfeasibleError without saying where; the caller knows the row.
     """
     kept = _spread(corners.size, corners.points.shape[1])
     A, b = sparse.vstack([A_eq, A_ub]).tocsr(), np.concatenate([b_eq, b_ub])
     size = np.abs(corners.heights).max(axis=1, initial=0.0).sum()
-    best_bound, best_prices = -np.inf, np.zeros(len(b))
+    best_bound, best_duals = -np.inf, np.zeros(len(b))
     for _ in range(REFINEMENT_ROUNDS):
-        point, value, prices = _restricted(corners, kept, A_eq, b_eq, A_ub, b_ub)
-        worth = A.T @ prices
+        point, value, duals = _restricted(corners, kept, A_eq, b_eq, A_ub, b_ub)
+        worth = A.T @ duals
         reduced = corners.heights - worth[:, None] * corners.points
-        bound = prices @ b + reduced.min(axis=1).sum()
+        bound = duals @ b + reduced.min(axis=1).sum()
         if bound > best_bound:
-            best_bound, best_prices = bound, prices
+            best_bound, best_duals = bound, duals
         if value - best_bound <= REFINEMENT_GAP * abs(value) + ROW_SUM_ROUNDING * size:
             break
         wanted = _wanted(corners, kept, reduced, point)
         if not (wanted & ~kept).any():
             break
         kept |= wanted
-    return point, best_prices
+    return point, best_duals
 
 
 def _spread(size, k):
@@ -93,7 +93,7 @@ def _spread(size, k):
 
 
 def _wanted(corners, kept, reduced, point):
-    """Corners to bring in: the choice at these prices, and the middles of the cells in use."""
+    """Corners to bring in: the choice at these duals, and the middles of the cells in use."""
     d, k = kept.shape
     rows = np.arange(d)
     wanted = np.zeros_like(kept)
@@ -147,19 +147,16 @@ def _restricted(corners, kept, A_eq, b_eq, A_ub, b_ub):
     return point, value, scale * np.concatenate([eq, ub])
 
 
-# Piecewise linear curves over a polytope: the optimum of their hulls, and steps from there.
-
-
 DENSE = 500  # constraints up to which the own simplex, with its dense inverse, is the faster one
 LOCAL_STEPS = 3  # local steps of rows that go to the solver of linear programs
 
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Points that meet the constraints, and what the prices of the hull problem prove."""
+    """Points that meet the constraints, and what the dual variables of the hull problem prove."""
 
     outputs: np.ndarray  # shape: (B, d); good for the curves themselves
-    prices: np.ndarray  # shape: (B, m); at most 0 for inequalities
+    duals: np.ndarray  # shape: (B, m); at most 0 for inequalities
     bounds: np.ndarray  # shape: (B,); no point of the curves through the samples costs less
 
 
@@ -186,9 +183,9 @@ class HullProblem:
     def rows(self, index) -> HullProblem:
         return HullProblem(self.constraints.rows(index))
 
-    def worth(self, prices: np.ndarray) -> np.ndarray:
-        """What a unit of every coordinate is worth, A'p; prices (B, m), answer (B, d)."""
-        return (self.matrix.T @ prices.T).T
+    def worth(self, duals: np.ndarray) -> np.ndarray:
+        """What a unit of every coordinate is worth, A'p; duals (B, m), answer (B, d)."""
+        return (self.matrix.T @ duals.T).T
 
     def relax(self, points: np.ndarray, values: np.ndarray, row: int = 0) -> Relaxed:
         """Minimize the piecewise linear curves through samples of B rows.
@@ -200,22 +197,20 @@ class HullProblem:
         points, values = np.ascontiguousarray(points), np.ascontiguousarray(values)
         n, d, _ = values.shape
         m = len(self.equal)
-        outputs, prices, bounds = np.empty((n, d)), np.zeros((n, m)), np.full(n, -np.inf)
+        outputs, duals, bounds = np.empty((n, d)), np.zeros((n, m)), np.full(n, -np.inf)
         done = np.zeros(n, dtype=bool)
         if m <= DENSE:
             from skstruct.solvers.separable._numba_envelopes import minimize_rows
 
             columns = self._columns()
             sides = np.ascontiguousarray(self.sides)
-            done = minimize_rows(
-                columns, self.equal, sides, points, values, outputs, prices, bounds
-            )
+            done = minimize_rows(columns, self.equal, sides, points, values, outputs, duals, bounds)
             np.clip(outputs, points[..., 0], points[..., -1], out=outputs, where=done[:, None])
             done[done] = self.rows(done).constraints.relative_violation(outputs[done]) <= FEASIBLE
         for i in np.flatnonzero(~done):
             t = points[i if len(points) > 1 else 0]
-            outputs[i], prices[i], bounds[i] = self._relax_row(i, t, values[i], row)
-        return Relaxed(outputs, prices, bounds)
+            outputs[i], duals[i], bounds[i] = self._relax_row(i, t, values[i], row)
+        return Relaxed(outputs, duals, bounds)
 
     def _columns(self):
         from skstruct.solvers.separable._numba_simplex import Columns
@@ -229,14 +224,14 @@ class HullProblem:
         part = self.constraints.row(i)
         system = part.A_eq, part.b_eq, part.A_ub, part.b_ub
         try:
-            output, prices = minimize_corners(hull_corners(points, values), *system)
+            output, duals = minimize_corners(hull_corners(points, values), *system)
         except InfeasibleError:
             reason = part.conflict(points[:, 0], points[:, -1])
             raise InfeasibleError(
                 f"No point meets the constraints in row {row + i}: {reason}.", row + i
             ) from None
         b = self.sides[i if len(self.sides) > 1 else 0]
-        bound = lagrangian(points, values, self.worth(prices[None])[0]).sum() + prices @ b
+        bound = lagrangian(points, values, self.worth(duals[None])[0]).sum() + duals @ b
         cost = chord_cost(points, values, output)
         for _ in range(LOCAL_STEPS):
             if cost - bound <= STEPS_GAP * abs(cost):
@@ -245,7 +240,7 @@ class HullProblem:
             if not chord_cost(points, values, step) < cost - TIE * abs(cost):
                 break
             output, cost = step, chord_cost(points, values, step)
-        return output, prices, bound
+        return output, duals, bound
 
 
 def lagrangian(points, values, worth):

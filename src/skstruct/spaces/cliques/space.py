@@ -11,11 +11,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
-from skstruct.solvers.k_best import k_best
-from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_held
+from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
 from skstruct.solvers.proposals import Moves
 from skstruct.spaces.base import (
     EXACT,
@@ -26,8 +24,7 @@ from skstruct.spaces.base import (
     decoded_or_infeasible,
 )
 from skstruct.spaces.common.covariances import Covariance, PairScheme
-from skstruct.spaces.constraints import check_feasible, check_n_rows
-from skstruct.spaces.edge_sets.table import read_nodes
+from skstruct.spaces.edge_sets.table import edge_numbers, read_nodes
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.pairwise.labels import LabelsAndEdges
 
@@ -46,9 +43,7 @@ class NodeMoves(Moves):
 
     def __init__(self, nodes, edges, n_nodes: int):
         self.nodes = np.asarray(nodes, dtype=np.int64)
-        self.column = np.zeros((n_nodes, n_nodes), np.int64)
-        u, v = edges.T
-        self.column[u, v] = self.column[v, u] = np.arange(len(u))
+        self.column = edge_numbers(n_nodes, edges)
         self.sweep = max(2 * len(self.nodes), 1)
 
     def start(self, outputs):
@@ -66,9 +61,6 @@ class NodeMoves(Moves):
         return accepted
 
 
-# Sets of nodes, known by the edges inside them.
-
-
 class Cliques(LabelsAndEdges):
     r"""Cliques of a complete graph: sets of nodes, with all edges between them.
 
@@ -81,7 +73,7 @@ class Cliques(LabelsAndEdges):
 
     The cheapest clique is hard to find. Up to 14 nodes it is found, and where no edge costs
     more than zero; else roof duality gives a lower bound and often proves the answer, and
-    ``exact=True`` asks for the best at any price. Costs of nodes, such as those of the Hamming
+    ``exact=True`` asks for the best at any cost. Costs of nodes, such as those of the Hamming
     loss, cannot be written as costs of edges: ``with_embedding("indicators")`` is the same set
     of outputs for them, and :class:`~skstruct.spaces.PairwiseLabels` has costs of both.
 
@@ -184,18 +176,10 @@ class Cliques(LabelsAndEdges):
                 "not; give exact=True."
             )
         costs = self._checked(costs)
-
-        def best_within(rows, low, high):
-            return self._decode(costs[rows], self.limits_.rows(rows).within(low, high))[:2]
-
-        outputs, values = k_best(best_within, len(costs), len(self.labels_), k)
-        check_feasible(np.isfinite(values).any(axis=1), self)
-        return Decoded(outputs, values, values)
+        return self._k_best(lambda rows, limits: self._decode(costs[rows], limits), len(costs), k)
 
     def _checked(self, costs):
-        costs = check_costs(costs, len(self.edges_), used_by="Cliques")
-        check_n_rows(self.limits_, len(costs), "Cliques")
-        return np.ascontiguousarray(costs)
+        return np.ascontiguousarray(self._checked_costs(costs, len(self.edges_)))
 
     def _decode(self, costs, limits):
         nothing = np.zeros((len(costs), len(self.labels_)))
@@ -204,7 +188,7 @@ class Cliques(LabelsAndEdges):
             outputs, values, bounds = minimize(*problem, exact=self.exact)
         else:
             masks = limits.low, limits.high
-            outputs, values, bounds = minimize_held(*problem, *masks, exact=self.exact)
+            outputs, values, bounds = minimize_fixed(*problem, *masks, exact=self.exact)
         # A single node costs what no node does: it is left out unless it must be in.
         single = outputs.sum(axis=1, keepdims=True) == 1
         return np.where(single, limits.low, outputs).astype(outputs.dtype), values, bounds
@@ -215,7 +199,6 @@ class Cliques(LabelsAndEdges):
         from skstruct.spaces.edge_sets.distribution import MOST_NODES, PairSetLaw, allowed_sets
 
         scores = self._checked_scores(scores, len(self.edges_))
-        self._check_rows(len(scores))
         if len(self.labels_) > MOST_NODES or self.limits_.n_rows is not None:
             return BaseSpace.law(self, scores)
         return PairSetLaw(scores, self.edges_, allowed_sets(*self._masks()))

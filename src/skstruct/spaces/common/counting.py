@@ -13,7 +13,7 @@ import numpy as np
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.solvers.dags import Dag
-from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.base import CountedSpace
 
 LIMIT = 10**6  # outputs listed, or subproblems counted, before giving up
 
@@ -120,9 +120,6 @@ def list_closed_sets(
     return rows
 
 
-# States of labels under the uniform distribution: labels are independent of each other.
-
-
 @dataclass(frozen=True, eq=False)
 class StateLimits:
     """States that labels may have, the same for all rows or one table per row."""
@@ -150,7 +147,7 @@ class StateLimits:
         return StateLimits(self.allowed & allowed)
 
 
-class UniformStates(BaseSpace):
+class UniformStates(CountedSpace):
     """Every label has any of its allowed states: how many outputs, samples, moments, the list."""
 
     @property
@@ -164,18 +161,11 @@ class UniformStates(BaseSpace):
 
     def _allowed(self) -> np.ndarray:
         """Allowed states of all labels, bool (labels, states)."""
-        if self.limits_.n_rows is not None:
-            raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return self.limits_.allowed[0]
+        return self._one_row().allowed[0]
 
     def size(self) -> int:
         """Exact number of outputs."""
         return math.prod(self._allowed().sum(axis=1).tolist())
-
-    def log_size(self) -> float:
-        """Natural logarithm of their number; minus infinity when there is none."""
-        size = self.size()
-        return math.log(size) if size else -math.inf
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, number of labels)."""

@@ -171,9 +171,6 @@ def _find_cycle(n, arcs) -> list[int]:
         path.append(step)
 
 
-# Pairs of labels, read from whatever the user has.
-
-
 def node_names(graph) -> list:
     """The nodes that a graph brings itself: those of a graph of networkx."""
     return list(graph.nodes) if is_networkx(graph) else []

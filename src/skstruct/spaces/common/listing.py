@@ -9,7 +9,7 @@ the extremes being those over the space: a measure that adding a constant to all
 turning their signs, leaves as it is.
 
 Where outputs come in pairs of siblings z, r(z) with :math:`\psi(z) + \psi(r(z)) = s` for all of
-them, the dearest output is the sibling of the cheapest, so that max = <c, s> - min. For
+them, the most expensive output is the sibling of the cheapest, so that max = <c, s> - min. For
 :math:`\nu = 1/2` then :math:`T = \langle c, s \rangle / 2`: known without any optimization, and
 the better of two siblings always passes.
 """
@@ -30,7 +30,7 @@ from skstruct.tolerances import TIE
 
 SHORT = 10**4  # outputs that are listed and sorted rather than asked for in batches
 BATCH = 4  # the first batch; each is twice as large as the one before
-BLOCK = 1024  # outputs that are priced at once
+BLOCK = 1024  # outputs that are embedded at once
 
 
 def approximate_enumeration(space: Any, costs, nu: float) -> Iterator[tuple[np.ndarray, float]]:
@@ -94,7 +94,7 @@ def _is_short(space) -> bool:
         return False
 
 
-def _prices(space, Z, costs) -> np.ndarray:
+def _costs_of(space, Z, costs) -> np.ndarray:
     """What each output costs; shape (n,)."""
     blocks = (space.embed(Z[start : start + BLOCK]) for start in range(0, len(Z), BLOCK))
     name = type(space).__name__
@@ -105,7 +105,7 @@ def _prices(space, Z, costs) -> np.ndarray:
 def _from_list(space, costs, nu):
     listed = space.enumerate()
     check_feasible(np.array([len(listed) > 0]), space)
-    values = _prices(space, listed, costs)
+    values = _costs_of(space, listed, costs)
     least, most = values.min(), values.max()
     for i in np.argsort(values, kind="stable"):
         if values[i] > (1 - nu) * least + nu * most + _slack(costs, least, most):
@@ -114,7 +114,7 @@ def _from_list(space, costs, nu):
 
 
 def _from_batches(space, costs, nu):
-    siblings = _sibling_price(space, costs, space.argmin(costs).outputs)
+    siblings = _sibling_cost(space, costs, space.argmin(costs).outputs)
     limit, seen, k = _threshold(space, costs, nu, siblings), set(), BATCH
     while True:
         best = space.kbest(costs, k)
@@ -131,13 +131,13 @@ def _from_batches(space, costs, nu):
 
 
 def _from_stream(space, costs, nu):
-    siblings = _sibling_price(space, costs, next(space.stream(1)))
+    siblings = _sibling_cost(space, costs, next(space.stream(1)))
     limit = _threshold(space, costs, nu, siblings)
     for Z in space.stream(BLOCK):
         if siblings is not None:
             Z = Z[_comes_first(Z, space.sibling(Z))]
             Z = np.stack([Z, space.sibling(Z)], axis=1).reshape(-1, *Z.shape[1:])
-        values = _prices(space, Z, costs)
+        values = _costs_of(space, Z, costs)
         for i in np.flatnonzero(values <= limit):
             # An output that is its own sibling stands twice.
             if siblings is None or i % 2 == 0 or not np.array_equal(Z[i], Z[i - 1]):
@@ -158,7 +158,7 @@ def _threshold(space, costs, nu, siblings: float | None) -> float:
     return (1 - nu) * least + nu * most + _slack(costs, least, most)
 
 
-def _sibling_price(space, costs, some) -> float | None:
+def _sibling_cost(space, costs, some) -> float | None:
     """<c, s>, what an output and its sibling cost together; None for spaces without siblings."""
     if not hasattr(space, "sibling") or getattr(space, "limits", None) is not None:
         return None
@@ -166,7 +166,7 @@ def _sibling_price(space, costs, some) -> float | None:
         both = np.concatenate([some[:1], space.sibling(some[:1])])
     except ValueError:  # this embedding has none
         return None
-    return float(_prices(space, both, costs).sum())
+    return float(_costs_of(space, both, costs).sum())
 
 
 def _comes_first(Z, siblings) -> np.ndarray:
@@ -179,9 +179,6 @@ def _comes_first(Z, siblings) -> np.ndarray:
 
 def _slack(costs, *values) -> float:
     return TIE * max(float(np.abs(costs).sum()), *(abs(value) for value in values))
-
-
-# Laws of spaces that are small enough to be listed.
 
 
 MOST_LISTED = 20_000  # outputs that are listed

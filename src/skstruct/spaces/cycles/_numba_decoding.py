@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cycles of least cost, compiled: a table of subsets, small cuts, and local search.
 
-A cycle is cut open at its first place s. ``best[S, u]`` is the least cost of a path from s
-through all places of S that ends in u, a place of S; S is a set of places behind s, and bit
-b stands for place s + 1 + b. A place that must be visited is put first, so that s needs to
+A cycle is cut open at its first node s. ``best[S, u]`` is the least cost of a path from s
+through all nodes of S that ends in u, a node of S; S is a set of nodes behind s, and bit
+b stands for node s + 1 + b. A node that must be visited is put first, so that s needs to
 be tried no further.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from skstruct.solvers._numba_linear_ordering import set_sizes
 from skstruct.tolerances import OPEN_CAPACITY
 
 
@@ -41,8 +42,8 @@ def extend_paths(arc, m, largest, size, best):
 
 @nb.njit(cache=True, nogil=True)
 def close_paths(arc, m, must, smallest, largest, size, best):
-    """The cheapest cycle: its cost, its set of places and the last of them."""
-    least, places, last = np.inf, 0, -1
+    """The cheapest cycle: its cost, its set of nodes and the last of them."""
+    least, nodes, last = np.inf, 0, -1
     for S in range(1, 1 << m):
         if size[S] + 1 < smallest or size[S] + 1 > largest or (S & must) != must:
             continue
@@ -50,8 +51,8 @@ def close_paths(arc, m, must, smallest, largest, size, best):
             if (S >> u) & 1:
                 cost = best[S, u] + arc[1 + u, 0]
                 if cost < least:
-                    least, places, last = cost, S, u
-    return least, places, last
+                    least, nodes, last = cost, S, u
+    return least, nodes, last
 
 
 @nb.njit(cache=True, nogil=True)
@@ -76,42 +77,33 @@ def walk_back(arc, m, best, S, last, tour):
 
 
 @nb.njit(cache=True, nogil=True)
-def list_places(low, high, places):
-    """The places that may be visited, one that must be first; how many, and if there is one."""
+def list_nodes(low, high, nodes):
+    """The nodes that may be visited, one that must be first; how many, and if there is one."""
     count, first = 0, -1
     for v in range(len(high)):
         if high[v]:
             if low[v] and first < 0:
                 first = count
-            places[count] = v
+            nodes[count] = v
             count += 1
     if first > 0:
-        places[0], places[first] = places[first], places[0]
+        nodes[0], nodes[first] = nodes[first], nodes[0]
     return count, first >= 0
 
 
 @nb.njit(cache=True, nogil=True)
-def set_sizes(m):
-    """Number of members of every set of m places."""
-    size = np.zeros(1 << m, np.int64)
-    for S in range(1, 1 << m):
-        size[S] = size[S >> 1] + (S & 1)
-    return size
-
-
-@nb.njit(cache=True, nogil=True)
 def table_rows(costs, low, high, smallest, largest, most, tours):
-    """Fill the rows of ``tours`` (n, N), which hold -1, with the places of a best cycle.
+    """Fill the rows of ``tours`` (n, N), which hold -1, with the nodes of a best cycle.
 
-    Rows with more than ``most`` places that may be visited, or with no cycle, stay as they are.
+    Rows with more than ``most`` nodes that may be visited, or with no cycle, stay as they are.
     """
     n, N = tours.shape
-    places, tour = np.empty(N, np.int64), np.empty(N, np.int64)
+    nodes, tour = np.empty(N, np.int64), np.empty(N, np.int64)
     m_most = min(N, most) - 1
     size, best = set_sizes(m_most), np.empty((1 << m_most, m_most))
     arc = np.empty((m_most + 1, m_most + 1))
     for row in range(n):
-        count, anchored = list_places(low[row], high[row], places)
+        count, anchored = list_nodes(low[row], high[row], nodes)
         if count > most:
             continue
         record = np.inf
@@ -119,22 +111,22 @@ def table_rows(costs, low, high, smallest, largest, most, tours):
             m = count - 1 - s
             must = 0
             for b in range(m):
-                if low[row, places[s + 1 + b]]:
+                if low[row, nodes[s + 1 + b]]:
                     must |= 1 << b
             for u in range(m + 1):
                 for w in range(m + 1):
-                    arc[u, w] = costs[row, places[s + u], places[s + w]]
+                    arc[u, w] = costs[row, nodes[s + u], nodes[s + w]]
             extend_paths(arc, m, largest[row], size, best)
             cost, S, last = close_paths(arc, m, must, smallest[row], largest[row], size, best)
             if cost < record:
                 record = cost
                 length = walk_back(arc, m, best, S, last, tour)
-                tours[row, 0] = places[s]
+                tours[row, 0] = nodes[s]
                 for k in range(1, N):
-                    tours[row, k] = places[s + 1 + tour[k]] if k < length else -1
+                    tours[row, k] = nodes[s + 1 + tour[k]] if k < length else -1
 
 
-# Small cuts between one place and all others, by augmenting paths.
+# Small cuts between one node and all others, by augmenting paths.
 
 
 @nb.njit(cache=True, nogil=True)
@@ -161,7 +153,7 @@ def reach(room, source, sink, came_from, queue):
 def small_cuts(capacity, y, sink, slack):
     """Sets S, one for each row, with room below y[v] + y[sink] - 1 for some v in S.
 
-    ``capacity`` is symmetric; the sink is in no set. Places within a set that was found are
+    ``capacity`` is symmetric; the sink is in no set. Nodes within a set that was found are
     not tried as sources again.
     """
     N = len(capacity)
@@ -199,10 +191,10 @@ def small_cuts(capacity, y, sink, slack):
 
 # Moves that make a cycle cheaper: one at a time, always the best of all that there are.
 #
-# The cycle is held twice in a row, ``twice[p + k] = twice[p]``, so that a segment never wraps.
-# A segment begins at p = 1..k and has ``length`` places; ``there[p]`` and ``back[p]`` add up
+# The cycle is stored twice in a row, ``twice[p + k] = twice[p]``, so that a segment never wraps.
+# A segment begins at p = 1..k and has ``length`` nodes; ``there[p]`` and ``back[p]`` add up
 # the arcs from position 0 to p in the sense of travel and against it. Missing arcs have a
-# price of their own, so that all costs are finite.
+# cost of their own, so that all costs are finite.
 
 
 PUT, DROP, TURN, MOVE, MOVE_TURNED = 0, 1, 2, 3, 4
@@ -219,7 +211,7 @@ def tour_cost(arc, tour, k):
 
 @nb.njit(cache=True, nogil=True)
 def unroll(arc, low, tour, k, twice, there, back, needed):
-    """The cycle twice in a row with sums along it; ``needed[p]`` places to visit before p."""
+    """The cycle twice in a row with sums along it; ``needed[p]`` nodes to visit before p."""
     for p in range(2 * k):
         twice[p] = tour[p % k]
     there[0] = back[0] = 0.0
@@ -233,7 +225,7 @@ def unroll(arc, low, tour, k, twice, there, back, needed):
 
 @nb.njit(cache=True, nogil=True)
 def best_change(arc, outside, k, smallest, largest, swapped, twice, there, needed):
-    """The best of: place x in, in the stead of a segment of 0..swapped places; a segment out."""
+    """The best of: node x in, in the stead of a segment of 0..swapped nodes; a segment out."""
     record, kind, at, span, what = 0.0, -1, 0, 0, 0
     for p in range(1, k + 1):
         a = twice[p - 1]
@@ -256,7 +248,7 @@ def best_change(arc, outside, k, smallest, largest, swapped, twice, there, neede
 
 @nb.njit(cache=True, nogil=True)
 def best_reordering(arc, k, longest, twice, there, back):
-    """The best of: a segment turned round; one of up to ``longest`` places moved elsewhere."""
+    """The best of: a segment turned round; one of up to ``longest`` nodes moved elsewhere."""
     record, kind, at, span, what = 0.0, -1, 0, 0, 0
     for p in range(1, k + 1):
         a, first = twice[p - 1], twice[p]
@@ -341,7 +333,7 @@ def improve(arc, low, smallest, largest, swapped, longest, tour, k):
 
 @nb.njit(cache=True, nogil=True)
 def put_cheapest(arc, only, inside, tour, k):
-    """Insert, of the places outside (and in ``only``), the one that adds least; new length."""
+    """Insert, of the nodes outside (and in ``only``), the one that adds least; new length."""
     record, what, at = np.inf, -1, 0
     for x in range(len(arc)):
         if inside[x] or not only[x]:
@@ -362,7 +354,7 @@ def put_cheapest(arc, only, inside, tour, k):
 
 @nb.njit(cache=True, nogil=True)
 def drop_cheapest(arc, low, inside, tour, k):
-    """Take out, of the places that need no visit, the one that saves most; new length."""
+    """Take out, of the nodes that need no visit, the one that saves most; new length."""
     record, at = np.inf, -1
     for p in range(k):
         if low[tour[p]]:
@@ -394,7 +386,7 @@ def repair(arc, low, smallest, largest, tour, k):
             break
         k = new
     for _ in range(missing):
-        if k == largest:  # only with three places left of which some need no visit
+        if k == largest:  # only with three nodes left of which some need no visit
             k = drop_cheapest(arc, low, inside, tour, k)
         k = put_cheapest(arc, low, inside, tour, k)
     anywhere = np.ones(len(arc), np.bool_)
@@ -405,7 +397,7 @@ def repair(arc, low, smallest, largest, tour, k):
 
 @nb.njit(cache=True, nogil=True)
 def best_triangle(arc, through, tour):
-    """Write the cheapest cycle of three places through one of them."""
+    """Write the cheapest cycle of three nodes through one of them."""
     record = np.inf
     for u in range(len(arc)):
         for v in range(len(arc)):
@@ -420,7 +412,7 @@ def best_triangle(arc, through, tour):
 
 @nb.njit(cache=True, nogil=True)
 def shake(low, smallest, largest, draws, tour, k, shaken):
-    """A copy with two segments exchanged, a segment left out or places put in; its length."""
+    """A copy with two segments exchanged, a segment left out or nodes put in; its length."""
     N = len(low)
     start = int(draws[0] * k)
     for p in range(k):
@@ -456,7 +448,7 @@ def shake(low, smallest, largest, draws, tour, k, shaken):
 def settle(arc, low, smallest, largest, longest, full, tour, k):
     """Repair and improve a start; ``full`` lets it first grow and be ordered at full size.
 
-    A cycle of many places in bad order would lose most of them before the order gets better.
+    A cycle of many nodes in bad order would lose most of them before the order gets better.
     """
     k = repair(arc, low, largest if full else smallest, largest, tour, k)
     if full:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cycles as paths through states, and Markov chains among cycles, compiled.
 
-The state of block s, set S and last place u has the number base[s] + S m + u, with m places
-behind s: longer sets have larger numbers. State 0 is before the first place is chosen.
+The state of block s, set S and last node u has the number base[s] + S m + u, with m nodes
+behind s: longer sets have larger numbers. State 0 is before the first node is chosen.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ def list_steps(column, may, must, n_blocks, sizes, size_of, first, target, taken
     Parameters
     ----------
     column, may : arrays of shape (N, N)
-        Of the arcs between places: those that must be visited come first.
+        Of the arcs between nodes: those that must be visited come first.
     must : int
-        How many places must be visited.
+        How many nodes must be visited.
     n_blocks : int
-        Places that may be the first one; the others come behind it.
-    sizes : smallest and largest number of places
+        Nodes that may be the first one; the others come behind it.
+    sizes : smallest and largest number of nodes
     size_of : number of members of every set
     """
-    n_places = len(column)
+    n_nodes = len(column)
     n_states = len(first) - 1
     count, state = 0, 1
     base = 1
-    for s in range(n_blocks):  # steps of state 0: the first two places
-        m = n_places - 1 - s
+    for s in range(n_blocks):  # steps of state 0: the first two nodes
+        m = n_nodes - 1 - s
         for u in range(m):
             if may[s, s + 1 + u]:
                 if write:
@@ -44,8 +44,8 @@ def list_steps(column, may, must, n_blocks, sizes, size_of, first, target, taken
     first[1] = count
     base = 1
     for s in range(n_blocks):
-        m = n_places - 1 - s
-        needed = (1 << max(must - 1, 0)) - 1  # of the places behind s
+        m = n_nodes - 1 - s
+        needed = (1 << max(must - 1, 0)) - 1  # of the nodes behind s
         for S in range(1 << m):
             full = size_of[S] + 1
             for u in range(m):
@@ -70,24 +70,15 @@ def list_steps(column, may, must, n_blocks, sizes, size_of, first, target, taken
     return count
 
 
-@nb.njit(cache=True, nogil=True)
-def members(m):
-    """Number of members of every set of m places."""
-    size = np.zeros(1 << m, np.int64)
-    for S in range(1, 1 << m):
-        size[S] = size[S >> 1] + (S & 1)
-    return size
-
-
 # Chains among simple cycles.
 #
-# A state is [k, places...]: the first k places are the cycle in order of travel, the others are
-# not visited. Every proposal looks the same from each place of the cycle, so that it does not
+# A state is [k, nodes...]: the first k nodes are the cycle in order of travel, the others are
+# not visited. Every proposal looks the same from each node of the cycle, so that it does not
 # matter at which one, and without direction in which sense, the cycle is written down.
 
 
 TURN, SHIFT, REPLACE, RESIZE = 0, 1, 2, 3
-BUSY = 8  # proposals of each kind for one pause, without which three places never settle
+BUSY = 8  # proposals of each kind for one pause, without which three nodes never settle
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
@@ -104,7 +95,7 @@ def wrap(p, k):
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def turn_part(tour, k, score, column, sign, both_ways, beta, streams, c):
-    """Turn 2 to k - 1 places in a row round; the same again leads back."""
+    """Turn 2 to k - 1 nodes in a row round; the same again leads back."""
     p, length = below(streams, c, k), 2 + below(streams, c, k - 2)
     a, first = tour[wrap(p - 1, k)], tour[p]
     last, b = tour[wrap(p + length - 1, k)], tour[wrap(p + length, k)]
@@ -123,8 +114,8 @@ def turn_part(tour, k, score, column, sign, both_ways, beta, streams, c):
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
-def shift_place(tour, k, score, column, sign, beta, streams, c):
-    """Move a place to between two others, the k - 2 ways of which are alike; as likely back."""
+def shift_node(tour, k, score, column, sign, beta, streams, c):
+    """Move a node to between two others, the k - 2 ways of which are alike; as likely back."""
     p, steps = below(streams, c, k), 1 + below(streams, c, k - 2)
     a, x, b = tour[wrap(p - 1, k)], tour[p], tour[wrap(p + 1, k)]
     u, v = tour[wrap(p + steps, k)], tour[wrap(p + steps + 1, k)]
@@ -141,7 +132,7 @@ def shift_place(tour, k, score, column, sign, beta, streams, c):
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def replace_place(tour, k, must, score, column, sign, beta, streams, c):
-    """A place that is not visited takes the stead of one that is."""
+    """A node that is not visited takes the stead of one that is."""
     if k == len(tour):
         return 0
     p, q = below(streams, c, k), k + below(streams, c, len(tour) - k)
@@ -158,7 +149,7 @@ def replace_place(tour, k, must, score, column, sign, beta, streams, c):
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def resize(tour, k, sizes, must, score, column, sign, beta, streams, c):
-    """Any place goes out, or comes in at any of k gaps; the size after it.
+    """Any node goes out, or comes in at any of k gaps; the size after it.
 
     In at a gap has chance 1 / (m k), and out again 1 / m: the ratio k balances them.
     """
@@ -208,7 +199,7 @@ def walk_cycles(
             if kind == TURN:
                 done = turn_part(tour, k, score, column, sign, both_ways, warmth, streams, c)
             elif kind == SHIFT:
-                done = shift_place(tour, k, score, column, sign, warmth, streams, c)
+                done = shift_node(tour, k, score, column, sign, warmth, streams, c)
             elif kind == REPLACE:
                 done = replace_place(tour, k, must, score, column, sign, warmth, streams, c)
             else:

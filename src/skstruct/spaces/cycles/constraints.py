@@ -14,36 +14,33 @@ from skstruct.spaces.edge_sets.table import EdgeTable
 
 @dataclass(frozen=True, eq=False)
 class CycleLimits:
-    """Known edges, known places and a number of places, the same for all rows or per row."""
+    """Known edges, known nodes and a number of nodes, the same for all rows or per row."""
 
     low: np.ndarray  # bool, shape (1 or n, d): edges that must be used
     high: np.ndarray  # bool, shape (1 or n, d): edges that may be used
-    visited: np.ndarray  # bool, shape (1 or n, N): places that must be visited
-    open: np.ndarray  # bool, shape (1 or n, N): places that may be visited
-    smallest: np.ndarray  # int, shape (1 or n,): number of places
+    visited: np.ndarray  # bool, shape (1 or n, N): nodes that must be visited
+    open: np.ndarray  # bool, shape (1 or n, N): nodes that may be visited
+    smallest: np.ndarray  # int, shape (1 or n,): number of nodes
     largest: np.ndarray
 
     @classmethod
-    def none(cls, n_places: int, d: int) -> CycleLimits:
+    def none(cls, n_nodes: int, d: int) -> CycleLimits:
         return cls(
             np.zeros((1, d), bool), np.ones((1, d), bool),
-            np.zeros((1, n_places), bool), np.ones((1, n_places), bool),
-            np.array([SHORTEST]), np.array([n_places]),
+            np.zeros((1, n_nodes), bool), np.ones((1, n_nodes), bool),
+            np.array([SHORTEST]), np.array([n_nodes]),
         )  # fmt: skip
 
     def __deepcopy__(self, memo):
         return self
 
     def __repr__(self):
-        parts, n_places = [], self.open.shape[1]
-        for low, high, what in (
-            (self.visited, self.open, "places"),
-            (self.low, self.high, "edges"),
-        ):
+        parts, n_nodes = [], self.open.shape[1]
+        for low, high, what in ((self.visited, self.open, "nodes"), (self.low, self.high, "edges")):
             if low.any() or not high.all():
                 parts.append(f"{int(low.sum())} {what} known in, {int((~high).sum())} known out")
-        if (self.smallest > SHORTEST).any() or (self.largest < n_places).any():
-            parts.append(f"{self.smallest.min()} to {self.largest.max()} of {n_places} places")
+        if (self.smallest > SHORTEST).any() or (self.largest < n_nodes).any():
+            parts.append(f"{self.smallest.min()} to {self.largest.max()} of {n_nodes} nodes")
         return f"CycleLimits({'; '.join(parts) or 'none'})"
 
     @property
@@ -51,13 +48,13 @@ class CycleLimits:
         return bool(self.low.any() or not self.high.all())
 
     @property
-    def has_places(self) -> bool:
+    def has_nodes(self) -> bool:
         return bool(self.visited.any() or not self.open.all())
 
     @property
     def is_free(self) -> bool:
         sized = (self.smallest > SHORTEST).any() or (self.largest < self.open.shape[1]).any()
-        return not (sized or self.has_places or self.has_edges)
+        return not (sized or self.has_nodes or self.has_edges)
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -89,18 +86,18 @@ class CycleLimits:
     def allow(self, Z: np.ndarray) -> np.ndarray:
         """Which 0/1 rows meet the limits on edges and sizes; shape (n,)."""
         Z = np.asarray(Z).astype(bool)
-        size = Z.sum(axis=1)  # a cycle has as many edges as places
+        size = Z.sum(axis=1)  # a cycle has as many edges as nodes
         good = (size >= self.smallest) & (size <= self.largest)
         return good & ((self.low <= Z) & (self.high >= Z)).all(axis=1)
 
-    def allow_places(self, visited: np.ndarray) -> np.ndarray:
+    def allow_nodes(self, visited: np.ndarray) -> np.ndarray:
         """Which rows visit (n, N) what they must and nothing that they must not; shape (n,)."""
         return np.all((self.visited <= visited) & (self.open >= visited), axis=1)
 
     def arcs(self, table: EdgeTable) -> tuple[CycleLimits, np.ndarray, np.ndarray]:
         """The limits with what follows from known edges, and known edges as matrices.
 
-        Ends of an edge that must be used are visited; where the way out of a place or into
+        Ends of an edge that must be used are visited; where the way out of a node or into
         it is known, there is no other.
 
         Returns
@@ -111,7 +108,7 @@ class CycleLimits:
         must, may = _matrix(self.low, table), _matrix(self.high, table)
         out, into = must.any(axis=2, keepdims=True), must.any(axis=1, keepdims=True)
         visited = self.visited | out[:, :, 0] | into[:, 0]
-        if not table.directed:  # a place has two edges: others go when both are known
+        if not table.directed:  # a node has two edges: others go when both are known
             out = must.sum(axis=2, keepdims=True) > 1
             into = out.swapaxes(1, 2)
         may = may & (must | ~(out | into))
@@ -129,10 +126,10 @@ def _matrix(mask, table):
 
 
 def read_sizes(value, argument: str, used_by: str) -> np.ndarray | None:
-    """A number of places, or one for each row, as an array; None where none is given."""
+    """A number of nodes, or one for each row, as an array; None where none is given."""
     if value is None:
         return None
     values = [value] if np.ndim(value) == 0 else list(value)
     if not values:
-        raise ValueError(f"{used_by}: {argument} is a number of places, or one per row; got none.")
+        raise ValueError(f"{used_by}: {argument} is a number of nodes, or one per row; got none.")
     return np.array([check_size(size, argument, used_by) for size in values], dtype=np.int64)

@@ -23,9 +23,9 @@ from skstruct.spaces.cycles.search import (
     canonical,
     disjoint_cycles,
     patched,
-    price_tours,
     search_tour,
     shaken_tour,
+    tour_costs,
 )
 from skstruct.spaces.cycles.tours import tours_to_rows
 from skstruct.spaces.edge_sets.table import EdgeTable
@@ -43,7 +43,7 @@ def prove_tour(program: CycleProgram, tour: np.ndarray, bound: float):
     that is the best one; else each of them gives an inequality that it breaks.
     """
     problem, deadline = program.problem, time.monotonic() + SECONDS
-    value = problem.price(tour) if len(tour) else np.inf
+    value = problem.cost(tour) if len(tour) else np.inf
     for _ in range(MOST_PROGRAMS):
         left = deadline - time.monotonic()
         if left <= 0 or bound >= value - CYCLE_GAP:
@@ -56,8 +56,8 @@ def prove_tour(program: CycleProgram, tour: np.ndarray, bound: float):
         if answer.x is None:
             break
         for cycle in integral_cycles(program, answer.x):
-            if problem.allows(cycle) and problem.price(cycle) < value:
-                tour, value = cycle, problem.price(cycle)
+            if problem.allows(cycle) and problem.cost(cycle) < value:
+                tour, value = cycle, problem.cost(cycle)
         cuts = violated_cuts(problem, *program.weights(np.rint(answer.x)))
         if not cuts:
             break
@@ -82,9 +82,6 @@ def _integer_answer(program, seconds):
     )
 
 
-# One cheapest cycle through many places: search, relaxations, integer programs.
-
-
 def solve_problem(problem: Problem, prove: bool = False) -> tuple[np.ndarray, float]:
     """A cheap cycle (empty where none was found) and a lower bound on the cost of every one.
 
@@ -107,64 +104,61 @@ def _solve(problem, prove):
             return disjoint[0], bound
         cycles = [cycle for cycle in patched(problem.costs, disjoint) if len(cycle) > 2]
     tour = search_tour(problem, cycles)
-    if len(tour) and bound >= problem.price(tour) - CYCLE_GAP:
+    if len(tour) and bound >= problem.cost(tour) - CYCLE_GAP:
         return tour, bound
     program = CycleProgram(problem)
     rounds = cut_rounds(program, tour, bound)
     if len(rounds.tour) and not problem.low.any():
         rounds = anchored_rounds(program, rounds)
     tour, bound = rounds.tour, rounds.bound
-    if len(tour) and bound < problem.price(tour) - CYCLE_GAP:
+    if len(tour) and bound < problem.cost(tour) - CYCLE_GAP:
         tour = shaken_tour(problem, tour)
-    value = problem.price(tour) if len(tour) else np.inf
+    value = problem.cost(tour) if len(tour) else np.inf
     # Without a cycle at hand, whether there is one is a question that has to be answered.
     if (prove or not len(tour)) and bound < value - CYCLE_GAP:
         tour, bound = prove_tour(program, tour, bound)
     return tour, bound
 
 
-# Cheapest cycles through some of the places: exact when small, certified always.
-
-
-MOST_PLACES = 16  # for the table: 2**15 x 15 entries, 4 MB
+MOST_NODES = 16  # for the table: 2**15 x 15 entries, 4 MB
 
 
 def is_exact(N: int) -> bool:
     """Whether ``cheapest_cycles`` finds the best cycle without being asked to."""
-    return N <= MOST_PLACES
+    return N <= MOST_NODES
 
 
 def cheapest_cycles(costs, *, directed, low=None, high=None, smallest=3, largest=None, prove=False):
     r"""For every row a cycle of little cost, its cost, and a lower bound on the least cost.
 
-    A cycle visits three or more of the N places, each once, and costs the sum of its arcs,
+    A cycle visits three or more of the N nodes, each once, and costs the sum of its arcs,
 
     .. math:: c(v_1, v_2) + c(v_2, v_3) + \dots + c(v_k, v_1),
 
-    of any sign. Up to 16 places that may be visited the answer is the best, by dynamic
-    programming over sets of places. Above, a local search meets a bound: from an assignment
+    of any sign. Up to 16 nodes that may be visited the answer is the best, by dynamic
+    programming over sets of nodes. Above, a local search meets a bound: from an assignment
     with free self-loops (directed), then from a linear program with subtour inequalities.
-    Where ``costs`` are antisymmetric and neither places nor sizes are limited, the value is
+    Where ``costs`` are antisymmetric and neither nodes nor sizes are limited, the value is
     at most 0 and at most the bound divided by floor(N / 3).
 
     Parameters
     ----------
     costs : array of shape (n, N, N)
-        Costs of arcs from the first place to the second, symmetric unless ``directed``;
+        Costs of arcs from the first node to the second, symmetric unless ``directed``;
         ``np.inf`` where there is no arc. The diagonal is not read.
     directed : bool
         Whether a cycle and its reverse are two.
     low, high : bool arrays of shape (1 or n, N), default=None
-        Places that must, and that may, be visited; None for none and for all.
+        Nodes that must, and that may, be visited; None for none and for all.
     smallest, largest : int or int array of shape (n,)
-        Number of places of a cycle; never less than 3.
+        Number of nodes of a cycle; never less than 3.
     prove : bool, default=False
         Close gaps by integer programs with subtour inequalities, within limits.
 
     Returns
     -------
     tours : int array of shape (n, N)
-        Places in order of travel from the smallest number on, the second one smaller than
+        Nodes in order of travel from the smallest number on, the second one smaller than
         the last unless ``directed``; padded with -1.
     values : array of shape (n,)
         Infinite where there is no cycle.
@@ -185,11 +179,11 @@ def cheapest_cycles(costs, *, directed, low=None, high=None, smallest=3, largest
     >>> tours.tolist(), values.tolist(), bounds.tolist()
     ([[0, 2, 1, -1]], [-3.0], [-3.0])
     """
-    return _cheapest(costs, directed, low, high, smallest, largest, prove, MOST_PLACES)
+    return _cheapest(costs, directed, low, high, smallest, largest, prove, MOST_NODES)
 
 
-def _cheapest(costs, directed, low, high, smallest, largest, prove, most_places):
-    """As above, where rows of more than ``most_places`` places do without the table."""
+def _cheapest(costs, directed, low, high, smallest, largest, prove, most_nodes):
+    """As above, where rows of more than ``most_nodes`` nodes do without the table."""
     from skstruct.spaces.cycles._numba_decoding import table_rows
 
     costs = _checked_costs(costs, directed)
@@ -197,25 +191,25 @@ def _cheapest(costs, directed, low, high, smallest, largest, prove, most_places)
     low, high = _checked_mask(low, "low", False, n, N), _checked_mask(high, "high", True, n, N)
     smallest = np.maximum(_checked_sizes(smallest, "smallest", 3, n), 3)
     largest = np.minimum(_checked_sizes(largest, "largest", N, n), N)
-    n_places = high.sum(axis=1)
-    possible = np.maximum(smallest, low.sum(axis=1)) <= np.minimum(largest, n_places)
+    n_nodes = high.sum(axis=1)
+    possible = np.maximum(smallest, low.sum(axis=1)) <= np.minimum(largest, n_nodes)
     possible &= ~(low & ~high).any(axis=1)
     tours, bounds = np.full((n, N), -1, np.int64), np.full(n, np.inf)
-    few = np.flatnonzero(possible & (n_places <= most_places))
+    few = np.flatnonzero(possible & (n_nodes <= most_nodes))
     if len(few):
         found = np.full((len(few), N), -1, np.int64)
         limits = low[few], high[few], smallest[few], largest[few]
-        table_rows(costs[few], *limits, most_places, found)
+        table_rows(costs[few], *limits, most_nodes, found)
         tours[few] = found
-    many = np.flatnonzero(possible & (n_places > most_places))
+    many = np.flatnonzero(possible & (n_nodes > most_nodes))
     for row in many:
-        places = np.flatnonzero(high[row])
-        limits = low[row, places], int(smallest[row]), min(int(largest[row]), len(places))
-        problem = Problem(costs[row][np.ix_(places, places)], directed, *limits)
+        nodes = np.flatnonzero(high[row])
+        limits = low[row, nodes], int(smallest[row]), min(int(largest[row]), len(nodes))
+        problem = Problem(costs[row][np.ix_(nodes, nodes)], directed, *limits)
         tour, bounds[row] = solve_problem(problem, prove)
-        tours[row, : len(tour)] = places[tour]
+        tours[row, : len(tour)] = nodes[tour]
     tours = canonical(tours, directed)
-    values = price_tours(costs, tours)
+    values = tour_costs(costs, tours)
     bounds[few] = values[few]
     return tours, values, _closed(bounds, values, costs)
 
@@ -234,7 +228,7 @@ def _checked_costs(costs, directed):
     if costs.ndim != 3 or costs.shape[1] != costs.shape[2]:
         raise ValueError(f"Costs of arcs have shape (n, N, N); got shape {costs.shape}.")
     if costs.shape[1] < 3:
-        raise ValueError(f"A cycle needs three places or more; got {costs.shape[1]}.")
+        raise ValueError(f"A cycle needs three nodes or more; got {costs.shape[1]}.")
     N = costs.shape[1]
     costs[:, np.arange(N), np.arange(N)] = np.inf
     bad = np.argwhere(np.isnan(costs) | (costs == -np.inf))
@@ -270,11 +264,8 @@ def _checked_sizes(size, name, default, n):
     return np.ascontiguousarray(np.broadcast_to(size, (n,)).astype(np.int64))
 
 
-# The cheapest cycles within limits, the best one and the k best.
-
-
 def decides_exactly(limits: CycleLimits) -> bool:
-    """Whether so few places may be visited that the best cycle is found for sure."""
+    """Whether so few nodes may be visited that the best cycle is found for sure."""
     return is_exact(int(limits.open.sum(axis=1).max()))
 
 
@@ -287,17 +278,17 @@ class CycleProblem:
     cycle with all known edges costs less than any cycle without one of them.
     """
 
-    prices: np.ndarray  # as they came, shape: (n, N, N)
+    given_costs: np.ndarray  # as they came, shape: (n, N, N)
     arcs: np.ndarray  # as they are decoded, shape: (n, N, N)
     limits: CycleLimits
     table: EdgeTable
     bonus: np.ndarray  # how much cheaper every known edge is made, shape: (n,)
 
     @classmethod
-    def of(cls, prices: np.ndarray, limits: CycleLimits, table: EdgeTable) -> CycleProblem:
+    def of(cls, given_costs: np.ndarray, limits: CycleLimits, table: EdgeTable) -> CycleProblem:
         """The problem of costs of arcs (n, N, N) within limits."""
-        n, N, _ = prices.shape
-        arcs, bonus = prices, np.zeros(n)
+        n, N, _ = given_costs.shape
+        arcs, bonus = given_costs, np.zeros(n)
         if limits.has_edges:
             limits, must, may = limits.arcs(table)
             if not table.directed and must.any():
@@ -305,7 +296,7 @@ class CycleProblem:
                 bonus = np.where(largest > 0, 3 * N * largest, 1.0)
                 arcs = arcs - bonus[:, None, None] * must
             arcs = np.where(may, arcs, np.inf)
-        return cls(prices, arcs, limits, table, bonus)
+        return cls(given_costs, arcs, limits, table, bonus)
 
     def solve(self, rows=slice(None), allowed=None, directed=None, prove=False):
         """Tours, values and bounds of some rows.
@@ -313,7 +304,7 @@ class CycleProblem:
         Parameters
         ----------
         allowed : bool array of shape (m, N, N), default=None
-            Which place may follow each; a place that may follow itself may be left out.
+            Which node may follow each; a node that may follow itself may be left out.
         """
         arcs, limits = self.arcs[rows], self.limits.rows(rows)
         visited = limits.visited
@@ -333,7 +324,7 @@ class CycleProblem:
         if not self.limits.low.any():
             return Z, values, bounds
         met = (self.limits.low <= Z).all(axis=1)
-        values = np.where(met, price_tours(self.prices, tours), np.inf)
+        values = np.where(met, tour_costs(self.given_costs, tours), np.inf)
         if decides_exactly(self.limits):
             return Z, values, values
         bounds = bounds + (1 - SOLVER_GAP) * self.bonus * self.limits.low.sum(axis=1)
@@ -344,7 +335,7 @@ class CycleProblem:
     def k_best(self, k: int):
         """The k cheapest, as outputs (n, k', d) and whether they are any (n, k').
 
-        A cycle is the sequence of what follows each place. Where direction does not matter,
+        A cycle is the sequence of what follows each node. Where direction does not matter,
         every cycle is two such sequences of the same cost: among the first 2k are k cycles.
         """
         n, N, _ = self.arcs.shape
@@ -355,9 +346,9 @@ class CycleProblem:
 
         m = k if self.table.directed else 2 * k
         following, values = k_best_sequences(best_within, n, N, N, m)
-        row, rank, place = np.nonzero(following != np.arange(N))
+        row, rank, node = np.nonzero(following != np.arange(N))
         Z = np.zeros((*values.shape, len(self.table.edges)), np.int8)
-        Z[row, rank, self.table.column[place, following[row, rank, place]]] = 1
+        Z[row, rank, self.table.column[node, following[row, rank, node]]] = 1
         found = np.isfinite(values) & (self.limits.low[:, None] <= Z).all(axis=2)
         if not self.table.directed:
             found &= _first_of_each(Z)
@@ -365,7 +356,7 @@ class CycleProblem:
 
 
 def _followers(tours: np.ndarray) -> np.ndarray:
-    """For every place the one that follows, itself where it is left out; shape (n, N)."""
+    """For every node the one that follows, itself where it is left out; shape (n, N)."""
     following = np.tile(np.arange(tours.shape[1]), (len(tours), 1))
     row, step = np.nonzero(tours >= 0)
     after = np.where(step + 1 < (tours >= 0).sum(axis=1)[row], step + 1, 0)

@@ -26,42 +26,43 @@ from skstruct.spaces.cycles.tours import (
 from skstruct.spaces.edge_sets.distribution import PathGraph, PathLaw
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 
-MOST_PLACES = 15  # 1.5 million steps
+MOST_NODES = 15  # 1.5 million steps
 
 
 def cycle_paths(column, may, must, sizes, directed: bool) -> PathGraph | None:
-    r"""All cycles within limits; None where there are too many places.
+    r"""All cycles within limits; None where there are too many nodes.
 
-    A cycle begins at the first of its places, and a state is the set of places that were
+    A cycle begins at the first of its nodes, and a state is the set of nodes that were
     visited since with the last of them (Held and Karp): :math:`N^2 2^N` steps. Without
     direction every cycle is two paths.
 
     Parameters
     ----------
     column : int array of shape (N, N)
-        Column of the arc from the first place to the second; symmetric without direction.
+        Column of the arc from the first node to the second; symmetric without direction.
     may : bool array of shape (N, N)
-        Arcs that may be used, within places that may be visited.
+        Arcs that may be used, within nodes that may be visited.
     must : bool array of shape (N,)
-        Places that must be visited.
-    sizes : smallest and largest number of places, at least 3
+        Nodes that must be visited.
+    sizes : smallest and largest number of nodes, at least 3
     """
-    from skstruct.spaces.cycles._numba_distribution import list_steps, members
+    from skstruct.solvers._numba_linear_ordering import set_sizes
+    from skstruct.spaces.cycles._numba_distribution import list_steps
 
-    places = np.flatnonzero(may.any(axis=1) | must)
-    places = places[np.argsort(~must[places], kind="stable")]
-    n_places, n_columns = len(places), int(column.max()) + 1
-    sizes = max(sizes[0], 3), min(sizes[1], n_places)
-    if n_places > MOST_PLACES or sizes[0] > sizes[1]:
-        return None if n_places > MOST_PLACES else _no_path(n_columns)
-    within = np.ix_(places, places)
+    nodes = np.flatnonzero(may.any(axis=1) | must)
+    nodes = nodes[np.argsort(~must[nodes], kind="stable")]
+    n_nodes, n_columns = len(nodes), int(column.max()) + 1
+    sizes = max(sizes[0], 3), min(sizes[1], n_nodes)
+    if n_nodes > MOST_NODES or sizes[0] > sizes[1]:
+        return None if n_nodes > MOST_NODES else _no_path(n_columns)
+    within = np.ix_(nodes, nodes)
     n_must = int(must.sum())
-    n_blocks = 1 if n_must else n_places - 2
-    behind = n_places - 1 - np.arange(n_blocks)
+    n_blocks = 1 if n_must else n_nodes - 2
+    behind = n_nodes - 1 - np.arange(n_blocks)
     first = np.zeros(2 + int((behind << behind).sum()) + 1, np.int64)
     problem = (
         np.ascontiguousarray(column[within]), np.ascontiguousarray(may[within]), n_must, n_blocks,
-        sizes, members(n_places - 1), first,
+        sizes, set_sizes(n_nodes - 1), first,
     )  # fmt: skip
     nothing = np.zeros(0, np.int32)
     n_steps = list_steps(*problem, nothing, nothing, False)
@@ -98,26 +99,23 @@ class SignedLaw(Law):
         return self.law.sample(n, rng)
 
 
-# Local moves among simple cycles through some of the places.
-
-
 REORDERINGS, REPLACE, RESIZE = [0, 1], [2], [3]
 
 
 class TourMoves(Moves):
-    """Parts are turned round, places move along the cycle, come in, go out, or are replaced.
+    """Parts are turned round, nodes move along the cycle, come in, go out, or are replaced.
 
-    A state is the number k of places on the cycle and then all places that may be visited,
+    A state is the number k of nodes on the cycle and then all nodes that may be visited,
     those of the cycle first and in order of travel. Kinds of moves that limits rule out are
     not tried.
 
     Parameters
     ----------
-    places : int array
+    nodes : int array
         Those that may be visited, at least three.
     must : bool array of shape (N,)
         Those that must be.
-    sizes : smallest and largest number of places
+    sizes : smallest and largest number of nodes
     column : int array of shape (N, N)
         Which score an arc has.
     sign : array of shape (N, N)
@@ -128,11 +126,11 @@ class TourMoves(Moves):
         Canonical outputs to tours (n, N), padded with -1, and back.
     """
 
-    def __init__(self, places, must, sizes, column, sign, both_ways, tours_of, rows_of):
-        self.places, self.must = np.asarray(places, dtype=np.int64), must
+    def __init__(self, nodes, must, sizes, column, sign, both_ways, tours_of, rows_of):
+        self.nodes, self.must = np.asarray(nodes, dtype=np.int64), must
         self.column, self.sign = np.ascontiguousarray(column), np.ascontiguousarray(sign)
         self.both_ways, self.tours_of, self.rows_of = bool(both_ways), tours_of, rows_of
-        m = len(places)
+        m = len(nodes)
         self.sizes = max(int(sizes[0]), int(must.sum()), 3), min(int(sizes[1]), m)
         kinds = list(REORDERINGS)
         if self.sizes[0] < m and must.sum() < self.sizes[1]:
@@ -144,18 +142,18 @@ class TourMoves(Moves):
 
     def start(self, outputs):
         tours = self.tours_of(np.asarray(outputs))
-        n, n_places = tours.shape
-        # Places are sorted by when they are visited, the others behind.
-        when = np.tile(np.arange(n_places, 2 * n_places), (n, 1))
+        n, n_nodes = tours.shape
+        # Nodes are sorted by when they are visited, the others behind.
+        when = np.tile(np.arange(n_nodes, 2 * n_nodes), (n, 1))
         row, step = np.nonzero(tours >= 0)
         when[row, tours[row, step]] = step
-        order = np.argsort(when[:, self.places], axis=1)
+        order = np.argsort(when[:, self.nodes], axis=1)
         size = (tours >= 0).sum(axis=1)
-        return np.ascontiguousarray(np.column_stack([size, self.places[order]]))
+        return np.ascontiguousarray(np.column_stack([size, self.nodes[order]]))
 
     def outputs(self, states):
         tours = np.full((len(states), len(self.must)), -1, np.int64)
-        m = len(self.places)
+        m = len(self.nodes)
         tours[:, :m] = np.where(np.arange(m) < states[:, :1], states[:, 1:], -1)
         return self.rows_of(tours)
 
@@ -168,14 +166,11 @@ class TourMoves(Moves):
         return accepted
 
 
-# Cycles within limits under the uniform distribution: counts, moments, samples, lists.
-
-
 class UniformCycles(EdgeSetSpace):
     """Cycles within limits: how many there are, their moments, samples and the list.
 
-    Limits on places and sizes are counted in closed form, and so are moments as long as all
-    places are alike. Everything else comes from the list of all cycles, where that is short.
+    Limits on nodes and sizes are counted in closed form, and so are moments as long as all
+    nodes are alike. Everything else comes from the list of all cycles, where that is short.
     """
 
     @property
@@ -189,12 +184,12 @@ class UniformCycles(EdgeSetSpace):
 
     # ------------------------------------------------------------- counts
     def _by_size(self) -> list[int]:
-        """Directed cycles of 0, 1, 2, ... places, where edges are not limited."""
+        """Directed cycles of 0, 1, 2, ... nodes, where edges are not limited."""
         limits = self._one_row()
-        n_held = int(limits.visited.sum())
+        n_fixed = int(limits.visited.sum())
         if (limits.visited & ~limits.open).any():
             return [0]
-        counts = cycles_by_size(int(limits.open.sum()) - n_held, n_held)
+        counts = cycles_by_size(int(limits.open.sum()) - n_fixed, n_fixed)
         inside = range(int(limits.smallest[0]), int(limits.largest[0]) + 1)
         return [count if size in inside else 0 for size, count in enumerate(counts)]
 
@@ -205,9 +200,9 @@ class UniformCycles(EdgeSetSpace):
         return sum(self._by_size()) // (1 if self.directed else 2)
 
     def _counts(self) -> CycleCounts | None:
-        """Counts through arcs, where all places are alike."""
+        """Counts through arcs, where all nodes are alike."""
         limits = self._one_row()
-        if limits.has_edges or limits.has_places:
+        if limits.has_edges or limits.has_nodes:
             return None
         sizes = int(limits.smallest[0]), int(limits.largest[0])
         return CycleCounts.of(len(self.nodes_), *sizes)
@@ -224,7 +219,7 @@ class UniformCycles(EdgeSetSpace):
         return np.full(len(self.edges_), counts.mean(self.directed))
 
     def covariance(self):
-        """Covariance of psi over all cycles, by its eigenspaces where all places are alike."""
+        """Covariance of psi over all cycles, by its eigenspaces where all nodes are alike."""
         self._check_not_empty()
         counts = self._counts()
         if counts is None:
@@ -267,35 +262,24 @@ class UniformCycles(EdgeSetSpace):
         return tours_to_rows(sample_tours(n, rng, low, high, self._by_size()), self._table)
 
 
-# Laws of cycles through few places, and local moves among cycles through many.
-
-
 class LawfulCycles(UniformCycles):
-    """Cycles with scores: exact laws for up to 15 places, Markov chains for any number."""
+    """Cycles with scores: exact laws for up to 15 nodes, Markov chains for any number."""
+
+    _from_limits = ("_paths",)
 
     @cached_property
     def _paths(self) -> PathGraph | None:
-        """All cycles as paths; None where there are too many places."""
+        """All cycles as paths; None where there are too many nodes."""
         limits, must, may = self._one_row().arcs(self._table)
         if not self.directed and must.any():
             return None  # which of its two ways a known edge is used is in no state
         sizes = int(limits.smallest[0]), int(limits.largest[0])
         return cycle_paths(self._table.column, may[0], limits.visited[0], sizes, self.directed)
 
-    def _forget(self):
-        super()._forget()
-        self.__dict__.pop("_paths", None)
-
-    def _limited(self, limits):
-        narrowed = super()._limited(limits)
-        narrowed.__dict__.pop("_paths", None)
-        return narrowed
-
     def law(self, scores):
-        """Laws of cycles by sums over sets of places; scores of shape (n, d)."""
+        """Laws of cycles by sums over sets of nodes; scores of shape (n, d)."""
         d = len(self.edges_)
         scores = self._checked_scores(scores, d // 2 if self._signed else d)
-        self._check_rows(len(scores))
         if self.limits_.n_rows is not None or self._paths is None:
             return super().law(scores)
         law: PathLaw | SignedLaw
@@ -310,7 +294,7 @@ class LawfulCycles(UniformCycles):
         return law
 
     def moves(self):
-        """Parts are turned round or moved, and places come in and go out.
+        """Parts are turned round or moved, and nodes come in and go out.
 
         None where edges are known: such cycles need not be within reach of each other.
         """
@@ -318,10 +302,10 @@ class LawfulCycles(UniformCycles):
         if limits.n_rows is not None or limits.has_edges:
             return None
         self._check_not_empty()
-        n_places, table = len(self.nodes_), self._table
-        column, sign = table.column, np.ones((n_places, n_places))
+        n_nodes, table = len(self.nodes_), self._table
+        column, sign = table.column, np.ones((n_nodes, n_nodes))
         if self._signed:
-            u, v = np.triu_indices(n_places, 1)
+            u, v = np.triu_indices(n_nodes, 1)
             column = np.full_like(column, -1)
             column[u, v] = column[v, u] = np.arange(len(u))
             sign[v, u] = -1.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cycles as lists of places in order of travel, the way back to the first one implied."""
+"""Cycles as lists of nodes in order of travel, the way back to the first one implied."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ NUMBERS = (int, float, np.number, np.bool_)
 
 @dataclass(frozen=True)
 class TourForm:
-    """How lists of places were written: what ``write`` gives back."""
+    """How lists of nodes were written: what ``write`` gives back."""
 
     container: Any = list
     series: Any = None  # the name of a pandas Series, in a tuple of its own
 
     def write(self, Z: np.ndarray, table: EdgeTable, index=None):
-        """Indicator rows as lists of names, from the first place in the order of the nodes."""
+        """Indicator rows as lists of names, from the first node in the order of the nodes."""
         tours, _ = rows_to_tours(Z, table)
         rows = np.empty(len(Z), dtype=object)
         for i, tour in enumerate(tours):
-            rows[i] = self.container(table.nodes[place] for place in tour[tour >= 0])
+            rows[i] = self.container(table.nodes[node] for node in tour[tour >= 0])
         if self.series is not None:
             import pandas
 
@@ -38,11 +38,11 @@ class TourForm:
 
 
 def tour_rows(Y, nodes: tuple | None, used_by: str) -> tuple[list, TourForm] | None:
-    """The rows and the form of ``Y``, if these are lists of places; None if they are not.
+    """The rows and the form of ``Y``, if these are lists of nodes; None if they are not.
 
-    The first entry decides: the name of a place, or something else, such as an edge. Names
+    The first entry decides: the name of a node, or something else, such as an edge. Names
     that are pairs themselves are known as such only where ``nodes`` are given. Rows of nothing
-    but 0 and 1, or longer than there are places, are indicators.
+    but 0 and 1, or longer than there are nodes, are indicators.
     """
     if is_pandas(Y, "Series"):
         found = tour_rows(list(Y), nodes, used_by)
@@ -61,12 +61,12 @@ def tour_rows(Y, nodes: tuple | None, used_by: str) -> tuple[list, TourForm] | N
         return None
     if isinstance(first, (set, frozenset)):
         raise ValueError(
-            f"{used_by}: a set of places has no order of travel; give lists, or sets of edges."
+            f"{used_by}: a set of nodes has no order of travel; give lists, or sets of edges."
         )
     for i, row in enumerate(rows):
         if not isinstance(row, (list, tuple)):
             raise ValueError(
-                f"{used_by} expects a list of places in order of travel in each row; Y[{i}] is "
+                f"{used_by} expects a list of nodes in order of travel in each row; Y[{i}] is "
                 f"{row!r}."
             )
     return rows, TourForm(tuple if isinstance(first, tuple) else list)
@@ -92,52 +92,52 @@ def _are_indicators(rows, nodes) -> bool:
     return all(set(row) <= {0, 1} for row in rows)
 
 
-def learn_places(rows: list, used_by: str) -> tuple:
-    """Names of the places that occur, in order."""
+def learn_nodes(rows: list, used_by: str) -> tuple:
+    """Names of the nodes that occur, in order."""
     try:
         names = {plain_name(name) for row in rows for name in row}
     except TypeError as error:
-        raise ValueError(f"{used_by}: a place must be hashable ({error}).") from None
-    refuse_missing(rows, names, used_by, "a place")
+        raise ValueError(f"{used_by}: a node must be hashable ({error}).") from None
+    refuse_missing(rows, names, used_by, "a node")
     return sorted_names(names)
 
 
 def read_tours(rows: list, nodes: tuple, used_by: str) -> np.ndarray:
-    """Lists of names as tours of place numbers, padded with -1; shape (n, N)."""
-    number = {name: place for place, name in enumerate(nodes)}
+    """Lists of names as tours of node numbers, padded with -1; shape (n, N)."""
+    number = {name: node for node, name in enumerate(nodes)}
     tours = np.full((len(rows), len(nodes)), -1)
     for i, row in enumerate(rows):
-        places = [_place(name, number, i, used_by) for name in row]
-        _check_simple(places, nodes, i, used_by)
-        tours[i, : len(places)] = places
+        tour = [_node(name, number, i, used_by) for name in row]
+        _check_simple(tour, nodes, i, used_by)
+        tours[i, : len(tour)] = tour
     return tours
 
 
-def _place(name, number, i, used_by) -> int:
+def _node(name, number, i, used_by) -> int:
     try:
         return number[plain_name(name)]
     except (KeyError, TypeError):
         message = unknown_label(f"Y[{i}] holds", name, tuple(number), used_by)
-        raise ValueError(message.replace("the label", "the place")) from None
+        raise ValueError(message.replace("the label", "the node")) from None
 
 
-def _check_simple(places: list, nodes, i, used_by):
-    if len(places) > 1 and places[0] == places[-1]:
+def _check_simple(tour: list, nodes, i, used_by):
+    if len(tour) > 1 and tour[0] == tour[-1]:
         raise ValueError(
-            f"{used_by}: Y[{i}] ends at {nodes[places[0]]!r}, where it starts; the way back is "
-            "implied, leave the last place off."
+            f"{used_by}: Y[{i}] ends at {nodes[tour[0]]!r}, where it starts; the way back is "
+            "implied, leave the last node off."
         )
-    if len(set(places)) < len(places):
-        twice = next(place for k, place in enumerate(places) if place in places[:k])
+    if len(set(tour)) < len(tour):
+        twice = next(node for k, node in enumerate(tour) if node in tour[:k])
         raise ValueError(f"{used_by}: Y[{i}] visits {nodes[twice]!r} twice.")
-    if len(places) < SHORTEST:
+    if len(tour) < SHORTEST:
         raise ValueError(
-            f"{used_by}: Y[{i}] visits {len(places)} places; a cycle has at least {SHORTEST}."
+            f"{used_by}: Y[{i}] visits {len(tour)} nodes; a cycle has at least {SHORTEST}."
         )
 
 
 def why_not_a_cycle(row: np.ndarray, table: EdgeTable) -> str:
-    """What keeps a 0/1 row from being one cycle of at least three places; "" if nothing does."""
+    """What keeps a 0/1 row from being one cycle of at least three nodes; "" if nothing does."""
     tours, good = rows_to_tours(row[None], table)
     if good[0]:
         return ""
@@ -149,22 +149,22 @@ def why_not_a_cycle(row: np.ndarray, table: EdgeTable) -> str:
     if table.directed:
         odd = np.flatnonzero((out != into) | (out > 1))
         if len(odd):
-            place = odd[0]
+            node = odd[0]
             return (
-                f"comes to {nodes[place]!r} {_times(into[place])} and leaves it "
-                f"{_times(out[place])}; a cycle does both once"
+                f"comes to {nodes[node]!r} {_times(into[node])} and leaves it "
+                f"{_times(out[node])}; a cycle does both once"
             )
     else:
         odd = np.flatnonzero(~np.isin(out + into, (0, 2)))
         if len(odd):
-            place = odd[0]
+            node = odd[0]
             return (
-                f"has {_counted((out + into)[place])} at {nodes[place]!r}; a cycle has two at "
-                "every place that it visits"
+                f"has {_counted((out + into)[node])} at {nodes[node]!r}; a cycle has two at "
+                "every node that it visits"
             )
-    names = ", ".join(repr(nodes[place]) for place in tours[0] if place >= 0)
+    names = ", ".join(repr(nodes[node]) for node in tours[0] if node >= 0)
     if (tours[0] >= 0).sum() < SHORTEST:
-        return f"goes back and forth between {names}; a cycle has at least 3 places"
+        return f"goes back and forth between {names}; a cycle has at least 3 nodes"
     return f"is more than one cycle; one of them visits {names}"
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""Linear programs over arcs and nodes with subtour inequalities, added as they break.
 
-With x the arcs of a cycle and y its places, a set S with i in S and j outside obeys
+With x the arcs of a cycle and y its nodes, a set S with i in S and j outside obeys
 
 .. math:: x(\delta^+(S)) = y(S) - x(E(S)) \ge [\text{visits } S] + [\text{visits the rest}] - 1
     \ge y_i + y_j - 1,
 
 for edges without directions in the same form. Where every cycle has to visit S, because a
-place there must be visited or too few places are left outside, 1 takes the place of y_i.
+node there must be visited or too few nodes are left outside, 1 takes the place of y_i.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from skstruct.spaces.cycles.search import Problem, guided_start, improved_tour, 
 from skstruct.tolerances import CONNECTED_WEIGHT, CYCLE_GAP, INTEGRAL, REDUCED_COST_MARGIN
 
 VIOLATED = 1e-4  # by how much an inequality must be broken to be added
-WITNESSES = 2  # places on either side for which the inequality of a set is tried
+WITNESSES = 2  # nodes on either side for which the inequality of a set is tried
 LEVELS = (0.25, 0.5, 0.75)  # sets joined by arcs above these are looked at too
 
 
@@ -41,9 +41,9 @@ class Cut(NamedTuple):
 
 
 def cuts_of(problem: Problem, members: np.ndarray, y: np.ndarray) -> list[Cut]:
-    """Inequalities of a set (N,) of places at the point y, the strongest first.
+    """Inequalities of a set (N,) of nodes at the point y, the strongest first.
 
-    With one witness the next point would visit another place of the set in its stead.
+    With one witness the next point would visit another node of the set in its stead.
     """
     N = len(y)
     if 2 * members.sum() > N:  # the same inequality, of the smaller side
@@ -56,17 +56,17 @@ def cuts_of(problem: Problem, members: np.ndarray, y: np.ndarray) -> list[Cut]:
         return order[: min(WITNESSES, int(side.sum()))].tolist()
 
     inside, outside = witnesses(members), witnesses(~members)
-    places = tuple(np.flatnonzero(members).tolist())
-    cuts = [Cut(places, i, outside[0]) for i in inside]
-    return cuts + [Cut(places, inside[0], j) for j in outside[1:]]
+    nodes = tuple(np.flatnonzero(members).tolist())
+    cuts = [Cut(nodes, i, outside[0]) for i in inside]
+    return cuts + [Cut(nodes, inside[0], j) for j in outside[1:]]
 
 
 def violation(cut: Cut, weight: np.ndarray, y: np.ndarray) -> float:
-    """By how much a cut is broken; ``weight`` (N, N) is x of both arcs between two places."""
+    """By how much a cut is broken; ``weight`` (N, N) is x of both arcs between two nodes."""
     S = list(cut.members)
     left = weight[np.ix_(S, S)].sum() / 2 - y[S].sum()
-    for place in (cut.inside, cut.outside):
-        left += 0.0 if place is None else y[place]
+    for node in (cut.inside, cut.outside):
+        left += 0.0 if node is None else y[node]
     return float(left - cut.right)
 
 
@@ -88,7 +88,7 @@ def violated_cuts(problem: Problem, weight: np.ndarray, y: np.ndarray) -> list[C
 
 
 def _parts(weight, level):
-    """Sets of two or more places that arcs above a level join."""
+    """Sets of two or more nodes that arcs above a level join."""
     from scipy.sparse.csgraph import connected_components
 
     count, part = connected_components(weight > level, directed=False)
@@ -97,26 +97,26 @@ def _parts(weight, level):
 
 
 def _pairs(weight, y):
-    """Two places with more between them than one of them has."""
+    """Two nodes with more between them than one of them has."""
     u, v = np.nonzero(np.triu(weight, 1) > np.minimum.outer(y, y) + VIOLATED)
     sets = np.zeros((len(u), len(y)), bool)
     sets[np.arange(len(u)), u] = sets[np.arange(len(u)), v] = True
     return list(sets)
 
 
-# Cheapest cycles as a linear program over arcs and places, with subtour inequalities.
+# Cheapest cycles as a linear program over arcs and nodes, with subtour inequalities.
 #
-# Every place is left once and entered once where it is visited: x(out of v) = x(into v) = y_v,
+# Every node is left once and entered once where it is visited: x(out of v) = x(into v) = y_v,
 # or x(at v) = 2 y_v without directions. Arcs that no cycle cheaper than a known one can use,
 # as their reduced costs say, are left out as soon as that is known.
 
 
 PATIENCE = 3  # rounds with little gain before the rounds end
-ANCHORED_PATIENCE = 8  # the same where some place must be visited
+ANCHORED_PATIENCE = 8  # the same where some node must be visited
 
 
 class CycleProgram:
-    """The arcs and inequalities so far; columns are the arcs, then the places."""
+    """The arcs and inequalities so far; columns are the arcs, then the nodes."""
 
     def __init__(self, problem: Problem):
         self.problem = problem
@@ -149,11 +149,11 @@ class CycleProgram:
     def system(self):
         """A_eq, b_eq, A_ub, b_ub, low, high."""
         N, arcs = len(self.problem.costs), len(self.tails)
-        place, at, one = np.arange(N), np.arange(arcs), np.ones(arcs)
+        node, at, one = np.arange(N), np.arange(arcs), np.ones(arcs)
         shape = (N, arcs)
         away = sparse.csr_array((one, (self.tails, at)), shape=shape)
         into = sparse.csr_array((one, (self.heads, at)), shape=shape)
-        y = sparse.csr_array((np.ones(N), (place, place)), shape=(N, N))
+        y = sparse.csr_array((np.ones(N), (node, node)), shape=(N, N))
         if self.problem.directed:
             A_eq = sparse.block_array([[away, -y], [into, -y]], format="csr")
         else:
@@ -170,12 +170,12 @@ class CycleProgram:
         if self.cuts:
             member = np.array(self._rows)
             within = sparse.csr_array((member[:, self.tails] & member[:, self.heads]) * 1.0)
-            places = -member.astype(float)
-            for row, cut in zip(places, self.cuts):
+            nodes = -member.astype(float)
+            for row, cut in zip(nodes, self.cuts):
                 for v in (cut.inside, cut.outside):
                     if v is not None:
                         row[v] += 1.0
-            rows.append(sparse.hstack([within, sparse.csr_array(places)], format="csr"))
+            rows.append(sparse.hstack([within, sparse.csr_array(nodes)], format="csr"))
             right += [cut.right for cut in self.cuts]
         return sparse.vstack(rows, format="csr"), np.array(right)
 
@@ -183,24 +183,24 @@ class CycleProgram:
         """The best point, a proven bound on every cycle of the arcs, and reduced costs."""
         cost, system = self.cost, self.system()
         answer = solve_linear_program(cost, *system)
-        prices = answer.eq_prices[None], answer.ub_prices[None]
-        bound = weak_dual_bounds(cost[None], *system, *prices, answer.point[None])[0]
-        reduced = cost - system[0].T @ answer.eq_prices - system[2].T @ answer.ub_prices
+        duals = answer.eq_duals[None], answer.ub_duals[None]
+        bound = weak_dual_bounds(cost[None], *system, *duals, answer.point[None])[0]
+        reduced = cost - system[0].T @ answer.eq_duals - system[2].T @ answer.ub_duals
         return answer.point, float(bound), reduced
 
     def holds(self, tour: np.ndarray) -> bool:
         """Whether the arcs of a cycle are all in the program."""
         return len(tour) > 0 and self._on(tour).sum() == len(tour)
 
-    def visiting(self, place: int) -> CycleProgram:
-        """A copy for the cycles that visit a place."""
+    def visiting(self, node: int) -> CycleProgram:
+        """A copy for the cycles that visit a node."""
         low = self.problem.low.copy()
-        low[place] = True
+        low[node] = True
         return self._copy(replace(self.problem, low=low), np.zeros(len(self.tails), bool))
 
-    def avoiding(self, place: int) -> CycleProgram:
+    def avoiding(self, node: int) -> CycleProgram:
         """A copy for the cycles that do not."""
-        return self._copy(self.problem, (self.tails == place) | (self.heads == place))
+        return self._copy(self.problem, (self.tails == node) | (self.heads == node))
 
     def _copy(self, problem, left_out):
         other = CycleProgram(problem)
@@ -216,15 +216,15 @@ class CycleProgram:
         N = len(self.problem.costs)
         return np.isin(self.tails * N + self.heads, ends[:, 0] * N + ends[:, 1])
 
-    def leave_out(self, dear: np.ndarray) -> None:
+    def leave_out(self, expensive: np.ndarray) -> None:
         """Leave out arcs, (arcs,) of bool."""
-        self.tails, self.heads = self.tails[~dear], self.heads[~dear]
+        self.tails, self.heads = self.tails[~expensive], self.heads[~expensive]
 
     def too_dear(self, bound: float, reduced: np.ndarray, tour: np.ndarray) -> np.ndarray:
         """Arcs whose cycles all cost as much as ``tour``, or more; those of the tour are kept."""
-        value = self.problem.price(tour)
-        dear = bound + reduced[: len(self.tails)] > value + REDUCED_COST_MARGIN * len(tour)
-        return dear & ~self._on(tour)
+        value = self.problem.cost(tour)
+        expensive = bound + reduced[: len(self.tails)] > value + REDUCED_COST_MARGIN * len(tour)
+        return expensive & ~self._on(tour)
 
     def weights(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """x of the arcs, (N, N) and symmetric without directions, and y, (N,)."""
@@ -234,20 +234,17 @@ class CycleProgram:
         return (weight if self.problem.directed else weight + weight.T), point[arcs:]
 
 
-# Rounds of the linear program, each with the subtour inequalities that the last one broke.
-
-
 MOST_ROUNDS = 60
-MOST_ANCHORS = 8  # places that cycles must visit or avoid, one after the other
+MOST_ANCHORS = 8  # nodes that cycles must visit or avoid, one after the other
 LEAST_PROGRESS = 0.02  # of the gap
 
 
 class Rounds(NamedTuple):
     """What some rounds came to."""
 
-    tour: np.ndarray  # a cycle no dearer than the one at the beginning
+    tour: np.ndarray  # a cycle no more expensive than the one at the beginning
     bound: float  # on the cost of every cycle
-    y: np.ndarray  # shape: (N,), how much the last point visits places
+    y: np.ndarray  # shape: (N,), how much the last point visits nodes
     complete: bool  # whether no inequality was broken in the end
 
 
@@ -270,7 +267,7 @@ def cut_rounds(program: CycleProgram, tour: np.ndarray, bound: float = -np.inf) 
         bound = max(bound, min(lower, value))
         for found in (integral_tour(program, point), guided_tour(program, point)):
             if _value(problem, found) < value:
-                tour, value = found, problem.price(found)
+                tour, value = found, problem.cost(found)
         weight, y = program.weights(point)
         if bound >= value - CYCLE_GAP or not patience:
             break
@@ -284,29 +281,29 @@ def cut_rounds(program: CycleProgram, tour: np.ndarray, bound: float = -np.inf) 
 
 
 def anchored_rounds(program: CycleProgram, rounds: Rounds) -> Rounds:
-    """A better bound where no place must be visited and the rounds so far left a gap.
+    """A better bound where no node must be visited and the rounds so far left a gap.
 
     Then the inequalities are weak: half of a cycle here and half of one there may do. Cycles
-    that visit a certain place have strong ones; those that avoid it go on with another place.
+    that visit a certain node have strong ones; those that avoid it go on with another node.
     """
     problem = program.problem
-    visiting = np.inf  # no cycle that visits a place tried so far costs less
+    visiting = np.inf  # no cycle that visits a node tried so far costs less
     for _ in range(MOST_ANCHORS):
-        place = int(rounds.y.argmax())
-        settled = rounds.complete and rounds.y[place] > 1 - INTEGRAL  # nothing to gain
+        node = int(rounds.y.argmax())
+        settled = rounds.complete and rounds.y[node] > 1 - INTEGRAL  # nothing to gain
         value = _value(problem, rounds.tour)
         if settled or rounds.bound >= min(visiting, value - CYCLE_GAP):
             break
-        with_it = cut_rounds(program.visiting(place), rounds.tour, rounds.bound)
+        with_it = cut_rounds(program.visiting(node), rounds.tour, rounds.bound)
         visiting = min(visiting, with_it.bound)
-        program = program.avoiding(place)
+        program = program.avoiding(node)
         rounds = cut_rounds(program, with_it.tour, rounds.bound)
     bound = min(visiting, rounds.bound, _value(problem, rounds.tour))
     return rounds._replace(bound=bound)
 
 
 def _value(problem, tour):
-    return problem.price(tour) if len(tour) else np.inf
+    return problem.cost(tour) if len(tour) else np.inf
 
 
 def guided_tour(program: CycleProgram, point: np.ndarray) -> np.ndarray:
@@ -335,19 +332,19 @@ def integral_cycles(program: CycleProgram, point: np.ndarray) -> list[np.ndarray
 
 
 def _undirected_cycles(tails, heads, N):
-    """Cycles of edges that meet every place twice or not at all."""
+    """Cycles of edges that meet every node twice or not at all."""
     near: list[list[int]] = [[] for _ in range(N)]
     for u, v in zip(tails.tolist(), heads.tolist()):
         near[u].append(v)
         near[v].append(u)
     cycles, seen = [], np.zeros(N, bool)
     for start in range(N):
-        cycle, place = [], start
-        while near[place] and not seen[place]:
-            seen[place] = True
-            cycle.append(place)
-            ahead = [v for v in near[place] if not seen[v]]
-            place = ahead[0] if ahead else place
+        cycle, node = [], start
+        while near[node] and not seen[node]:
+            seen[node] = True
+            cycle.append(node)
+            ahead = [v for v in near[node] if not seen[v]]
+            node = ahead[0] if ahead else node
         if cycle:
             cycles.append(np.array(cycle))
     return cycles

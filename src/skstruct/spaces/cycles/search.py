@@ -12,26 +12,26 @@ from skstruct.solvers.assignment import cheapest_assignments
 
 @dataclass(frozen=True)
 class Problem:
-    """Costs of arcs and what a cycle must obey, all places being allowed."""
+    """Costs of arcs and what a cycle must obey, all nodes being allowed."""
 
     costs: np.ndarray  # shape: (N, N), inf where there is no arc and on the diagonal
     directed: bool
-    low: np.ndarray  # shape: (N,), places that must be visited
+    low: np.ndarray  # shape: (N,), nodes that must be visited
     smallest: int  # 3 <= smallest <= largest <= N
     largest: int
 
-    def price(self, tour: np.ndarray) -> float:
-        """Cost of a cycle of places in order of travel."""
+    def cost(self, tour: np.ndarray) -> float:
+        """Cost of a cycle of nodes in order of travel."""
         return float(self.costs[tour, np.roll(tour, -1)].sum())
 
     def allows(self, tour: np.ndarray) -> bool:
-        """Whether the sizes and the places to visit are met, and all arcs are there."""
+        """Whether the sizes and the nodes to visit are met, and all arcs are there."""
         sized = self.smallest <= len(tour) <= self.largest
-        return sized and self.low[tour].sum() == self.low.sum() and self.price(tour) < np.inf
+        return sized and self.low[tour].sum() == self.low.sum() and self.cost(tour) < np.inf
 
 
 def canonical(tours: np.ndarray, directed: bool) -> np.ndarray:
-    """Cycles (n, N), padded with -1, from their smallest place on and in the canonical sense."""
+    """Cycles (n, N), padded with -1, from their smallest node on and in the canonical sense."""
     n, N = tours.shape
     length = np.maximum((tours >= 0).sum(axis=1), 1)[:, None]
     first = np.where(tours >= 0, tours, N).argmin(axis=1)[:, None]
@@ -45,7 +45,7 @@ def canonical(tours: np.ndarray, directed: bool) -> np.ndarray:
     return np.where(at < length, turned, -1)
 
 
-def price_tours(costs: np.ndarray, tours: np.ndarray) -> np.ndarray:
+def tour_costs(costs: np.ndarray, tours: np.ndarray) -> np.ndarray:
     """Costs of cycles (n, N), padded with -1; infinite for a row that has none."""
     n, N = tours.shape
     length = (tours >= 0).sum(axis=1)[:, None]
@@ -56,21 +56,18 @@ def price_tours(costs: np.ndarray, tours: np.ndarray) -> np.ndarray:
     return np.where(length[:, 0] > 0, values, np.inf)
 
 
-# Starts for the search of a cheap cycle, and the cycles of an assignment.
-
-
 TRIANGLES = 4  # that are starts, as they are and grown to full size
 SHAKES = 50  # times that the best cycle is disturbed and improved again, before a relaxation
 MORE_SHAKES = 30000  # divided by N: the same where a relaxation has left a gap
-SEGMENT = 3  # places that move together; with more no answers were better
+SEGMENT = 3  # nodes that move together; with more no answers were better
 GUIDANCE = 10.0  # what an arc of weight 1 is worth, in largest costs
 
 
 def disjoint_cycles(problem: Problem) -> tuple[list[np.ndarray], float]:
-    """Cycles of two or more places that together cost least, and that cost: a lower bound.
+    """Cycles of two or more nodes that together cost least, and that cost: a lower bound.
 
-    An assignment of a next place to each place; those that need no visit may stay where they
-    are at no cost. A cycle with all other places staying is one such assignment.
+    An assignment of a next node to each node; those that need no visit may stay where they
+    are at no cost. A cycle with all other nodes staying is one such assignment.
     """
     costs = problem.costs.copy()
     np.fill_diagonal(costs, np.where(problem.low, np.inf, 0.0))
@@ -80,7 +77,7 @@ def disjoint_cycles(problem: Problem) -> tuple[list[np.ndarray], float]:
 
 
 def split_cycles(following: np.ndarray) -> list[np.ndarray]:
-    """The cycles of a permutation that have two or more places."""
+    """The cycles of a permutation that have two or more nodes."""
     cycles, seen = [], np.zeros(len(following), bool)
     for start in np.flatnonzero(following != np.arange(len(following))):
         cycle = []
@@ -126,18 +123,18 @@ def search_tour(problem: Problem, cycles=()) -> np.ndarray:
     from skstruct.spaces.cycles._numba_decoding import best_triangle
 
     N = len(problem.costs)
-    arc = priced_out(problem.costs)
+    arc = with_penalties(problem.costs)
     rng = np.random.default_rng(N)
     triangles = np.empty((N, 3), np.int64)
-    prices = [best_triangle(arc, place, triangles[place]) for place in range(N)]
-    chosen = triangles[[np.argmin(prices), *rng.permutation(N)[: TRIANGLES - 1]]]
+    values = [best_triangle(arc, node, triangles[node]) for node in range(N)]
+    chosen = triangles[[np.argmin(values), *rng.permutation(N)[: TRIANGLES - 1]]]
     starts = [*cycles, *chosen, *chosen]
     full = np.arange(len(starts)) >= len(starts) - len(chosen)
     return improved_tour(problem, starts, full, rng.random((SHAKES, 6)))
 
 
 def shaken_tour(problem: Problem, tour: np.ndarray) -> np.ndarray:
-    """A cycle no dearer than ``tour``, disturbed and improved many times."""
+    """A cycle no more expensive than ``tour``, disturbed and improved many times."""
     N = len(problem.costs)
     draws = np.random.default_rng(N).random((MORE_SHAKES // N, 6))
     return improved_tour(problem, [tour], np.zeros(1, bool), draws)
@@ -153,33 +150,33 @@ def improved_tour(problem: Problem, starts, full, draws=None) -> np.ndarray:
         row[: len(start)] = start
     limits = problem.low, problem.smallest, problem.largest
     draws, kept = np.empty((0, 6)) if draws is None else draws, np.empty(N, np.int64)
-    arc = priced_out(problem.costs)
+    arc = with_penalties(problem.costs)
     length, _ = search(arc, *limits, SEGMENT, padded, full, draws, kept)
     tour = kept[:length]
     return tour if problem.allows(tour) else np.empty(0, np.int64)
 
 
 def guided_start(problem: Problem, weight: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """A walk through the places of y above 1/2, each time along the arc of greatest weight.
+    """A walk through the nodes of y above 1/2, each time along the arc of greatest weight.
 
     ``weight`` is (N, N) and within [0, 1]; among arcs of about the same weight the cheapest.
     """
     inside = (y > 0.5) | problem.low
     inside[np.argsort(-y, kind="stable")[:3]] = True
-    arc = priced_out(problem.costs)
+    arc = with_penalties(problem.costs)
     appeal = GUIDANCE * np.abs(problem.costs[np.isfinite(problem.costs)]).max() * weight - arc
     appeal[:, ~inside] = -np.inf
-    place = int(y.argmax())
-    walk = [place]
+    node = int(y.argmax())
+    walk = [node]
     for _ in range(inside.sum() - 1):
-        appeal[:, place] = -np.inf
-        place = int(appeal[place].argmax())
-        walk.append(place)
+        appeal[:, node] = -np.inf
+        node = int(appeal[node].argmax())
+        walk.append(node)
     return np.array(walk)
 
 
-def priced_out(costs: np.ndarray) -> np.ndarray:
-    """Costs where one missing arc is dearer than any difference of cycles without."""
+def with_penalties(costs: np.ndarray) -> np.ndarray:
+    """Costs where one missing arc is more expensive than any difference of cycles without."""
     there = np.isfinite(costs)
     most = np.abs(costs[there]).max(initial=0.0)
     return np.where(there, costs, 2 * len(costs) * most if most else 1.0)

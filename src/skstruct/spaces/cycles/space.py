@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simple cycles through some of N places: tours, round trips, routes."""
+"""Simple cycles through some of N nodes: tours, round trips, routes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from skstruct._arrays.checks import check_costs
 from skstruct.exceptions import UndecidableError
 from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_k, decoded_or_infeasible
-from skstruct.spaces.constraints import check_feasible, check_n_rows, label_mask
+from skstruct.spaces.constraints import check_feasible, label_mask
 from skstruct.spaces.cycles.constraints import CycleLimits, read_sizes
 from skstruct.spaces.cycles.decoding import CycleProblem, decides_exactly
 from skstruct.spaces.cycles.distribution import LawfulCycles
-from skstruct.spaces.cycles.formats import learn_places, read_tours, tour_rows, why_not_a_cycle
+from skstruct.spaces.cycles.formats import learn_nodes, read_tours, tour_rows, why_not_a_cycle
 from skstruct.spaces.cycles.tours import SHORTEST, arc_columns, rows_to_tours, tours_to_rows
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges
 
@@ -22,12 +22,12 @@ EMBEDDINGS = ("signed pairs", "indicators")
 
 
 class Cycles(LawfulCycles):
-    r"""Simple cycles through at least three of N places.
+    r"""Simple cycles through at least three of N nodes.
 
-    Outputs are lists of places in order of travel, the way back to the first one implied;
+    Outputs are lists of nodes in order of travel, the way back to the first one implied;
     or sets of edges, networkx graphs, 0/1 arrays (n, d), adjacency arrays (n, N, N). The form
-    that came in comes out; lists start at the place that is first in ``nodes_``. Without
-    direction a cycle and its reverse are the same. Where places are pairs themselves, such as
+    that came in comes out; lists start at the node that is first in ``nodes_``. Without
+    direction a cycle and its reverse are the same. Where nodes are pairs themselves, such as
     squares of a board, give ``nodes``: a list of pairs is read as one of edges otherwise.
 
     Canonical outputs are int8 (n, d): 0/1 over the arcs (u, v), row by row, or over the edges
@@ -37,17 +37,17 @@ class Cycles(LawfulCycles):
     Parameters
     ----------
     nodes : sequence of names, int or networkx graph, default=None
-        The places; learned from ``Y`` when None.
+        The nodes; learned from ``Y`` when None.
     directed : bool, default=True
     embedding : "signed pairs" or "indicators", default=None
         :math:`\psi(z)`. "indicators" are the 0/1 numbers themselves. "signed pairs", for
         directed cycles only and their default, have one number for each pair u < v: 1 where
         the cycle goes from u to v, -1 where it goes from v to u. These see directions only,
-        not *which* places are visited: what goes into a place goes out of it, so that a cost
+        not *which* nodes are visited: what goes into a node goes out of it, so that a cost
         :math:`p_u - p_v` of going from u to v is zero for every cycle. Use "indicators" where
-        places or arcs have a worth of their own.
+        nodes or arcs have a worth of their own.
     prove : bool, default=False
-        With more than 16 places the answer may have a gap to its bound: close it by integer
+        With more than 16 nodes the answer may have a gap to its bound: close it by integer
         programs, in up to two minutes a row. The bounds say where that did not suffice.
     limits : CycleLimits, default=None
         What ``restrict`` sets.
@@ -164,10 +164,8 @@ class Cycles(LawfulCycles):
     # ------------------------------------------------------------- the user's form
     def _possible_edges(self, nodes):
         if len(nodes) < SHORTEST:
-            hint = "" if self.nodes is not None else " If places are pairs themselves, give nodes."
-            raise ValueError(
-                f"Cycles: a cycle has at least 3 places; there are {len(nodes)}.{hint}"
-            )
+            hint = "" if self.nodes is not None else " If nodes are pairs themselves, give nodes."
+            raise ValueError(f"Cycles: a cycle has at least 3 nodes; there are {len(nodes)}.{hint}")
         return super()._possible_edges(nodes)
 
     def _read_graphs(self, Y, nodes):
@@ -178,14 +176,14 @@ class Cycles(LawfulCycles):
             return super()._read_graphs(Y, nodes)
         rows, form = found
         if nodes is None:
-            nodes = learn_places(rows, "Cycles")
+            nodes = learn_nodes(rows, "Cycles")
             table = EdgeTable(nodes, self._possible_edges(nodes), self.directed)
         else:
             table = self._table
         return tours_to_rows(read_tours(rows, nodes, "Cycles"), table), nodes, form
 
     def tours(self, Z) -> np.ndarray:
-        """Places in order of travel, as positions in ``nodes_``, padded with -1; (n, N)."""
+        """Nodes in order of travel, as positions in ``nodes_``, padded with -1; (n, N)."""
         return rows_to_tours(np.asarray(Z), self._table)[0]
 
     # ------------------------------------------------------------- members
@@ -204,7 +202,7 @@ class Cycles(LawfulCycles):
         if self.limits.low.shape[1] != d:
             raise ValueError(
                 f"Cycles was restricted for {self.limits.low.shape[1]} edges between "
-                f"{self.limits.open.shape[1]} places; there are {d} between {N}."
+                f"{self.limits.open.shape[1]} nodes; there are {d} between {N}."
             )
         return self.limits
 
@@ -214,7 +212,7 @@ class Cycles(LawfulCycles):
         row, column = np.nonzero(np.asarray(Z))
         visited = np.zeros((len(inside), len(self.nodes_)), bool)
         visited[row[:, None], self.edges_[column]] = True
-        return inside & self.limits_.allow_places(visited)
+        return inside & self.limits_.allow_nodes(visited)
 
     def restrict(
         self,
@@ -230,10 +228,10 @@ class Cycles(LawfulCycles):
 
         Parameters
         ----------
-        include, exclude : names of places, the same for all rows or a collection per row
-            Places to visit and places to avoid; also 0/1 arrays of shape (n, N).
+        include, exclude : names of nodes, the same for all rows or a collection per row
+            Nodes to visit and nodes to avoid; also 0/1 arrays of shape (n, N).
         min_size, max_size : int, or one per row
-            Limits on the number of places.
+            Limits on the number of nodes.
         include_edges, exclude_edges : pairs of names, for all rows or a collection per row
             Arcs (edges, without direction) that are used and that are not; also networkx
             graphs, or 0/1 arrays of shape (n, d).
@@ -266,8 +264,7 @@ class Cycles(LawfulCycles):
 
     def _problem(self, costs) -> tuple[np.ndarray, CycleProblem]:
         d = len(self.edges_)
-        costs = check_costs(costs, d // 2 if self._signed else d, used_by="Cycles")
-        check_n_rows(self.limits_, len(costs), "Cycles")
+        costs = self._checked_costs(costs, d // 2 if self._signed else d)
         arcs = np.zeros((len(costs), len(self.nodes_), len(self.nodes_)))
         u, v = np.triu_indices(len(self.nodes_), 1) if self._signed else self.edges_.T
         arcs[:, u, v] = costs
@@ -292,7 +289,7 @@ class Cycles(LawfulCycles):
         k = check_k(k, "Cycles")
         if not decides_exactly(self.limits_):
             raise ValueError(
-                f"Cycles: the k best are known for up to 16 places; there are {len(self.nodes_)}."
+                f"Cycles: the k best are known for up to 16 nodes; there are {len(self.nodes_)}."
             )
         costs, problem = self._problem(costs)
         Z, found = problem.k_best(k)

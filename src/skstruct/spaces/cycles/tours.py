@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""Tours, nodes in order of travel: counts, lists, samples, and their 0/1 rows over arcs.
 
-A directed cycle of i places is an order of them up to rotation, so that N places have
+A directed cycle of i nodes is an order of them up to rotation, so that N nodes have
 :math:`\binom{N}{i}(i-1)!` of them; an arc glues its two ends together, which leaves
 :math:`\binom{N-2}{i-2}(i-2)!` that use it, and so on. All counts are exact integers, all
 moments ratios of them.
@@ -18,43 +18,43 @@ from skstruct.exceptions import UndecidableError
 from skstruct.spaces.common.covariances import Covariance, PairScheme
 from skstruct.spaces.edge_sets.table import EdgeTable
 
-SHORTEST = 3  # places of a cycle: two arcs back and forth are none
+SHORTEST = 3  # nodes of a cycle: two arcs back and forth are none
 
 
-def cycles_by_size(n_free: int, n_held: int = 0) -> list[int]:
-    """Directed cycles of 0, 1, 2, ... places that visit all ``n_held`` and some of ``n_free``.
+def cycles_by_size(n_free: int, n_fixed: int = 0) -> list[int]:
+    """Directed cycles of 0, 1, 2, ... nodes that visit all ``n_fixed`` and some of ``n_free``.
 
     Examples
     --------
     >>> cycles_by_size(4)
     [0, 0, 0, 8, 6]
     """
-    sizes = range(n_free + n_held + 1)
+    sizes = range(n_free + n_fixed + 1)
     return [
-        comb(n_free, i - n_held) * factorial(i - 1) if i >= max(SHORTEST, n_held) else 0
+        comb(n_free, i - n_fixed) * factorial(i - 1) if i >= max(SHORTEST, n_fixed) else 0
         for i in sizes
     ]
 
 
 @dataclass(frozen=True)
 class CycleCounts:
-    """Directed cycles of some sizes on n places: all, and those that use given arcs.
+    """Directed cycles of some sizes on n nodes: all, and those that use given arcs.
 
     Examples
     --------
     >>> CycleCounts.of(4)
-    CycleCounts(n_places=4, total=14, through=4, consecutive=2, disjoint=1)
+    CycleCounts(n_nodes=4, total=14, through=4, consecutive=2, disjoint=1)
     """
 
-    n_places: int
+    n_nodes: int
     total: int
     through: int  # that use one arc, P
     consecutive: int  # that use u -> v -> w, a; P = (n - 2) a, as something must follow v
-    disjoint: int  # that use two arcs without a common place, b
+    disjoint: int  # that use two arcs without a common node, b
 
     @classmethod
     def of(cls, n: int, smallest: int = SHORTEST, largest: int | None = None) -> CycleCounts:
-        """Counts of the cycles of smallest..largest places."""
+        """Counts of the cycles of smallest..largest nodes."""
         largest = n if largest is None else min(n, largest)
         sizes = range(max(SHORTEST, smallest), largest + 1)
         return cls(
@@ -62,7 +62,7 @@ class CycleCounts:
             sum(perm(n, i) // i for i in sizes),
             sum(perm(n - 2, i - 2) for i in sizes),
             sum(perm(n - 3, i - 3) for i in sizes),
-            # The two arcs and i - 4 other places are i - 2 beads on a ring.
+            # The two arcs and i - 4 other nodes are i - 2 beads on a ring.
             sum(comb(n - 4, i - 4) * factorial(i - 3) for i in sizes if i > SHORTEST),
         )
 
@@ -73,18 +73,18 @@ class CycleCounts:
 
     def signed_pairs(self) -> PairScheme:
         """S = (2a/|Y|)(n I - B'B): a multiple of the projector on the cycle space."""
-        on_cycles = 2 * self.n_places * self.consecutive / self.total
-        return PairScheme(self.n_places, (0.0, on_cycles), signed=True)
+        on_cycles = 2 * self.n_nodes * self.consecutive / self.total
+        return PairScheme(self.n_nodes, (0.0, on_cycles), signed=True)
 
     def edges(self) -> PairScheme:
         """Covariance of undirected cycles, of which there are half as many."""
         values = (2 * value for value in self._symmetric_values())
-        return PairScheme(self.n_places, tuple(values), signed=False)
+        return PairScheme(self.n_nodes, tuple(values), signed=False)
 
     def arcs(self) -> ArcScheme:
         """Covariance of directed cycles as sets of arcs."""
-        on_cycles = self.n_places * self.consecutive / self.total
-        return ArcScheme(self.n_places, self._symmetric_values(), (0.0, on_cycles))
+        on_cycles = self.n_nodes * self.consecutive / self.total
+        return ArcScheme(self.n_nodes, self._symmetric_values(), (0.0, on_cycles))
 
     def _symmetric_values(self) -> tuple[float, float, float]:
         r"""Eigenvalues of the arcs' covariance on symmetric matrices: ones, stars, the rest.
@@ -96,13 +96,13 @@ class CycleCounts:
 
         which keeps symmetric matrices symmetric and antisymmetric ones antisymmetric.
         """
-        n, P, a, b = self.n_places, self.through, self.consecutive, self.disjoint
+        n, P, a, b = self.n_nodes, self.through, self.consecutive, self.disjoint
         n_arcs, rest = n * (n - 1), P + 2 * b - 2 * a
         ones = rest + 2 * (n - 1) * (a - 2 * b) + n_arcs * b
         stars = rest + (n - 2) * (a - 2 * b)
         # The mean is P/|Y| everywhere; subtracted among integers, where nothing cancels.
         on_ones = (ones * self.total - P * P * n_arcs) / self.total**2
-        # Three places have no rest, and the formula gives a negative number for it.
+        # Three nodes have no rest, and the formula gives a negative number for it.
         return on_ones, stars / self.total, max(rest, 0) / self.total
 
 
@@ -156,10 +156,10 @@ def arc_columns(n: int) -> tuple[np.ndarray, np.ndarray]:
     return u * (n - 1) + v - 1, v * (n - 1) + u
 
 
-# Cycles as tours, places in order of travel, and as 0/1 rows over arcs or edges.
+# Cycles as tours, nodes in order of travel, and as 0/1 rows over arcs or edges.
 #
-# Tours are int64 (n, N), padded with -1. The canonical one starts at its smallest place; where
-# direction does not matter, the second place is smaller than the last.
+# Tours are int64 (n, N), padded with -1. The canonical one starts at its smallest node; where
+# direction does not matter, the second node is smaller than the last.
 
 
 def tours_to_rows(tours: np.ndarray, table: EdgeTable) -> np.ndarray:
@@ -172,19 +172,19 @@ def tours_to_rows(tours: np.ndarray, table: EdgeTable) -> np.ndarray:
 
 
 def rows_to_tours(Z: np.ndarray, table: EdgeTable) -> tuple[np.ndarray, np.ndarray]:
-    """Canonical tours of 0/1 rows, and which rows are one cycle of at least three places."""
-    n_places, directed = len(table.nodes), table.directed
+    """Canonical tours of 0/1 rows, and which rows are one cycle of at least three nodes."""
+    n_nodes, directed = len(table.nodes), table.directed
     row, column = np.divmod(np.flatnonzero(Z != 0), Z.shape[1])  # ten times np.nonzero's speed
     tail, head = table.edges[column].T
-    near, far, good = _neighbours(len(Z), n_places, row, tail, head, directed)
+    near, far, good = _neighbours(len(Z), n_nodes, row, tail, head, directed)
     visited = near >= 0
-    tours = np.full((len(Z), n_places), -1)
+    tours = np.full((len(Z), n_nodes), -1)
     some = np.flatnonzero(good & visited.any(axis=1))
     near, far = near[some], far[some]
     start = visited[some].argmax(axis=1)
     here, before = start, far[np.arange(len(some)), start]
     walking = np.arange(len(some))
-    for step in range(n_places):
+    for step in range(n_nodes):
         tours[some[walking], step] = here
         # Of two neighbours, the one that we do not come from.
         one, other = near[walking, here], far[walking, here]
@@ -197,19 +197,19 @@ def rows_to_tours(Z: np.ndarray, table: EdgeTable) -> tuple[np.ndarray, np.ndarr
     return tours, good & (length >= SHORTEST) & (length == visited.sum(axis=1))
 
 
-def _neighbours(n, n_places, row, tail, head, directed):
-    """The next place of every place, or its two neighbours; -1 where it is not visited.
+def _neighbours(n, n_nodes, row, tail, head, directed):
+    """The next node of every node, or its two neighbours; -1 where it is not visited.
 
-    Also which rows come in and go out of every place once, or touch it twice or not at all.
+    Also which rows come in and go out of every node once, or touch it twice or not at all.
     """
-    shape = (n, n_places)
-    out = np.bincount(row * n_places + tail, minlength=n * n_places).reshape(shape)
-    into = np.bincount(row * n_places + head, minlength=n * n_places).reshape(shape)
+    shape = (n, n_nodes)
+    out = np.bincount(row * n_nodes + tail, minlength=n * n_nodes).reshape(shape)
+    into = np.bincount(row * n_nodes + head, minlength=n * n_nodes).reshape(shape)
     if directed:
         near = np.full(shape, -1)
         near[row, tail] = head
         return near, near, ((out == into) & (out <= 1)).all(axis=1)
-    near, far = np.full(shape, n_places), np.full(shape, -1)
+    near, far = np.full(shape, n_nodes), np.full(shape, -1)
     for here, there in ((tail, head), (head, tail)):
         np.minimum.at(near, (row, here), there)
         np.maximum.at(far, (row, here), there)
@@ -222,7 +222,7 @@ def sample_tours(n: int, rng, low, high, by_size: list[int]) -> np.ndarray:
     """``n`` cycles that visit all of ``low`` within ``high``, uniformly; not canonical.
 
     A size by its share of the cycles, then a subset of that size in random order: every
-    cycle of i places is i such orders (2i where direction does not matter).
+    cycle of i nodes is i such orders (2i where direction does not matter).
 
     Parameters
     ----------
@@ -253,24 +253,24 @@ def list_tours(low, may, sizes, directed: bool, limit: int) -> np.ndarray:
     Parameters
     ----------
     low : bool array of shape (N,)
-        Places that must be visited.
+        Nodes that must be visited.
     may : bool array of shape (N, N)
         Arcs that may be used; symmetric where direction does not matter.
     sizes : (smallest, largest)
     limit : int
         An error where there are more.
     """
-    n_places = len(low)
-    latest = np.flatnonzero(low)[0] if low.any() else n_places - SHORTEST
-    paths = np.arange(min(latest, n_places - SHORTEST) + 1, dtype=np.int16)[:, None]
-    found, n_found = [np.zeros((0, n_places), np.int64)], 0
+    n_nodes = len(low)
+    latest = np.flatnonzero(low)[0] if low.any() else n_nodes - SHORTEST
+    paths = np.arange(min(latest, n_nodes - SHORTEST) + 1, dtype=np.int16)[:, None]
+    found, n_found = [np.zeros((0, n_nodes), np.int64)], 0
     for length in range(1, sizes[1] + 1):
         if length >= max(SHORTEST, sizes[0]):
             closed = may[paths[:, -1], paths[:, 0]]
             if not directed:
                 closed &= paths[:, 1] < paths[:, -1]
             closed &= low[paths].sum(axis=1) == low.sum()
-            full = np.full((int(closed.sum()), n_places), -1)
+            full = np.full((int(closed.sum()), n_nodes), -1)
             full[:, :length] = paths[closed]
             found.append(full)
             n_found += len(full)
@@ -286,9 +286,9 @@ def list_tours(low, may, sizes, directed: bool, limit: int) -> np.ndarray:
 
 
 def _longer(paths, may):
-    """Paths one step longer, by all places that come after their start."""
+    """Paths one step longer, by all nodes that come after their start."""
     used = np.zeros((len(paths), len(may)), bool)
     np.put_along_axis(used, paths, True, axis=1)
     later = np.arange(len(may)) > paths[:, :1]
-    row, place = np.nonzero(may[paths[:, -1]] & ~used & later)
-    return np.column_stack([paths[row], place.astype(np.int16)])
+    row, node = np.nonzero(may[paths[:, -1]] & ~used & later)
+    return np.column_stack([paths[row], node.astype(np.int16)])

@@ -9,9 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from skstruct.solvers.distributions import Law
+from skstruct.solvers.proposals import Moves
+from skstruct.spaces.edge_sets.table import edge_numbers
 
 
-class HeldLaw(Law):
+class FixedColumnsLaw(Law):
     """A law of some columns, beside others that are known to be 0 or 1.
 
     Parameters
@@ -42,7 +44,30 @@ class HeldLaw(Law):
         return self._spread(self.law.sample(n, rng))
 
 
-# Laws over outputs that are built step by step: paths through a graph of states.
+class OpenEdgeMoves(Moves):
+    """Moves among sets of edges, of which some are known.
+
+    Parameters
+    ----------
+    n_nodes : int
+    ends : int array of shape (m, 2)
+        Nodes of every edge that is open.
+    columns : int array of shape (m,)
+        Where these edges are among all.
+    known : bool array of shape (d,)
+        Edges that are in every set.
+    """
+
+    def __init__(self, n_nodes: int, ends, columns, known):
+        self.n_nodes, self.ends = n_nodes, np.ascontiguousarray(ends, dtype=np.int64)
+        self.columns, self.known = columns, known
+        self.sweep = max(len(self.ends), 1)
+
+    def _with_known(self, n: int, row, edge) -> np.ndarray:
+        """The sets (n, d) that have these open edges, and those that are known."""
+        sets = np.tile(self.known.astype(np.int8), (n, 1))
+        sets[row, self.columns[edge]] = 1
+        return sets
 
 
 # Sums whose logarithms are smaller, in size, neither overflow nor vanish as numbers. Rows where
@@ -121,9 +146,6 @@ class PathLaw(Law):
         return drawn
 
 
-# Laws over sets of few nodes with scores of the pairs inside: all sets at once.
-
-
 MOST_NODES = 18
 
 
@@ -152,10 +174,7 @@ class PairSetLaw(Law):
         from skstruct.spaces.edge_sets._numba import sum_sets
 
         self.edges, self.n_nodes = edges, len(allowed).bit_length() - 1
-        column = np.zeros((self.n_nodes, self.n_nodes), np.int64)
-        u, v = edges.T
-        column[u, v] = column[v, u] = np.arange(len(edges))
-        self._problem = scores, column, allowed
+        self._problem = scores, edge_numbers(self.n_nodes, edges), allowed
         self.log_partition = np.empty(len(scores))
         sum_sets(*self._problem, self.log_partition)
 
@@ -188,5 +207,5 @@ class InnerEdgeLaw(PairSetLaw):
 def allowed_sets(low, high) -> np.ndarray:
     """Which sets hold all nodes of ``low`` and none out of ``high``; bool (2**N,)."""
     numbers, bits = np.arange(1 << len(low)), 1 << np.arange(len(low))
-    held, out = int(bits[low].sum()), int(bits[~high].sum())
-    return (numbers & held == held) & (numbers & out == 0)
+    inside, out = int(bits[low].sum()), int(bits[~high].sum())
+    return (numbers & inside == inside) & (numbers & out == 0)

@@ -202,8 +202,8 @@ def _checked_bits(Y, width: int, column: str, used_by: str) -> np.ndarray:
     bad = ~((Y == 0) | (Y == 1))
     if bad.any():
         at = tuple(np.argwhere(bad)[0])
-        place = ", ".join(str(k) for k in at)
-        raise ValueError(f"{used_by} expects 0 or 1; Y[{place}] is {Y[at]!r}.")
+        position = ", ".join(str(k) for k in at)
+        raise ValueError(f"{used_by} expects 0 or 1; Y[{position}] is {Y[at]!r}.")
     return np.ascontiguousarray(Y, dtype=np.int8)
 
 

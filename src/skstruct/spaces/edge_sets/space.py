@@ -16,7 +16,7 @@ from skstruct.spaces.base import EXACT, BaseSpace, Decoded
 from skstruct.spaces.common.counting import LIMIT, check_few, list_closed_sets
 from skstruct.spaces.common.formats import sorted_names
 from skstruct.spaces.common.label_graph import read_edges
-from skstruct.spaces.constraints import Limits, check_size
+from skstruct.spaces.constraints import check_size
 from skstruct.spaces.edge_sets.formats import GraphForm, learn_nodes, read_form, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.label_sets import IndicatorSpace
@@ -42,6 +42,9 @@ class EdgeSetSpace(IndicatorSpace):
     labels_ : tuple
         The same as pairs of names.
     """
+
+    _from_parameters: ClassVar[tuple[str, ...]] = ("_given_nodes", "_table")
+    _from_limits: ClassVar[tuple[str, ...]] = ("_listed",)
 
     directed: bool = False
     _named_by: ClassVar = {"nodes": "nodes_"}
@@ -93,11 +96,6 @@ class EdgeSetSpace(IndicatorSpace):
     @cached_property
     def dag_(self) -> Dag:
         return Dag(len(self.edges_), [], [])
-
-    def _forget(self):
-        super()._forget()
-        for cached in ("_given_nodes", "_table", "_listed"):
-            self.__dict__.pop(cached, None)
 
     # ------------------------------------------------------------- the user's form
     @property
@@ -182,11 +180,6 @@ class EdgeSetSpace(IndicatorSpace):
         )
         return self._limited(limits)
 
-    def _limited(self, limits: Limits):
-        narrowed = super()._limited(limits)
-        narrowed.__dict__.pop("_listed", None)
-        return narrowed
-
     def kbest(self, costs, k: int) -> Decoded:
         """The ``k`` cheapest edge sets of every row: outputs (n, k, d), values (n, k)."""
         if self.guarantee.kind != EXACT.kind:
@@ -253,9 +246,6 @@ class EdgeSetSpace(IndicatorSpace):
         self._check_not_empty()
         rng = np.random.default_rng(rng)
         return self._listed[rng.integers(len(self._listed), size=n)]
-
-
-# Edge sets within a graph that the user gives.
 
 
 class WithinGraph(EdgeSetSpace):

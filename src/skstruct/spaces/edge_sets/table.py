@@ -10,7 +10,7 @@ import numpy as np
 
 from skstruct._arrays.imports import is_networkx
 from skstruct.spaces.common.formats import check_distinct, in_order, plain_name, unknown_label
-from skstruct.spaces.constraints import label_mask
+from skstruct.spaces.constraints import is_label, label_mask
 
 CONTAINERS = (set, frozenset, list, tuple)
 
@@ -20,6 +20,14 @@ def complete_edges(n_nodes: int, directed: bool) -> np.ndarray:
     if not directed:
         return np.column_stack(np.triu_indices(n_nodes, 1)).astype(np.int64)
     return np.argwhere(~np.eye(n_nodes, dtype=bool)).astype(np.int64)
+
+
+def edge_numbers(n_nodes: int, edges: np.ndarray) -> np.ndarray:
+    """Number of the edge between two nodes, in either order; -1 for none; (n_nodes, n_nodes)."""
+    number = np.full((n_nodes, n_nodes), -1, np.int64)
+    u, v = edges.T
+    number[u, v] = number[v, u] = np.arange(len(edges))
+    return number
 
 
 def read_nodes(nodes, used_by: str) -> tuple:
@@ -75,11 +83,10 @@ class EdgeTable:
     @cached_property
     def column(self) -> np.ndarray:
         """Column of the edge between two positions, -1 where none is possible; (N, N)."""
-        column = np.full((len(self.nodes), len(self.nodes)), -1, np.int64)
-        u, v = self.edges.T
-        column[u, v] = np.arange(len(self.edges))
         if not self.directed:
-            column[v, u] = column[u, v]
+            return edge_numbers(len(self.nodes), self.edges)
+        column = np.full((len(self.nodes), len(self.nodes)), -1, np.int64)
+        column[tuple(self.edges.T)] = np.arange(len(self.edges))
         return column
 
     @cached_property
@@ -101,7 +108,7 @@ class EdgeTable:
 
     def find(self, pair, where: str, used_by: str) -> int:
         """Column of a pair of names; an error says where it stood and what is wrong."""
-        if isinstance(pair, tuple) and _is_key(pair, self.column_of):
+        if isinstance(pair, tuple) and is_label(pair, self.column_of):
             return self.column_of[pair]
         if not isinstance(pair, (tuple, list, set, frozenset, np.ndarray)) or len(pair) != 2:
             loop = isinstance(pair, (set, frozenset)) and len(pair) == 1
@@ -111,7 +118,7 @@ class EdgeTable:
             raise ValueError(f"{used_by}: {where} {pair!r}, which has no direction.")
         ends = [plain_name(name) for name in pair]
         for name in ends:
-            if not _is_key(name, self.number):
+            if not is_label(name, self.number):
                 message = unknown_label(where, name, self.nodes, used_by)
                 raise ValueError(message.replace("the label", "the node"))
         u, v = (self.number[name] for name in ends)
@@ -166,10 +173,3 @@ class EdgeTable:
     def _means_edge(self, item) -> bool:
         """Whether this is an edge or a mistaken one, rather than a row of edges."""
         return self.is_pair(item) or not all(isinstance(part, CONTAINERS) for part in item)
-
-
-def _is_key(name, known) -> bool:
-    try:
-        return name in known
-    except TypeError:
-        return False

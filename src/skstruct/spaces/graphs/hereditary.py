@@ -38,7 +38,7 @@ def better_of_siblings(costs, psi, siblings):
               \langle c, \psi(r(y)) \rangle) \le \tfrac12 \langle c, s \rangle
               = \tfrac12 (\max + \min),
 
-    since the sibling of the cheapest output is the dearest. The rule "keep y where its cost
+    since the sibling of the cheapest output is the most expensive. The rule "keep y where its cost
     is not positive" has no such guarantee unless s is orthogonal to c.
 
     Parameters
@@ -65,9 +65,6 @@ def better_of_siblings(costs, psi, siblings):
     own, other = np.einsum("nd,nd->n", costs, psi), np.einsum("nd,nd->n", costs, siblings)
     swapped = other < own
     return swapped, np.where(swapped, other, own)
-
-
-# Properties that every subset of edges inherits, and for which the cheapest set is hard.
 
 
 LISTED = 12  # edges: of so many all sets are listed, and decoding is exact
@@ -192,9 +189,6 @@ class Planar(Inherited):
         return self._by_blocks(costs, limits, starts=[forests])
 
 
-# Directed graphs without cycle: linear ordering.
-
-
 class Acyclic(Inherited):
     r"""Directed graphs without cycle: the arcs of an order that lead forward, or some of them.
 
@@ -234,7 +228,7 @@ class Acyclic(Inherited):
         matrix = np.zeros((len(costs), n, n))
         u, v = self.edges.T
         matrix[:, u, v] = gains
-        orders, values, bounds = (self._held if low.any() else self._free)(matrix, low)
+        orders, values, bounds = (self._fixed if low.any() else self._free)(matrix, low)
         ranks = ranks_of(orders)
         forward, gainful = ranks[:, u] < ranks[:, v], gains < 0
         taken = forward & gainful
@@ -254,16 +248,13 @@ class Acyclic(Inherited):
         mean = ((ahead + back) / 2).sum(axis=1)
         return orders, values + mean, bounds + mean
 
-    def _held(self, matrix, low):
+    def _fixed(self, matrix, low):
         u, v = self.edges.T
         before = np.zeros((len(low), self.n_nodes, self.n_nodes), bool)
         before[:, u, v] = low
         before = close_transitively(before)
         orders, values = cheapest_orders(len(matrix), self.n_nodes, pairs=matrix, before=before)
         return orders, values, values
-
-
-# Bipartite graphs: the cheapest cut.
 
 
 class Bipartite(Inherited):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.solvers.distributions import Law
-from skstruct.solvers.pairwise.solve import CORE, minimize_held
+from skstruct.solvers.pairwise.solve import CORE, minimize_fixed
 from skstruct.solvers.proposals import Moves
 from skstruct.solvers.spanning_trees import cheapest_connected, cheapest_forests, count_components
 from skstruct.spaces.base import EXACT, Guarantee
@@ -83,9 +83,6 @@ def n_bipartite(n: int) -> int:
         inner = sum(comb(m, k) * count[k] * count[m - k] for k in range(1, m))
         count.append((colored - inner) // 2)
     return count[n]
-
-
-# Properties of graphs, and those with which the cheapest edge set is found greedily.
 
 
 class GraphProperty(ABC):
@@ -233,12 +230,9 @@ class Connected(GraphProperty):
 
 
 def outweighing(costs: np.ndarray) -> np.ndarray:
-    """A price per row that all costs together do not reach; shape (n, 1)."""
-    price = 2 * np.abs(costs).sum(axis=1, keepdims=True)
-    return np.where(price > 0, price, 1.0)
-
-
-# Edge sets that are all edges between some nodes.
+    """A penalty per row that all costs together do not reach; shape (n, 1)."""
+    penalty = 2 * np.abs(costs).sum(axis=1, keepdims=True)
+    return np.where(penalty > 0, penalty, 1.0)
 
 
 class Clique(GraphProperty):
@@ -275,9 +269,9 @@ class Clique(GraphProperty):
         u, v = self.edges.T
         low = self._touched(np.broadcast_to(limits.low, costs.shape))
         # Both ends of an edge that must be out cost more than all else can gain.
-        priced = np.where(limits.high, costs, outweighing(costs))
+        penalized = np.where(limits.high, costs, outweighing(costs))
         free = np.zeros((len(costs), self.n_nodes))
-        nodes, _, bounds = minimize_held(free, priced, self.edges, low, np.ones_like(low))
+        nodes, _, bounds = minimize_fixed(free, penalized, self.edges, low, np.ones_like(low))
         outputs = nodes[:, u] & nodes[:, v]
         broken = (outputs > limits.high).any(axis=1)
         outputs[broken] = low[broken][:, u] & low[broken][:, v]  # what must be in, and no more
@@ -306,9 +300,9 @@ class Clique(GraphProperty):
             allowed &= ~allowed_sets(ends.any(axis=0), np.ones(n, bool))
         return InnerEdgeLaw(scores, self.edges, allowed)
 
-    def _share(self, n_held: int) -> float:
+    def _share(self, n_fixed: int) -> float:
         """The share of cliques that hold so many given nodes, at least two."""
-        return 2 ** (self.n_nodes - n_held) / self.count_all() if n_held <= self.n_nodes else 0.0
+        return 2 ** (self.n_nodes - n_fixed) / self.count_all() if n_fixed <= self.n_nodes else 0.0
 
     def mean_embedding(self):
         return np.full(len(self.edges), self._share(2))

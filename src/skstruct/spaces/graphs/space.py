@@ -59,9 +59,6 @@ class OwnSpace(GraphProperty):
         return self.closed_forms(limits).moves()
 
 
-# All graphs on named nodes, or those with a property.
-
-
 OF_GRAPHS: dict = {
     None: Anything,
     "acyclic": Forest,
@@ -139,6 +136,8 @@ class Graphs(EdgeSetSpace):
     Vembu (2010). Learning to predict combinatorial structures. Chapters 4 and 5.
     """
 
+    _from_parameters = ("_kind",)
+
     _limits_rest_on = ("directed", "property")
 
     def __init__(self, nodes=None, directed=False, property=None, *, limits=None):
@@ -170,10 +169,6 @@ class Graphs(EdgeSetSpace):
                 f"Graphs: property of {'directed ' if self.directed else ''}graphs is one of "
                 f"{names}, or a callable; got {self.property!r}."
             ) from None
-
-    def _forget(self):
-        super()._forget()
-        self.__dict__.pop("_kind", None)
 
     def fit(self, Y):
         self._check_property()
@@ -224,13 +219,13 @@ class Graphs(EdgeSetSpace):
             )
         if limits.is_sized and not self._kind.sized:
             raise ValueError(self._unsized())
-        held = limits.low.any(axis=1)
-        if held.all() or not held.any():
+        fixed = limits.low.any(axis=1)
+        if fixed.all() or not fixed.any():
             return self._kind.decode(costs, limits)
         # Known edges may cost a promise: rows without them are decoded as if alone.
         outputs, values = np.empty(costs.shape, np.int8), np.empty(len(costs))
         bounds = values.copy()
-        for rows in (np.flatnonzero(held), np.flatnonzero(~held)):
+        for rows in (np.flatnonzero(fixed), np.flatnonzero(~fixed)):
             part = self._kind.decode(costs[rows], limits.rows(rows))
             outputs[rows], values[rows], bounds[rows] = part
         return outputs, values, bounds
@@ -252,7 +247,6 @@ class Graphs(EdgeSetSpace):
     def law(self, scores):
         """Laws of all graphs, of trees, matchings and cliques; of others by a short list."""
         scores = self._checked_scores(scores, len(self.edges_))
-        self._check_rows(len(scores))
         if self.property is not None and self.limits_.n_rows is not None:
             return super().law(scores)
         law = self._kind.law(scores, self._true_limits)

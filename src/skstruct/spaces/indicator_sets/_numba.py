@@ -12,9 +12,7 @@ import numpy as np
 
 import skstruct._arrays._numba_notice  # noqa: F401 (tells who waits)
 from skstruct.solvers._numba_markov_chains import accepts, below, fraction
-
-FULL = 1e100  # a larger factor is taken into a logarithm
-MODERATE = 100.0  # scores whose exponentials times such a factor are multiplied
+from skstruct.solvers.pairwise._numba_inference import FULL, MODERATE
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
@@ -240,13 +238,13 @@ def drawn_sized_sets(scores, low, high, steps, smallest, top, saturated, n_draws
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def _trade(state, a, b):
-    """Units at places a and b change places."""
+    """Units at positions a and b change places."""
     state[1 + a], state[1 + b] = state[1 + b], state[1 + a]
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def _toggle(state, at):
-    """The unit at a place comes into use, or falls out of it."""
+    """The unit at a position comes into use, or falls out of it."""
     k = state[0]
     if at < k:
         _trade(state, at, k - 1)
@@ -260,7 +258,7 @@ def _toggle(state, at):
 def walk_groups(states, scores, row, beta, n_steps, streams, start, member, sizes, swaps):
     """Chains among sets with at most one label of each group, in which all labels are.
 
-    Group g has the labels ``member[start[g]:start[g + 1]]``; a state ends with the place of the
+    Group g has the labels ``member[start[g]:start[g + 1]]``; a state ends with the position of the
     chosen one by group, -1 for none. Two proposals, the second with chance ``swaps``: a group
     takes another of its options, all alike; a group in use falls out and an unused one comes in
     with any of its labels, so that the way back differs in the number of labels.

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -13,11 +13,9 @@ from scipy import sparse
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.dags import Dag
-from skstruct.spaces.base import (
-    BaseSpace,
-)
+from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few, count_dag, list_closed_sets
-from skstruct.spaces.constraints import Limits, check_n_rows
+from skstruct.spaces.constraints import Limits
 
 BLOCK = 2**21  # numbers held for one step of all paths
 
@@ -151,18 +149,18 @@ class ForestPaths:
         """``n`` closed sets drawn uniformly and independently; int8 of shape (n, d)."""
         taken, _ = self._chances()
         outputs = np.zeros((n, self.d), np.int8)
-        place, state = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        position, state = np.zeros(n, np.int64), np.zeros(n, np.int64)
         for t in range(self.d):
-            rows = np.flatnonzero(place == t)
+            rows = np.flatnonzero(position == t)
             coin = rng.random(len(rows)) < taken[t, state[rows]]
             outputs[rows, self.order[t]] = coin
-            place[rows] = np.where(coin, self.take[t], self.skip[t])
+            position[rows] = np.where(coin, self.take[t], self.skip[t])
             state[rows] = np.minimum(state[rows] + (coin & self.counted), taken.shape[1] - 1)
         return outputs
 
 
 def path_steps(dag: Dag, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Labels in the order of paths, and the places where each goes on: taken, or skipped."""
+    """Labels in the order of paths, and the positions where each goes on: taken, or skipped."""
     d, group = dag.n_nodes, np.arange(dag.n_nodes)
     for members in groups:
         group[members] = np.min(members)
@@ -173,36 +171,36 @@ def path_steps(dag: Dag, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     while stack:
         order.append(stack.pop())
         stack.extend(below[order[-1]][::-1])
-    place = np.empty(d + 1, np.int64)
-    place[order] = np.arange(d)
-    place[-1] = d
+    position = np.empty(d + 1, np.int64)
+    position[order] = np.arange(d)
+    position[-1] = d
     behind = np.full(d + 1, d)  # where a path goes on once all below a taken label is settled
     skip, take = np.empty(d, np.int64), np.empty(d, np.int64)
     for parent in [-1, *order]:
         onward = passed = behind[parent]
         for v, after in zip(below[parent][::-1], [None, *below[parent][:0:-1]]):
             if after is not None and group[v] != group[after]:
-                passed = place[after]
-            skip[place[v]] = onward if after is None else place[after]
+                passed = position[after]
+            skip[position[v]] = onward if after is None else position[after]
             behind[v] = passed
     for v in order:
-        take[place[v]] = place[below[v][0]] if below[v] else behind[v]
+        take[position[v]] = position[below[v][0]] if below[v] else behind[v]
     return np.array(order, dtype=np.int64), take, skip
-
-
-# Closed sets within limits under the uniform distribution: counts, moments, samples, lists.
 
 
 SHORT = 10**5  # outputs that are listed rather than counted again and again
 
 
-class UniformSets(BaseSpace):
+class UniformSets(CountedSpace):
     """0/1 rows closed in a graph, within limits: which they are and how many.
 
     Moments and samples are closed forms where a child has them; else they come from the list
-    of outputs where it is short, and from counting with some labels held in where it is not,
+    of outputs where it is short, and from counting with some labels fixed in where it is not,
     which works for every kind of limit.
     """
+
+    _from_parameters: ClassVar[tuple[str, ...]] = ("dag_", "_given_labels")
+    _from_limits: ClassVar[tuple[str, ...]] = ("_count",)
 
     limits: Limits | None
 
@@ -224,12 +222,7 @@ class UniformSets(BaseSpace):
     def contains(self, Z):
         """Whether each row is an output of this space, limits included; shape (n,)."""
         Z, width = np.asarray(Z), self.dag_.n_nodes
-        if Z.ndim != 2 or Z.shape[1] != width:
-            raise ValueError(
-                f"contains() takes outputs in canonical form, (n, {width}) of 0 and 1; got "
-                f"shape {Z.shape}. validate() makes them."
-            )
-        check_n_rows(self.limits_, len(Z), type(self).__name__)
+        self._check_outputs(Z, width, f"(n, {width}) of 0 and 1")
         closed = (Z[:, self.dag_.children] <= Z[:, self.dag_.parents]).all(axis=1)
         return closed & np.isin(Z, (0, 1)).all(axis=1) & self.limits_.allow(Z)
 
@@ -244,11 +237,6 @@ class UniformSets(BaseSpace):
         for group in limits.groups:
             out[:, group] |= low[:, group].sum(axis=1, keepdims=True) > low[:, group]
         return low, ~(out.astype(float) @ ancestors.T > 0)
-
-    def _one_row(self) -> Limits:
-        if self.limits_.n_rows is not None:
-            raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return self.limits_
 
     def _count_within(self, low, high) -> int:
         limits = self._one_row().within(low, high)
@@ -279,16 +267,6 @@ class UniformSets(BaseSpace):
         alike = all(len(set(self.dag_.parent_of[g].tolist())) == 1 for g in limits.groups)
         return alike and len(set(members.tolist())) == len(members)
 
-    def set_params(self, **params):
-        super().set_params(**params)
-        self._forget()
-        return self
-
-    def _forget(self):
-        """Drop what was derived from parameters that may have changed."""
-        for cached in ("dag_", "_count", "_given_labels"):
-            self.__dict__.pop(cached, None)
-
     @cached_property
     def _count(self) -> int:
         d = len(self.labels_)
@@ -301,10 +279,6 @@ class UniformSets(BaseSpace):
     def _check_not_empty(self):
         if self._count == 0:
             raise InfeasibleError(f"{type(self).__name__}: no output meets the constraints.")
-
-    def log_size(self) -> float:
-        """Natural logarithm of the number of outputs; minus infinity when there is none."""
-        return math.log(self._count) if self._count else -math.inf
 
     def mean_embedding(self) -> np.ndarray:
         """Mean of the indicators over all outputs; shape (d,)."""

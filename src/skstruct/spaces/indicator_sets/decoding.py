@@ -102,16 +102,13 @@ def cheapest_per_size(costs, empty_cost, low, high, smallest, largest):
     return outputs, per_size[rows, size]
 
 
-# Limits and closures as linear constraints: the way out when no special solver fits.
-
-
 def closure_rows(dag: Dag) -> sparse.csr_array:
     """One row y_child - y_parent <= 0 per arc."""
     n_arcs = len(dag.children)
     row = np.arange(n_arcs)
     value = np.concatenate([np.ones(n_arcs), -np.ones(n_arcs)])
-    place = np.concatenate([row, row]), np.concatenate([dag.children, dag.parents])
-    return sparse.csr_array((value, place), shape=(n_arcs, dag.n_nodes))
+    position = np.concatenate([row, row]), np.concatenate([dag.children, dag.parents])
+    return sparse.csr_array((value, position), shape=(n_arcs, dag.n_nodes))
 
 
 def limit_constraints(dag: Dag, limits):

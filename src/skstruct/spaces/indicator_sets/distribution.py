@@ -70,9 +70,6 @@ class SubsetsLaw(Law):
         return outputs
 
 
-# Laws of the closed sets of a forest.
-
-
 class ForestLaw(Law):
     r"""Sets that hold the parents of their members, in a forest: exact in O(d) for every row.
 
@@ -129,16 +126,13 @@ class ForestLaw(Law):
 def _positions(dag: Dag, groups):
     """Nodes in preorder; positions of their parents and of the first of their group; loners."""
     d, order = dag.n_nodes, dag.preorder[0]
-    place = np.empty(d + 1, np.int64)
-    place[order], place[-1] = np.arange(d), d
+    position = np.empty(d + 1, np.int64)
+    position[order], position[-1] = np.arange(d), d
     first, alone = np.arange(d), np.ones(d, bool)
     for members in groups:
-        at = place[members]
+        at = position[members]
         first[at], alone[at] = at.min(), len(at) == 1
-    return order, place[dag.parent_of[order]], first, alone
-
-
-# Laws of label sets and closed sets with limits on their size.
+    return order, position[dag.parent_of[order]], first, alone
 
 
 class SizedLaw(Law):
@@ -191,9 +185,6 @@ class SizedLaw(Law):
         from skstruct.spaces.indicator_sets._numba import drawn_sized_sets
 
         return drawn_sized_sets(*self.given, n, rng)
-
-
-# Laws of label sets in which what a label scores depends on the size of its set.
 
 
 class SizesLaw(Law):
@@ -250,9 +241,6 @@ class SizesLaw(Law):
             row, draw = np.nonzero(wanted)
             outputs[row, draw] = sets[row, wanted.cumsum(axis=1)[row, draw] - 1]
         return outputs
-
-
-# Which sums give the law of label sets and closed sets.
 
 
 def set_law(space, scores) -> Law | None:

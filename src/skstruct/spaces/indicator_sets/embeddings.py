@@ -11,9 +11,7 @@ from scipy import sparse
 from skstruct._arrays.checks import check_costs
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag, dag_closed_sets, forest_sized_sets
-from skstruct.solvers.k_best import k_best
-from skstruct.spaces.base import Decoded, EmbeddingView, check_k, decoded_or_infeasible
-from skstruct.spaces.constraints import check_feasible
+from skstruct.spaces.base import EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.indicator_sets.decoding import (
     cheapest_per_size,
     decode_rows,
@@ -59,14 +57,12 @@ class SizedSets(EmbeddingView):
 
     def argmin(self, costs):
         costs = self._checked(costs)
-        self.space._check_rows(len(costs))
         outputs, values = self._decode(costs, self.space.limits_)
         return decoded_or_infeasible(outputs, values, values, self.space)
 
     def law(self, scores):
         """Laws of the sets, one sum for every size; scores of shape (n, d * d + 1)."""
         scores = self._checked_scores(scores, len(self.labels_) ** 2 + 1)
-        self.space._check_rows(len(scores))
         from skstruct.spaces.indicator_sets.distribution import view_law
 
         return view_law(self, scores)
@@ -74,18 +70,14 @@ class SizedSets(EmbeddingView):
     def kbest(self, costs, k):
         k = check_k(k, "SizedSets")
         costs = self._checked(costs)
-        self.space._check_rows(len(costs))
-        limits = self.space.limits_
 
-        def best_within(rows, low, high):
-            return self._decode(costs[rows], limits.rows(rows).within(low, high))
+        def decode(rows, limits):
+            return self._decode(costs[rows], limits)
 
-        outputs, values = k_best(best_within, len(costs), len(self.labels_), k)
-        check_feasible(np.isfinite(values).any(axis=1), self.space)
-        return Decoded(outputs, values, values)
+        return self.space._k_best(decode, len(costs), k)
 
     def _checked(self, costs):
-        return check_costs(costs, len(self.labels_) ** 2 + 1, used_by="SizedSets")
+        return self._checked_costs(costs, len(self.labels_) ** 2 + 1)
 
     def _decode(self, costs, limits):
         n, d = len(costs), len(self.labels_)
@@ -125,9 +117,6 @@ class SizedSets(EmbeddingView):
         return outputs, np.minimum(values, empty)
 
 
-# Closed sets embedded by their labels and by "all parents of j are in".
-
-
 TURNS = 12  # min-cuts of a row before an integer program
 
 
@@ -139,7 +128,7 @@ class ParentProducts(EmbeddingView):
     a linear cost is NP-hard with signed costs, so rows go through two doors:
 
     1. *a few min-cuts*, with each product a node of its own below its parents. A product of
-       negative price is exact there; one of positive price is charged to its label or to
+       negative cost is exact there; one of positive cost is charged to its label or to
        its parents. The values are lower bounds, and a set that attains one is optimal;
     2. else an integer program, LP first, with its bound.
     """
@@ -179,7 +168,6 @@ class ParentProducts(EmbeddingView):
         if not len(self.shared_):
             return self.space.law(scores)
         scores = self._checked_scores(scores, len(self.labels_) + len(self.shared_))
-        self.space._check_rows(len(scores))
         from skstruct.spaces.indicator_sets.distribution import view_law
 
         return view_law(self, scores)
@@ -207,14 +195,14 @@ class ParentProducts(EmbeddingView):
             bounds[open_] = np.maximum(bounds[open_], exact.bounds)
         return decoded_or_infeasible(outputs, values, np.minimum(bounds, values), self.space)
 
-    def _price(self, costs, outputs):
+    def _values(self, costs, outputs):
         return (costs * self.embed(outputs)).sum(axis=1)
 
     def _by_cuts(self, costs):
         """The best closed set found by repeated min-cuts, with a lower bound."""
         share, rounding = np.ones((len(costs), len(self.shared_))), _rounding(costs)
         outputs, bounds = self._cut(costs, share)
-        values, latest = self._price(costs, outputs), outputs.copy()
+        values, latest = self._values(costs, outputs), outputs.copy()
         for turn in range(1, TURNS):
             open_ = np.flatnonzero(values - bounds > rounding)
             if not len(open_):
@@ -223,26 +211,26 @@ class ParentProducts(EmbeddingView):
             step = 1.0 if turn <= 3 else 1.0 / turn
             share[open_] += step * (self._wanted(latest[open_], share[open_]) - share[open_])
             latest[open_], lower = self._cut(costs[open_], share[open_])
-            price = self._price(costs[open_], latest[open_])
-            better = open_[price < values[open_]]
+            found = self._values(costs[open_], latest[open_])
+            better = open_[found < values[open_]]
             outputs[better] = latest[better]
-            values[open_] = np.minimum(values[open_], price)
+            values[open_] = np.minimum(values[open_], found)
             bounds[open_] = np.maximum(bounds[open_], lower)
         return outputs, values, bounds
 
     def _cut(self, costs, share):
         """One min-cut: its closed sets, and lower bounds.
 
-        A product of negative price is a node below its parents, exact. A positive price is
+        A product of negative cost is a node below its parents, exact. A positive cost is
         charged to its label by a share s and to the parents by the rest, since
         z_j >= s y_j + (1 - s) (sum of y_k - |P(j)| + 1): a bound for any s in [0, 1].
         """
         d, (product, parent) = len(self.labels_), self._arcs
-        price = np.maximum(costs[:, d:], 0.0)
+        positive = np.maximum(costs[:, d:], 0.0)
         extended = costs.copy()
         np.minimum(extended[:, d:], 0.0, out=extended[:, d:])
-        extended[:, self.shared_] += share * price
-        rest = (1.0 - share) * price
+        extended[:, self.shared_] += share * positive
+        rest = (1.0 - share) * positive
         if rest.any():
             one = np.ones(len(parent))
             extended[:, :d] += rest @ sparse.csr_array((one, (product, parent)), (len(share.T), d))
@@ -250,7 +238,7 @@ class ParentProducts(EmbeddingView):
         return np.ascontiguousarray(found[:, :d]), bounds - rest @ (np.bincount(product) - 1.0)
 
     def _wanted(self, outputs, share):
-        """Shares under which the cut would have priced its set right."""
+        """Shares under which the cut would have cost its set right."""
         missing = (outputs[:, self._arcs[1]] == 0).astype(np.int64)
         missing = np.add.reduceat(missing, self._first_arc, axis=1)
         left_out = (missing == 0) & (outputs[:, self.shared_] == 0)

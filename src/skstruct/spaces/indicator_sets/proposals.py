@@ -164,9 +164,6 @@ def _listed(n_nodes: int, of, listed) -> tuple[np.ndarray, np.ndarray]:
     return start.astype(np.int64), np.ascontiguousarray(listed[order], dtype=np.int64)
 
 
-# Which moves lead through all label sets and closed sets.
-
-
 def set_moves(space) -> Moves | None:
     """Moves among the outputs of an indicator space; None where they may not reach all."""
     limits, dag = space.limits_, space.dag_

@@ -19,7 +19,7 @@ OUTER, INNER, UNREACHED = 0, 1, -1
 
 VERTEX = np.dtype(
     [
-        ("price", np.int64),  # dual variable; twice as large as in textbooks
+        ("dual", np.int64),  # dual variable; twice as large as in textbooks
         ("mate", np.int64),  # node outside x that x is matched with
         ("nearest", np.int64),  # node of an outer vertex with the best edge to x
         ("top", np.int64),  # outermost blossom that x is in, 0 for a blossom that is not there
@@ -54,7 +54,7 @@ Search = namedtuple(
 def slack(s, u, v):
     """How far the best edge between two vertices is from being tight."""
     a, b = s.pair[u, v].tail, s.pair[u, v].head
-    return s.vertex[a].price + s.vertex[b].price - 2 * s.pair[a, b].weight
+    return s.vertex[a].dual + s.vertex[b].dual - 2 * s.pair[a, b].weight
 
 
 @nb.njit(cache=True, nogil=True)
@@ -107,15 +107,15 @@ def reverse(s, b, start, stop):
 
 
 @nb.njit(cache=True, nogil=True)
-def place_in_circle(s, b, x):
-    """Place of x around b, which is turned so that an even number of steps leads there."""
-    place, m = 0, s.vertex[b].length
-    while s.circle[b, place] != x:
-        place += 1
-    if place % 2 == 0:
-        return place
+def position_in_circle(s, b, x):
+    """Position of x around b, which is turned so that an even number of steps leads there."""
+    position, m = 0, s.vertex[b].length
+    while s.circle[b, position] != x:
+        position += 1
+    if position % 2 == 0:
+        return position
     reverse(s, b, 1, m)
-    return m - place
+    return m - position
 
 
 @nb.njit(cache=True, nogil=True)
@@ -125,13 +125,13 @@ def match(s, x, y):
     if x <= s.n:
         return
     base = s.holder[x, s.pair[x, y].tail]
-    place = place_in_circle(s, x, base)
-    for k in range(place):
+    position = position_in_circle(s, x, base)
+    for k in range(position):
         match(s, s.circle[x, k], s.circle[x, k ^ 1])
     match(s, base, y)
     m = s.vertex[x].length  # the base comes first: rotate by three reversals
-    reverse(s, x, 0, place)
-    reverse(s, x, place, m)
+    reverse(s, x, 0, position)
+    reverse(s, x, position, m)
     reverse(s, x, 0, m)
 
 
@@ -154,7 +154,7 @@ def shrink(s, u, root, v):
     while b <= s.count[0] and s.vertex[b].top != 0:
         b += 1
     s.count[0] = max(s.count[0], b)
-    s.vertex[b].price, s.vertex[b].side, s.vertex[b].mate = 0, OUTER, s.vertex[root].mate
+    s.vertex[b].dual, s.vertex[b].side, s.vertex[b].mate = 0, OUTER, s.vertex[root].mate
     s.circle[b, 0], s.vertex[b].length = root, 1
     add_path(s, b, u, root)
     reverse(s, b, 1, s.vertex[b].length)
@@ -191,8 +191,8 @@ def expand(s, b):
     for k in range(s.vertex[b].length):
         put_into(s, s.circle[b, k], s.circle[b, k])
     entry = s.holder[b, s.pair[b, s.vertex[b].parent].tail]
-    place = place_in_circle(s, b, entry)
-    for k in range(0, place, 2):
+    position = position_in_circle(s, b, entry)
+    for k in range(0, position, 2):
         inner, outer = s.circle[b, k], s.circle[b, k + 1]
         s.vertex[inner].parent = s.pair[outer, inner].tail
         s.vertex[inner].side, s.vertex[outer].side = INNER, OUTER
@@ -200,7 +200,7 @@ def expand(s, b):
         find_nearest(s, outer)
         push(s, outer)
     s.vertex[entry].side, s.vertex[entry].parent = INNER, s.vertex[b].parent
-    for k in range(place + 1, s.vertex[b].length):
+    for k in range(position + 1, s.vertex[b].length):
         s.vertex[s.circle[b, k]].side = UNREACHED
         find_nearest(s, s.circle[b, k])
     s.vertex[b].top = 0
@@ -279,13 +279,13 @@ def scan(s):
 
 @nb.njit(cache=True, nogil=True)
 def largest_step(s):
-    """How far prices can move before an edge gets tight or an inner blossom opens."""
+    """How far dual variables can move before an edge gets tight or an inner blossom opens."""
     step = np.iinfo(np.int64).max
     for x in range(1, s.count[0] + 1):
         if s.vertex[x].top != x:
             continue
         if x > s.n and s.vertex[x].side == INNER:
-            step = min(step, s.vertex[x].price // 2)
+            step = min(step, s.vertex[x].dual // 2)
         if s.vertex[x].nearest != 0:
             if s.vertex[x].side == UNREACHED:
                 step = min(step, slack(s, s.vertex[x].nearest, x))
@@ -295,24 +295,24 @@ def largest_step(s):
 
 
 @nb.njit(cache=True, nogil=True)
-def move_prices(s, step):
-    """Lower outer prices and raise inner ones; False if an outer one reaches zero."""
+def move_duals(s, step):
+    """Lower outer duals and raise inner ones; False if an outer one reaches zero."""
     for u in range(1, s.n + 1):
-        if s.vertex[s.vertex[u].top].side == OUTER and s.vertex[u].price <= step:
+        if s.vertex[s.vertex[u].top].side == OUTER and s.vertex[u].dual <= step:
             return False
     for u in range(1, s.n + 1):
         side = s.vertex[s.vertex[u].top].side
-        s.vertex[u].price += step if side == INNER else -step if side == OUTER else 0
+        s.vertex[u].dual += step if side == INNER else -step if side == OUTER else 0
     for b in range(s.n + 1, s.count[0] + 1):
         if s.vertex[b].top == b:
             side = s.vertex[b].side
-            s.vertex[b].price += 2 * step if side == OUTER else -2 * step if side == INNER else 0
+            s.vertex[b].dual += 2 * step if side == OUTER else -2 * step if side == INNER else 0
     return True
 
 
 @nb.njit(cache=True, nogil=True)
 def augment_once(s):
-    """Match two nodes more, at the best price; False if the matching has the greatest weight."""
+    """Match two nodes more, at the best cost; False if the matching has the greatest weight."""
     s.count[1] = 0
     for x in range(s.count[0] + 1):
         s.vertex[x].side, s.vertex[x].nearest = UNREACHED, 0
@@ -325,7 +325,7 @@ def augment_once(s):
     while True:
         if scan(s):
             return True
-        if not move_prices(s, largest_step(s)):
+        if not move_duals(s, largest_step(s)):
             return False
         for x in range(1, s.count[0] + 1):
             near = s.vertex[x].nearest
@@ -339,7 +339,7 @@ def augment_once(s):
             if follow(s, s.pair[near, x].tail, s.pair[near, x].head):
                 return True
         for b in range(s.n + 1, s.count[0] + 1):
-            if s.vertex[b].top == b and s.vertex[b].side == INNER and s.vertex[b].price == 0:
+            if s.vertex[b].top == b and s.vertex[b].side == INNER and s.vertex[b].dual == 0:
                 expand(s, b)
 
 
@@ -359,7 +359,7 @@ def new_search(n: int) -> Search:
 
 @nb.njit(cache=True, nogil=True)
 def prepare(s, ends, weights):
-    """Begin with no edge matched and every node at the price of the dearest edge."""
+    """Begin with no edge matched and the dual of every node at the largest weight."""
     m = len(s.vertex)
     for x in range(m):
         s.vertex[x].mate = s.vertex[x].top = s.vertex[x].seen = 0
@@ -368,14 +368,14 @@ def prepare(s, ends, weights):
         for v in range(s.n + 1):
             s.holder[x, v] = 0
     s.count[0], s.count[1], s.count[2] = s.n, 0, 0
-    dearest = 0
+    largest = 0
     for e in range(len(ends)):
         u, v = ends[e, 0] + 1, ends[e, 1] + 1
         s.pair[u, v].weight = s.pair[v, u].weight = max(weights[e], 0)
-        dearest = max(dearest, weights[e])
+        largest = max(largest, weights[e])
     for u in range(1, s.n + 1):
         s.vertex[u].top = s.holder[u, u] = u
-        s.vertex[u].price = dearest
+        s.vertex[u].dual = largest
         for v in range(1, s.n + 1):
             s.pair[u, v].tail, s.pair[u, v].head = u, v
 
@@ -392,7 +392,7 @@ def heaviest_matchings(weights, ends, s, matchings):
             matchings[i, e] = s.vertex[u].mate == v and s.pair[u, v].weight > 0
 
 
-# Chains among matchings, held as the edge at every node; -1 where a node has none.
+# Chains among matchings, stored as the edge at every node; -1 where a node has none.
 
 
 @nb.njit(cache=True, nogil=True)

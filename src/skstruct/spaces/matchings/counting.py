@@ -201,10 +201,10 @@ class MatchingTable:
     def __init__(self, n_nodes: int, edges: np.ndarray, perfect: bool, limit: int | None = None):
         self.n_nodes, self.edges, self.perfect = n_nodes, edges, perfect
         limit = LIMIT if limit is None else limit
-        place = np.empty(n_nodes, np.int64)
-        place[short_range_order(n_nodes, edges)] = np.arange(n_nodes)
+        position = np.empty(n_nodes, np.int64)
+        position[short_range_order(n_nodes, edges)] = np.arange(n_nodes)
         self.later: list[list] = [[] for _ in range(n_nodes)]  # (edge, bit of the other end)
-        for e, (u, v) in enumerate(np.sort(place[edges], axis=1).tolist()):
+        for e, (u, v) in enumerate(np.sort(position[edges], axis=1).tolist()):
             self.later[u].append((e, 1 << (v - u - 1)))
         self.reaching = [{0: 1}]  # ways from the beginning to each state, step by step
         n_states = 1
@@ -286,12 +286,12 @@ class MatchingTable:
         """All matchings; int8 (count, m)."""
         return self._spread({0: np.zeros((1, len(self.edges)), np.int8)}, None)
 
-    def _spread(self, held: dict[int, np.ndarray], rng) -> np.ndarray:
+    def _spread(self, by_state: dict[int, np.ndarray], rng) -> np.ndarray:
         """Rows of each state, passed on: to one move drawn by its share, or to all of them."""
         for k in range(self.n_nodes):
             after = self.leaving[k + 1]
             parts: dict[int, list[np.ndarray]] = {}
-            for state, rows in held.items():
+            for state, rows in by_state.items():
                 moves = [(e, s) for e, s in self._moves(k, state) if s in after]
                 if rng is not None:
                     ways = self.leaving[k][state]
@@ -304,8 +304,8 @@ class MatchingTable:
                         part[:, e] = 1
                     if len(part):
                         parts.setdefault(s, []).append(part)
-            held = {s: np.concatenate(rows) for s, rows in parts.items()}
-        return held.get(0, np.zeros((0, len(self.edges)), np.int8))
+            by_state = {s: np.concatenate(rows) for s, rows in parts.items()}
+        return by_state.get(0, np.zeros((0, len(self.edges)), np.int8))
 
 
 def short_range_order(n_nodes, edges):

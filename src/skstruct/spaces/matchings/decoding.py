@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct.solvers.assignment import cheapest_assignments
 
-BITS = 40  # costs are rounded to so many binary digits of the dearest of their row
+BITS = 40  # costs are rounded to so many binary digits of the most expensive of their row
 
 
 def cheapest_matchings(costs, edges, n_nodes: int, low, high, *, perfect: bool):

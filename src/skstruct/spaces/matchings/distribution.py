@@ -11,17 +11,22 @@ import numpy as np
 
 from skstruct.exceptions import UndecidableError
 from skstruct.solvers.distributions import Law, ListedLaw
-from skstruct.solvers.proposals import Moves
 from skstruct.spaces.common.listing import MOST_LISTED
 from skstruct.spaces.constraints import check_feasible
-from skstruct.spaces.edge_sets.distribution import HeldLaw, PathGraph, PathLaw
+from skstruct.spaces.edge_sets.distribution import (
+    FixedColumnsLaw,
+    OpenEdgeMoves,
+    PathGraph,
+    PathLaw,
+)
 from skstruct.spaces.edge_sets.space import WithinGraph
+from skstruct.spaces.edge_sets.table import edge_numbers
 from skstruct.spaces.matchings.counting import MatchingTable, short_range_order
 
 MOST_STEPS = 2_000_000
 
 
-def matching_paths(edges, place, perfect: bool) -> PathGraph | None:
+def matching_paths(edges, position, perfect: bool) -> PathGraph | None:
     """All matchings of a graph, a path each; None where that takes too many steps.
 
     Nodes are passed in a given order. A state is the set of later nodes that are matched with
@@ -31,7 +36,7 @@ def matching_paths(edges, place, perfect: bool) -> PathGraph | None:
     Parameters
     ----------
     edges : int array of shape (m, 2)
-    place : int array of shape (n_nodes,)
+    position : int array of shape (n_nodes,)
         When each node is passed.
     perfect : bool
 
@@ -42,8 +47,8 @@ def matching_paths(edges, place, perfect: bool) -> PathGraph | None:
     >>> PathLaw(graph, np.zeros((1, 3))).marginals()
     array([[0.4, 0.2, 0.4]])
     """
-    n_nodes, m = len(place), len(edges)
-    ends = np.sort(place[edges], axis=1)
+    n_nodes, m = len(position), len(edges)
+    ends = np.sort(position[edges], axis=1)
     order = np.argsort(ends[:, 0], kind="stable")
     bounds = np.searchsorted(ends[order, 0], np.arange(n_nodes + 1))
     if m and np.ptp(ends, axis=1).max() > 60:
@@ -96,34 +101,17 @@ def _sorted_graph(tails, targets, columns, n_states, n_columns, longest) -> Path
     return PathGraph(first, target[order].astype(np.int32), column, n_columns, longest)
 
 
-# Local moves among the matchings of a graph.
-
-
-class MatchingMoves(Moves):
+class MatchingMoves(OpenEdgeMoves):
     """Edges come in, go out, slide along a node, and two of them change partners.
 
     Among perfect matchings there is the last move only, which leads from each to each where
     all nodes, or all of two groups, are joined. A state is the edge at every node, -1 for none.
-
-    Parameters
-    ----------
-    n_nodes : int
-    ends : int array of shape (m, 2)
-        Nodes of every edge that is open, no two the same.
-    columns : int array of shape (m,)
-        Where these edges are among all.
-    known : bool array of shape (d,)
-        Edges that are in every matching, at none of these nodes.
-    perfect : bool
+    No two open edges are the same, and known ones are at none of the nodes.
     """
 
     def __init__(self, n_nodes: int, ends, columns, known, perfect: bool):
-        self.n_nodes, self.ends = n_nodes, np.ascontiguousarray(ends, dtype=np.int64)
-        self.columns, self.known, self.perfect = columns, known, bool(perfect)
-        self.number = np.full((n_nodes, n_nodes), -1, np.int64)  # of the edge between two nodes
-        u, v = self.ends.T
-        self.number[u, v] = self.number[v, u] = np.arange(len(u))
-        self.sweep = max(len(u), 1)
+        super().__init__(n_nodes, ends, columns, known)
+        self.perfect, self.number = bool(perfect), edge_numbers(n_nodes, self.ends)
 
     def start(self, outputs):
         row, edge = np.nonzero(np.asarray(outputs)[:, self.columns])
@@ -132,10 +120,8 @@ class MatchingMoves(Moves):
         return states
 
     def outputs(self, states):
-        matchings = np.tile(self.known.astype(np.int8), (len(states), 1))
         row, node = np.nonzero(states >= 0)
-        matchings[row, self.columns[states[row, node]]] = 1
-        return matchings
+        return self._with_known(len(states), row, states[row, node])
 
     def walk(self, states, scores, row, beta, n_steps, streams):
         from skstruct.spaces.matchings._numba import walk_matchings
@@ -146,14 +132,13 @@ class MatchingMoves(Moves):
         return accepted
 
 
-# Laws of matchings, and local moves among them.
-
-
 MOST_STATES = 200_000  # of a table that is built to list what it counts: about a second
 
 
 class LawfulMatchings(WithinGraph):
     """Matchings with scores: exact laws of graphs not too entangled, Markov chains."""
+
+    _from_limits = ("_paths",)
 
     perfect: bool
 
@@ -166,19 +151,9 @@ class LawfulMatchings(WithinGraph):
     def _open_graph(self) -> Any:
         """What limits leave open: nodes, edges between them and the columns of these."""
 
-    def _forget(self):
-        super()._forget()
-        self.__dict__.pop("_paths", None)
-
-    def _limited(self, limits):
-        narrowed = super()._limited(limits)
-        narrowed.__dict__.pop("_paths", None)
-        return narrowed
-
     def law(self, scores):
         """Laws of matchings, node by node where that is not too entangled; scores (n, d)."""
         scores = self._checked_scores(scores, len(self.edges_))
-        self._check_rows(len(scores))
         if self.limits_.n_rows is not None:
             return super().law(scores)
         open_graph = self._open_graph()
@@ -187,7 +162,7 @@ class LawfulMatchings(WithinGraph):
             return self._law_of_few(scores, *open_graph)
         law = PathLaw(self._paths, scores[:, open_graph[2]])
         check_feasible(np.isfinite(law.log_partition), self)
-        return HeldLaw(law, open_graph[2], self.limits_.low[0], scores)
+        return FixedColumnsLaw(law, open_graph[2], self.limits_.low[0], scores)
 
     def _law_of_few(self, scores, nodes, ends, columns) -> Law | None:
         """The law by a list, as of a star with many leaves; None where counting takes long."""

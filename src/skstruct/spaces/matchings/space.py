@@ -67,6 +67,9 @@ class Matchings(LawfulMatchings):
     array([0.00502513, 0.00502513, 0.00502513])
     """
 
+    _from_parameters = ("_sides",)
+    _from_limits = ("_law",)
+
     _limits_rest_on = ("other", "graph")
 
     def __init__(self, nodes=None, other=None, perfect=False, graph=None, *, limits=None):
@@ -188,16 +191,6 @@ class Matchings(LawfulMatchings):
         if len(ends) == len(law.edges):
             return law
         return MatchingTable(len(nodes), ends, self.perfect)
-
-    def _forget(self):
-        super()._forget()
-        for cached in ("_sides", "_law"):
-            self.__dict__.pop(cached, None)
-
-    def _limited(self, limits):
-        narrowed = super()._limited(limits)
-        narrowed.__dict__.pop("_law", None)
-        return narrowed
 
     @cached_property
     def _count(self) -> int:

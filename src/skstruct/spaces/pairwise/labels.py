@@ -11,15 +11,14 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
 from skstruct.solvers.dags import Dag
-from skstruct.solvers.k_best import k_best
 from skstruct.solvers.pairwise.inference import label_law
 from skstruct.solvers.pairwise.proposals import LabelMoves
 from skstruct.solvers.pairwise.roof_duality import embed_points
-from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_held, relax, relax_held
+from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed, relax, relax_fixed
 from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_k, decoded_or_infeasible
 from skstruct.spaces.common.formats import check_distinct, sorted_names, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
-from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.label_sets import IndicatorSpace, LabelSets
 
@@ -34,6 +33,7 @@ class LabelsAndEdges(IndicatorSpace):
 
     graph: Any
     labels: Any
+    _from_parameters: ClassVar[tuple[str, ...]] = ("edges_", "_promise")
 
     def fit(self, Y):
         """Learn the labels where none were given, and the form of ``Y``."""
@@ -119,14 +119,6 @@ class LabelsAndEdges(IndicatorSpace):
         """
         return self._narrowed(include, exclude, None, None, (), False)
 
-    def _forget(self):
-        super()._forget()
-        for cached in ("edges_", "_promise"):
-            self.__dict__.pop(cached, None)
-
-
-# Sets of labels that have costs by label and by pair of labels.
-
 
 class PairwiseLabels(LabelsAndEdges):
     r"""Subsets of a set of labels, embedded by labels and by pairs of labels.
@@ -136,7 +128,7 @@ class PairwiseLabels(LabelsAndEdges):
     so that a cost may say which labels go together. Decoding is exact on forests, with up to
     14 labels, and where no pair costs more than zero; on other graphs roof duality gives a
     lower bound and often proves the answer, and ``exact=True`` asks for the best at any
-    price.
+    cost.
 
     Parameters
     ----------
@@ -253,19 +245,15 @@ class PairwiseLabels(LabelsAndEdges):
             )
         node_costs, edge_costs = self._split(costs)
 
-        def best_within(rows, low, high):
-            limits = self.limits_.rows(rows).within(low, high)
-            return self._best(node_costs[rows], edge_costs[rows], limits)[:2]
+        def decode(rows, limits):
+            return self._best(node_costs[rows], edge_costs[rows], limits)
 
-        outputs, values = k_best(best_within, len(node_costs), node_costs.shape[1], k)
-        check_feasible(np.isfinite(values).any(axis=1), self)
-        return Decoded(outputs, values, values)
+        return self._k_best(decode, len(node_costs), k)
 
     def _split(self, costs):
         """Costs of labels and costs of pairs."""
         n = len(self.labels_)
-        costs = check_costs(costs, n + len(self.edges_), used_by="PairwiseLabels")
-        check_n_rows(self.limits, len(costs), "PairwiseLabels")
+        costs = self._checked_costs(costs, n + len(self.edges_))
         return np.ascontiguousarray(costs[:, :n]), np.ascontiguousarray(costs[:, n:])
 
     def _check_shared(self, node_costs, edge_costs):
@@ -277,7 +265,7 @@ class PairwiseLabels(LabelsAndEdges):
                 f"PairwiseLabels expects one cost per pair, shape ({len(self.edges_)},); "
                 f"got shape {edge_costs.shape}. argmin takes costs of pairs row by row."
             )
-        check_n_rows(self.limits, len(node_costs), "PairwiseLabels")
+        self._check_rows(len(node_costs))
         return node_costs, edge_costs
 
     def _decode(self, costs, limits):
@@ -289,7 +277,7 @@ class PairwiseLabels(LabelsAndEdges):
         costs = node_costs, edge_costs, self.edges_
         if limits is None or not limits.is_masked:
             return minimize(*costs, exact=self.exact)
-        return minimize_held(*costs, limits.low, limits.high, exact=self.exact)
+        return minimize_fixed(*costs, limits.low, limits.high, exact=self.exact)
 
     def _relaxed(self, node_costs, edge_costs) -> Decoded:
         costs, limits = (node_costs, edge_costs, self.edges_), self.limits
@@ -297,7 +285,7 @@ class PairwiseLabels(LabelsAndEdges):
             points = relax(*costs)
         else:
             check_feasible(~(limits.low & ~limits.high).any(axis=1), self)
-            points = relax_held(*costs, limits.low, limits.high)
+            points = relax_fixed(*costs, limits.low, limits.high)
         embedded, values = embed_points(points, *costs)
         return Decoded(embedded, values, values)
 
@@ -310,10 +298,9 @@ class PairwiseLabels(LabelsAndEdges):
         """
         n, limits = len(self.labels_), self.limits_
         scores = self._checked_scores(scores, n + len(self.edges_))
-        check_n_rows(limits, len(scores), "PairwiseLabels")
-        held = (limits.low, limits.high) if limits.is_masked else ()
+        fixed = (limits.low, limits.high) if limits.is_masked else ()
         check_feasible(~(limits.low & ~limits.high).any(axis=1), self)
-        return label_law(scores[:, :n], scores[:, n:], self.edges_, *held)
+        return label_law(scores[:, :n], scores[:, n:], self.edges_, *fixed)
 
     def moves(self):
         """Chains that change one label; None where rows are restricted differently."""

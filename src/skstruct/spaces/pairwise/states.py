@@ -19,7 +19,7 @@ from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateLimits, UniformStates
 from skstruct.spaces.common.formats import check_distinct, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
-from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.pairwise.state_formats import (
     StateForm,
     check_states,
@@ -74,6 +74,8 @@ class PairwiseStates(UniformStates):
     (array([['wet', 'wet', 'dry']], dtype='<U3'), 4)
     """
 
+    _from_parameters = ("edges_", "learned_states_", "learned_labels_", "form_")
+
     default_loss = "hamming"
     usual_losses = ("zero_one",)
     _named_by: ClassVar = {"labels": "labels_", "states": "states_"}
@@ -95,15 +97,6 @@ class PairwiseStates(UniformStates):
         self.learned_states_, self.learned_labels_, self.form_ = states, labels, form
         self.edges_, self.limits_  # noqa: B018 - a graph that is wrong says so now
         return self
-
-    def set_params(self, **params):
-        super().set_params(**params)
-        self._forget()
-        return self
-
-    def _forget(self):
-        for cached in ("edges_", "learned_states_", "learned_labels_", "form_"):
-            self.__dict__.pop(cached, None)
 
     @property
     def states_(self) -> tuple:
@@ -223,12 +216,7 @@ class PairwiseStates(UniformStates):
     def contains(self, Z):
         """Whether each row is an output of this space, limits included; shape (n,)."""
         Z, (n, k) = np.asarray(Z), self._shape()[:2]
-        if Z.ndim != 2 or Z.shape[1] != n or Z.dtype.kind not in "iu":
-            raise ValueError(
-                f"contains() takes outputs in canonical form, state numbers of shape (n, {n}); got "
-                f"an array of {Z.dtype} of shape {Z.shape}. validate() makes them."
-            )
-        check_n_rows(self.limits_, len(Z), "PairwiseStates")
+        self._check_outputs(Z, n, f"state numbers of shape (n, {n})", "iu")
         inside = (Z >= 0) & (k > Z)
         row = np.arange(len(Z)) if self.limits_.n_rows else np.zeros(len(Z), int)
         allowed = self.limits_.allowed[row[:, None], np.arange(n), np.where(inside, Z, 0)]
@@ -238,8 +226,7 @@ class PairwiseStates(UniformStates):
     def _split(self, costs):
         """Costs of states, limits included, of pairs of states, and the edges."""
         n, k, n_edges = self._shape()
-        costs = check_costs(costs, n * k + n_edges * k * k, used_by="PairwiseStates")
-        check_n_rows(self.limits_, len(costs), "PairwiseStates")
+        costs = self._checked_costs(costs, n * k + n_edges * k * k)
         nodes, pairs = costs[:, : n * k], costs[:, n * k :]
         unary = np.where(self.limits_.allowed, nodes.reshape(len(costs), n, k), np.inf)
         return unary, pairs.reshape(len(costs), n_edges, k, k), self._used_edges()

@@ -13,7 +13,7 @@ from skstruct.solvers.curves._numba import lower_hull
 def water_levels(a, b, order, level, start, flow, least):
     """Cheapest use of s >= 0 units by the coordinates with a > 0, as a function of s.
 
-    Coordinates fill up in the order of b. While the first k + 1 of them are in use the price
+    Coordinates fill up in the order of b. While the first k + 1 of them are in use the dual
     of a unit is level[k] + (s - start[k]) / flow[k], and ``least[k]`` is the cost at start[k].
     Returns how many such pieces there are; the last one never ends.
     """
@@ -99,12 +99,12 @@ def piece_of(s, start, n):
 
 
 @nb.njit(cache=True, nogil=True)
-def pour(a, b, s, price, z):
-    """Fill z with the use of s units by the coordinates with a > 0, at a price."""
+def pour(a, b, s, dual, z):
+    """Fill z with the use of s units by the coordinates with a > 0, at a dual variable."""
     used = 0.0
     for j in range(len(z)):
-        if a[j] > 0.0 and b[j] < price:
-            z[j] = (price - b[j]) * 0.5 / a[j]
+        if a[j] > 0.0 and b[j] < dual:
+            z[j] = (dual - b[j]) * 0.5 / a[j]
             used += z[j]
     if used > 0.0:
         z *= s / used  # what rounding left over
@@ -121,13 +121,13 @@ def lowered(values, slack, v):
 
 
 @nb.njit(cache=True, nogil=True)
-def mix_rows(points, values, slack, total, z, bounds, prices, spans):
+def mix_rows(points, values, slack, total, z, bounds, duals, spans):
     """Cheapest way to share the total where costs are the lower hulls of samples.
 
     points (B, d, m) or (1, d, m), from 0 to at least the total; values (B, d, m), slack
     (B, d, m - 1). Every coordinate starts at its first point, then the cheapest segments of
     all hulls are taken until the total is reached, the last one in part: its slope is the
-    price. ``spans`` are the ranges of the values, added up.
+    dual variable. ``spans`` are the ranges of the values, added up.
     """
     rows, d, m = values.shape
     corners, v = np.empty(m, np.int64), np.empty(m)
@@ -149,7 +149,7 @@ def mix_rows(points, values, slack, total, z, bounds, prices, spans):
                 slopes[n_segments] = (v[high] - v[low]) / widths[n_segments]
                 owner[n_segments] = j
                 n_segments += 1
-        prices[row] = 0.0
+        duals[row] = 0.0
         for i in np.argsort(slopes[:n_segments]):
             if left <= 0.0:
                 break
@@ -158,13 +158,13 @@ def mix_rows(points, values, slack, total, z, bounds, prices, spans):
             z[row, j] += taken
             cost += slopes[i] * taken
             left -= taken
-            prices[row] = slopes[i]
+            duals[row] = slopes[i]
         bounds[row] = cost
 
 
 # Exchanges of amounts between two coordinates whose costs are sampled.
 #
-# At a price mu of a unit coordinate j costs F_j(t) + mu t; what counts is how much that is
+# At a dual variable mu of a unit coordinate j costs F_j(t) + mu t; what counts is how much that is
 # above its least value. The gap of a row is all of this added up, so that nothing above the
 # gap is worth looking at.
 
@@ -217,7 +217,7 @@ def list_worthwhile(points, above, gap, listed, n_listed, reach):
 def best_exchange(p, above, first, second, both, limit, listed, reach):
     """Where to put the first of two coordinates, at a sample of its own, out of ``both``.
 
-    The second one takes the rest. Returns the place, negative if none costs less than
+    The second one takes the rest. Returns the position, negative if none costs less than
     ``limit``, and the cost of the two.
     """
     at, best = -1.0, limit
@@ -250,7 +250,7 @@ def best_partner(p, above, z, cost, r, tiny, listed, n_listed, reach):
 
 
 @nb.njit(cache=True, nogil=True)
-def exchange_rows(points, values, prices, z, n_times, patience, smallest):
+def exchange_rows(points, values, duals, z, n_times, patience, smallest):
     """Improve z (B, d) in place: the coordinate that costs most above its least trades.
 
     When it finds no partner the next one tries, until as many as ``patience`` have failed.
@@ -262,7 +262,7 @@ def exchange_rows(points, values, prices, z, n_times, patience, smallest):
     reach = np.empty((d, 2))
     for row in range(rows if m > 1 else 0):
         p = points[row if len(points) > 1 else 0]
-        gap = reduce_costs(p, values[row], prices[row], z[row], above, cost)
+        gap = reduce_costs(p, values[row], duals[row], z[row], above, cost)
         list_worthwhile(p, above, gap, listed, n_listed, reach)
         tried[:] = False
         n_tried = 0

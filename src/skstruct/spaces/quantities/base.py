@@ -15,7 +15,6 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
 from skstruct.spaces.base import BaseSpace, Decoded, GivenWhole, one_or_more
 from skstruct.spaces.common.formats import check_distinct, match_columns
-from skstruct.spaces.constraints import check_n_rows
 
 
 @dataclass(frozen=True)
@@ -89,8 +88,8 @@ def _numbers(Y, used_by):
             values = values.astype(np.float64)
         except (TypeError, ValueError):
             at, value = next((i, v) for i, v in np.ndenumerate(values) if not _is_number(v))
-            place = ", ".join(map(str, at))
-            raise ValueError(f"{used_by} expects numbers; Y[{place}] is {value!r}.") from None
+            position = ", ".join(map(str, at))
+            raise ValueError(f"{used_by} expects numbers; Y[{position}] is {value!r}.") from None
     if values.dtype.kind in "mM":
         raise ValueError(f"{used_by} expects numbers; Y holds {values.dtype}: say in which unit.")
     if values.dtype.kind == "c":
@@ -120,14 +119,11 @@ def _finite(values, labels, used_by):
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
         row, column = bad[0]
-        place = f"Y[{row}]" if len(labels) == 1 else f"Y[{row}], column {labels[column]!r},"
+        where = f"Y[{row}]" if len(labels) == 1 else f"Y[{row}], column {labels[column]!r},"
         raise ValueError(
-            f"{used_by}: {place} is {values[row, column]}; NaN and infinity are not quantities."
+            f"{used_by}: {where} is {values[row, column]}; NaN and infinity are not quantities."
         )
     return values
-
-
-# What spaces of quantities share: outputs that are rows of numbers.
 
 
 class QuantitySpace(GivenWhole, BaseSpace):
@@ -217,15 +213,6 @@ class QuantitySpace(GivenWhole, BaseSpace):
         other = copy.copy(self)
         other.limits_ = limits
         return other
-
-    def _check_n_rows(self, n):
-        check_n_rows(self.limits_, n, type(self).__name__)
-
-    def _one_row(self):
-        """Limits, where they are the same for all rows."""
-        if self.limits_ is not None and self.limits_.n_rows is not None:
-            raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return self.limits_
 
     # ------------------------------------------------------------- embeddings
     def with_embedding(self, name, outputs=None, candidates=None):

@@ -193,7 +193,7 @@ class Box(QuantitySpace):
     def contains(self, Z):
         self._ready()
         Z = np.asarray(Z, dtype=np.float64)
-        self._check_n_rows(len(Z))
+        self._check_rows(len(Z))
         slack = OUTPUT_RANGE * np.maximum(np.abs(Z), self.limits_.size())
         return ((self.limits_.low - slack <= Z) & (self.limits_.high + slack >= Z)).all(axis=1)
 
@@ -217,7 +217,7 @@ class Box(QuantitySpace):
 
     def _quadratic(self, a, b):
         name = type(self).__name__
-        self._check_n_rows(len(b))
+        self._check_rows(len(b))
         low, high = (
             np.broadcast_to(side, b.shape) for side in (self.limits_.low, self.limits_.high)
         )
@@ -241,7 +241,7 @@ class Box(QuantitySpace):
     def minimize(self, curves):
         self._ready()
         name = type(self).__name__
-        self._check_n_rows(curves.shape[0])
+        self._check_rows(curves.shape[0])
         low, high = self.limits_.finite(name, "this loss")
         points, values, bounds = curves.minimize(low, high)
         return Decoded(points, values.sum(axis=1), bounds.sum(axis=1))

@@ -75,7 +75,7 @@ class ConstrainedSpace(QuantitySpace):
     def contains(self, Z):
         self._ready()
         Z = np.asarray(Z, dtype=np.float64)
-        self._check_n_rows(len(Z))
+        self._check_rows(len(Z))
         return self.limits_.violation(Z) <= OUTPUT_FEASIBLE
 
     def _check_outputs(self, Z, training=False):
@@ -113,11 +113,11 @@ class ConstrainedSpace(QuantitySpace):
 
     # ------------------------------------------------------------- decoding
     def _linear(self, costs):
-        self._check_n_rows(len(costs))
+        self._check_rows(len(costs))
         return Decoded(*self._flat(self.limits_, np.zeros_like(costs), costs))
 
     def _quadratic(self, a, b):
-        self._check_n_rows(len(b))
+        self._check_rows(len(b))
         outputs, values, bounds = np.empty(b.shape), np.empty(len(b)), np.empty(len(b))
         bowl, flat = (a > 0).all(axis=1), (a == 0).all(axis=1)
         for rows, solve in (
@@ -146,7 +146,7 @@ class ConstrainedSpace(QuantitySpace):
         return constraints.minimize_linear(b, low, high)
 
     def _bent(self, system, a, b):
-        """Curves that bend down in places: the minimum is at a vertex, or has a gap."""
+        """Curves that bend down in parts: the minimum is at a vertex, or has a gap."""
         return self._separable(system, QuadraticCurves(a, b), self._n_boxes())
 
     def _separable(self, system, curves, max_boxes):
@@ -170,7 +170,7 @@ class ConstrainedSpace(QuantitySpace):
 
     def _minimized(self, curves, max_boxes):
         self._ready()
-        self._check_n_rows(curves.shape[0])
+        self._check_rows(curves.shape[0])
         try:
             return Decoded(*self._separable(self.limits_, curves, max_boxes))
         except InfeasibleError as error:

@@ -101,9 +101,6 @@ def _to_nested(row, labels):
     return nested
 
 
-# Flows in a network.
-
-
 class Flows(ConstrainedSpace):
     r"""Flows along the arcs of a network: what comes into a node leaves it.
 

@@ -32,9 +32,9 @@ class Network:
         """What leaves each node less what enters it, per unit of each arc; (n_nodes, d)."""
         d = len(self.arcs)
         ones = np.ones(d)
-        places = np.concatenate([self.tails, self.heads]), np.tile(np.arange(d), 2)
+        positions = np.concatenate([self.tails, self.heads]), np.tile(np.arange(d), 2)
         shape = (len(self.nodes), d)
-        return sparse.csr_array((np.concatenate([ones, -ones]), places), shape=shape)
+        return sparse.csr_array((np.concatenate([ones, -ones]), positions), shape=shape)
 
     @property
     def components(self) -> np.ndarray:
@@ -177,7 +177,7 @@ def tight_cut(network: Network, supply, capacity) -> str | None:
     """A set of nodes that must send out more than its arcs carry, in words; None if none is found.
 
     The largest share of the supply that can be carried is a linear program; where it is
-    below one, the nodes of high dual price make up such a set (max flow, min cut).
+    below one, the nodes of high dual variable make up such a set (max flow, min cut).
     """
     from skstruct.solvers.linear_constraints import read_constraints
 

@@ -62,7 +62,7 @@ def quadratic_on_simplex(a: np.ndarray, b: np.ndarray, total: float = 1.0):
     size = size + np.ptp(b, axis=1, keepdims=True)
     a = np.where(np.abs(a) * total <= CANCELED * size, 0.0, a)
     outputs = np.empty_like(b)
-    # Prices relative to the cheapest coordinate: a constant in b moves no minimizer.
+    # Costs relative to the cheapest coordinate: a constant in b moves no minimizer.
     relative = b - b.min(axis=1, keepdims=True)
     quadratic_rows(a, relative, np.argsort(relative, axis=1), float(total), outputs)
     return outputs, ((a * outputs + b) * outputs).sum(axis=1)
@@ -99,12 +99,9 @@ def roots_on_simplex(costs: np.ndarray, total: float = 1.0):
     return total * outputs, np.sqrt(total) * values
 
 
-# The price of a unit at which coordinates, left to themselves, share the total.
-
-
 Array = Any
 
-N_PRICES = 24  # tried for a row
+N_DUALS = 24  # tried for a row
 
 
 @dataclass
@@ -114,68 +111,68 @@ class Shares:
     z: Array  # shape: (B, d)
     values: Array  # shape: (B,)
     bounds: Array  # shape: (B,)
-    prices: Array  # shape: (B,); mu, minus the slope that coordinates in use have in common
+    duals: Array  # shape: (B,); mu, minus the slope that coordinates in use have in common
 
 
 class Bracket:
-    """Prices of every row at which too much (low) and too little (high) is used."""
+    """Dual variables of every row at which too much (low) and too little (high) is used."""
 
     def __init__(self, n, d):
-        self.price = np.array([np.full(n, -np.inf), np.full(n, np.inf)])
+        self.dual = np.array([np.full(n, -np.inf), np.full(n, np.inf)])
         self.bound = np.zeros((2, n))
         self.excess = np.zeros((2, n))  # sum of the points less the total
         self.points = np.zeros((2, n, d))
 
-    def add(self, rows, price, bound, excess, points):
-        side = (excess <= 0).astype(int)  # 1: the price is high enough
-        self.price[side, rows], self.bound[side, rows] = price, bound
+    def add(self, rows, dual, bound, excess, points):
+        side = (excess <= 0).astype(int)  # 1: the dual is high enough
+        self.dual[side, rows], self.bound[side, rows] = dual, bound
         self.excess[side, rows], self.points[side, rows] = excess, points
 
     def closed(self):
-        return np.isfinite(self.price).all(axis=0)
+        return np.isfinite(self.dual).all(axis=0)
 
     def crossing(self):
         """Where the tangents of both ends meet, and how high: no bound is higher."""
-        (low, high), (left, right), (more, less) = self.price, self.bound, self.excess
+        (low, high), (left, right), (more, less) = self.dual, self.bound, self.excess
         with np.errstate(divide="ignore", invalid="ignore"):
-            price = (right - left + more * low - less * high) / (more - less)
-            return price, left + more * (price - low)
+            dual = (right - left + more * low - less * high) / (more - less)
+            return dual, left + more * (dual - low)
 
-    def next_prices(self, reach, by_excess):
+    def next_duals(self, reach, by_excess):
         """Inside the bracket where there is one, else beyond its only end by ``reach``."""
-        low, high = self.price
+        low, high = self.dual
         open_above = np.isinf(high)
         beyond = np.where(open_above, low + reach, high - reach)
         with np.errstate(invalid="ignore", divide="ignore"):
             more, less = self.excess
             secant = (more * high - less * low) / (more - less)
-            price = secant if by_excess else self.crossing()[0]
+            dual = secant if by_excess else self.crossing()[0]
             margin = 0.02 * (high - low)
-            price = np.clip(price, low + margin, high - margin)
-            price = np.where(np.isfinite(price), price, 0.5 * (low + high))
-        return np.where(self.closed(), price, beyond)
+            dual = np.clip(dual, low + margin, high - margin)
+            dual = np.where(np.isfinite(dual), dual, 0.5 * (low + high))
+        return np.where(self.closed(), dual, beyond)
 
 
-def best_prices(curves, start: Shares, total, tolerance) -> Shares:
+def best_duals(curves, start: Shares, total, tolerance) -> Shares:
     """Maximize L(mu) = sum_j min_t [F_j(t) + mu t] - mu total over mu, row by row in step.
 
-    L is concave and the excess of the points is its slope, so two prices bracket the best
+    L is concave and the excess of the points is its slope, so two of them bracket the best
     one: tangents from both ends and the zero of the excess are tried by turns. The shares
     are the best of those given and of some made of both ends of the bracket.
     """
     n, d = start.z.shape
-    best, prices, bracket = start.bounds.copy(), start.prices.copy(), Bracket(n, d)
+    best, duals, bracket = start.bounds.copy(), start.duals.copy(), Bracket(n, d)
     mu = _common_slopes(curves, start)
     reach = np.maximum(1e-4 * np.abs(mu), 1e3 * tolerance / total) + 1e-300
     active = np.arange(n)
-    for turn in range(N_PRICES):
+    for turn in range(N_DUALS):
         points, _, bounds = curves.rows(active).minimize(0.0, total, slope=mu[active, None])
         bound, excess = bounds.sum(axis=1) - mu[active] * total, points.sum(axis=1) - total
         bracket.add(active, mu[active], bound, excess, points)
         better = bound > best[active]
-        prices[active[better]] = mu[active[better]]
+        duals[active[better]] = mu[active[better]]
         best[active[better]] = bound[better]
-        proposed = bracket.next_prices(reach, by_excess=turn % 2 == 0)
+        proposed = bracket.next_duals(reach, by_excess=turn % 2 == 0)
         with np.errstate(invalid="ignore"):
             done = bracket.closed() & (bracket.crossing()[1] - best <= 0.1 * tolerance)
         done |= (start.values - best <= tolerance) | (proposed == mu)
@@ -185,17 +182,17 @@ def best_prices(curves, start: Shares, total, tolerance) -> Shares:
         if len(active) == 0:
             break
     z, values = _shares_between(curves, bracket, start, total)
-    return Shares(z, values, best, prices)
+    return Shares(z, values, best, duals)
 
 
 def _common_slopes(curves, start):
-    """Minus the slope of the coordinates in use where they agree on it, else the prices given."""
+    """Minus the slope of the coordinates in use where they agree on it, else the duals given."""
     slopes = np.where(start.z > 0, curves.slopes(start.z), np.nan)
     with np.errstate(invalid="ignore"):
         width = np.nanmax(slopes, axis=1) - np.nanmin(slopes, axis=1)
         middle = np.nanmedian(slopes, axis=1)
     agree = width <= 1e-3 * np.abs(middle)
-    return np.where(agree, -middle, start.prices)
+    return np.where(agree, -middle, start.duals)
 
 
 def _shares_between(curves, bracket, start, total):
@@ -236,9 +233,6 @@ def _keep_better(curves, found, total, rows, z, values):
     new = curves.at(found).sum(axis=1)
     better = fits & (new < values[rows])
     z[rows[better]], values[rows[better]] = found[better], new[better]
-
-
-# Better shares of a total from good ones: Newton's steps, and exchanges of two coordinates.
 
 
 N_STEPS = 12  # Newton steps at most
@@ -342,18 +336,15 @@ def exchange(points, sampled, shares, total, tolerance):
 
     z, sampled = shares.z.copy(), np.ascontiguousarray(sampled)
     worth = np.maximum(tolerance, WORTHWHILE * (shares.values - shares.bounds))
-    exchange_rows(points, sampled, shares.prices, z, N_EXCHANGES, PATIENCE, worth)
+    exchange_rows(points, sampled, shares.duals, z, N_EXCHANGES, PATIENCE, worth)
     z = np.maximum(z, 0.0)
     return z * (total / z.sum(axis=1, keepdims=True))
-
-
-# Sums over coordinates on the simplex {z >= 0, sum z = total}, with certificates.
 
 
 def separable_on_simplex(curves, total: float = 1.0, *, n_cells: int = 64, memory="200MB"):
     r"""Minimize :math:`\sum_j F_j(z_j)` for curves of any shape on the simplex.
 
-    One constraint couples the coordinates. Without it, at a price :math:`\mu` per unit,
+    One constraint couples the coordinates. Without it, at a dual variable :math:`\mu` per unit,
 
     .. math:: L(\mu) = \sum_j \min_{0 \le t \le T} [F_j(t) + \mu t] - \mu T
 
@@ -403,8 +394,8 @@ def _minimize_block(curves, total, n_cells):
     points = samples.points if samples.points.ndim == 3 else samples.points[None]
     points = np.ascontiguousarray(points)
     n, d, _m = samples.values.shape
-    z, bounds, prices, spans = np.empty((n, d)), np.empty(n), np.empty(n), np.empty(n)
-    mix_rows(points, samples.values, samples.slack, total, z, bounds, prices, spans)
+    z, bounds, duals, spans = np.empty((n, d)), np.empty(n), np.empty(n), np.empty(n)
+    mix_rows(points, samples.values, samples.slack, total, z, bounds, duals, spans)
     z *= total / z.sum(axis=1, keepdims=True)
     tolerance = STEPS_GAP * spans
 
@@ -414,7 +405,7 @@ def _minimize_block(curves, total, n_cells):
     if len(still):
         some = curves.rows(still)
         near = points if len(points) == 1 else points[still], samples.values[still]
-        start = Shares(z[still], values[still], bounds[still], -prices[still])
+        start = Shares(z[still], values[still], bounds[still], -duals[still])
         found = _closer(some, near, start, total, tolerance[still])
         z[still], values[still], bounds[still] = found.z, found.values, found.bounds
     # Rounding may put a closed bound above the value by some last bits.
@@ -422,11 +413,11 @@ def _minimize_block(curves, total, n_cells):
 
 
 def _closer(curves, samples, start, total, tolerance):
-    """Better bounds by the best price of a unit, then better shares at that price."""
-    priced = best_prices(curves, start, total, tolerance)
+    """Better bounds by the best dual variable, then better shares at it."""
+    improved = best_duals(curves, start, total, tolerance)
     points, sampled = samples
-    moved = exchange(points, sampled, priced, total, tolerance)
-    z, values, _ = polish(curves, moved, total, tolerance, priced.bounds)
-    better = values < priced.values
-    z = np.where(better[:, None], z, priced.z)
-    return Shares(z, np.where(better, values, priced.values), priced.bounds, priced.prices)
+    moved = exchange(points, sampled, improved, total, tolerance)
+    z, values, _ = polish(curves, moved, total, tolerance, improved.bounds)
+    better = values < improved.values
+    z = np.where(better[:, None], z, improved.z)
+    return Shares(z, np.where(better, values, improved.values), improved.bounds, improved.duals)

@@ -92,9 +92,6 @@ def _solved(equations, sides, scale):
     return solution, null
 
 
-# Polytopes cut into simplices, from which points are drawn uniformly.
-
-
 MOST_DIMENSIONS = 7  # free dimensions; the cube of 7 is cut into 5040 simplices, of 8 into 40320
 MOST_VERTICES = 2000
 MOST_SIMPLICES = 50_000

@@ -96,9 +96,6 @@ def _length(rows):
     return np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-# Directions: unit vectors.
-
-
 class Sphere(QuantitySpace):
     r"""Unit vectors in :math:`R^d`: directions, orientations, axes of a measurement.
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rankings, compiled: sums over all orders, Markov chains, uniform linear extensions.
 
-An item placed next, after the set S of items already placed, weighs exp of ``place[item, |S|]``
+An item placed next, after the set S of items already placed, weighs exp of ``position[item, |S|]``
 for its position and of ``pair[item, q]`` for every q still to come. With Z(S) the sum over
 everything that may follow S, Z(S) = sum_i weight(i, S) Z(S + i), and i comes next with chance
 weight(i, S) Z(S + i) / Z(S). Where ``logs`` is set, weights and sums are kept as logarithms;
@@ -19,13 +19,13 @@ from skstruct.solvers._numba_markov_chains import below, fraction, word
 
 
 @nb.njit(cache=True, nogil=True)
-def row_weights(place, pair, logs, spot, lower, upper):
+def row_weights(position, pair, logs, spot, lower, upper):
     """spot[i, t] of a position; lower and upper[i, R] of i before all of R, a half of a set."""
-    d = len(place)
+    d = len(position)
     half = (d + 1) // 2
     for i in range(d):
         for t in range(d):
-            spot[i, t] = place[i, t] if logs else np.exp(place[i, t])
+            spot[i, t] = position[i, t] if logs else np.exp(position[i, t])
         lower[i, 0] = upper[i, 0] = 0.0
         for R in range(1, 1 << half):
             q = 0
@@ -157,7 +157,7 @@ def count_ahead(below, above, d, ahead):
 
 
 @nb.njit(cache=True, nogil=True)
-def sum_rows(places, pairs, before, banned, stop, logs, log_partition, placed, ahead):
+def sum_rows(positions, pairs, before, banned, stop, logs, log_partition, placed, ahead):
     """Partition function and chances of every row; arrays of one entry serve all rows.
 
     ``ahead`` may have no rows, and is not counted then.
@@ -170,8 +170,8 @@ def sum_rows(places, pairs, before, banned, stop, logs, log_partition, placed, a
     for k in range(n):
         first = before[min(k, len(before) - 1)]
         never = banned[min(k, len(banned) - 1)]
-        place, pair = places[min(k, len(places) - 1)], pairs[min(k, len(pairs) - 1)]
-        row_weights(place, pair, logs[k], spot, lower, upper)
+        position, pair = positions[min(k, len(positions) - 1)], pairs[min(k, len(pairs) - 1)]
+        row_weights(position, pair, logs[k], spot, lower, upper)
         if logs[k]:
             sum_logs(spot, lower, upper, first, never, stop, size, total)
             log_partition[k] = total[0]
@@ -214,7 +214,7 @@ def draw_one(spot, lower, upper, before, banned, stop, logs, total, uniform, ord
 
 
 @nb.njit(cache=True, nogil=True)
-def draw_rows(places, pairs, before, banned, stop, logs, uniform, orders):
+def draw_rows(positions, pairs, before, banned, stop, logs, uniform, orders):
     """Walk from the empty set, each item with its chance; uniform (n, draws, stop)."""
     n, n_draws, d = orders.shape
     half = 1 << ((d + 1) // 2)
@@ -223,8 +223,8 @@ def draw_rows(places, pairs, before, banned, stop, logs, uniform, orders):
     for k in range(n):
         first = before[min(k, len(before) - 1)]
         never = banned[min(k, len(banned) - 1)]
-        place, pair = places[min(k, len(places) - 1)], pairs[min(k, len(pairs) - 1)]
-        row_weights(place, pair, logs[k], spot, lower, upper)
+        position, pair = positions[min(k, len(positions) - 1)], pairs[min(k, len(pairs) - 1)]
+        row_weights(position, pair, logs[k], spot, lower, upper)
         if logs[k]:
             sum_logs(spot, lower, upper, first, never, stop, size, total)
         else:
@@ -380,8 +380,8 @@ def begin(entering, latest, bound):
 def swap(order, k, before):
     """Let k and the next change places, if they may; gaps may."""
     a, b = order[k], order[k + 1]
-    held = before[a, b]
-    order[k], order[k + 1] = a if held else b, b if held else a
+    kept = before[a, b]
+    order[k], order[k + 1] = a if kept else b, b if kept else a
 
 
 @nb.njit(cache=True, nogil=True, inline="always")

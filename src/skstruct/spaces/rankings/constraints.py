@@ -84,8 +84,8 @@ class RankLimits:
         here = self.fixed[:, :, None] == position
         return here | ((self.fixed == 0)[:, :, None] & ~taken)
 
-    def by_place(self, first: np.ndarray) -> np.ndarray:
-        """Which items may be at each position, (n, d, d), if the first few are held to
+    def by_position(self, first: np.ndarray) -> np.ndarray:
+        """Which items may be at each position, (n, d, d), if the first few are fixed to
         ``first`` (n, length, d) besides."""
         n, length, d = first.shape
         may = np.array(np.broadcast_to(self.allowed().swapaxes(1, 2), (n, d, d)))

@@ -18,7 +18,7 @@ from skstruct.solvers.linear_ordering import (
     sample_orders,
 )
 from skstruct.solvers.proposals import new_streams
-from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.rankings.constraints import RankLimits
 from skstruct.spaces.rankings.partial import tied_behind
@@ -75,10 +75,7 @@ def sample_linear_extensions(n: int, before: np.ndarray, rng) -> np.ndarray:
     return orders
 
 
-# Rankings within limits under the uniform distribution: counts, samples, lists.
-
-
-class UniformRankings(BaseSpace):
+class UniformRankings(CountedSpace):
     """Rankings within limits: how many there are, their moments, samples and the list."""
 
     @property
@@ -96,19 +93,9 @@ class UniformRankings(BaseSpace):
     def _scheme(self):
         """The embedding, which knows its moments over all rankings."""
 
-    def _one_row(self) -> RankLimits:
-        if self.limits_.n_rows is not None:
-            raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return self.limits_
-
     def size(self) -> int:
         """Exact number of rankings."""
         return count_rankings(self._one_row())
-
-    def log_size(self) -> float:
-        """Natural logarithm of their number; minus infinity when there is none."""
-        size = self.size()
-        return math.log(size) if size else -math.inf
 
     def mean_embedding(self):
         """Mean of psi over all rankings: closed forms, or the list where there are limits."""
@@ -195,11 +182,11 @@ def sample_rankings(limits: RankLimits, n: int, rng) -> np.ndarray:
         before, allowed = _table_limits(limits)
         orders = sample_orders(n, before, allowed, _stop(limits), rng)
         return tied_behind(orders, limits.top)
-    held = np.flatnonzero(limits.fixed[0])
+    items = np.flatnonzero(limits.fixed[0])
     free = np.flatnonzero(limits.fixed[0] == 0)
     orders = np.empty((n, d), np.int64)
-    slots = np.setdiff1d(np.arange(d), limits.fixed[0, held] - 1)
-    orders[:, limits.fixed[0, held] - 1] = held
+    slots = np.setdiff1d(np.arange(d), limits.fixed[0, items] - 1)
+    orders[:, limits.fixed[0, items] - 1] = items
     orders[:, slots] = rng.permuted(np.tile(free, (n, 1)), axis=1)
     return tied_behind(orders, limits.top)
 

@@ -30,8 +30,8 @@ class OrderSums:
     ----------
     n, d : int
         Rows and items.
-    places : array s of shape (n or 1, d, d), default=None
-        ``places[:, i, t]`` is the score of item i at position t.
+    positions : array s of shape (n or 1, d, d), default=None
+        ``positions[:, i, t]`` is the score of item i at position t.
     pairs : array w of shape (n or 1, d, d), default=None
         ``pairs[:, i, q]`` is the score of item i somewhere before item q.
     before : bool array of shape (n or 1, d, d), default=None
@@ -55,7 +55,7 @@ class OrderSums:
     --------
     The partition function of scores of positions is a permanent.
 
-    >>> sums = OrderSums(1, 2, places=np.log([[[1.0, 2.0], [3.0, 4.0]]]))
+    >>> sums = OrderSums(1, 2, positions=np.log([[[1.0, 2.0], [3.0, 4.0]]]))
     >>> np.exp(sums.log_partition).round(12), sums.placed[0].round(12)
     (array([10.]), array([[0.4, 0.6], [0.6, 0.4]]))
     >>> sums.draw(3, np.random.default_rng(0)).shape
@@ -66,13 +66,15 @@ class OrderSums:
     M. Held and R. Karp (1962). A dynamic programming approach to sequencing problems.
     """
 
-    def __init__(self, n, d, *, places=None, pairs=None, before=None, allowed=None, stop=None):
+    def __init__(self, n, d, *, positions=None, pairs=None, before=None, allowed=None, stop=None):
         from skstruct.spaces.rankings._numba import sum_rows
 
         zeros, bit = np.zeros((1, d, d)), np.int64(1) << np.arange(d)
         none = np.zeros((1, d), np.int64)
         self.n, self.d, self.stop = n, d, d if stop is None else stop
-        self.places = zeros if places is None else np.ascontiguousarray(places, dtype=np.float64)
+        self.positions = (
+            zeros if positions is None else np.ascontiguousarray(positions, dtype=np.float64)
+        )
         self.pairs = zeros if pairs is None else np.ascontiguousarray(pairs, dtype=np.float64)
         # Sets as numbers: for every item those before it, for every position those banned.
         self.earlier = none if before is None else before.swapaxes(1, 2) @ bit
@@ -85,14 +87,14 @@ class OrderSums:
 
     def _are_large(self) -> np.ndarray:
         """Which rows are summed as logarithms; bool (n,)."""
-        by_place = np.abs(self.places).max(axis=1).sum(axis=1)
+        by_position = np.abs(self.positions).max(axis=1).sum(axis=1)
         sizes = np.abs(self.pairs)
         by_pair = np.maximum(sizes, sizes.swapaxes(1, 2)).sum(axis=(1, 2)) / 2
-        return np.broadcast_to(by_place + by_pair > LARGEST_EXPONENT, self.n).copy()
+        return np.broadcast_to(by_position + by_pair > LARGEST_EXPONENT, self.n).copy()
 
     def _rows(self, rows: slice) -> tuple:
         """What the compiled functions take, for some rows."""
-        shared = (self.places, self.pairs, self.earlier, self.banned)
+        shared = (self.positions, self.pairs, self.earlier, self.banned)
         own = [part if len(part) == 1 else part[rows] for part in shared]
         return *own, self.stop, self.logs[rows]
 
@@ -113,9 +115,6 @@ class OrderSums:
         return orders
 
 
-# Exact laws of rankings: sums over all orders within limits.
-
-
 LARGEST_WORK = 2**29  # steps n 2**d d that are taken: some seconds
 
 
@@ -134,7 +133,7 @@ def ranking_law(space, scores) -> Law:
     """The law of rankings within the limits of their space, which may differ from row to row."""
     d, limits = len(space.items_), space.limits_
     check_n_rows(limits, len(scores), "Rankings")
-    by = PairLaw if space._scheme.family == "pairs" else PlaceLaw
+    by = PairLaw if space._scheme.family == "pairs" else PositionLaw
     law = by(space._scheme, scores, d, limits)
     check_feasible(law.log_partition > -math.inf, space)
     return law
@@ -153,7 +152,7 @@ class RankingLaw(Law):
         return tied_behind(orders.reshape(-1, d), self.top).reshape(orders.shape)
 
 
-class PlaceLaw(RankingLaw):
+class PositionLaw(RankingLaw):
     r"""Of rankings by positions or ranks: Z is the permanent of :math:`e^{s_{it}}`.
 
     Items beyond the top share the positions there: each scores their mean.
@@ -161,11 +160,13 @@ class PlaceLaw(RankingLaw):
 
     def __init__(self, scheme, scores, d, limits):
         self.scheme = scheme
-        places, rest = scheme.places(scores, d, limits.top), 0.0
+        positions, rest = scheme.positions(scores, d, limits.top), 0.0
         if limits.top is not None:  # what an item gains over being left behind
-            rest = places[:, :, -1]
-            places, rest = places - rest[:, :, None], rest.sum(axis=1)
-        super().__init__(OrderSums(len(scores), d, places=places, **bounds(limits)), limits.top)
+            rest = positions[:, :, -1]
+            positions, rest = positions - rest[:, :, None], rest.sum(axis=1)
+        super().__init__(
+            OrderSums(len(scores), d, positions=positions, **bounds(limits)), limits.top
+        )
         self.log_partition = self.log_partition + rest
 
     def marginals(self):
@@ -174,7 +175,7 @@ class PlaceLaw(RankingLaw):
             n_behind = placed.shape[1] - self.top
             behind = 1.0 - placed[:, :, : self.top].sum(axis=2, keepdims=True)
             placed[:, :, self.top :] = behind.clip(min=0.0) / n_behind  # rounding
-        return self.scheme.from_places(placed)
+        return self.scheme.from_positions(placed)
 
 
 class PairLaw(RankingLaw):
@@ -201,9 +202,6 @@ def bounds(limits) -> dict:
         "allowed": limits.allowed().swapaxes(1, 2) if limits.has_fixed else None,
         "stop": limits.top,
     }
-
-
-# Local moves among rankings: two items change places.
 
 
 FAMILIES = {"positions": 0, "ranks": 1, "pairs": 2}
@@ -284,9 +282,6 @@ class RankingMoves(Moves):
         cube = scores.reshape(len(scores), self.d, self.d).copy()
         cube[:, :, self.top :] = cube[:, :, self.top :].mean(axis=2, keepdims=True)
         return cube.reshape(len(scores), -1)
-
-
-# Rankings as outcomes of exponential families: exact laws and local moves.
 
 
 class RandomRankings(UniformRankings):

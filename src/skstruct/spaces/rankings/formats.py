@@ -226,13 +226,13 @@ def read_orders(rows: list, items: tuple | None, kind: str, unlisted: str, used_
     number = {name: j for j, name in enumerate(items)}
     Z = np.full((len(rows), len(items)), np.nan)
     for i, order in enumerate(orders):
-        for place, group in enumerate(order):
+        for position, group in enumerate(order):
             for name in group:
                 if name not in number:
                     raise ValueError(unknown_label(f"Y[{i}] holds", name, items, used_by))
                 if not np.isnan(Z[i, number[name]]):
                     raise ValueError(f"{used_by}: Y[{i}] lists {name!r} twice.")
-                Z[i, number[name]] = place
+                Z[i, number[name]] = position
         if not order:
             raise ValueError(f"{used_by}: row {i} of Y ranks no item at all.")
     if unlisted == "last":

@@ -76,12 +76,12 @@ class Pairs:
         )
 
     def best_orders(self, costs, d, limits):
-        """The best order of each row with given items allowed at each of the first places."""
+        """The best order of each row with given items allowed at each of the first positions."""
         costs = costs[:, : math.comb(d, 2)]
 
         def best_within(rows, allowed):
             limited = limits.rows(rows)
-            orders, values = self._exact(costs[rows], d, limited, limited.by_place(allowed))
+            orders, values = self._exact(costs[rows], d, limited, limited.by_position(allowed))
             return orders[:, : allowed.shape[1]], values
 
         return best_within
@@ -165,10 +165,10 @@ def _demanded(costs, limits, d):
     if not limits.has_before:
         return costs
     p, q = pair_numbers(d)
-    price = 2 * np.abs(costs).sum(axis=1, keepdims=True)
-    price[price == 0] = 1.0
-    demanded = np.where(limits.before[:, p, q], -price, costs)
-    return np.where(limits.before[:, q, p], price, demanded)
+    penalty = 2 * np.abs(costs).sum(axis=1, keepdims=True)
+    penalty[penalty == 0] = 1.0
+    demanded = np.where(limits.before[:, p, q], -penalty, costs)
+    return np.where(limits.before[:, q, p], penalty, demanded)
 
 
 def _slotted(orders, fixed):
@@ -176,9 +176,9 @@ def _slotted(orders, fixed):
     n, d = orders.shape
     slotted = np.empty_like(orders)
     for i in range(n):
-        held = np.flatnonzero(fixed[i])
-        slotted[i, fixed[i, held] - 1] = held
+        items = np.flatnonzero(fixed[i])
+        slotted[i, fixed[i, items] - 1] = items
         free = np.ones(d, bool)
-        free[fixed[i, held] - 1] = False
-        slotted[i, free] = orders[i][~np.isin(orders[i], held)]
+        free[fixed[i, items] - 1] = False
+        slotted[i, free] = orders[i][~np.isin(orders[i], items)]
     return slotted

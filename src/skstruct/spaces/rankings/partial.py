@@ -26,9 +26,9 @@ def average_ranks(Y: np.ndarray) -> np.ndarray:
     ordered = np.take_along_axis(Y, order, axis=1)
     fresh = np.ones((n, d + 1), bool)  # where a group of equal numbers begins
     fresh[:, 1:-1] = ordered[:, 1:] != ordered[:, :-1]
-    place = np.arange(d)
-    first = np.maximum.accumulate(np.where(fresh[:, :-1], place, 0), axis=1)
-    last = np.where(fresh[:, 1:], place, d)[:, ::-1]
+    position = np.arange(d)
+    first = np.maximum.accumulate(np.where(fresh[:, :-1], position, 0), axis=1)
+    last = np.where(fresh[:, 1:], position, d)[:, ::-1]
     last = np.minimum.accumulate(last, axis=1)[:, ::-1]
     ranks = np.empty((n, d))
     np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)

@@ -15,15 +15,10 @@ from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.linear_ordering import MOST_ITEMS, cheapest_orders, ranks_of
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, GridScheme
 from skstruct.spaces.rankings.constraints import RankLimits
-from skstruct.spaces.rankings.partial import (
-    expected_ranks,
-    is_total,
-    position_shares,
-    tied_behind,
-)
+from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares, tied_behind
 
 
-def cheapest_by_program(places: np.ndarray, *, before: np.ndarray, allowed: np.ndarray):
+def cheapest_by_program(positions: np.ndarray, *, before: np.ndarray, allowed: np.ndarray):
     """Best order of every row, its value (infinite where infeasible) and a lower bound.
 
     x[i, t] says that item i is at position t. "a before b" reads: b has come by t + 1
@@ -31,7 +26,7 @@ def cheapest_by_program(places: np.ndarray, *, before: np.ndarray, allowed: np.n
 
     Parameters
     ----------
-    places : array of shape (n, d, d)
+    positions : array of shape (n, d, d)
         Cost of item i at position t.
     before : bool array of shape (n or 1, d, d)
     allowed : bool array of shape (n or 1, d, d)
@@ -42,7 +37,7 @@ def cheapest_by_program(places: np.ndarray, *, before: np.ndarray, allowed: np.n
     orders : int array of shape (n, d), best item first
     values, bounds : arrays of shape (n,)
     """
-    n, d, _ = places.shape
+    n, d, _ = positions.shape
     orders = np.zeros((n, d), np.int64)
     values, bounds = np.full(n, np.inf), np.full(n, np.inf)
     program, known = None, None
@@ -52,11 +47,11 @@ def cheapest_by_program(places: np.ndarray, *, before: np.ndarray, allowed: np.n
             program, known = _program(demanded), demanded
         high = allowed[min(row, len(allowed) - 1)].T.ravel()
         try:
-            point, bounds[row] = program.solve(places[row].ravel(), high=high)
+            point, bounds[row] = program.solve(positions[row].ravel(), high=high)
         except InfeasibleError:
             continue
         orders[row] = point.reshape(d, d).argmax(axis=0)
-        values[row] = places[row].ravel() @ point
+        values[row] = positions[row].ravel() @ point
     return orders, values, bounds
 
 
@@ -77,10 +72,7 @@ def _program(before):
     return BinaryProgram(A_ub, np.zeros(m * d), A_eq, np.ones(2 * d))
 
 
-# Rankings by where each item stands: its rank, or an indicator for every position.
-
-
-class PlacedEmbedding:
+class PositionEmbedding:
     """What positions and ranks share: a cost of every item at every position."""
 
     family = "positions"  # what scores are of: see walking.rankings
@@ -94,69 +86,71 @@ class PlacedEmbedding:
         """psi, shape (n, width)."""
 
     @abstractmethod
-    def full_places(self, costs, d):
+    def full_positions(self, costs, d):
         """Costs of item j at position k, all positions counted; shape (n, d, d)."""
 
     @abstractmethod
-    def from_places(self, chances):
+    def from_positions(self, chances):
         """Mean of psi, (n, width), from the chance of item j at position k, (n, d, d)."""
 
-    def places(self, costs: np.ndarray, d: int, top: int | None) -> np.ndarray:
+    def positions(self, costs: np.ndarray, d: int, top: int | None) -> np.ndarray:
         """Costs of item j at position k, (n, d, d); beyond the top their mean."""
-        places = self.full_places(costs, d)
+        positions = self.full_positions(costs, d)
         if top is not None:
-            places = places.copy()
-            places[:, :, top:] = places[:, :, top:].mean(axis=2, keepdims=True)
-        return places
+            positions = positions.copy()
+            positions[:, :, top:] = positions[:, :, top:].mean(axis=2, keepdims=True)
+        return positions
 
     def decode(self, costs, d, limits: RankLimits, prove=False):
         """Ranks, values (infinite where infeasible) and bounds."""
-        places = self.places(costs, d, limits.top)
+        positions = self.positions(costs, d, limits.top)
         if not limits.has_before:
             allowed = limits.allowed() if limits.has_fixed else None
-            columns, values = cheapest_assignments(places, allowed)
+            columns, values = cheapest_assignments(positions, allowed)
             return tied_behind(ranks_of(columns), limits.top), values, values
         limited = {"before": limits.before, "allowed": limits.allowed().swapaxes(1, 2)}
         if d <= MOST_ITEMS:
-            orders, values = self._by_table(places, limited, limits.top)
+            orders, values = self._by_table(positions, limited, limits.top)
             return tied_behind(orders, limits.top), values, values
-        orders, values, bounds = cheapest_by_program(places, **limited)
+        orders, values, bounds = cheapest_by_program(positions, **limited)
         return tied_behind(orders, limits.top), values, bounds
 
     @staticmethod
-    def _by_table(places, limited, top):
+    def _by_table(positions, limited, top):
         """Orders by dynamic programming, which leaves out what items beyond the top cost."""
-        n, d, _ = places.shape
+        n, d, _ = positions.shape
         if top is None:
-            return cheapest_orders(n, d, places=places, **limited)
-        rest = places[:, :, -1]
-        orders, gains = cheapest_orders(n, d, places=places - rest[:, :, None], **limited, stop=top)
+            return cheapest_orders(n, d, positions=positions, **limited)
+        rest = positions[:, :, -1]
+        orders, gains = cheapest_orders(
+            n, d, positions=positions - rest[:, :, None], **limited, stop=top
+        )
         return orders, gains + rest.sum(axis=1)
 
     def best_orders(self, costs, d, limits):
-        """The best order of each row with given items allowed at each of the first places."""
-        places = self.places(costs, d, limits.top)
+        """The best order of each row with given items allowed at each of the first positions."""
+        positions = self.positions(costs, d, limits.top)
 
         def best_within(rows, allowed):
             limited = limits.rows(rows)
-            held = {"before": limited.before, "allowed": limited.by_place(allowed)}
-            orders, values = self._by_table(places[rows], held, limits.top)
+            fixed = {"before": limited.before, "allowed": limited.by_position(allowed)}
+            orders, values = self._by_table(positions[rows], fixed, limits.top)
             return orders[:, : allowed.shape[1]], values
 
         return best_within
 
     def best_assignments(self, costs, d, limits):
         """The best positions of each row with given positions allowed for each item."""
-        places = self.places(costs, d, None)
+        positions = self.positions(costs, d, None)
 
         def best_within(rows, allowed):
-            return cheapest_assignments(places[rows], allowed & limits.rows(rows).allowed())
+            return cheapest_assignments(positions[rows], allowed & limits.rows(rows).allowed())
 
         return best_within
 
 
 @dataclass(frozen=True)
-class Ranks(PlacedEmbedding):
+class Ranks(PositionEmbedding):
     """psi(z) = the rank of every item (d numbers): a sort decodes it."""
 
     family = "ranks"
@@ -168,16 +162,16 @@ class Ranks(PlacedEmbedding):
     def embed(self, Z):
         return expected_ranks(Z)
 
-    def full_places(self, costs, d):
+    def full_positions(self, costs, d):
         return costs[:, :, None] * np.arange(1.0, d + 1)
 
-    def from_places(self, chances):
+    def from_positions(self, chances):
         return chances @ np.arange(1.0, chances.shape[2] + 1)
 
     def decode(self, costs, d, limits, prove=False):
         if limits.has_before:
             return super().decode(costs, d, limits, prove)
-        # Dear items first (rearrangement inequality): known items keep to their positions.
+        # Expensive items first (rearrangement inequality): known items keep to their positions.
         fixed = np.broadcast_to(limits.fixed, costs.shape)
         free = fixed == 0
         items = np.argsort(np.where(free, -costs, np.inf), axis=1, kind="stable")
@@ -232,11 +226,11 @@ class RatedRanks(Ranks):
             return np.hstack([Y, size])
         return np.hstack([Y / np.where(size > 0, size, 1.0), size > 0])
 
-    def full_places(self, costs, d):
-        return super().full_places(costs[:, :d], d)
+    def full_positions(self, costs, d):
+        return super().full_positions(costs[:, :d], d)
 
-    def from_places(self, chances):
-        return np.pad(super().from_places(chances), ((0, 0), (0, 1)))
+    def from_positions(self, chances):
+        return np.pad(super().from_positions(chances), ((0, 0), (0, 1)))
 
     def decode(self, costs, d, limits, prove=False):
         return super().decode(costs[:, :d], d, limits, prove)
@@ -252,7 +246,7 @@ class RatedRanks(Ranks):
 
 
 @dataclass(frozen=True)
-class Positions(PlacedEmbedding):
+class Positions(PositionEmbedding):
     """psi(z)[j, k] = 1 where item j is k-th (d * d numbers): an assignment decodes it."""
 
     def width(self, d):
@@ -267,10 +261,10 @@ class Positions(PlacedEmbedding):
         shape = n, d * d
         return sparse.csr_array((np.ones(n * d), columns, np.arange(0, n * d + 1, d)), shape=shape)
 
-    def full_places(self, costs, d):
+    def full_positions(self, costs, d):
         return costs.reshape(len(costs), d, d)
 
-    def from_places(self, chances):
+    def from_positions(self, chances):
         return chances.reshape(len(chances), chances.shape[1] * chances.shape[2])
 
     def mean(self, d):

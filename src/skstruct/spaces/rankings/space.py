@@ -15,7 +15,7 @@ from skstruct.solvers.k_best import k_best_sequences
 from skstruct.solvers.linear_ordering import MOST_ITEMS
 from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_k, decoded_or_infeasible
 from skstruct.spaces.common.formats import check_distinct
-from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.rankings.constraints import RankLimits, read_before, read_fixed, read_top
 from skstruct.spaces.rankings.distribution import RandomRankings
 from skstruct.spaces.rankings.formats import RankingForm, read_rankings
@@ -227,12 +227,7 @@ class Rankings(RandomRankings):
     def contains(self, Z):
         """Whether each row is a ranking of this space, limits included; shape (n,)."""
         Z, d, top = np.asarray(Z, dtype=np.float64), len(self.items_), self.limits_.top
-        if Z.ndim != 2 or Z.shape[1] != d:
-            raise ValueError(
-                f"contains() takes outputs in canonical form, (n, {d}) ranks; got shape {Z.shape}."
-                "validate() makes them."
-            )
-        check_n_rows(self.limits_, len(Z), "Rankings")
+        self._check_outputs(Z, d, f"(n, {d}) ranks")
         if top is None:
             good = is_total(Z)
         else:
@@ -250,8 +245,7 @@ class Rankings(RandomRankings):
         return Guarantee("bound only")
 
     def _checked(self, costs):
-        costs = check_costs(costs, self._scheme.width(len(self.items_)), used_by="Rankings")
-        check_n_rows(self.limits_, len(costs), "Rankings")
+        costs = self._checked_costs(costs, self._scheme.width(len(self.items_)))
         return costs
 
     def argmin(self, costs):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from typing import ClassVar
 
@@ -12,9 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.chains.counting import ChainCounts
-from skstruct.spaces.base import BaseSpace, ListedOutputs
+from skstruct.spaces.base import CountedSpace, ListedOutputs
 from skstruct.spaces.common.counting import LIMIT, check_few
-from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.sequence_sets.constraints import (
     SequenceLimits,
     read_forbidden,
@@ -30,7 +28,7 @@ from skstruct.spaces.sequence_sets.formats import (
 )
 
 
-class UniformSequences(BaseSpace):
+class UniformSequences(CountedSpace):
     """Sequences within limits: how many there are, samples and the list."""
 
     @property
@@ -44,10 +42,7 @@ class UniformSequences(BaseSpace):
         """The longest length, T."""
 
     def _counts(self) -> ChainCounts:
-        limits = self.limits_
-        if limits.n_rows is not None:
-            raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return count_sequences(limits)
+        return count_sequences(self._one_row())
 
     def _some(self) -> ChainCounts:
         """Counts, where there is a sequence at all."""
@@ -59,11 +54,6 @@ class UniformSequences(BaseSpace):
     def size(self) -> int:
         """Exact number of sequences."""
         return self._counts().total
-
-    def log_size(self) -> float:
-        """Natural logarithm of their number; minus infinity when there is none."""
-        size = self.size()
-        return math.log(size) if size else -math.inf
 
     def enumerate(self, limit: int = LIMIT):
         """All sequences in canonical form; shape (size, T)."""
@@ -93,9 +83,6 @@ def count_sequences(limits: SequenceLimits) -> ChainCounts:
         ends=~barred[:q, q],
         shortest=int(limits.least_lengths()[0]),
     )
-
-
-# Sets of sequences over an alphabet: symbols, lengths, limits, the user's forms.
 
 
 class SequenceSet(UniformSequences):
@@ -236,20 +223,12 @@ class SequenceSet(UniformSequences):
     def contains(self, Z):
         """Whether each row is a sequence of this space, limits included; shape (n,)."""
         Z = np.asarray(Z)
-        if Z.ndim != 2 or Z.dtype.kind not in "iu":
-            raise ValueError(
-                f"contains() takes outputs in canonical form, symbol numbers of shape (n, T); got "
-                f"an array of {Z.dtype} of shape {Z.shape}. validate() makes them."
-            )
+        self._check_outputs(Z, None, "symbol numbers of shape (n, T)", "iu")
         limits, size = self.limits_, sequence_lengths(Z)
-        check_n_rows(limits, len(Z), type(self).__name__)
         inside = np.arange(Z.shape[1]) < size[:, None]
         good = np.where(inside, len(self.symbols_) > Z, Z == -1).all(axis=1)
         good[good] = (limits if limits.n_rows is None else limits.rows(good)).allow(Z[good])
         return good
-
-
-# Sequences narrowed to a list of them.
 
 
 class ListedSequences(ListedOutputs):

@@ -129,13 +129,13 @@ class SequenceLimits:
         if not (self.known >= 0).any():
             return unary
         known = np.broadcast_to(self.known, (len(lengths), self.known.shape[1]))
-        held = (known >= 0) & (np.arange(known.shape[1]) < np.asarray(lengths)[:, None])
-        row, t = np.nonzero(held)
+        fixed = (known >= 0) & (np.arange(known.shape[1]) < np.asarray(lengths)[:, None])
+        row, t = np.nonzero(fixed)
         at, symbol = starts[row] + t, known[row, t]
         unary = np.array(unary)
-        price = unary[at, symbol]
+        cost = unary[at, symbol]
         unary[at] = np.inf
-        unary[at, symbol] = price
+        unary[at, symbol] = cost
         return unary
 
     def hold_apart(self, transitions, row_of: np.ndarray):
@@ -161,9 +161,6 @@ class SequenceLimits:
 
 def _walls(barred):
     return np.where(barred, np.inf, 0.0)
-
-
-# Limits of sequences in the user's own words: lengths, known symbols, forbidden pairs.
 
 
 def read_length(length, used_by: str) -> tuple[np.ndarray, np.ndarray]:

@@ -74,9 +74,6 @@ def _widened(drawn, width):
     return np.pad(drawn, ((0, 0), (0, 0), (0, missing)), constant_values=-1)
 
 
-# Moves among sequences: another symbol, one more at the end, one less.
-
-
 class SequenceMoves(Moves):
     r"""Change a symbol of a sequence, or its last position where lengths are open.
 
@@ -124,16 +121,13 @@ class SequenceMoves(Moves):
         )  # fmt: skip
 
 
-# Sequences within limits under laws of scores: sums over all, and local moves.
-
-
-PRICES = ("unary", "transitions", "beginning", "ending")
+COSTS = ("unary", "transitions", "beginning", "ending")
 
 
 def law_of_costs(chains: dict) -> ChainLaw:
     """The law of chains whose scores are minus these costs, which forbid by infinity."""
-    priced = {name: -chains[name] for name in PRICES if chains.get(name) is not None}
-    return ChainLaw(**{**chains, **priced})
+    negated = {name: -chains[name] for name in COSTS if chains.get(name) is not None}
+    return ChainLaw(**{**chains, **negated})
 
 
 def law_of_grams(scores, n: int, limits: SequenceLimits, width: int) -> GramLaw:

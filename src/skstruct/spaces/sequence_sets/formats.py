@@ -99,7 +99,7 @@ def read_alphabet(alphabet, used_by: str) -> tuple:
 
 
 def check_symbol(symbol, where: str, used_by: str) -> None:
-    """None stands for a free place or an end, and NaN equals nothing."""
+    """None stands for a free position or an end, and NaN equals nothing."""
     if is_missing_name(symbol):
         raise ValueError(f"{used_by}: {where} {symbol!r}, which cannot be a symbol.")
 

@@ -279,7 +279,7 @@ def draw_trees(scores, W, total, start, parallel, trees, rng):
 
 # Chains among spanning trees: an edge comes in, one of the cycle that it closes goes out.
 #
-# A tree is held as ``way[v]``, the edge from v towards node 0; -1 at node 0 itself.
+# A tree is stored as ``way[v]``, the edge from v towards node 0; -1 at node 0 itself.
 
 
 @nb.njit(cache=True, nogil=True)

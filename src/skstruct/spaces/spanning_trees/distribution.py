@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.solvers.distributions import Law
-from skstruct.solvers.proposals import Moves
+from skstruct.spaces.edge_sets.distribution import OpenEdgeMoves
 
 # Scores of a row that differ by less are summed as numbers: what falls below 1e-308 on the way
 # is less than 1e-40 of everything. Others are summed as logarithms.
@@ -78,29 +78,12 @@ class TreeLaw(Law):
         return trees
 
 
-# Local moves among the spanning trees of a graph.
-
-
-class EdgeExchange(Moves):
+class EdgeExchange(OpenEdgeMoves):
     """An edge comes in, and one of the cycle that it closes goes out.
 
     A state is, for every node but the first, the edge that leads from it towards the first.
-
-    Parameters
-    ----------
-    n_nodes : int
-    ends : int array of shape (m, 2)
-        Nodes of every edge that is open; several may join the same nodes.
-    columns : int array of shape (m,)
-        Where these edges are among all.
-    known : bool array of shape (d,)
-        Edges that are in every tree.
+    Several open edges may join the same nodes.
     """
-
-    def __init__(self, n_nodes: int, ends, columns, known):
-        self.n_nodes, self.ends = n_nodes, np.ascontiguousarray(ends, dtype=np.int64)
-        self.columns, self.known = columns, known
-        self.sweep = max(len(ends), 1)
 
     def start(self, outputs):
         from skstruct.spaces.spanning_trees._numba import root_trees
@@ -115,10 +98,8 @@ class EdgeExchange(Moves):
         return ways
 
     def outputs(self, states):
-        trees = np.tile(self.known.astype(np.int8), (len(states), 1))
         row = np.repeat(np.arange(len(states)), self.n_nodes - 1)
-        trees[row, self.columns[states[:, 1:].ravel()]] = 1
-        return trees
+        return self._with_known(len(states), row, states[:, 1:].ravel())
 
     def walk(self, states, scores, row, beta, n_steps, streams):
         from skstruct.spaces.spanning_trees._numba import walk_trees

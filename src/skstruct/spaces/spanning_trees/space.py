@@ -107,16 +107,15 @@ class SpanningTrees(WithinGraph):
     # ------------------------------------------------------------- laws and chains
     def law(self, scores):
         """Laws of trees by the weighted matrix-tree theorem; scores of shape (n, d)."""
-        from skstruct.spaces.edge_sets.distribution import HeldLaw
+        from skstruct.spaces.edge_sets.distribution import FixedColumnsLaw
         from skstruct.spaces.spanning_trees.distribution import TreeLaw
 
         scores = self._checked_scores(scores, len(self.edges_))
-        self._check_rows(len(scores))
         if self.limits_.n_rows is not None:
             return super().law(scores)
         n_parts, ends, columns = self._open_graph()
         trees = TreeLaw(scores[:, columns], ends, n_parts)
-        return HeldLaw(trees, columns, self.limits_.low[0], scores)
+        return FixedColumnsLaw(trees, columns, self.limits_.low[0], scores)
 
     def moves(self):
         """An edge comes in, and one of the cycle that it closes goes out."""

@@ -108,8 +108,8 @@ def spell(start, grams, n_grams, q, order, symbols):
 def row_limits(i, q, order, shortest, longest, known, begins, ends):
     """The limits of one row, where each may be the same for all; at least one n-gram."""
     low, high = shortest[i % len(shortest)], longest[i % len(longest)]
-    held, first, last = known[i % len(known)], begins[i % len(begins)], ends[i % len(ends)]
-    return q, order, max(low, order), high, held, first, last
+    fixed, first, last = known[i % len(known)], begins[i % len(begins)], ends[i % len(ends)]
+    return q, order, max(low, order), high, fixed, first, last
 
 
 @nb.njit(cache=True, nogil=True)

@@ -53,18 +53,18 @@ def count_rows(twice, shortest, longest, known, symbols, values):
     """Fill symbols (n, T), in order of the alphabet where they are not known, and values."""
     counts = np.empty(twice.shape[1], np.int64)
     for i in range(len(twice)):
-        held = known[i % len(known)]
+        fixed = known[i % len(known)]
         low, high = shortest[i % len(shortest)], longest[i % len(longest)]
-        values[i] = most_counted(twice[i], low, high, held, counts)
+        values[i] = most_counted(twice[i], low, high, fixed, counts)
         symbols[i] = -1
         length = counts.sum()
         for t in range(length):
-            if held[t] >= 0:
-                counts[held[t]] -= 1
+            if fixed[t] >= 0:
+                counts[fixed[t]] -= 1
         a = 0
         for t in range(length):
-            if held[t] >= 0:
-                symbols[i, t] = held[t]
+            if fixed[t] >= 0:
+                symbols[i, t] = fixed[t]
                 continue
             while counts[a] == 0:
                 a += 1
@@ -104,17 +104,17 @@ def line_offsets(slopes):
 
 @nb.njit(cache=True, nogil=True)
 def first_slopes(twice, least, most):
-    """The best slopes if n-grams could be put in any order: l = max(1, 2 g + last price).
+    """The best slopes if n-grams could be put in any order: l = max(1, 2 g + last cost).
 
     ``least`` to ``most`` n-grams are taken one by one, the cheapest next.
     """
-    price, last = 1.0 - twice, 0.0
+    cost, last = 1.0 - twice, 0.0
     for taken in range(most):
-        c = np.argmin(price)
-        if taken >= least and price[c] >= 0.0:
+        c = np.argmin(cost)
+        if taken >= least and cost[c] >= 0.0:
             break
-        last = price[c]
-        price[c] += 2.0
+        last = cost[c]
+        cost[c] += 2.0
     if not np.isfinite(last):  # all n-grams are forbidden
         last = 0.0
     return np.maximum(1.0, twice + last)
@@ -455,9 +455,9 @@ def nearest_rows(twice, q, order, limits, max_nodes, symbols, values, bounds):
         if high < of_row[2]:  # too short for an n-gram
             continue
         scale = 1.0
-        for price in twice[i]:
-            if np.isfinite(price):
-                scale = max(scale, abs(price))
+        for cost in twice[i]:
+            if np.isfinite(cost):
+                scale = max(scale, abs(cost))
         tolerance = TIE * scale * high
         best[:] = values[i], 0.0, -1.0
         part = table[: high - order + 2]

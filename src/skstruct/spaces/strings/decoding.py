@@ -92,9 +92,6 @@ class GramLimits:
         return symbols, values
 
 
-# Strings of least cost when every occurrence of an n-gram has its price.
-
-
 def cheapest_strings(costs: np.ndarray, limits: GramLimits):
     """For every row the string that minimizes <costs, n-gram counts>, exactly.
 
@@ -129,9 +126,6 @@ def cheapest_strings(costs: np.ndarray, limits: GramLimits):
     symbols, values = limits.without_grams(len(costs))
     cheapest_rows(costs, limits.q, limits.order, limits.compiled(), symbols, values)
     return symbols, values
-
-
-# Strings whose n-gram counts are nearest to given numbers: pre-images of string kernels.
 
 
 MAX_NODES = 150_000  # a row then takes about a tenth of a second at most

@@ -14,12 +14,11 @@ from numbers import Integral
 import numpy as np
 from scipy import sparse
 
-from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.viterbi import best_chains
 from skstruct.spaces.base import Decoded, decoded_or_infeasible
-from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
 from skstruct.spaces.sequence_sets.distribution import law_of_grams
 from skstruct.spaces.sequences import Sequences
@@ -87,9 +86,6 @@ def _second_of_symbols(counts: ChainCounts) -> np.ndarray:
         moment = moment + before + before.T + appended
         carried = before + appended
     return moment
-
-
-# Strings, embedded by how often each n-gram occurs.
 
 
 MOST_GRAMS = 2**24  # coordinates of the embedding: 128 MiB for a row of costs
@@ -166,11 +162,11 @@ class Strings(SequenceSet):
     def embed(self, Z):
         """Number of occurrences of each n-gram; CSR of shape (n_samples, q**n)."""
         Z, q, width = np.asarray(Z), len(self.symbols_), self._width()
-        n_places = max(Z.shape[1] - self.n + 1, 0)
-        code = np.zeros((len(Z), n_places), np.int64)
+        n_positions = max(Z.shape[1] - self.n + 1, 0)
+        code = np.zeros((len(Z), n_positions), np.int64)
         for k in range(self.n):
-            code = code * q + Z[:, k : k + n_places]
-        row, t = np.nonzero(Z[:, self.n - 1 : self.n - 1 + n_places] >= 0)
+            code = code * q + Z[:, k : k + n_positions]
+        row, t = np.nonzero(Z[:, self.n - 1 : self.n - 1 + n_positions] >= 0)
         psi = sparse.coo_array((np.ones(len(row)), (row, code[row, t])), shape=(len(Z), width))
         return psi.tocsr()
 
@@ -192,14 +188,13 @@ class Strings(SequenceSet):
 
     restrict.__doc__ = SequenceSet.restrict.__doc__
 
-    def _checked(self, prices):
-        """Prices of n-grams as an array, and the limits as the decoders take them."""
-        prices = check_costs(prices, self._width(), used_by="Strings")
+    def _checked(self, costs):
+        """Costs of n-grams as an array, and the limits as the decoders take them."""
+        costs = self._checked_costs(costs, self._width())
         limits, q = self.limits_, len(self.symbols_)
-        check_n_rows(limits, len(prices), "Strings")
         shortest = limits.least_lengths()
         parts = {} if not limits.forbidden.any() else self._barred(limits, shortest)
-        return prices, GramLimits(q, self.n, shortest, limits.longest, limits.known, **parts)
+        return costs, GramLimits(q, self.n, shortest, limits.longest, limits.known, **parts)
 
     def _barred(self, limits, shortest) -> dict[str, np.ndarray]:
         """Forbidden transitions as n-grams and as states to begin and to end with."""
@@ -229,12 +224,12 @@ class Strings(SequenceSet):
         Where a row's value and bound are equal, no string is nearer; else none is nearer by
         more than their difference. ``max_nodes`` is the work allowed.
         """
-        prices, limits = self._checked(g)
+        costs, limits = self._checked(g)
         if not isinstance(self.max_nodes, Integral) or self.max_nodes < 0:
             raise ValueError(
                 f"Strings: max_nodes is a whole number of at least 0; got {self.max_nodes!r}."
             )
-        return self._decoded(*nearest_strings(prices, limits, max_nodes=int(self.max_nodes)))
+        return self._decoded(*nearest_strings(costs, limits, max_nodes=int(self.max_nodes)))
 
     # ------------------------------------------------------------- laws
     def law(self, scores):
@@ -242,7 +237,6 @@ class Strings(SequenceSet):
         scores, limits = self._checked_scores(scores, self._width()), self.limits_
         if self.n > 2:
             return super().law(scores)
-        check_n_rows(limits, len(scores), "Strings")
         law = law_of_grams(scores, int(self.n), limits, self.length_)
         check_feasible(law.log_partition > -np.inf, self)
         return law

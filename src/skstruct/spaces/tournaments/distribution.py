@@ -12,10 +12,10 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.distributions import Law
 from skstruct.solvers.pairwise.inference import StateForestLaw
 from skstruct.solvers.pairwise.proposals import StateMoves
-from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Scalar
-from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.constraints import check_feasible
 
 NO_EDGES = np.empty((0, 2), np.int64)
 
@@ -96,10 +96,7 @@ def sign_moves(space, signed=True) -> SignMoves | None:
     return SignMoves(space.limits_.allowed[0], np.array(space.states_), signed)
 
 
-# Tournaments under the uniform distribution: counts, moments, samples, lists.
-
-
-class UniformTournaments(BaseSpace):
+class UniformTournaments(CountedSpace):
     """Pairs that have one of their possible signs each, independently.
 
     A child brings ``labels_`` (pairs), ``states_``, ``_signs`` and ``limits_``.
@@ -111,15 +108,13 @@ class UniformTournaments(BaseSpace):
     limits_: Any
     _signs: Any
 
-    def _one_row(self) -> np.ndarray:
+    def _allowed(self) -> np.ndarray:
         """The signs that pairs may have, where that is the same in all rows."""
-        if self.limits_.n_rows is not None:
-            raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return self.limits_.allowed[0]
+        return self._one_row().allowed[0]
 
     def _possible(self) -> np.ndarray:
         """The same, unless no output is left; bool of shape (d, number of states)."""
-        allowed = self._one_row()
+        allowed = self._allowed()
         if not allowed.any(axis=1).all():
             raise InfeasibleError("Tournaments: no output meets the constraints.")
         return allowed
@@ -128,12 +123,7 @@ class UniformTournaments(BaseSpace):
         """Exact number of outputs."""
         if self.limits is None:
             return len(self.states_) ** len(self.labels_)
-        return math.prod(self._one_row().sum(axis=1).tolist())
-
-    def log_size(self) -> float:
-        """Natural logarithm of the number of outputs; minus infinity when there is none."""
-        size = self.size()
-        return math.log(size) if size else -math.inf
+        return math.prod(self._allowed().sum(axis=1).tolist())
 
     def mean_embedding(self) -> np.ndarray:
         """Mean of the signs over all outputs; shape (d,)."""
@@ -168,7 +158,6 @@ class UniformTournaments(BaseSpace):
         Scores of shape (n, d), within limits that may differ from row to row.
         """
         scores = self._checked_scores(scores, len(self.labels_))
-        check_n_rows(self.limits_, len(scores), "Tournaments")
         return sign_law(self, scores[:, :, None] * self._signs, self.limits_.allowed)
 
     def moves(self):
@@ -179,7 +168,7 @@ class UniformTournaments(BaseSpace):
         """All outputs in canonical form; shape (size, d)."""
         check_few(self.size(), limit, self, "tournaments")
         rows = np.zeros((1, 0), np.int8)
-        for allowed in self._one_row():
+        for allowed in self._allowed():
             signs = self._signs[allowed].astype(np.int8)
             rows = np.hstack(
                 [np.repeat(rows, len(signs), axis=0), np.tile(signs, len(rows))[:, None]]

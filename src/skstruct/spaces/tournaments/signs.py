@@ -64,8 +64,8 @@ def _checked_signs(Y: np.ndarray, shape: tuple) -> np.ndarray:
     bad = np.argwhere(~np.isin(Y, (-1, 0, 1)))
     if len(bad):
         at = tuple(bad[0])
-        place = ", ".join(str(k) for k in at)
-        raise ValueError(f"Tournaments expects -1, 0 or 1; Y[{place}] is {Y[at]!r}.")
+        position = ", ".join(str(k) for k in at)
+        raise ValueError(f"Tournaments expects -1, 0 or 1; Y[{position}] is {Y[at]!r}.")
     return np.ascontiguousarray(Y, dtype=np.int8)
 
 
@@ -81,9 +81,6 @@ def write_signs(Z: np.ndarray, form: GraphForm, wins_table: EdgeTable, index=Non
         matrices[:, p, q], matrices[:, q, p] = Z, -Z
         return matrices
     return form.write(wins_from_signs(Z, wins_table), wins_table, index)
-
-
-# What each pair of a tournament may be, and tournaments embedded by that.
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +176,6 @@ class TournamentStates(EmbeddingView):
         """Laws of tournaments by scores of every pair and sign, (n, d * S)."""
         d, states = len(self.labels_), len(self.states_)
         scores = self._checked_scores(scores, d * states)
-        check_n_rows(self.limits_, len(scores), "Tournaments")
         cube = scores.reshape(len(scores), d, states)
         return sign_law(self.space, cube, self.limits_.allowed, signed=False)
 

@@ -71,6 +71,8 @@ class Tournaments(UniformTournaments):
     Vembu (2010). Learning to predict combinatorial structures. Section 5.3.
     """
 
+    _from_parameters = ("_given_items", "_tables")
+
     embedding = "signed pairs"
     default_loss = "hamming"
     usual_losses = ("zero_one",)
@@ -117,15 +119,6 @@ class Tournaments(UniformTournaments):
             return self.limits
         return SignLimits(np.ones((1, len(self.labels_), len(self.states_)), bool))
 
-    def set_params(self, **params):
-        super().set_params(**params)
-        self._forget()
-        return self
-
-    def _forget(self):
-        for cached in ("_given_items", "_tables"):
-            self.__dict__.pop(cached, None)
-
     def fit(self, Y):
         self._forget()
         rows, form = read_form(Y, "Tournaments")
@@ -164,12 +157,8 @@ class Tournaments(UniformTournaments):
     def contains(self, Z):
         """Whether each row is an output of this space, limits included; shape (n,)."""
         Z = np.asarray(Z)
-        if Z.ndim != 2 or Z.shape[1] != len(self.labels_):
-            raise ValueError(
-                f"contains() takes outputs in canonical form, (n, {len(self.labels_)}) of -1, 0 "
-                f"and 1; got shape {Z.shape}. validate() makes them."
-            )
-        check_n_rows(self.limits_, len(Z), "Tournaments")
+        d = len(self.labels_)
+        self._check_outputs(Z, d, f"(n, {d}) of -1, 0 and 1")
         return ((Z[:, :, None] == self._signs) & self.limits_.allowed).any(axis=2).all(axis=1)
 
     @property
@@ -209,19 +198,19 @@ class Tournaments(UniformTournaments):
             outputs = -np.sign(costs) if self.partial else np.where(costs > 0, -1, 1)
             values = -np.abs(costs).sum(axis=1)
             return Decoded(outputs.astype(np.int8), values, values)
-        outputs, values = best_signs(self._priced(costs), self._signs, self.limits_.allowed)
+        outputs, values = best_signs(self._state_costs(costs), self._signs, self.limits_.allowed)
         return decoded_or_infeasible(outputs, values, values, self)
 
     def kbest(self, costs, k: int) -> Decoded:
         """The ``k`` cheapest of every row: outputs (n, k, d), values (n, k)."""
-        return self.kbest_states(self._priced(costs), k)
+        return self.kbest_states(self._state_costs(costs), k)
 
-    def kbest_states(self, priced, k: int) -> Decoded:
+    def kbest_states(self, state_costs, k: int) -> Decoded:
         """The same where every sign has a cost of its own, (n, d, number of states).
 
         Wins of the first and of the second are 0/1 coordinates, one after the other.
         """
-        k, (n, d) = check_k(k, "Tournaments"), priced.shape[:2]
+        k, (n, d) = check_k(k, "Tournaments"), state_costs.shape[:2]
         check_n_rows(self.limits, n, "Tournaments")
         wins = np.stack([self._signs == 1, self._signs == -1])  # of the first, of the second
 
@@ -229,15 +218,14 @@ class Tournaments(UniformTournaments):
             low, high = (mask.reshape(len(rows), 2, d, 1) for mask in (low, high))
             obeys = ((wins[:, None] >= low) & (wins[:, None] <= high)).all(axis=1)
             allowed = self.limits_.rows(rows).allowed & obeys
-            signs, values = best_signs(priced[rows], self._signs, allowed)
+            signs, values = best_signs(state_costs[rows], self._signs, allowed)
             return np.hstack([signs > 0, signs < 0]), values
 
         found, values = k_best(best_within, n, 2 * d, k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(found[:, :, :d] - found[:, :, d:], values, values)
 
-    def _priced(self, costs) -> np.ndarray:
+    def _state_costs(self, costs) -> np.ndarray:
         """Costs of every sign, the preferred of equal ones first; (n, d, number of states)."""
-        costs = check_costs(costs, len(self.labels_), used_by="Tournaments")
-        check_n_rows(self.limits, len(costs), "Tournaments")
+        costs = self._checked_costs(costs, len(self.labels_))
         return costs[:, :, None] * self._signs
