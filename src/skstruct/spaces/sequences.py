@@ -230,9 +230,9 @@ class Sequences(SequenceSet):
             row_of = np.repeat(np.arange(n), T - 1)
         else:
             row_of = np.repeat(np.arange(n), T)
-        transitions, served = limits.hold_apart(transitions, row_of)
+        transitions, served = limits.forbid_transitions(transitions, row_of)
         return {
-            "unary": limits.hold_known(unary, starts, np.full(n, T)),
+            "unary": limits.fix_known(unary, starts, np.full(n, T)),
             "starts": starts,
             "transitions": transitions,
             "which": which if served is None else served,
@@ -297,10 +297,10 @@ class Sequences(SequenceSet):
         self._check_rows(len(lengths))
         self._check_given(lengths)
         row_of = np.repeat(np.arange(len(lengths)), lengths)
-        steps, which = limits.hold_apart(transitions, row_of)
+        steps, which = limits.forbid_transitions(transitions, row_of)
         reached = limits.anywhere().least_lengths()  # a known position must be there
         chains = {
-            "unary": limits.hold_known(unary, starts, lengths),
+            "unary": limits.fix_known(unary, starts, lengths),
             "starts": starts,
             "transitions": steps,
             "which": which,

@@ -131,7 +131,7 @@ def shift_node(tour, k, score, column, sign, beta, streams, c):
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
-def replace_place(tour, k, must, score, column, sign, beta, streams, c):
+def replace_node(tour, k, must, score, column, sign, beta, streams, c):
     """A node that is not visited takes the stead of one that is."""
     if k == len(tour):
         return 0
@@ -189,7 +189,7 @@ def walk_cycles(
 ):  # fmt: skip
     """Each proposal is of one of ``kinds``, all alike, or a pause."""
     for c in range(len(states)):
-        tour, score, warmth = states[c, 1:], scores[row[c]], beta[c]
+        tour, score, beta_c = states[c, 1:], scores[row[c]], beta[c]
         k = states[c, 0]
         for _ in range(n_steps):
             number = below(streams, c, BUSY * len(kinds) + 1)
@@ -197,13 +197,13 @@ def walk_cycles(
                 continue
             kind = kinds[number % len(kinds)]
             if kind == TURN:
-                done = turn_part(tour, k, score, column, sign, both_ways, warmth, streams, c)
+                done = turn_part(tour, k, score, column, sign, both_ways, beta_c, streams, c)
             elif kind == SHIFT:
-                done = shift_node(tour, k, score, column, sign, warmth, streams, c)
+                done = shift_node(tour, k, score, column, sign, beta_c, streams, c)
             elif kind == REPLACE:
-                done = replace_place(tour, k, must, score, column, sign, warmth, streams, c)
+                done = replace_node(tour, k, must, score, column, sign, beta_c, streams, c)
             else:
-                size = resize(tour, k, sizes, must, score, column, sign, warmth, streams, c)
+                size = resize(tour, k, sizes, must, score, column, sign, beta_c, streams, c)
                 done = abs(size - k)
                 k = size
             accepted[c] += done

@@ -267,7 +267,7 @@ def walk_groups(states, scores, row, beta, n_steps, streams, start, member, size
     smallest, largest = sizes
     n_groups = len(start) - 1
     for c in range(len(states)):
-        state, score, warmth = states[c], scores[row[c]], beta[c]
+        state, score, beta_c = states[c], scores[row[c]], beta[c]
         chosen = state[1 + n_groups :]
         for _ in range(n_steps):
             k = state[0]
@@ -281,7 +281,7 @@ def walk_groups(states, scores, row, beta, n_steps, streams, start, member, size
                 n_here, n_there = start[g + 1] - start[g], start[h + 1] - start[h]
                 new = below(streams, c, n_there)
                 gain = score[member[start[h] + new]] - score[member[start[g] + chosen[g]]]
-                if accepts(warmth * gain + np.log(n_there / n_here), streams, c):
+                if accepts(beta_c * gain + np.log(n_there / n_here), streams, c):
                     chosen[g], chosen[h] = -1, new
                     _trade(state, a, b)
                     accepted[c] += 1
@@ -302,7 +302,7 @@ def walk_groups(states, scores, row, beta, n_steps, streams, start, member, size
                 gain += score[member[start[g] + new]]
             if old >= 0:
                 gain -= score[member[start[g] + old]]
-            if accepts(warmth * gain, streams, c):
+            if accepts(beta_c * gain, streams, c):
                 chosen[g] = new
                 if size != k:
                     _toggle(state, at)
@@ -344,7 +344,7 @@ def walk_closed(states, scores, row, beta, n_steps, streams, n_open, arcs, sizes
     accepted = np.zeros(len(states), np.int64)
     smallest, largest = sizes
     for c in range(len(states)):
-        state, score, warmth = states[c], scores[row[c]], beta[c]
+        state, score, beta_c = states[c], scores[row[c]], beta[c]
         inside = state[1 + n_open :]
         for _ in range(n_steps):
             k = state[0]
@@ -358,7 +358,7 @@ def walk_closed(states, scores, row, beta, n_steps, streams, n_open, arcs, sizes
                 good = _may_leave(inside, i, child_start, child) and _may_enter(
                     inside, j, parent_start, parent, rival_start, rival, i
                 )
-                if good and accepts(warmth * (score[j] - score[i]), streams, c):
+                if good and accepts(beta_c * (score[j] - score[i]), streams, c):
                     inside[i], inside[j] = 0, 1
                     _trade(state, a, b)
                     accepted[c] += 1
@@ -375,7 +375,7 @@ def walk_closed(states, scores, row, beta, n_steps, streams, n_open, arcs, sizes
                 good = _may_leave(inside, v, child_start, child)
             else:
                 good = _may_enter(inside, v, parent_start, parent, rival_start, rival, -1)
-            if good and accepts(warmth * (-score[v] if leaves else score[v]), streams, c):
+            if good and accepts(beta_c * (-score[v] if leaves else score[v]), streams, c):
                 inside[v] = 0 if leaves else 1
                 _toggle(state, at)
                 accepted[c] += 1

@@ -124,7 +124,7 @@ class SequenceLimits:
         parts = {"beginning": self.forbidden[:, q, :q], "ending": self.forbidden[:, :q, q]}
         return {side: _walls(part) for side, part in parts.items() if part.any()}
 
-    def hold_known(self, unary: np.ndarray, starts: np.ndarray, lengths) -> np.ndarray:
+    def fix_known(self, unary: np.ndarray, starts: np.ndarray, lengths) -> np.ndarray:
         """Costs of symbols at positions in stacked form, infinite for all but known ones."""
         if not (self.known >= 0).any():
             return unary
@@ -138,7 +138,7 @@ class SequenceLimits:
         unary[at, symbol] = cost
         return unary
 
-    def hold_apart(self, transitions, row_of: np.ndarray):
+    def forbid_transitions(self, transitions, row_of: np.ndarray):
         """Transition costs with infinity where forbidden, and which matrix serves a position.
 
         Parameters

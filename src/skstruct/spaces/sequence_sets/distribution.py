@@ -137,9 +137,9 @@ def law_of_grams(scores, n: int, limits: SequenceLimits, width: int) -> GramLaw:
     unary = -scores[row] if n == 1 else np.zeros((rows * width, q))
     steps = -scores.reshape(rows, q, q) if n == 2 else np.zeros((rows, q, q))
     costs = {
-        "unary": limits.hold_known(unary, starts, np.full(rows, width)),
+        "unary": limits.fix_known(unary, starts, np.full(rows, width)),
         "starts": starts,
-        "transitions": limits.hold_apart(steps, np.arange(rows))[0],
+        "transitions": limits.forbid_transitions(steps, np.arange(rows))[0],
         "which": row,
         "shortest": limits.least_lengths(),
         "longest": limits.longest,
@@ -157,8 +157,8 @@ def sequence_moves(limits: SequenceLimits, width: int, bigrams: bool) -> Sequenc
     if limits.n_rows is not None or limits.forbidden.any():
         return None
     known = np.full(width, -1)
-    told = limits.known[0, :width]
-    known[: len(told)] = told
+    given = limits.known[0, :width]
+    known[: len(given)] = given
     lengths = int(limits.least_lengths()[0]), int(limits.longest[0])
     if lengths[0] > lengths[1]:
         raise InfeasibleError("Sequences: no sequence meets the constraints.", 0)

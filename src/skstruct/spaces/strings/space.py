@@ -274,8 +274,8 @@ def _short_strings(limits, shortest, size) -> np.ndarray:
     """For each row a string of up to ``size`` symbols within limits, -2 where there is none."""
     n = limits.n_rows or 1
     starts = size * np.arange(n + 1)
-    unary = limits.hold_known(np.zeros((n * size, limits.n_symbols)), starts, np.full(n, size))
-    transitions, which = limits.hold_apart(None, np.repeat(np.arange(n), size))
+    unary = limits.fix_known(np.zeros((n * size, limits.n_symbols)), starts, np.full(n, size))
+    transitions, which = limits.forbid_transitions(None, np.repeat(np.arange(n), size))
     symbols, values = best_chains(
         unary, starts, transitions, which=which, shortest=np.minimum(shortest, size),
         longest=np.minimum(limits.longest, size), **limits.ends(),
