@@ -11,9 +11,11 @@ from skstruct._arrays.checks import snap
 from skstruct.backends import backend_for
 from skstruct.learners import ConditionalRiskMinimizer
 from skstruct.learners.problem import risk_problem
-from skstruct.losses import Footrule, Hamming, HierarchicalLoss, Listed, Spearman, ZeroOne
+from skstruct.losses import BaseLoss, Footrule, Hamming, HierarchicalLoss, Listed, Spearman, ZeroOne
+from skstruct.losses.base import BilinearForm
 from skstruct.solvers.dags import forest_closed_sets
-from skstruct.spaces import Classes, Hierarchy, LabelSets, Rankings
+from skstruct.spaces import Candidates, Classes, Hierarchy, LabelSets, Rankings
+from skstruct.spaces.base import BaseSpace, Decoded
 from strategies import closed_sets, forests, subsets, total_orders
 
 torch = pytest.importorskip("torch")
@@ -112,6 +114,7 @@ CASES = {
         Classes(), Listed(lambda z, y: (z - y) ** 2), lambda rng: rng.integers(0, 4, 12), None,
     ),
     "candidates": (Classes(), ZeroOne([1, 2]), lambda rng: np.arange(12) % 4, None),
+    "objects": (Candidates(["a", "b"]), ZeroOne(), lambda rng: list("abcabcabcabc"), None),
     "label sets": (LabelSets(), Hamming(), sets, None),
     "weighted labels": (LabelSets(), Hamming([1.0, 2.0, 0.0, 0.5], normalize=True), sets, None),
     "known labels": (LabelSets(range(4)), Hamming(), sets, {"include": [1], "exclude": [3]}),
@@ -183,6 +186,79 @@ def test_what_the_host_decides():
         space = space.fit(outputs)
         problem = risk_problem(space, resolve_loss(loss), space.validate(outputs))
         assert device_decider(problem.restricted(restrict), BACKEND) is None
+
+
+class Corners(BaseSpace):
+    """A space of somebody else: one of the four corners of a square, psi their coordinates."""
+
+    def validate(self, Y):
+        return np.asarray(Y, dtype=np.int8)
+
+    def restore(self, Z, index=None):
+        return np.asarray(Z)
+
+    def embed(self, Z):
+        return np.asarray(Z, dtype=float)
+
+    def contains(self, Z):
+        return np.isin(Z, (-1, 1)).all(axis=1)
+
+    def argmin(self, costs):
+        outputs, values = np.where(costs > 0, -1, 1).astype(np.int8), -np.abs(costs).sum(axis=1)
+        return Decoded(outputs, values, values)
+
+    def tensor_argmin(self, backend):
+        def argmin(costs):
+            outputs = torch.where(costs > 0, -1, 1).to(torch.int8)
+            return backend.to_host(outputs), -costs.abs().sum(1)
+
+        return argmin
+
+
+class Sides(BaseLoss):
+    """Coordinates that differ: (2 - <z, y>) / 2, and some more that no output changes."""
+
+    def __call__(self, Y_pred, Y_true):
+        return (Y_pred != Y_true).sum(axis=1) + 1.0
+
+    def cost(self, g, total):
+        return -0.5 * g
+
+    def offset(self, g, total):
+        return 2.0 * total[:, 0]
+
+    def bilinear_form(self, width):
+        return BilinearForm(-0.5 * np.eye(width), np.zeros(width), np.zeros(width), 2.0)
+
+
+def test_a_space_and_a_loss_from_elsewhere():
+    """Whoever brings the methods is decoded on the device, with the answers of the host."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    Y = np.where(X[:, :2] + 0.3 * rng.standard_normal((60, 2)) > 0, 1, -1)
+    model = ConditionalRiskMinimizer(Corners(), Sides(), alpha=0.1).fit(X, Y)
+    new = rng.standard_normal((40, 3))
+    found = decide_on_device(model.problem_, model.smoother_, new, BACKEND)
+    expected = model.decode(new)
+    assert_array_equal(found.outputs, expected.outputs)
+    assert_allclose(found.values, expected.values, atol=1e-12)
+
+
+def test_methods_that_a_child_has_left_behind():
+    """Another argmin or cost without its twin for tensors: the host decides."""
+
+    class Opposite(Corners):
+        def argmin(self, costs):
+            return super().argmin(-costs)
+
+    class Doubled(Sides):
+        def cost(self, g, total):
+            return 2.0 * super().cost(g, total)
+
+    Y = np.array([[1, -1], [1, 1]])
+    for space, loss in ((Opposite(), Sides()), (Corners(), Doubled())):
+        assert device_decider(risk_problem(space, loss, Y), BACKEND) is None
+    assert device_decider(risk_problem(Corners(), Sides(), Y), BACKEND) is not None
 
 
 def test_means_that_are_not_finite():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What public methods share: they change an object altogether or not at all, and warn at the
-caller's line.
+"""What public methods share: they change an object altogether or not at all, stay in step with
+each other in child classes, and warn at the caller's line.
 """
 
 from __future__ import annotations
@@ -38,6 +38,30 @@ def all_or_nothing(method):
             raise
 
     return whole
+
+
+def keep_in_step(kind: type, base: type, **twins: tuple[str, ...]) -> None:
+    """Take back methods that speak of others, where a child class brings these others anew.
+
+    Called by ``__init_subclass__`` of ``base``: a method of ``twins`` is that of ``base`` again in
+    a class that changes one of the methods it goes with, and not the method itself.
+
+    >>> class Base:
+    ...     def __init_subclass__(cls):
+    ...         keep_in_step(cls, Base, fast=("slow",))
+    ...     fast = slow = lambda self: "by the book"
+    >>> class Fast(Base):
+    ...     fast = slow = lambda self: "both the same"
+    >>> class Other(Fast):
+    ...     slow = lambda self: "something else"
+    >>> Fast().fast(), Other().fast()
+    ('both the same', 'by the book')
+    """
+    for name, others in twins.items():
+        names = {name, *others}
+        first = next(each for each in kind.__mro__ if names & set(vars(each)))
+        if name not in vars(first):
+            setattr(kind, name, vars(base)[name])
 
 
 # Warnings that point at the line of whoever called the library.

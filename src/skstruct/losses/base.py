@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.memory import row_blocks
+from skstruct._arrays.methods import keep_in_step
 
 Array = Any
 
@@ -30,6 +31,17 @@ class BilinearLoss(Protocol):
     def offset(self, g: Array, total: Array) -> Array: ...  # <v, g> + constant total, shape: (n,)
 
 
+class BilinearForm(NamedTuple):
+    """The numbers of a bilinear loss: cost(g, total) = V g + total u, and
+    offset(g, total) = <v, g> + constant total.
+    """
+
+    V: Array  # shape: (d, d), an array or a sparse one
+    u: np.ndarray  # shape: (d,)
+    v: np.ndarray  # shape: (d,)
+    constant: float
+
+
 class BaseLoss(BaseEstimator):
     """What all losses share.
 
@@ -41,6 +53,10 @@ class BaseLoss(BaseEstimator):
 
     embedding = "indicators"
     all_or_nothing = False  # whether it is either 0 or its largest value
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        keep_in_step(cls, BaseLoss, bilinear_form=("cost", "offset"))
 
     def embedding_on(self, space) -> str:
         """The embedding in which this loss is bilinear over ``space``."""
@@ -65,6 +81,26 @@ class BaseLoss(BaseEstimator):
         A loss that can be negative says so here: estimated risks are shown within it.
         """
         return 0.0, np.inf
+
+    def bilinear_form(self, width: int) -> BilinearForm | None:
+        """What :meth:`cost` and :meth:`offset` compute, as numbers that a device can multiply by.
+
+        None where a loss does not write them down: it is then computed on the host. A class that
+        brings another ``cost`` or ``offset`` has none, unless it brings its form as well.
+
+        Parameters
+        ----------
+        width : int
+            Columns d of the embedding.
+        """
+        return None
+
+    def levels(self, outputs) -> tuple[float, np.ndarray]:
+        """Every loss is a multiple of the first number, and zero or at least the second.
+
+        Zero says nothing. The second has an entry for each of the true ``outputs``; shape (n,).
+        """
+        return 0.0, np.zeros(len(outputs))
 
     def pairwise(self, Y_pred, Y_true):
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""
@@ -152,6 +188,17 @@ def checked_weights(weights, labels: tuple, used_by: str) -> np.ndarray:
         bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0]
         raise ValueError(f"{used_by}: the weight of label {labels[bad]!r} is {weights[bad]}.")
     return weights
+
+
+def weight_levels(weights, outputs) -> tuple[float, np.ndarray]:
+    """Levels, as of ``BaseLoss.levels``, of a sum of some of the ``weights`` (d,)."""
+    nothing = np.zeros(len(outputs))
+    weights = weights[weights > 0]
+    least = weights.min(initial=np.inf)
+    if not np.isfinite(least):  # nothing costs anything
+        return 0.0, nothing
+    alike = bool((weights == least).all())
+    return (float(least) if alike else 0.0), nothing + least
 
 
 # Losses of quantities that add up over coordinates.

@@ -64,6 +64,13 @@ class FBeta(BaseLoss):
     def offset(self, g, total):
         return total[:, 0]
 
+    def levels(self, outputs):
+        """The least losses are those of the truth with one label more, or one less."""
+        square, size = self._square(), outputs.sum(axis=1, dtype=np.float64)
+        more = 1.0 / ((1.0 + square) * size + 1.0)
+        less = square / np.maximum((1.0 + square) * size - 1.0, square)
+        return 0.0, np.where(size > 0, np.minimum(more, less), 1.0)
+
 
 class F1(FBeta):
     r"""One minus the F1 measure of each example, :math:`1 - 2 |z \cap y| / (|z| + |y|)`.

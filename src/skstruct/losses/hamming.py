@@ -7,8 +7,15 @@ import copy
 from numbers import Real
 
 import numpy as np
+from scipy import sparse
 
-from skstruct.losses.base import BaseLoss, label_weights, same_width
+from skstruct.losses.base import (
+    BaseLoss,
+    BilinearForm,
+    label_weights,
+    same_width,
+    weight_levels,
+)
 
 
 class SequenceHamming(BaseLoss):
@@ -84,6 +91,9 @@ class SequenceHamming(BaseLoss):
     def offset(self, g, total):
         flat = self.length_ * self.n_symbols_
         return g[:, :flat].sum(axis=1) + 0.5 * self.bigrams * g[:, flat:].sum(axis=1)
+
+    def levels(self, outputs):
+        return (0.0 if self.bigrams else 1.0), np.ones(len(outputs))
 
 
 # How many labels are in the wrong state.
@@ -203,3 +213,10 @@ class Hamming(BaseLoss):
 
     def offset(self, g, total):
         return g @ self._weights(g.shape[1])
+
+    def bilinear_form(self, width):
+        weights = self._weights(width)
+        return BilinearForm(sparse.diags_array(-2.0 * weights), weights, weights, 0.0)
+
+    def levels(self, outputs):
+        return weight_levels(np.array(self.weights_), outputs)

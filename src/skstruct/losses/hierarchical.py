@@ -8,7 +8,7 @@ import copy
 import numpy as np
 from scipy import sparse
 
-from skstruct.losses.base import BaseLoss, label_weights
+from skstruct.losses.base import BaseLoss, BilinearForm, label_weights, weight_levels
 
 
 class HierarchicalLoss(BaseLoss):
@@ -127,6 +127,16 @@ class HierarchicalLoss(BaseLoss):
 
     def offset(self, g, total):
         return g @ self.form_[2]
+
+    def bilinear_form(self, width):
+        V, u, v = self.form_
+        return BilinearForm(V, u, v, 0.0) if V.shape == (width, width) else None
+
+    def levels(self, outputs):
+        weights = np.array(self.weights_)
+        if self.dag == "average":
+            weights /= np.maximum(self.graph_.n_parents, 1)
+        return weight_levels(weights, outputs)
 
 
 def _graph_of(space):

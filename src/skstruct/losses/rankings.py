@@ -9,8 +9,9 @@ import copy
 import math
 
 import numpy as np
+from scipy import sparse
 
-from skstruct.losses.base import BaseLoss, label_weights, matched_rankings
+from skstruct.losses.base import BaseLoss, BilinearForm, label_weights, matched_rankings
 from skstruct.solvers.linear_ordering import pair_blocks, pair_numbers, pair_signs
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares
 
@@ -335,6 +336,13 @@ class Spearman(_Displacement):
         if not self._is_plain():
             return super().offset(g, total)
         return 2 * _sum_of_squares(g.shape[1]) * total[:, 0]
+
+    def bilinear_form(self, width):
+        if not self._is_plain():
+            return None
+        zero = np.zeros(width)
+        constant = 2 * _sum_of_squares(width)
+        return BilinearForm(-2.0 * sparse.eye_array(width), zero, zero, constant)
 
 
 def _sum_of_squares(d: int) -> float:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+from scipy import sparse
 
-from skstruct.losses.base import BaseLoss, same_width
+from skstruct.losses.base import BaseLoss, BilinearForm, same_width
 
 
 class ZeroOne(BaseLoss):
@@ -48,6 +49,13 @@ class ZeroOne(BaseLoss):
 
     def offset(self, g, total):
         return total[:, 0]
+
+    def bilinear_form(self, width):
+        zero = np.zeros(width)
+        return BilinearForm(-sparse.eye_array(width), zero, zero, 1.0)
+
+    def levels(self, outputs):
+        return 1.0, np.ones(len(outputs))
 
 
 class Listed(BaseLoss):
@@ -119,6 +127,10 @@ class Listed(BaseLoss):
 
     def offset(self, g, total):
         return np.zeros(len(g))
+
+    def bilinear_form(self, width):
+        zero = np.zeros(width)
+        return BilinearForm(self.matrix_, zero, zero, 0.0)
 
 
 def _each(outputs) -> list:

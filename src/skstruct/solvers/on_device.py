@@ -8,6 +8,7 @@ matters.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -104,3 +105,60 @@ class Forest:
         for level in self.levels[1:]:
             taken[level] &= taken[self.above[level]]
         return taken[self.position].T.to(torch.int8).contiguous(), values
+
+
+# What spaces answer ``tensor_argmin`` with: functions of costs (n, d) on the device to outputs on
+# the host and values on the device. None where no output is possible: the host says what is wrong.
+
+
+def listed_argmin(listed, allowed, backend) -> Callable | None:
+    """The cheapest of the ``listed`` outputs (d, ...), all or those ``allowed`` (d,)."""
+    if allowed is not None and not allowed.any():
+        return None
+    mask = None if allowed is None or allowed.all() else torch.tensor(allowed).to(backend.device)
+
+    def argmin(costs):
+        best, values = cheapest(costs, mask)
+        return listed[backend.to_host(best)], values
+
+    return argmin
+
+
+def sets_argmin(solve, limits, low, high, backend) -> Callable | None:
+    """``solve(costs, low, high)`` with labels that must and may be in, (1, d) each, if any."""
+    within: tuple = (None, None)
+    if limits.is_masked:
+        if (low & ~high).any():
+            return None
+        within = tuple(torch.tensor(mask[0]).to(backend.device) for mask in (low, high))
+
+    def argmin(costs):
+        outputs, values = solve(costs, *within)
+        return backend.to_host(outputs), values
+
+    return argmin
+
+
+def forest_argmin(dag: Dag, limits, low, high, backend) -> Callable | None:
+    """Closed sets of a forest, between ``low`` and ``high`` (1, d), which are closed as well."""
+    forest = Forest(dag, backend.device)
+
+    def solve(costs, low, high):
+        if low is None:
+            return forest.closed_sets(costs)
+        # What is in for certain is free of charge; what is out brings nothing but its cost.
+        edited = torch.where(low, 0.0, torch.where(high, costs, 1.0))
+        outputs = forest.closed_sets(edited)[0] | low
+        return outputs, (costs * outputs).sum(1)
+
+    return sets_argmin(solve, limits, low, high, backend)
+
+
+def ranks_argmin(d: int, top: int | None, backend) -> Callable:
+    """Rankings of d items by their ranks; further columns of costs belong to none."""
+
+    def argmin(costs):
+        outputs, values = sorted_ranks(costs[:, :d], top)
+        return backend.to_host(outputs), values
+
+    return argmin

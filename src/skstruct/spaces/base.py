@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
@@ -17,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
+from skstruct._arrays.methods import keep_in_step
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.k_best import cheapest, k_cheapest
 from skstruct.spaces.common import listing
@@ -136,8 +138,21 @@ class BaseSpace(BaseEstimator):
     _from_parameters: ClassVar[tuple[str, ...]] = ()
     _from_limits: ClassVar[tuple[str, ...]] = ()
 
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        keep_in_step(cls, BaseSpace, fit_validate=("fit", "validate"), tensor_argmin=("argmin",))
+
     def fit(self, Y):
         return self
+
+    def fit_validate(self, Y) -> Array:
+        """Outputs in canonical form, once what was left open is learned from them.
+
+        As ``fit(Y).validate(Y)``, which it is unless a space can do both while it reads Y once. A
+        class that brings another ``fit`` or ``validate`` is read by these, unless it brings this
+        method as well.
+        """
+        return self.fit(Y).validate(Y)
 
     def targets(self, Y):
         """What is regressed on for training outputs: psi, where these are like predictions."""
@@ -250,6 +265,24 @@ class BaseSpace(BaseEstimator):
             Here for outputs that are few enough to be listed.
         """
         return listing.listed_law(self, self._checked_scores(scores))
+
+    def tensor_argmin(self, backend) -> Callable | None:
+        """How :meth:`argmin` is computed on a device of torch; None: not at all.
+
+        Constraints that differ from row to row are decoded on the host. A class that brings
+        another ``argmin`` is decoded by that one, unless it brings this method as well.
+
+        Parameters
+        ----------
+        backend : TorchBackend
+
+        Returns
+        -------
+        callable or None
+            Of costs (n, d), a tensor of float64 on the device, to outputs in canonical form, an
+            array on the host, and their values (n,), a tensor on the device.
+        """
+        return None
 
     def moves(self):
         """Local moves of Markov chains, :class:`~skstruct.solvers.proposals.Moves`, or None."""
@@ -531,6 +564,11 @@ class ListView(EmbeddingView):
                 f"such as those of training, meets the constraints in row {lost[0]}; a list of "
                 "candidates may hold others.", int(lost[0]),
             )  # fmt: skip
+
+    def tensor_argmin(self, backend):
+        from skstruct.solvers.on_device import listed_argmin
+
+        return listed_argmin(self.listed_, self.allowed()[0], backend)
 
     def kbest(self, costs, k):
         k = check_k(k, type(self).__name__)

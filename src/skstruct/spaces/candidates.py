@@ -132,6 +132,12 @@ class Candidates(Classes):
         costs = check_costs(costs, self.n_known_, used_by="Candidates")
         return super()._allowed_costs(costs[:, : self.n_candidates_])
 
+    def tensor_argmin(self, backend):
+        from skstruct.solvers.on_device import listed_argmin
+
+        allowed = getattr(self, "allowed_", np.ones(self.n_candidates_, bool))
+        return listed_argmin(self.listed_, self._pad(allowed), backend)
+
     def _pad(self, array):
         extra = self.n_known_ - self.n_candidates_
         return np.pad(array, [(0, extra)] * array.ndim)

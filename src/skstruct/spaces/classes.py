@@ -55,10 +55,18 @@ class Classes(GivenWhole, BaseSpace):
         self.labels = labels
 
     def fit(self, Y):
+        self._fit(Y)
+        return self
+
+    def fit_validate(self, Y):
+        return self._numbers(self._fit(Y))
+
+    def _fit(self, Y):
+        """The labels that were read, once all is learned from them; shape (n,)."""
         values = self._column(Y)
         self._take(_distinct(values) if self.labels is None else self._given_names())
         self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
-        return self
+        return values
 
     def _take(self, names: np.ndarray):
         self.__dict__.pop("_opened", None)
@@ -100,7 +108,10 @@ class Classes(GivenWhole, BaseSpace):
     def validate(self, Y):
         """Class numbers of the labels in ``Y``; shape (n,)."""
         self._ready()
-        names = self._column(Y).tolist()
+        return self._numbers(self._column(Y))
+
+    def _numbers(self, values):
+        names = values.tolist()
         for i, name in enumerate(names):
             if name not in self.number_:
                 raise ValueError(unknown_label(f"Y[{i}] is", name, self.number_, "Classes"))
@@ -144,6 +155,11 @@ class Classes(GivenWhole, BaseSpace):
     def argmin(self, costs):
         best, values = cheapest(self._allowed_costs(costs))
         return decoded_or_infeasible(best, values, values, self)
+
+    def tensor_argmin(self, backend):
+        from skstruct.solvers.on_device import listed_argmin
+
+        return listed_argmin(self.listed_, getattr(self, "allowed_", None), backend)
 
     def kbest(self, costs, k):
         """The ``k`` cheapest classes of every row; fewer when there are fewer classes."""

@@ -147,7 +147,12 @@ class Hierarchy(IndicatorSpace):
 
     def validate(self, Y):
         """Outputs as an int8 array (n, d); missing ancestors are added or reported."""
-        Z = super().validate(Y)
+        return self._with_ancestors(super().validate(Y))
+
+    def fit_validate(self, Y):
+        return self._with_ancestors(self._fit(Y))
+
+    def _with_ancestors(self, Z):
         if self.close:
             return (Z @ self.dag_.ancestors > 0).astype(np.int8)
         children, parents = self.dag_.children, self.dag_.parents
@@ -241,6 +246,14 @@ class Hierarchy(IndicatorSpace):
             outputs, values = forest_closed_sets(costs, self.dag_)
             return outputs, values, values
         return dag_closed_sets(costs, self.dag_)
+
+    def tensor_argmin(self, backend):
+        limits = self.limits_
+        if not self.dag_.is_forest or limits.is_sized or limits.groups or limits.one_path:
+            return None
+        from skstruct.solvers.on_device import forest_argmin
+
+        return forest_argmin(self.dag_, limits, *self._close_masks(limits), backend)
 
     def _decode_paths(self, costs, limits, embed=None):
         """One leaf and all above it: as many candidates as there are leaves.

@@ -52,8 +52,16 @@ class IndicatorSpace(UniformSets):
         return read_label_sets(Y, labels, used_by=type(self).__name__)
 
     def fit(self, Y):
-        _, _, self.form_ = self._read(Y, self.labels_)
+        self._fit(Y)
         return self
+
+    def fit_validate(self, Y):
+        return self._fit(Y)
+
+    def _fit(self, Y):
+        """What was read, once names and form are learned from it."""
+        Z, _, self.form_ = self._read(Y, self.labels_)
+        return Z
 
     def validate(self, Y):
         """Outputs in canonical form: an int8 array of shape (n, d), one column per label."""
@@ -280,17 +288,17 @@ class LabelSets(IndicatorSpace):
         self.max_size = max_size
         self.limits = limits
 
-    def fit(self, Y):
+    def _fit(self, Y):
         self._forget()
         known = None if self.labels is None else self.labels_
-        _, learned, form = self._read(Y, known)
+        Z, learned, form = self._read(Y, known)
         if self.limits is not None and self.limits.low.shape[1] != len(learned):
             raise ValueError(
                 f"LabelSets was restricted for {self.limits.low.shape[1]} labels; Y has "
                 f"{len(learned)}."
             )
         self.learned_labels_, self.form_ = learned, form
-        return self
+        return Z
 
     @property
     def labels_(self) -> tuple:
@@ -335,6 +343,14 @@ class LabelSets(IndicatorSpace):
         outputs, feasible = cheapest_subsets(costs, low, high, limits.smallest, limits.largest)
         values = np.where(feasible, (costs * outputs).sum(axis=1), np.inf)
         return outputs, values, values
+
+    def tensor_argmin(self, backend):
+        limits = self.limits_
+        if limits.is_sized or limits.groups:
+            return None
+        from skstruct.solvers.on_device import sets_argmin, threshold
+
+        return sets_argmin(threshold, limits, limits.low, limits.high, backend)
 
     # ------------------------------------------------------------- all outputs
     def _uniform(self):

@@ -7,49 +7,16 @@ import numpy as np
 
 from skstruct.learners.max_margin.dual import Atoms
 from skstruct.learners.max_margin.problem import MarginProblem, dense
-from skstruct.losses.f_measures import FBeta
-from skstruct.losses.hamming import Hamming, SequenceHamming
-from skstruct.losses.hierarchical import HierarchicalLoss
-from skstruct.losses.zero_one import ZeroOne
 from skstruct.spaces.base import Enumerable, ListView
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.tolerances import LOSS_LEVEL
 
 
 def loss_levels(problem) -> tuple[float, np.ndarray]:
-    """Every loss is a multiple of the first number, and zero or at least the second.
-
-    Zero says nothing. The second has an entry per example. A relaxation mixes outputs, and
-    so their losses.
-    """
-    nothing, loss = np.zeros(len(problem.outputs)), problem.loss
+    """``levels`` of the loss, an entry per example; a relaxation mixes outputs, so their losses."""
     if problem.relaxed:
-        return 0.0, nothing
-    if isinstance(loss, ZeroOne):
-        return 1.0, nothing + 1.0
-    if isinstance(loss, SequenceHamming):
-        return (0.0 if loss.bigrams else 1.0), nothing + 1.0
-    if isinstance(loss, FBeta):
-        return 0.0, _least_f_loss(loss, problem.outputs.sum(axis=1, dtype=np.float64))
-    if isinstance(loss, (Hamming, HierarchicalLoss)):
-        weights = np.array(loss.weights_)
-        if isinstance(loss, HierarchicalLoss) and loss.dag == "average":
-            weights /= np.maximum(loss.graph_.n_parents, 1)
-        weights = weights[weights > 0]
-        least = weights.min(initial=np.inf)
-        if not np.isfinite(least):  # nothing costs anything
-            return 0.0, nothing
-        alike = bool((weights == least).all())
-        return (float(least) if alike else 0.0), nothing + least
-    return 0.0, nothing
-
-
-def _least_f_loss(loss, size):
-    """Of the truth with one label more, or one less; shape (n,)."""
-    square = loss._square()
-    more = 1.0 / ((1.0 + square) * size + 1.0)
-    less = square / np.maximum((1.0 + square) * size - 1.0, square)
-    return np.where(size > 0, np.minimum(more, less), 1.0)
+        return 0.0, np.zeros(len(problem.outputs))
+    return problem.loss.levels(problem.outputs)
 
 
 # The largest product of loss and margin, by rivals of several weighted sums of the two.

@@ -114,6 +114,13 @@ class EdgeSetSpace(IndicatorSpace):
         return read_rows(rows, form, table, name), nodes, form
 
     def fit(self, Y):
+        self._fit(Y)
+        return self
+
+    def fit_validate(self, Y):
+        return self._fit(Y)
+
+    def _fit(self, Y):
         self._forget()
         known = None if self.nodes is None else self.nodes_
         Z, nodes, form = self._read_graphs(Y, known)
@@ -124,7 +131,7 @@ class EdgeSetSpace(IndicatorSpace):
             )
         self.learned_nodes_, self.form_ = nodes, form
         self._check_members(Z)
-        return self
+        return Z
 
     def validate(self, Y):
         """Outputs in canonical form: an int8 array of shape (n, d), one column per edge.

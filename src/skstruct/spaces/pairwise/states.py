@@ -90,13 +90,20 @@ class PairwiseStates(UniformStates):
     # ------------------------------------------------------------- labels and states
     def fit(self, Y):
         """Learn what was left open: states, labels, and how outputs are written."""
+        self._fit(Y)
+        return self
+
+    def fit_validate(self, Y):
+        return self._fit(Y)
+
+    def _fit(self, Y):
         self._forget()
         states = None if self.states is None else self.states_
         labels = None if self.labels is None else self.labels_
-        _, states, labels, form = read_states(Y, states, labels, used_by="PairwiseStates")
+        Z, states, labels, form = read_states(Y, states, labels, used_by="PairwiseStates")
         self.learned_states_, self.learned_labels_, self.form_ = states, labels, form
         self.edges_, self.limits_  # noqa: B018 - a graph that is wrong says so now
-        return self
+        return Z
 
     @property
     def states_(self) -> tuple:

@@ -154,12 +154,21 @@ class QuantitySpace(GivenWhole, BaseSpace):
     # ------------------------------------------------------------- the user's form
     def fit(self, Y):
         """Learn names, form and scale of the outputs."""
+        self._fit(Y)
+        return self
+
+    def fit_validate(self, Y):
+        Z = self._fit(Y)
+        self._check_outputs(Z)
+        return Z
+
+    def _fit(self, Y):
         self.__dict__.pop("_opened", None)
         Z, self.labels_, self.form_ = self._read(Y, self._given_labels())
         check_distinct(self.labels_, type(self).__name__)
         self.mean_, self.variance_ = Z.mean(axis=0), Z.var(axis=0)
         self._learn(Z)
-        return self
+        return Z
 
     def _read(self, Y, labels):
         """Outputs (n, d), the names of their coordinates, and their form."""

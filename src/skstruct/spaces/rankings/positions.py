@@ -115,6 +115,10 @@ class PositionEmbedding:
         orders, values, bounds = cheapest_by_program(positions, **limited)
         return tied_behind(orders, limits.top), values, bounds
 
+    def tensor_argmin(self, d, limits: RankLimits, backend):
+        """As ``BaseSpace.tensor_argmin``, of rankings of d items."""
+        return None
+
     @staticmethod
     def _by_table(positions, limited, top):
         """Orders by dynamic programming, which leaves out what items beyond the top cost."""
@@ -185,6 +189,13 @@ class Ranks(PositionEmbedding):
         ranks = tied_behind(np.argsort(ranks, axis=1), limits.top)
         values = np.einsum("nd,nd->n", costs, ranks)
         return ranks, values, values
+
+    def tensor_argmin(self, d, limits, backend):
+        if limits.has_before or limits.has_fixed:
+            return None
+        from skstruct.solvers.on_device import ranks_argmin
+
+        return ranks_argmin(d, limits.top, backend)
 
     def mean(self, d):
         """Mean over all orders."""

@@ -140,15 +140,22 @@ class Rankings(RandomRankings):
         )  # fmt: skip
 
     def fit(self, Y):
+        self._fit(Y)
+        return self
+
+    def fit_validate(self, Y):
+        return self._fit(Y)
+
+    def _fit(self, Y):
         Z, self.learned_, self.form_ = self._read(Y, self._given_items())
         never = np.flatnonzero(np.isnan(Z).all(axis=0))
         if len(never):
             warnings.warn(
                 f"Rankings: {self.items_[never[0]]!r} is ranked in no row ({len(never)} such "
                 "items); where it is placed will mean nothing.",
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
+        return Z
 
     def validate(self, Y):
         """Canonical outputs, a float array of shape (n, d)."""
@@ -257,6 +264,9 @@ class Rankings(RandomRankings):
             decoded = self._scheme.decode(costs[rows], d, limits, prove=self.prove)
             outputs[rows], values[rows], bounds[rows] = decoded
         return decoded_or_infeasible(outputs, values, bounds, self)
+
+    def tensor_argmin(self, backend):
+        return self._scheme.tensor_argmin(len(self.items_), self.limits_, backend)
 
     def kbest(self, costs, k):
         """The ``k`` cheapest rankings of every row: outputs (n, k, d), values (n, k)."""

@@ -145,6 +145,13 @@ class SequenceSet(UniformSequences):
     # ------------------------------------------------------------- the user's form
     def fit(self, Y):
         """Learn what was left open: the alphabet, the lengths, and how outputs are written."""
+        self._fit(Y)
+        return self
+
+    def fit_validate(self, Y):
+        return widened(self._fit(Y), self.length_)
+
+    def _fit(self, Y):
         used_by, (low, high) = type(self).__name__, self._given_lengths()
         symbols = None if self.alphabet is None else read_alphabet(self.alphabet, used_by)
         Z, symbols, form = read_sequences(Y, symbols, used_by=used_by)
@@ -152,7 +159,7 @@ class SequenceSet(UniformSequences):
         self._check_lengths(lengths, low, high)
         self.learned_symbols_, self.form_ = symbols, form
         self.learned_lengths_ = int(lengths.min()), int(lengths.max())
-        return self
+        return Z
 
     def _check_lengths(self, lengths, low, high):
         used_by = type(self).__name__
