@@ -23,7 +23,7 @@ from skstruct._arrays.progress import announce, reported, track, watching
 from skstruct.backends import backend_for
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.checkpoints.saving import resuming
-from skstruct.learners.inputs import read_inputs, rows_of
+from skstruct.learners.inputs import input_readers, raw_inputs, read_inputs, rows_of
 from skstruct.learners.token_problem import check_positions
 from skstruct.losses import resolve_loss
 from skstruct.spaces.base import Decoded, check_k
@@ -155,11 +155,16 @@ class BlockPredictor(BaseEstimator):
         kernel = getattr(self, self._kernel_parameter)
         return isinstance(kernel, str) and kernel == "precomputed"
 
+    def _read_first(self, X, kernel):
+        """Inputs of training as the smoother reads them; keeps what new ones are read by."""
+        self.features_, self.tokens_ = input_readers(X, kernel, raw_inputs(self))
+        return read_inputs(self, X, reset=True)
+
     def _checked(self, X):
         """Inputs as the smoother reads them, and the index of their rows, if they have one."""
         check_is_fitted(self)
         index = X.index if is_pandas(X, "DataFrame", "Series") else None
-        return read_inputs(self, X, reset=False), index
+        return read_inputs(self, X), index
 
     def _check_limits(self, problem, n: int) -> None:
         """Raise where limits that differ from row to row are not those of n new rows."""
@@ -334,12 +339,14 @@ class ScoreLearner(BlockPredictor):
         y = y if hasattr(y, "__len__") else np.asarray(y)
         parse_memory(self.memory)
         self._check_parameters()
-        X = read_inputs(self, X, kernel=self.kernel, reset=reset)
+        X = self._read_first(X, self.kernel) if reset else read_inputs(self, X)
         check_consistent_length(X, y)
         if reset:
-            self.space_ = self._new_space(y).fit(y)
+            self.space_ = self._new_space(y)
+            self.outputs_ = self.space_.fit_validate(y)
             self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
-        self.outputs_ = self.space_.validate(y)
+        else:
+            self.outputs_ = self.space_.validate(y)
         check_positions(X, self.space_, self.outputs_)
         rows = np.empty((X.shape[0], 0))
         return X, _check_sample_weight(sample_weight, rows, ensure_non_negative=True)

@@ -5,6 +5,9 @@ are.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
@@ -96,20 +99,47 @@ def rows_of(X, rows: slice):
 # Inputs of any kind as what a smoother reads: arrays, strings, sequences of tokens.
 
 
-def read_inputs(model, X, *, kernel=None, reset):
-    """X as an array or CSR of floats; as a :class:`TokenBatch` where rows are sequences.
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """What a model learns from, read and checked."""
 
-    With ``reset``, keeps on the model what new inputs need: ``features_`` of a kernel that is
-    the inner product of features, ``tokens_`` of sequences.
+    X: Any  # an array or CSR of shape (n, p); a TokenBatch where inputs have a row per position
+    outputs: np.ndarray  # n outputs in canonical form
+    sample_weight: np.ndarray | None = None  # shape: (n,)
+    groups: Any = None  # n of them; rows of the same group are left out together
+
+    @property
+    def rows(self):
+        """What is regressed on: the inputs, or the tokens of all of them."""
+        return self.X.tokens if isinstance(self.X, TokenBatch) else self.X
+
+    @property
+    def row_weight(self) -> np.ndarray | None:
+        """Weights of these rows: a token weighs what its sequence does."""
+        if self.sample_weight is None or not isinstance(self.X, TokenBatch):
+            return self.sample_weight
+        return self.sample_weight[self.X.sequence]
+
+
+def input_readers(X, kernel, raw=False) -> tuple[Any, TokenReader | None]:
+    """What new inputs are read by: a kernel that is the inner product of features, fitted to X,
+    and a reader of sequences of tokens; None for what X does not need.
     """
     X = on_host(X)
-    if reset:
-        if not _raw(model):
-            _check_kernel_of_strings(X, kernel)
-        model.features_ = clone(kernel).fit(X) if has_features(kernel) else None
-        model.tokens_ = None
-        if model.features_ is None and are_tokens(X):
-            model.tokens_ = TokenReader().fit(X)
+    if not raw:
+        _check_kernel_of_strings(X, kernel)
+    if has_features(kernel):
+        return clone(kernel).fit(X), None
+    return None, TokenReader().fit(X) if are_tokens(X) else None
+
+
+def read_inputs(model, X, *, reset=False):
+    """X as an array or CSR of floats; as a :class:`TokenBatch` where rows are sequences.
+
+    By ``features_`` and ``tokens_`` of the model, see :func:`input_readers`. With ``reset`` number
+    and names of the features are those of X; otherwise X must have those of training.
+    """
+    X = on_host(X)
     if model.features_ is not None:
         X = model.features_.transform(X)
         if X.shape[1] == 0:
@@ -156,13 +186,14 @@ def checked(model, X, reset):
 
     As it is where the model has a smoother that says what it takes.
     """
-    if _raw(model):
+    if raw_inputs(model):
         return narrow_indices(checked_raw(model, X, reset))
     X = validate_data(model, X, accept_sparse="csr", dtype=np.float64, reset=reset)
     return narrow_indices(X)
 
 
-def _raw(model) -> bool:
+def raw_inputs(model) -> bool:
+    """Whether a model has a smoother that takes inputs as they are."""
     return takes_raw_inputs(getattr(model, "smoother", None))
 
 
@@ -188,7 +219,7 @@ def are_training_rows(model, X, y) -> bool:
         return True  # the bounds say what they need
     truth, known = np.asarray(model.space_.validate(y)), np.asarray(model.outputs_)
     rows = getattr(model.smoother_, "X_fit_", None)
-    given = None if rows is None else read_inputs(model, X, reset=False)
+    given = None if rows is None else read_inputs(model, X)
     if getattr(given, "shape", None) is None or hasattr(given, "tokens"):
         given = None
     if np.array_equal(truth, known, equal_nan=known.dtype.kind == "f") and (

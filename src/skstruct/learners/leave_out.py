@@ -151,7 +151,7 @@ def given_alphas(alpha) -> np.ndarray:
     return alphas
 
 
-def kernel_grid(kernel, gamma, X, sample_weight):
+def kernel_grid(kernel, gamma, X, sample_weight) -> list[tuple[Any, Any]]:
     """Pairs of kernel and gamma to try."""
     kernels = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
     if isinstance(gamma, str):

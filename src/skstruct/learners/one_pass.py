@@ -108,7 +108,9 @@ def one_pass_ridge(model, kernel, alpha, system, shared, n_features: int):
 
 
 # ---------------------------------------------------------------------- more landmarks
-def grow_landmarks(model, smoother, refitted, n_rows: int, weight=None, groups=None):
+def grow_landmarks(
+    model, problem, search, smoother, refitted, n_rows: int, weight=None, groups=None
+):
     """Twice as many landmarks, again and again, while the loss on left-out rows falls.
 
     Until it falls by less than a hundredth, a thousandth of the kernel's trace is left, or the
@@ -116,13 +118,16 @@ def grow_landmarks(model, smoother, refitted, n_rows: int, weight=None, groups=N
 
     Parameters
     ----------
-    model : learner with its ``search_`` and ``problem_``
+    model : learner
+    problem : RiskProblem
+    search : LeaveOutSearch
+        Further trials are added to it.
     smoother : NystroemRidge
         The best of the search.
     refitted : callable (n_landmarks) -> NystroemRidge, fitted
     weight, groups : as in the search
     """
-    search, judge = model.search_, model.problem_.for_search()
+    judge = problem.for_search()
     numbers = smoother.left_out_rows_
     weight = weight if weight is None or numbers is None else np.asarray(weight)[numbers]
     while smoother.residual_ > EXPLAINED and _may_double(model, smoother, n_rows):
@@ -149,7 +154,7 @@ def _may_double(model, smoother, n_rows) -> bool:
     return m <= n_rows and feature_costs(n_rows, 0, d, m, n_alphas=4)[1] <= GROWING
 
 
-def warn_of_loss(model, smoother, weight=None) -> None:
+def warn_of_loss(smoother, problem, search=None, weight=None) -> None:
     """Warn of landmarks that leave much of the kernel, and of a model no better than a constant."""
     left = getattr(smoother, "residual_", 0.0)
     if left > LEFT:
@@ -159,10 +164,10 @@ def warn_of_loss(model, smoother, weight=None) -> None:
             '(n_landmarks=...), another kernel (kernel="linear" is solved without them), or '
             'system="cholesky" where the rows fit.',
         )
-    if model.search_ is None or not model.problem_.rows_stand_alone:
+    if search is None or not problem.rows_stand_alone:
         return
-    risk = model.search_.best["risk"]
-    constant = model.problem_.for_search().constant_risk(weight)
+    risk = search.best["risk"]
+    constant = problem.for_search().constant_risk(weight)
     if constant is not None and constant > 0 and risk >= constant * (1.0 - SAME_RISK):
         warn_caller(
             f"On rows left out, the loss of the model is {risk:.4g}, and that of the best constant "
@@ -199,7 +204,7 @@ class BlockReader(BaseEstimator):
 
     def __call__(self, block):
         try:
-            X = read_inputs(self, block.X, reset=False)
+            X = read_inputs(self, block.X)
             return X, self.problem_.targets_of(self._outputs(block.y)), _weights(block)
         except (ValueError, TypeError) as error:
             raise placed(error, block) from error

@@ -4,64 +4,46 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skstruct._arrays.memory import parse_memory
 from skstruct._arrays.methods import all_or_nothing
-from skstruct._arrays.progress import announce, reported, working
-from skstruct.kernels.labels import label_kernel_matrix
+from skstruct._arrays.progress import reported
 from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.checkpoints.saving import resuming
-from skstruct.learners.conditional_risk.streams import StreamedRisk
+from skstruct.learners.conditional_risk.regression import (
+    Regressed,
+    Retargeting,
+    RidgeRegression,
+    fit_given,
+)
+from skstruct.learners.conditional_risk.streams import StreamedRisk, is_held
 from skstruct.learners.inputs import (
+    TrainingData,
     are_training_rows,
     device_of,
     held_out_options,
     on_host,
-    plain_kernel,
-    read_inputs,
     refuse_training_rows,
     takes_raw_inputs,
 )
-from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid
-from skstruct.learners.one_pass import (
-    ONE_PASS,
-    check_settings,
-    grow_landmarks,
-    number_tried,
-    one_pass_ridge,
-    planned_systems,
-    seed_of,
-    warn_of_loss,
-)
+from skstruct.learners.leave_out import check_groups
+from skstruct.learners.one_pass import ONE_PASS, check_settings, seed_of
 from skstruct.learners.problem import risk_problem
-from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
-from skstruct.smoothing import KernelRidge, LinearSmoother
+from skstruct.smoothing import LinearSmoother
 from skstruct.smoothing.base import KeepsEngine
-from skstruct.smoothing.planning import EXACT_ROWS, LINEAR_FEATURES, SPECTRAL_ROWS
+from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import Decoded
 from skstruct.spaces.infer_space import infer_space
 from skstruct.streaming import as_source, is_source
 
 if TYPE_CHECKING:
     from skstruct.bounds import Certificate
-
-_RETARGETED: WeakKeyDictionary = WeakKeyDictionary()  # predicting leaves a model as it is
-
-
-def retargeted(smoother, problem):
-    """The smoother of another loss's targets; the last one is kept for the next batch."""
-    key, other = _RETARGETED.get(smoother, (None, None))
-    if key != problem.key:
-        other = smoother.with_targets(problem.targets())
-        _RETARGETED[smoother] = (problem.key, other)
-    return other
 
 
 def _name_of(smoother) -> str:
@@ -244,40 +226,58 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
             it was stopped; it is removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
         check_settings(self)
-        self.streamed_ = is_source(X) and not self._is_held(X, groups)
+        self.streamed_ = is_source(X) and not is_held(self, X, groups)
         if self.streamed_:
             return self._fit_source(as_source(X, y, sample_weight), groups, checkpoint)
+        y = on_host(y)
+        data = self._read(X, y, sample_weight, groups)
+        self._pair(data)
+        self.seed_ = seed_of(self)  # a fit that is saved has one of its own meanwhile
+        read = {"X": data.rows, "y": y, "sample_weight": data.row_weight, "groups": groups}
+        with resuming(self, checkpoint, **read) as level:
+            return self._keep(self._regress(data, level))
+
+    def _read(self, X, y, sample_weight=None, groups=None) -> TrainingData:
+        """What is learned from, once it is checked; device, space and how inputs are read."""
         if y is None:
             raise ValueError(
                 "ConditionalRiskMinimizer requires y to be passed, but the target y is None."
             )
-        y, self.device_ = on_host(y), device_of(self, X)
-        y = y if hasattr(y, "__len__") else np.asarray(y)
+        y, self.device_ = y if hasattr(y, "__len__") else np.asarray(y), device_of(self, X)
         parse_memory(self.memory)
-        X = read_inputs(self, X, kernel=self.kernel, reset=True)
+        X = self._read_first(X, self.kernel)
+        self.starts_ = X.starts if self.tokens_ is not None else None
+        if self.starts_ is not None and self.streamed_:
+            raise ValueError("Features for every position of a sequence are not read in blocks.")
         check_consistent_length(X, y)
         check_groups(groups, X.shape[0])
+        if self.smoother is not None and groups is not None:
+            raise ValueError("groups serve the choice of alpha, which a smoother has not.")
         if sample_weight is not None:
             rows = np.empty((X.shape[0], 0))
             sample_weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
-        self.starts_ = X.starts if isinstance(X, TokenBatch) else None
-        self.space_ = (self._inferred(y) if self.space is None else clone(self.space)).fit(y)
+        self.space_ = self._inferred(y) if self.space is None else clone(self.space)
+        return TrainingData(X, self.space_.fit_validate(y), sample_weight, groups)
+
+    def _pair(self, data: TrainingData) -> None:
+        """The loss, and the problem that it makes of the space."""
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
-        self.outputs_, self.problem_ = self.space_.validate(y), None
+        self.outputs_, self.problem_ = data.outputs, None
         self.problem_ = self._problem(self.loss_)
-        if self.starts_ is not None:  # from here on, every token is a row
-            sample_weight = None if sample_weight is None else sample_weight[X.sequence]
-            X = X.tokens
-        self.alpha_ = self.gamma_ = self.kernel_ = self.search_ = self.system_ = None
-        if self.smoother is not None and groups is not None:
-            raise ValueError("groups serve the choice of alpha, which a smoother has not.")
-        self.seed_ = seed_of(self)  # a fit that is saved has one of its own meanwhile
-        data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
-        with resuming(self, checkpoint, **data) as level:
-            if self.smoother is not None:
-                self.smoother_ = self._fit_given(X, sample_weight)
-            else:
-                self.smoother_ = self._fit_ridge(X, sample_weight, groups, level)
+
+    def _regress(self, data: TrainingData, level) -> Regressed:
+        if self.smoother is None:
+            return RidgeRegression(self, self.problem_).fit(data, level)
+        self._check_linear(self.problem_, self.smoother)
+        return fit_given(clone(self.smoother), self.problem_, data, self.random_state)
+
+    def _keep(self, found: Regressed):
+        """The model, with what was fitted and chosen."""
+        self.smoother_, self.search_ = found.smoother, found.search
+        self.kernel_, self.alpha_, self.gamma_ = found.kernel, found.alpha, found.gamma
+        self.system_, self._retargeting = found.system, Retargeting()
+        if found.system in ONE_PASS:
+            self.problem_.n_kept = getattr(found.smoother, "n_landmarks_", 0)
         return self
 
     def _inferred(self, y):
@@ -295,7 +295,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         linear = self.smoother is None and not self._by_landmarks()
         problem = risk_problem(
             self.space_, loss, self.outputs_,
-            joint=joint, by_weights=linear, some=self._is_streamed(),
+            joint=joint, by_weights=linear, some=self.streamed_,
         )  # fmt: skip
         if joint and problem.key[0] != "indicators":
             raise ValueError(
@@ -315,142 +315,9 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         pairs = fitted is not None and fitted.pairs_used
         return TokenProblem(self.space_, loss, self.outputs_, self.starts_, pairs=pairs)
 
-    def _fit_given(self, X, sample_weight):
-        from skstruct.smoothing.classifiers import as_smoother
-
-        smoother = clone(self.smoother)
-        self._check_linear(self.problem_, smoother)
-        parameters = smoother.get_params(deep=False)
-        if self.random_state is not None and parameters.get("random_state", 0) is None:
-            smoother.set_params(random_state=self.random_state)
-        smoother = as_smoother(smoother)
-        name, targets, weight = type(smoother).__name__, self.problem_.targets(), {}
-        if sample_weight is not None:
-            if not has_fit_parameter(smoother, "sample_weight"):
-                raise ValueError(f"{name} takes no sample_weight.")
-            weight = {"sample_weight": sample_weight}
-        announce(f"{name} on {X.shape[0]:,} rows x {targets.shape[1]:,} targets")
-        try:
-            with working(f"fitting {name}"):
-                return smoother.fit(X, targets, **weight)
-        except ValueError as error:
-            if "1d array" not in str(error):  # scikit-learn's words for a single target
-                raise
-            raise ValueError(
-                f"{name} predicts one target, and there are several: give "
-                f"smoother=MultiOutputRegressor({name}(...)) of sklearn.multioutput."
-            ) from error
-
-    def _is_held(self, X, groups) -> bool:
-        """Whether an array mapped from a file is held whole, for a system that needs all of it."""
-        if not isinstance(X, np.memmap):
-            return False
-        whole = self.smoother is not None or self.label_kernel is not None or self._precomputed
-        text = isinstance(self.leave_out, str)
-        whole |= self.leave_out != "one" if text else hasattr(self.leave_out, "split")
-        if whole or groups is not None:
-            return True
-        return self.system not in ONE_PASS and (self.system != "auto" or len(X) <= EXACT_ROWS)
-
     def _by_landmarks(self) -> bool:
         """Whether weights of training rows would need a pass over all of them."""
-        return self._is_streamed() or self.system in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
-
-    def _kernels(self, n_rows: int | None, n_features: int):
-        """The kernel or kernels to try: with "auto", by the number of rows and what is open."""
-        kernel = plain_kernel(self, self.kernel)
-        if not (isinstance(kernel, str) and kernel == "auto"):
-            return kernel
-        if self.system == "primal":
-            return "linear"
-        many = n_rows is None or n_rows > EXACT_ROWS
-        one_pass = self.system in ("auto", "nystroem") and self.label_kernel is None
-        wide = self._is_streamed() and n_features > LINEAR_FEATURES
-        searched = isinstance(self.alpha, str) and self.gamma is None
-        return ["rbf", "linear"] if many and one_pass and searched and not wide else "rbf"
-
-    def _is_streamed(self) -> bool:
-        return getattr(self, "streamed_", False)
-
-    def _fit_ridge(self, X, sample_weight, groups, level):
-        pairs = kernel_grid(self._kernels(*X.shape), self.gamma, X, sample_weight)
-        n_tried = number_tried(pairs, self.alpha)
-        compared, self.system_ = planned_systems(
-            self, X, self.problem_.n_targets(compared=n_tried > 1), pairs, n_tried
-        )
-        if n_tried != 1:
-            if len(self.outputs_) == 1:
-                return self._fit_ridge_single(X)
-            inputs = X if self.starts_ is None else TokenBatch(X, self.starts_)
-            groups = group_numbers(self.leave_out, self.outputs_, groups, inputs)
-            groups = self.problem_.groups_of_rows(groups)
-            self.search_, smoother = choose(
-                lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, compared),
-                pairs, self.alpha, self.problem_, X, groups,
-                sample_weight=sample_weight, memory=self.memory, verbose=self.verbose,
-                level=level.below("search"),
-            )  # fmt: skip
-            if self.system_ == compared:
-                return self._grown(smoother, X, sample_weight, groups)
-            best = self.search_.best
-            smoother = self._ridge(best["kernel"], best["gamma"], best["alpha"], self.system_)
-        else:
-            smoother = self._ridge(*pairs[0], self.alpha, self.system_)
-        return self._settled(smoother.fit(X, self.problem_.targets(), sample_weight), sample_weight)
-
-    def _grown(self, smoother, X, sample_weight, groups):
-        """The smoother of the search, with more landmarks where these pay."""
-        if not hasattr(smoother, "n_landmarks_"):
-            return self._settled(smoother, sample_weight)
-
-        def refitted(n_landmarks):
-            larger = self._ridge(smoother.kernel, smoother.gamma, np.inf, "nystroem")
-            larger.set_params(n_landmarks=n_landmarks)
-            return larger.fit(X, self.problem_.targets(), sample_weight)
-
-        smoother = grow_landmarks(self, smoother, refitted, X.shape[0], sample_weight, groups)
-        return self._settled(smoother, sample_weight)
-
-    def _fit_ridge_single(self, X):
-        """One row: nothing can be left out, and any penalty predicts that row's output."""
-        pairs = kernel_grid(self._kernels(*X.shape), None, X, None)
-        self.system_ = "cholesky"
-        smoother = self._ridge(*pairs[0], 1.0, self.system_)
-        return self._settled(smoother.fit(X, self.problem_.targets()))
-
-    def _settled(self, smoother, sample_weight=None):
-        self.kernel_, self.alpha_ = smoother.kernel, smoother.alpha
-        self.gamma_ = getattr(smoother.kernel_, "gamma_", None)
-        if self.system_ in ONE_PASS:
-            self.system_ = self._system_of(self.kernel_, self.system_)
-            self.problem_.n_kept = getattr(smoother, "n_landmarks_", 0)
-        warn_of_loss(self, smoother, sample_weight)
-        return smoother
-
-    def _system_of(self, kernel, system) -> str:
-        """Where "auto" leaves the choice open, a linear kernel has no need of landmarks."""
-        free = self.system == "auto" and system == "nystroem" and kernel == "linear"
-        return "primal" if free else system
-
-    def _ridge(self, kernel, gamma, alpha, system):
-        shared = {
-            "gamma": gamma,
-            "degree": self.degree,
-            "coef0": self.coef0,
-            "fit_intercept": self.fit_intercept,
-            "memory": self.memory,
-        }
-        if system in ONE_PASS:
-            system = self._system_of(kernel, system)
-            return one_pass_ridge(self, kernel, alpha, system, shared, self.n_features_in_)
-        if self.label_kernel is None:
-            shared |= {"precision": self.precision, "device": self.device_}
-            return KernelRidge(kernel, alpha, system=system, **shared)
-        from skstruct.smoothing import AdditiveKernelRidge
-
-        dag = getattr(self.space_, "dag_", None)
-        S = label_kernel_matrix(self.label_kernel, dag)
-        return AdditiveKernelRidge(S, kernel=kernel, alpha=alpha, **shared)
+        return self.streamed_ or self.system in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
 
     # ------------------------------------------------------------------ predicting
     def _prepared(self, loss=None, restrict=None):
@@ -467,8 +334,13 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
                     "with a smoother that keeps its training rows and weighs them anew for any "
                     "loss (KernelRidge, LinearRidge, Neighbors, NadarayaWatson, Forest)."
                 )
-            smoother = retargeted(smoother, problem)
+            kept = vars(self).setdefault("_retargeting", Retargeting())
+            smoother = kept(smoother, problem)
         return problem.restricted(restrict), smoother
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {name: part for name, part in state.items() if name != "_retargeting"}
 
     @staticmethod
     def _check_linear(problem, smoother):

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 
@@ -18,7 +16,8 @@ from skstruct._arrays.progress import announce, reported, working
 from skstruct.learners.base import widened
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.checkpoints.state import NOWHERE
-from skstruct.learners.inputs import device_of, on_host, read_inputs
+from skstruct.learners.conditional_risk.regression import Regressed, RidgeRegression
+from skstruct.learners.inputs import on_host, read_inputs
 from skstruct.learners.leave_out import alpha_grid, choose, kernel_grid, searched_by
 from skstruct.learners.one_pass import (
     ONE_PASS,
@@ -35,6 +34,7 @@ from skstruct.learners.one_pass import (
 )
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import resolve_loss
+from skstruct.smoothing.planning import EXACT_ROWS
 
 FEWEST_JUDGED_ROWS = 200  # rows: with fewer to judge it by, alpha stays as it is
 
@@ -47,70 +47,30 @@ def _goes_on(model) -> bool:
     return model.loss is None or resolve_loss(model.loss).embedding != "weights"
 
 
-class StreamedRisk:
-    """``partial_fit``, and ``fit`` to a source of blocks, of ConditionalRiskMinimizer."""
+class StreamedRidge(RidgeRegression):
+    """Ridge regression from blocks of rows, by sums over them; see :class:`RidgeRegression`."""
 
-    alpha: Any
+    @property
+    def system(self) -> str:
+        return self.model.system if self.model.system in ONE_PASS else "nystroem"
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether alpha is chosen."""
+        return isinstance(self.model.alpha, str) or np.ndim(self.model.alpha) > 0
 
     # ------------------------------------------------------------------ a source of blocks
-    def _fit_source(self, source, groups, checkpoint):
-        self._check_streamed(groups)
-        with working("drawing a sample of the rows"):
-            sample, folds = first_rows(self, source)
-        try:
-            X = self._open_stream(sample.X, sample.y)
-        except (ValueError, TypeError) as error:
-            raise placed_in(source, sample, error) from error
-        reader, seed = BlockReader(self, self.problem_), seed_of(self)
-        read = {"source": source, "sample": sample, "read": reader, "folds": folds}
-        data = {"X": X, "y": sample.y, "sample_weight": sample.weight, "n_rows": source.n_rows}
-        with resuming(self, checkpoint, **data) as level:
-            self.smoother_ = self._fit_stream(X, sample.weight, read, level, seed)
-        return self
-
-    def _check_streamed(self, groups):
-        parse_memory(self.memory)
-        if self.smoother is not None or self.label_kernel is not None:
-            raise ValueError("Blocks of rows are learned from without a smoother or label kernel.")
-        if self.system not in ("auto", *ONE_PASS):
-            raise ValueError(
-                f'system="{self.system}" needs all rows at once; rows that come in blocks need '
-                'system="nystroem", "fourier" or "auto".'
-            )
-        single = isinstance(self.leave_out, str) and self.leave_out == "one"
-        if groups is not None or not (single or is_count(self.leave_out)):
-            raise ValueError(
-                "Of rows that come in blocks, single ones or whole parts are left out when alpha "
-                'is chosen: leave_out="one" or a number of parts, and no groups.'
-            )
-
-    def _open_stream(self, X, y):
-        """What is open of the model, learned from the first rows; gives them as inputs."""
-        y, self.device_ = on_host(y), device_of(self, X)
-        y = y if hasattr(y, "__len__") else np.asarray(y)
-        X = read_inputs(self, X, kernel=self.kernel, reset=True)
-        if self.tokens_ is not None:
-            raise ValueError("Features for every position of a sequence are not read in blocks.")
-        check_consistent_length(X, y)
-        self.starts_ = None
-        self.space_ = (self._inferred(y) if self.space is None else clone(self.space)).fit(y)
-        self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
-        self.outputs_ = self.space_.validate(y)
-        self.problem_ = risk_problem(self.space_, self.loss_, self.outputs_, some=True)
-        self._check_problem()
-        self.alpha_ = self.gamma_ = self.kernel_ = self.search_ = None
-        self.system_ = self.system if self.system in ONE_PASS else "nystroem"
-        return X
-
-    def _fit_stream(self, X, weight, read, level, seed):
-        source, search = read["source"], level.below("search")
+    def fit_source(self, X, read, level, seed) -> Regressed:
+        """From a source; ``read`` is what ``fit_source`` of a smoother takes, X its sample."""
+        model, source, weight = self.model, read["source"], read["sample"].weight
         # What can be read only once is not tried with a second kernel.
-        n_rows = rows_of(source, X.shape[0], self.n_landmarks) if source.again else 0
-        pairs = kernel_grid(self._kernels(n_rows, X.shape[1]), self.gamma, X, weight)
-        announce(self._stream_plan(source, pairs))
+        n_rows = rows_of(source, X.shape[0], model.n_landmarks) if source.again else 0
+        pairs = kernel_grid(self.kernels(n_rows, X.shape[1]), model.gamma, X, weight)
+        announce(self._plan(source, pairs))
+        search = level.below("search")
 
         def made(kernel, gamma, alpha):  # a seed of the checkpoint's own has no part here
-            return self._ridge(kernel, gamma, alpha, self.system_).set_params(random_state=seed)
+            return self.ridge(kernel, gamma, alpha, self.system).set_params(random_state=seed)
 
         def fit(smoother):
             number = pairs.index((smoother.kernel, smoother.gamma))
@@ -121,32 +81,119 @@ class StreamedRisk:
             larger = made(smoother.kernel, smoother.gamma, np.inf)
             return larger.set_params(n_landmarks=n_landmarks).fit_source(**read)
 
-        if not (self._is_searched() or len(pairs) > 1):
-            return self._settled(fit(made(*pairs[0], self.alpha)), weight)
+        if not (self.is_searched or len(pairs) > 1):
+            return self.settled(fit(made(*pairs[0], model.alpha)), self.system, weight=weight)
         if not source.again and len(pairs) > 1:
             raise ValueError("A stream can be read once: give one kernel and one gamma.")
-        self.search_, smoother = choose(
-            made, pairs, self.alpha, self.problem_, X, None, sample_weight=weight,
-            memory=self.memory, verbose=self.verbose, fit=fit, level=search,
+        found, smoother = choose(
+            made, pairs, model.alpha, self.problem, X, None, sample_weight=weight,
+            memory=model.memory, verbose=model.verbose, fit=fit, level=search,
         )  # fmt: skip
         if source.again and source.n_rows is not None:
-            smoother = grow_landmarks(self, smoother, refitted, source.n_rows, weight)
-        return self._settled(smoother, weight)
+            smoother = grow_landmarks(
+                model, self.problem, found, smoother, refitted, source.n_rows, weight
+            )
+        return self.settled(smoother, self.system, found, weight)
 
-    def _stream_plan(self, source, pairs) -> str:
+    def _plan(self, source, pairs) -> str:
         """What will be done with the blocks of a source."""
         rows = "Rows" if source.n_rows is None else f"{source.n_rows:,} rows"
         passes = "one pass" if len(pairs) == 1 else f"{len(pairs)} passes, one for each kernel"
-        tried = number_tried(pairs, self.alpha) // len(pairs)
+        tried = number_tried(pairs, self.model.alpha) // len(pairs)
         return (
-            f"{rows} in blocks x {self.problem_.width + 1:,} targets, {self.system_}, {passes}; "
-            f"{tried} penalties, judged by {len(self.outputs_):,} rows"
+            f"{rows} in blocks x {self.problem.width + 1:,} targets, {self.system}, {passes}; "
+            f"{tried} penalties, judged by {len(self.problem.outputs):,} rows"
         )
 
-    def _is_searched(self) -> bool:
-        return isinstance(self.alpha, str) or np.ndim(self.alpha) > 0
-
     # ------------------------------------------------------------------ further rows
+    def begun(self, X, weight):
+        """A smoother that rows can be added to; its kernel is that of the first ones."""
+        model = self.model
+        pairs = kernel_grid(self.kernels(0, X.shape[1]), model.gamma, X, weight)
+        if len(pairs) > 1:
+            raise ValueError("partial_fit takes one kernel and one gamma; got several.")
+        return self.ridge(*pairs[0], 1.0 if self.is_searched else model.alpha, self.system)
+
+    def begun_from(self, exact):
+        """Landmarks in place of an exact system, from the rows that it has."""
+        smoother = self.ridge(exact.kernel, exact.gamma, exact.alpha, self.system)
+        return smoother.partial_fit(exact.X_fit_, self.problem.targets(), exact.sample_weight_)
+
+    def best_alpha(self, smoother):
+        """The smoother with the penalty that the rows it is judged by like best."""
+        alphas, weight = alpha_grid(self.model.alpha, smoother), smoother.sample_[2]
+        judge, memory = searched_by(self.problem), self.model.memory
+        risks = [judge.realized(left, memory, weight) for left in smoother.loo_path(alphas)]
+        return smoother.with_alpha(float(alphas[int(np.argmin(risks))]))
+
+
+def is_held(model, X, groups) -> bool:
+    """Whether an array mapped from a file is held whole, for a system that needs all of it."""
+    if not isinstance(X, np.memmap):
+        return False
+    whole = model.smoother is not None or model.label_kernel is not None or model._precomputed
+    text = isinstance(model.leave_out, str)
+    whole |= model.leave_out != "one" if text else hasattr(model.leave_out, "split")
+    if whole or groups is not None:
+        return True
+    return model.system not in ONE_PASS and (model.system != "auto" or len(X) <= EXACT_ROWS)
+
+
+def check_streamed(model, groups=None) -> None:
+    """Raise where parameters do not go with blocks of rows."""
+    parse_memory(model.memory)
+    if model.smoother is not None or model.label_kernel is not None:
+        raise ValueError("Blocks of rows are learned from without a smoother or label kernel.")
+    if model.system not in ("auto", *ONE_PASS):
+        raise ValueError(
+            f'system="{model.system}" needs all rows at once; rows that come in blocks need '
+            'system="nystroem", "fourier" or "auto".'
+        )
+    single = isinstance(model.leave_out, str) and model.leave_out == "one"
+    if groups is not None or not (single or is_count(model.leave_out)):
+        raise ValueError(
+            "Of rows that come in blocks, single ones or whole parts are left out when alpha "
+            'is chosen: leave_out="one" or a number of parts, and no groups.'
+        )
+
+
+def check_by_means(problem) -> None:
+    """Raise where a loss is decided by weights of rows, which blocks do not keep."""
+    if problem.by_weights:
+        loss = type(problem.loss).__name__
+        raise ValueError(
+            f"{loss} needs the weights of all training rows, which are not kept: use "
+            f"loss=Listed({loss}()), or arrays."
+        )
+
+
+class StreamedRisk:
+    """``partial_fit``, and ``fit`` to a source of blocks, of ConditionalRiskMinimizer."""
+
+    streamed_ = False
+
+    def _fit_source(self, source, groups, checkpoint):
+        check_streamed(self, groups)
+        with working("drawing a sample of the rows"):
+            sample, folds = first_rows(self, source)
+        try:
+            X = self._open_stream(sample.X, sample.y)
+        except (ValueError, TypeError) as error:
+            raise placed_in(source, sample, error) from error
+        reader, seed = BlockReader(self, self.problem_), seed_of(self)
+        read = {"source": source, "sample": sample, "read": reader, "folds": folds}
+        data = {"X": X, "y": sample.y, "sample_weight": sample.weight, "n_rows": source.n_rows}
+        with resuming(self, checkpoint, **data) as level:
+            ridge = StreamedRidge(self, self.problem_)
+            return self._keep(ridge.fit_source(X, read, level, seed))
+
+    def _open_stream(self, X, y):
+        """What is open of the model, learned from the first rows; gives them as inputs."""
+        data = self._read(X, on_host(y))
+        self._pair(data)
+        check_by_means(self.problem_)
+        return data.X
+
     @available_if(_goes_on)
     @reported
     @all_or_nothing
@@ -164,72 +211,41 @@ class StreamedRisk:
             raise ValueError("partial_fit requires y to be passed, but the target y is None.")
         if first:
             self.streamed_ = True
-            self._check_streamed(None)
+            check_streamed(self)
             X = self._open_stream(X, y)
+            problem = self.problem_
         else:
-            X = self._further_rows(X, y)
-        problem = self._problem_of(y)
-        weight = None
-        if sample_weight is not None:
-            weight = checked_weight(sample_weight, X.shape[0])
-        smoother = self._new_smoother(X, weight) if first else copy.copy(self.smoother_)
+            X, problem = self._further_rows(X, on_host(y))
+        weight = None if sample_weight is None else checked_weight(sample_weight, X.shape[0])
+        ridge = StreamedRidge(self, self.problem_)
+        smoother = ridge.begun(X, weight) if first else copy.copy(self.smoother_)
         known = 0 if first else smoother.n_judged  # others, of a model from a file, are not kept
         smoother.partial_fit(X, problem.targets(), weight)
         # What the space lists is that of outputs_, the first ones; alpha is judged by the latest.
         outputs = [self.problem_.outputs[len(self.problem_.outputs) - known :], problem.outputs]
-        self.problem_ = copy.copy(self.problem_)
+        self.problem_ = ridge.problem = copy.copy(self.problem_)
         self.problem_.outputs = _joined(outputs)[-smoother.n_judged :]
-        if self._is_searched() and (first or smoother.n_judged >= FEWEST_JUDGED_ROWS):
-            smoother = self._best_alpha(smoother)
-        self.smoother_, self.search_ = self._settled(smoother), None
-        return self
+        if ridge.is_searched and (first or smoother.n_judged >= FEWEST_JUDGED_ROWS):
+            smoother = ridge.best_alpha(smoother)
+        return self._keep(ridge.settled(smoother, ridge.system))
 
     def _further_rows(self, X, y):
+        """Inputs, and the problem whose outputs are those of these rows."""
         if self.tokens_ is not None:
             raise ValueError("Features for every position of a sequence are not read in blocks.")
-        X = read_inputs(self, X, reset=False)
+        X = read_inputs(self, X)
         check_consistent_length(X, y)
-        if not hasattr(self.smoother_, "stats_"):
-            self._begin_from_rows()
-        self._check_problem()
-        return X
-
-    def _begin_from_rows(self):
-        """Landmarks in place of an exact system, from the rows that it has."""
-        exact, self.streamed_ = self.smoother_, True
-        self.system_ = self.system if self.system in ONE_PASS else "nystroem"
-        self.problem_ = risk_problem(self.space_, self.loss_, self.outputs_, some=True)
-        self._check_problem()
-        smoother = self._ridge(exact.kernel, exact.gamma, exact.alpha, self.system_)
-        targets = self.problem_.targets()
-        self.smoother_ = smoother.partial_fit(exact.X_fit_, targets, exact.sample_weight_)
-
-    def _check_problem(self):
-        if self.problem_.by_weights:
-            raise ValueError(
-                f"{type(self.loss_).__name__} needs the weights of all training rows, which are "
-                f"not kept: use loss=Listed({type(self.loss_).__name__}()), or arrays."
-            )
-
-    def _problem_of(self, y):
-        """The problem whose outputs are those of the present rows."""
+        if not hasattr(self.smoother_, "stats_"):  # an exact system
+            self.streamed_ = True
+            self.problem_ = risk_problem(self.space_, self.loss_, self.outputs_, some=True)
+            check_by_means(self.problem_)
+            ridge = StreamedRidge(self, self.problem_)
+            self.smoother_, self.system_ = ridge.begun_from(self.smoother_), ridge.system
+        check_by_means(self.problem_)
         problem = copy.copy(self.problem_)
-        y = on_host(y)
         problem.outputs = self.space_.validate(y if hasattr(y, "__len__") else np.asarray(y))
         check_seen(problem, problem.outputs)
-        return problem
-
-    def _new_smoother(self, X, weight):
-        pairs = kernel_grid(self._kernels(0, X.shape[1]), self.gamma, X, weight)
-        if len(pairs) > 1:
-            raise ValueError("partial_fit takes one kernel and one gamma; got several.")
-        return self._ridge(*pairs[0], 1.0 if self._is_searched() else self.alpha, self.system_)
-
-    def _best_alpha(self, smoother):
-        alphas, weight = alpha_grid(self.alpha, smoother), smoother.sample_[2]
-        judge = searched_by(self.problem_)
-        risks = [judge.realized(left, self.memory, weight) for left in smoother.loo_path(alphas)]
-        return smoother.with_alpha(float(alphas[int(np.argmin(risks))]))
+        return X, problem
 
 
 def _joined(outputs):

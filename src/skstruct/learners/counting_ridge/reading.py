@@ -106,7 +106,7 @@ class CountingReader(CountingPredictor):
             raise ValueError("CountingRidge requires y to be passed, but the target y is None.")
         y = y if hasattr(y, "__len__") else np.asarray(y)
         self._check_parameters()
-        X = read_inputs(self, X, kernel=self.kernel, reset=reset)
+        X = self._read_first(X, self.kernel) if reset else read_inputs(self, X)
         if isinstance(X, TokenBatch):
             raise ValueError(
                 "CountingRidge takes one row of features per output; X has one per position. Use "
@@ -115,10 +115,9 @@ class CountingReader(CountingPredictor):
         check_consistent_length(X, y)
         flat, row = flattened(y) if self.several_outputs else (y, np.arange(X.shape[0]))
         try:
+            outputs = self._fit_space(flat) if reset else self.space_.validate(flat)
             if reset:
-                self._fit_space(flat)
                 self.contrast_ = contrasted_with(self.contrast, self.space_, flat)
-            outputs = self.space_.validate(flat)
         except ValueError as error:
             raise self._in_its_row(error, row) from None
         if self.several_outputs:
@@ -128,7 +127,8 @@ class CountingReader(CountingPredictor):
         return X, outputs, row, weight
 
     def _fit_space(self, flat):
-        self.space_ = (infer_space(flat) if self.space is None else clone(self.space)).fit(flat)
+        self.space_ = infer_space(flat) if self.space is None else clone(self.space)
+        outputs = self.space_.fit_validate(flat)
         name = type(self.space_).__name__
         if getattr(self.space_.limits, "n_rows", None) is not None:
             raise ValueError(
@@ -136,6 +136,7 @@ class CountingReader(CountingPredictor):
                 "give them at prediction, restrict={...}."
             )
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
+        return outputs
 
     def _in_its_row(self, error, row) -> ValueError:
         """An error that counts all correct outputs, with the row of the one it names."""

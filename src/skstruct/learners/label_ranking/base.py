@@ -98,8 +98,8 @@ class LabelRanker(BaseEstimator):
         space = Rankings() if self.space is None else self.space
         if not isinstance(space, Rankings):
             raise ValueError(f"{type(self).__name__} predicts Rankings; the space is {space!r}.")
-        self.space_ = clone(space).fit(y)
-        self.outputs_ = self.space_.validate(y)
+        self.space_ = clone(space)
+        self.outputs_ = self.space_.fit_validate(y)
         self.reduction_ = self._reduction(self.space_)
         return X
 

@@ -217,7 +217,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
             )
         y, self.device_ = on_host(y), device_of(self, X)
         parse_memory(self.memory)
-        X = read_inputs(self, X, kernel=self.input_kernel, reset=True)
+        X = self._read_first(X, self.input_kernel)
         if self.tokens_ is not None:
             raise ValueError("OutputKernelRegressor takes one input per output, not one per token.")
         y = y if hasattr(y, "__len__") else np.asarray(y)
@@ -297,7 +297,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
             smoother = self._ridge(*tried, self.system_)
             smoother.fit(X, self.problem_.targets(), sample_weight)
         self.C_ = 1.0 / smoother.alpha
-        warn_of_loss(self, smoother, sample_weight)
+        warn_of_loss(smoother, self.problem_, self.search_, sample_weight)
         return smoother
 
     def _fit_compression(self, X, sample_weight, groups, level):
@@ -342,7 +342,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
             return self.smoother_.kernel_.gram(self.smoother_.X_fit_)
         if X is None:
             raise ValueError("A precomputed kernel is not kept: give the training X.")
-        return self.smoother_.kernel_.gram(read_inputs(self, X, reset=False))
+        return self.smoother_.kernel_.gram(read_inputs(self, X))
 
     def gram_outputs(self) -> np.ndarray:
         """Kernel matrix of the training outputs, (m, m)."""
