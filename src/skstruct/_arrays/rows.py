@@ -36,6 +36,16 @@ def narrow_indices(X):
 # Numbers as unit vectors.
 
 
+def dense(rows, dtype=None) -> np.ndarray:
+    """Rows as an array; of ``dtype``, unless they are sparse.
+
+    >>> dense(sparse.eye_array(2)), dense([[1, 2]], float)
+    (array([[1., 0.],
+           [0., 1.]]), array([[1., 2.]]))
+    """
+    return rows.toarray() if sparse.issparse(rows) else np.asarray(rows, dtype=dtype)
+
+
 def unit_vectors(numbers, d: int) -> np.ndarray:
     """The unit vector of each number, shape (..., d); no table of d x d is made.
 

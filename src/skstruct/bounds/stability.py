@@ -10,6 +10,7 @@ from scipy import sparse
 
 from skstruct._arrays.checks import TIE_BITS
 from skstruct._arrays.memory import row_blocks
+from skstruct._arrays.rows import dense
 from skstruct.bounds.certificate import (
     LARGEST,
     WIDTH,
@@ -48,7 +49,7 @@ def ramps(problem, means, rows, rhos):
     space, loss = problem.space.rows(rows), problem.loss
     g, weight = problem.mean_embedding(means)
     risk, risk_offset = np.asarray(loss.cost(g, weight)), loss.offset(g, weight)
-    psi = _dense(problem.space.targets(problem.outputs[rows]))
+    psi = dense(problem.space.targets(problem.outputs[rows]))
     one = np.ones((len(psi), 1))
     true, true_offset = np.asarray(loss.cost(psi, one)), loss.offset(psi, one)
     least = space.argmin(risk.copy()).values + risk_offset
@@ -96,14 +97,10 @@ def rounding_of_risk(problem, t: float) -> float:
     psi, cost = problem.space.targets(problem.outputs), 0.0
     size = float(abs(psi).max())
     for rows in row_blocks(len(problem.outputs), 8 * problem.width, "100MB"):
-        block = _dense(psi[rows])
+        block = dense(psi[rows])
         cost = max(cost, float(np.abs(problem.loss.cost(block, np.ones((len(block), 1)))).max()))
     scale = max(cost, problem.unit * max(1.0, size / problem.size))
     return problem.width * max(1.0, size) * 0.5 * np.sqrt(t) * scale * 2.0**-TIE_BITS
-
-
-def _dense(psi) -> np.ndarray:
-    return psi.toarray() if sparse.issparse(psi) else np.asarray(psi)
 
 
 # Whether a model is what the stability theorem speaks of.

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -20,6 +19,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.memory import parse_memory, row_blocks
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, track, watching
+from skstruct._arrays.rows import dense
 from skstruct.backends import backend_for
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.checkpoints.saving import resuming
@@ -45,14 +45,11 @@ class Explanation:
 
     def supporters(self, k: int = 5) -> np.ndarray:
         """Training rows of the largest positive weights; (n_samples, k), -1 beyond the last."""
-        return self._top(self._dense(), k)
+        return self._top(dense(self.weights), k)
 
     def opponents(self, k: int = 5) -> np.ndarray:
         """Training rows of the most negative weights; (n_samples, k), -1 beyond the last."""
-        return self._top(-self._dense(), k)
-
-    def _dense(self):
-        return self.weights.toarray() if sparse.issparse(self.weights) else self.weights
+        return self._top(-dense(self.weights), k)
 
     @staticmethod
     def _top(scores, k):

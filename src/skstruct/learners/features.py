@@ -67,24 +67,31 @@ class FourierFeatures:
         return self.sampler.transform(X)
 
 
-# Features of the inputs: these themselves, or features that stand for a kernel.
-
-
-class InputFeatures(BaseEstimator):
-    """Rows of features, sparse where inputs are sparse and the kernel is linear.
+class KernelSettings(BaseEstimator):
+    """What is linear in features of the inputs, or in those of a kernel between them.
 
     Parameters
     ----------
     kernel, gamma, degree, coef0 : see :class:`~skstruct.kernels.inputs.InputKernel`
-    n_components : int or None
-        Nyström features that stand for the kernel; None for as many as there are rows, whose
-        inner products are the kernel itself.
-    fit_intercept : bool
-        A constant feature, the last one.
-    random_state : int or RandomState
+    n_components : int, default=None
+        Stand in for the kernel by so many features; None for the kernel itself.
+    fit_intercept : bool, default=True
+        A constant feature, the last one, penalised like all others.
+    random_state : int or RandomState, default=None
+        Of the rows that Nyström features are made of.
     """
 
-    def __init__(self, kernel, *, gamma, degree, coef0, n_components, fit_intercept, random_state):
+    def __init__(
+        self,
+        kernel="linear",
+        *,
+        gamma=None,
+        degree=3,
+        coef0=1,
+        n_components=None,
+        fit_intercept=True,
+        random_state=None,
+    ):
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -98,14 +105,34 @@ class InputFeatures(BaseEstimator):
         """Whether features are the inputs as they came."""
         return isinstance(self.kernel, str) and self.kernel == "linear" and not self.n_components
 
+    def _fitted_kernel(self, X, weight=None) -> InputKernel:
+        kernel = InputKernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        return kernel.fit(X, weight)
+
+    def _nystroem(self, kernel, X) -> NystroemFeatures:
+        return NystroemFeatures.of_rows(kernel, X, self.n_components, self.random_state)
+
+    def _with_one(self, X):
+        """Rows with the constant feature, if there is one; array or CSR."""
+        if not self.fit_intercept:
+            return X
+        one = np.ones((X.shape[0], 1))
+        return sparse.hstack([X, one], format="csr") if sparse.issparse(X) else np.hstack([X, one])
+
+
+class InputFeatures(KernelSettings):
+    """Rows of features, sparse where inputs are sparse and the kernel is linear.
+
+    Where ``n_components`` is None there are as many as rows, and inner products are the kernel.
+    """
+
     def fit(self, X, sample_weight=None):
         self.map_ = None
         if self.is_linear:
             return self
-        shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        kernel = InputKernel(self.kernel, **shared).fit(X, sample_weight)
+        kernel = self._fitted_kernel(X, sample_weight)
         if self.n_components:
-            self.map_ = NystroemFeatures.of_rows(kernel, X, self.n_components, self.random_state)
+            self.map_ = self._nystroem(kernel, X)
             return self
         check_square_fits(X.shape[0], "The kernel of the training rows", "Give n_components.")
         self.map_ = NystroemFeatures(kernel, X)
@@ -115,8 +142,4 @@ class InputFeatures(BaseEstimator):
 
     def transform(self, X):
         """Features of rows, with the constant; array or CSR of shape (n, p)."""
-        X = X if self.map_ is None else self.map_.transform(X)
-        if not self.fit_intercept:
-            return X
-        one = np.ones((X.shape[0], 1))
-        return sparse.hstack([X, one], format="csr") if sparse.issparse(X) else np.hstack([X, one])
+        return self._with_one(X if self.map_ is None else self.map_.transform(X))

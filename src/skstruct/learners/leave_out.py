@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -130,30 +131,31 @@ def _several(number):
     return number
 
 
-def alpha_grid(alpha, smoother) -> np.ndarray:
-    """The penalties to try: those given, or from near interpolation to near the mean."""
-    if isinstance(alpha, str):
-        if alpha != "auto":
-            raise ValueError(f'alpha is a positive number, several, or "auto"; got {alpha!r}.')
-        top, bound = smoother.penalty_range()
-        alphas = (top if top > 0 else 1.0) * np.logspace(0, -7, N_ALPHAS)
-        costly = getattr(smoother, "path_is_costly", False)
-        allowed = alphas[alphas > bound][:: 2 if costly else 1]
-        return allowed if len(allowed) else alphas[:1]
-    return given_alphas(alpha)
-
-
-def given_alphas(alpha) -> np.ndarray:
-    """Penalties that the user gave, each once, largest first."""
+def alpha_grid(alpha, automatic) -> np.ndarray:
+    """The penalties to try, largest first: those given, or ``automatic()`` for "auto"."""
+    if isinstance(alpha, str) and alpha == "auto":
+        return automatic()
+    if np.asarray(alpha).dtype.kind not in "fiu":
+        raise ValueError(f'alpha is a positive number, several, or "auto"; got {alpha!r}.')
     alphas = np.unique(np.asarray(alpha, dtype=np.float64))[::-1]
     if not len(alphas) or not (np.isfinite(alphas) & (alphas > 0)).all():
         raise ValueError(f"alpha must be positive; got {alpha!r}.")
     return alphas
 
 
+def smoother_alphas(smoother) -> np.ndarray:
+    """Penalties from near the mean to near interpolation, largest first."""
+    top, bound = smoother.penalty_range()
+    alphas = (top if top > 0 else 1.0) * np.logspace(0, -7, N_ALPHAS)
+    costly = getattr(smoother, "path_is_costly", False)
+    allowed = alphas[alphas > bound][:: 2 if costly else 1]
+    return allowed if len(allowed) else alphas[:1]
+
+
 def kernel_grid(kernel, gamma, X, sample_weight) -> list[tuple[Any, Any]]:
     """Pairs of kernel and gamma to try."""
     kernels = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
+    gammas: list[float | None]
     if isinstance(gamma, str):
         if gamma != "auto":
             raise ValueError(f'gamma is a positive number, several, None or "auto"; got {gamma!r}.')
@@ -207,7 +209,7 @@ def choose(
         smoother = fitted(number)
         winner = smoother if number == chosen else winner  # of a search that goes on
         numbers, weight = _judged_by(smoother, problem, sample_weight)
-        alphas = alpha_grid(alpha, smoother)[of_pair.count(number) :]
+        alphas = alpha_grid(alpha, partial(smoother_alphas, smoother))[of_pair.count(number) :]
         paths = smoother.loo_path(alphas, groups)
         for value in track(alphas.tolist(), "alphas", verbose):
             if getattr(smoother, "path_is_costly", False) and _rises(search, of_pair, number):

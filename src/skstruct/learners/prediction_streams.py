@@ -9,9 +9,9 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas, require
+from skstruct._arrays.rows import dense
 from skstruct.smoothing.nystroem.reading import restated
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.common.formats import LabelSetForm
@@ -216,7 +216,7 @@ def output_columns(outputs, space) -> dict:
     if is_pandas(outputs, "DataFrame"):
         columns = [outputs.iloc[:, j].to_numpy() for j in range(outputs.shape[1])]
         return dict(zip(column_names(outputs.columns), columns))
-    outputs = outputs.toarray() if sparse.issparse(outputs) else outputs
+    outputs = dense(outputs)
     if isinstance(outputs, np.ndarray) and outputs.ndim == 2 and outputs.dtype != object:
         names = getattr(space, "edge_labels_", getattr(space, "labels_", None))
         if names is None or len(names) != outputs.shape[1]:

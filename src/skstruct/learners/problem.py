@@ -13,6 +13,7 @@ from scipy import sparse
 
 from skstruct._arrays.checks import snap
 from skstruct._arrays.memory import row_blocks
+from skstruct._arrays.rows import dense
 from skstruct.losses import pair
 from skstruct.spaces.base import Decoded, KBest
 
@@ -67,7 +68,7 @@ class RiskProblem:
     def _measure(self, psi):
         """Size of a cost where all weight is on one output, and of the numbers it comes from."""
         few = max(1, min(50, 10**7 // max(1, self.width)))
-        some = psi[:few].toarray() if sparse.issparse(psi) else psi[:few]
+        some = dense(psi[:few])
         self.unit = float(np.abs(self.loss.cost(some, np.ones((len(some), 1)))).max(initial=0.0))
         size = float(np.abs(some).max(initial=0.0))
         self.size = size if size > 0 else 1.0
@@ -82,7 +83,7 @@ class RiskProblem:
         """The same of any outputs in canonical form."""
         psi = self.space.targets(outputs)
         psi = psi if self.used is None else psi[:, self.used]
-        psi = psi.toarray() if sparse.issparse(psi) else psi
+        psi = dense(psi)
         ones = np.ones((len(psi), psi.shape[1] if self.joint else 1))
         return np.hstack([psi, ones])
 
@@ -159,7 +160,7 @@ class RiskProblem:
         if not self.by_weights:
             return np.asarray(smoother.predict(X), dtype=np.float64).reshape(X.shape[0], -1)
         weights = smoother.weights(X)
-        return weights.toarray() if sparse.issparse(weights) else np.asarray(weights)
+        return dense(weights)
 
     def possible(self, values) -> np.ndarray:
         """Estimated risks, moved to the nearest numbers that the loss can have on average."""

@@ -23,6 +23,15 @@ class TokenMeans:
     starts: np.ndarray  # shape: (n_sequences + 1,)
 
 
+@dataclass(frozen=True, eq=False)
+class ChainScores:
+    """Scores of the symbols at every position, sequence after sequence, and of transitions."""
+
+    values: np.ndarray  # shape: (n_tokens, q)
+    starts: np.ndarray  # shape: (n_sequences + 1,)
+    transitions: np.ndarray  # shape: (q, q)
+
+
 class WithPositions:
     """What problems share whose inputs have a row per position: they give the lengths."""
 
@@ -65,16 +74,14 @@ class TokenProblem(WithPositions, RiskProblem):
     def __init__(self, space, loss, outputs, starts, *, pairs=False):
         loss = check_token_loss(loss, space)
         self.space, self.loss, self.outputs, self.starts = space, loss, outputs, starts
-        lengths = check_lengths(outputs, starts)
+        check_lengths(outputs, starts)
         self.q = len(space.symbols_)
         self.symbols = outputs[outputs >= 0]  # one after the other; shape (n_tokens,)
         self.pairs = np.zeros(len(self.symbols), np.int64)
         self.pairs[1:] = self.symbols[:-1] * self.q + self.symbols[1:]
-        self.inner = np.ones(len(self.symbols), bool)  # positions that have one before them
-        self.inner[starts[:-1][lengths > 0]] = False
+        self.inner = inner_positions(starts)
         self.pairs_used = bool(loss.bigrams) or pairs
-        seen = self.pairs[self.inner & self.pairs_used]
-        self.used = np.unique(seen)
+        self.used = np.unique(self.pairs[self.inner if self.pairs_used else []])
         self.key = ("symbols and bigrams" if self.pairs_used else "symbols alone",)
         self.width = self.q + len(self.used)
 
@@ -83,7 +90,7 @@ class TokenProblem(WithPositions, RiskProblem):
         T = np.zeros((len(self.symbols), self.width + 1))
         T[np.arange(len(T)), self.symbols] = 1.0
         if len(self.used):
-            at = np.flatnonzero(self.inner)
+            at = self.inner
             T[at, self.q + np.searchsorted(self.used, self.pairs[at])] = 1.0
         T[:, -1] = 1.0
         return T
@@ -122,9 +129,10 @@ class TokenProblem(WithPositions, RiskProblem):
         total = values[:, -1]
         scale = np.maximum(np.abs(total), np.abs(values[:, :-1]).max(axis=1, initial=0.0))
         unary = snap(-values[:, :q], scale)
-        inner = np.ones(len(total), bool)
-        inner[means.starts[:-1][np.diff(means.starts) > 0]] = False
-        offset = sums_of_sequences(total + weight * total * inner, means.starts)
+        risk = total.copy()
+        at = inner_positions(means.starts)
+        risk[at] += weight * total[at]
+        offset = sums_of_sequences(risk, means.starts)
         if not len(self.used) or not weight:
             return unary, None, offset
         transitions = np.zeros((len(total), q * q))
@@ -191,3 +199,10 @@ def sums_of_sequences(values, starts) -> np.ndarray:
     """Sums over the tokens of each sequence; shape (n,)."""
     running = np.concatenate([[0.0], np.cumsum(values)])
     return running[starts[1:]] - running[starts[:-1]]
+
+
+def inner_positions(starts) -> np.ndarray:
+    """Positions that have one before them in their sequence."""
+    inner = np.ones(starts[-1], bool)
+    inner[starts[:-1][np.diff(starts) > 0]] = False
+    return np.flatnonzero(inner)

@@ -18,7 +18,13 @@ from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.checkpoints.state import NOWHERE
 from skstruct.learners.conditional_risk.regression import Regressed, RidgeRegression
 from skstruct.learners.inputs import on_host, read_inputs
-from skstruct.learners.leave_out import alpha_grid, choose, kernel_grid, searched_by
+from skstruct.learners.leave_out import (
+    alpha_grid,
+    choose,
+    kernel_grid,
+    searched_by,
+    smoother_alphas,
+)
 from skstruct.learners.one_pass import (
     ONE_PASS,
     BlockReader,
@@ -121,7 +127,8 @@ class StreamedRidge(RidgeRegression):
 
     def best_alpha(self, smoother):
         """The smoother with the penalty that the rows it is judged by like best."""
-        alphas, weight = alpha_grid(self.model.alpha, smoother), smoother.sample_[2]
+        alphas = alpha_grid(self.model.alpha, lambda: smoother_alphas(smoother))
+        weight = smoother.sample_[2]
         judge, memory = searched_by(self.problem), self.model.memory
         risks = [judge.realized(left, memory, weight) for left in smoother.loo_path(alphas)]
         return smoother.with_alpha(float(alphas[int(np.argmin(risks))]))

@@ -15,13 +15,12 @@ from skstruct.learners.counting_ridge.objective import newton_cg
 from skstruct.learners.counting_ridge.online import OnlineState
 from skstruct.learners.counting_ridge.reading import CountingReader
 from skstruct.learners.counting_ridge.search import (
-    alpha_grid,
     check_learned,
-    checked_alphas,
     choose_alpha,
+    counting_alphas,
     left_out_losses,
 )
-from skstruct.learners.leave_out import check_groups, twins
+from skstruct.learners.leave_out import alpha_grid, check_groups, twins
 
 EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
 
@@ -253,7 +252,7 @@ class CountingRidge(CountingReader):
         if alpha is not None:
             return alpha, None
         solutions, problem = self._left_out_together(X, solutions, groups)
-        grid = alpha_grid(self.alpha, solutions.examples, solutions.gram)
+        grid = alpha_grid(self.alpha, lambda: counting_alphas(solutions.examples, solutions.gram))
         if len(solutions.examples.counts) == 1:  # nothing can be left out
             return 1.0 if isinstance(self.alpha, str) else float(grid[0]), None
         losses = level.found.get("losses")
@@ -328,7 +327,7 @@ class CountingRidge(CountingReader):
         if alpha is not None:
             return alpha
         auto = isinstance(self.alpha, str) and self.alpha == "auto"
-        grid = [1.0] if auto else checked_alphas(self.alpha).tolist()
+        grid = alpha_grid(self.alpha, lambda: np.ones(1)).tolist()
         chosen = self.search_ is not None and (auto or self.alpha_ in grid)
         return self.alpha_ if chosen else grid[0]
 

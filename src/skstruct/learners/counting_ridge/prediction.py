@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct._arrays.rows import equal_rows
+from skstruct._arrays.rows import dense, equal_rows
 from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
@@ -73,6 +73,17 @@ class CountingProblem(RiskProblem):
         counts = np.searchsorted(self.row, rows, side="right") - starts
         at = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
         return nearest_losses(self.loss, decided, self.outputs[at], counts)
+
+    def constant_risk(self, sample_weight=None, loss=None) -> float:
+        """Mean loss of the output that is best for all examples together, under ``loss``."""
+        space, loss = pair(self.loss if loss is None else loss, self.scored, self.outputs)
+        m = self.row[-1] + 1
+        weight = np.ones(m) if sample_weight is None else sample_weight
+        of_output = (weight / np.bincount(self.row))[self.row]
+        g = np.atleast_2d(of_output @ space.targets(self.outputs)) / weight.sum()
+        decided = space.argmin(np.ascontiguousarray(loss.cost(g, np.ones((1, 1))))).outputs
+        losses = self.losses_of(np.repeat(decided, m, axis=0), np.arange(m))
+        return float(np.average(losses, weights=weight))
 
     # ------------------------------------------------------------------ predicting
     def smooth(self, smoother, X):
@@ -171,7 +182,7 @@ class CountingPredictor(BlockPredictor):
         problem, _ = self._prepared(None, restrict)
         decided = self._in_blocks(X, problem, function, problem.decode).outputs
         psi = self.space_.embed(decided)
-        psi = psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi)
+        psi = dense(psi)
         weights = function.basis(X) * (psi @ function.weights_.T)
         return Explanation(weights, problem.loss.pairwise(decided, problem.first_outputs))
 

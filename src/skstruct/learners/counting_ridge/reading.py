@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight
 
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.memory import check_table_fits, parse_memory
-from skstruct._arrays.rows import distinct
+from skstruct._arrays.rows import dense, distinct
 from skstruct.learners.counting_ridge.objective import CountingExamples
 from skstruct.learners.counting_ridge.online import RATES
 from skstruct.learners.counting_ridge.prediction import (
@@ -75,17 +74,13 @@ def _fitted(contrast, space, outputs):
             f"{contrast.embedding}; give a space with the embedding of {name}."
         )
     found, some = clone(contrast).fit(outputs), outputs[:SEEN]
-    ours, theirs = (_dense(one.embed(one.validate(some))) for one in (space, found))
+    ours, theirs = (dense(one.embed(one.validate(some))) for one in (space, found))
     if ours.shape != theirs.shape or not np.array_equal(ours, theirs):
         raise ValueError(
             f"contrast: {given} embeds the outputs differently from {name}; give it the same "
             "labels in the same order."
         )
     return found
-
-
-def _dense(psi) -> np.ndarray:
-    return psi.toarray() if sparse.issparse(psi) else np.asarray(psi)
 
 
 # What a counting learner reads and checks before it learns anything.
@@ -214,5 +209,5 @@ class CountingReader(CountingPredictor):
             "Learn from fewer rows at a time: partial_fit.",
         )  # fmt: skip
         psi = self.space_.embed(outputs)
-        psi = psi.toarray() if sparse.issparse(psi) else np.asarray(psi, dtype=np.float64)
+        psi = dense(psi, np.float64)
         return CountingExamples.of(psi, mean, row, weight, covariance, self.size_)

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh, svd
-from sklearn.base import BaseEstimator
 
-from skstruct.kernels.inputs import InputKernel
-from skstruct.learners.features import FourierFeatures, NystroemFeatures
+from skstruct._arrays.rows import dense
+from skstruct.learners.features import FourierFeatures, KernelSettings
 from skstruct.tolerances import GRAM_DEFINITENESS, SINGULAR_VALUE_ZERO
 
 
@@ -113,18 +112,14 @@ class FeatureGram:
 FEATURES = ("nystroem", "fourier")
 
 
-class ScoreFunction(BaseEstimator):
+class ScoreFunction(KernelSettings):
     """Scores (n, d) of inputs; linear in features, or a sum of kernel functions of rows.
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0 : see :class:`~skstruct.kernels.inputs.InputKernel`
+    kernel, **settings : as of :class:`~skstruct.learners.features.KernelSettings`
     features : "nystroem" or "fourier"
         What stands for the kernel where ``n_components`` is given.
-    n_components : int or None
-    fit_intercept : bool
-        A constant feature, penalised like all others.
-    random_state : int or RandomState
 
     Attributes
     ----------
@@ -135,14 +130,11 @@ class ScoreFunction(BaseEstimator):
     def __init__(
         self, kernel, *, gamma, degree, coef0, features, n_components, fit_intercept, random_state
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+        super().__init__(
+            kernel, gamma=gamma, degree=degree, coef0=coef0, n_components=n_components,
+            fit_intercept=fit_intercept, random_state=random_state,
+        )  # fmt: skip
         self.features = features
-        self.n_components = n_components
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
 
     def fit(self, X, sample_weight=None):
         """Settle kernel and features on the rows of X."""
@@ -150,22 +142,18 @@ class ScoreFunction(BaseEstimator):
         wide = sparse.issparse(X) and X.shape[1] > X.shape[0]  # better left sparse
         linear = isinstance(self.kernel, str) and self.kernel == "linear" and not wide
         self.by_features_ = linear or self.n_components is not None
-        shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        self.kernel_ = InputKernel(self.kernel, **shared).fit(X, sample_weight)
+        self.kernel_ = self._fitted_kernel(X, sample_weight)
         if self.n_components is not None and self.features == "fourier":
-            dense = X.toarray() if sparse.issparse(X) else X
-            self.map_ = FourierFeatures(self.kernel_, dense, self.n_components, self.random_state)
-        elif self.n_components is not None:
-            self.map_ = NystroemFeatures.of_rows(
-                self.kernel_, X, self.n_components, self.random_state
+            self.map_ = FourierFeatures(
+                self.kernel_, dense(X), self.n_components, self.random_state
             )
+        elif self.n_components is not None:
+            self.map_ = self._nystroem(self.kernel_, X)
         return self
 
     def featured(self, X) -> np.ndarray:
         """Features of rows, with the constant; shape (n, p)."""
-        X = X if self.map_ is None else self.map_.transform(X)
-        X = X.toarray() if sparse.issparse(X) else np.asarray(X)
-        return np.hstack([X, np.ones((len(X), 1))]) if self.fit_intercept else X
+        return self._with_one(dense(X if self.map_ is None else self.map_.transform(X)))
 
     def gram(self, X, root) -> GramMatrix | FeatureGram:
         """The kernel of the training rows, scaled by ``root``."""

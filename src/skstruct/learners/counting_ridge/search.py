@@ -23,8 +23,7 @@ from skstruct._arrays.progress import track
 from skstruct.learners.checkpoints.state import NOWHERE
 from skstruct.learners.counting_ridge.closed_form import ClosedForms, SpectralForm
 from skstruct.learners.counting_ridge.objective import CountingExamples
-from skstruct.learners.leave_out import LeaveOutSearch, given_alphas, group_numbers
-from skstruct.losses import pair
+from skstruct.learners.leave_out import LeaveOutSearch, group_numbers
 
 BLOCK = 1 << 19  # numbers that a block of rows may take at a time
 MOST_WORK = 1e10  # operations per penalty up to which single rows are left out in closed form
@@ -110,19 +109,10 @@ N_ALPHAS = 13
 N_FOLDS = 5  # where single rows would take too long
 
 
-def alpha_grid(alpha, examples, gram) -> np.ndarray:
-    """The penalties to try, largest first: those given, or from near zero scores to near none."""
-    if isinstance(alpha, str) and alpha == "auto":
-        top = 0.5 * examples.covariance.eigenvalues.max(initial=0.0) * gram.trace
-        return (top if top > 0 else 1.0) * np.logspace(0, -6, N_ALPHAS)
-    return checked_alphas(alpha)
-
-
-def checked_alphas(alpha) -> np.ndarray:
-    """Penalties that were given, largest first."""
-    if np.asarray(alpha).dtype.kind not in "fiu":
-        raise ValueError(f'alpha is a positive number, several, or "auto"; got {alpha!r}.')
-    return given_alphas(alpha)
+def counting_alphas(examples, gram) -> np.ndarray:
+    """Penalties from near zero scores to near none, largest first."""
+    top = 0.5 * examples.covariance.eigenvalues.max(initial=0.0) * gram.trace
+    return (top if top > 0 else 1.0) * np.logspace(0, -6, N_ALPHAS)
 
 
 def choose_alpha(alphas, losses, weight):
@@ -136,24 +126,13 @@ def choose_alpha(alphas, losses, weight):
 
 def check_learned(search, problem, loss, weight) -> None:
     """Warn where one output for all rows would have done as well."""
-    constant = _constant_risk(problem, loss, weight)
+    constant = problem.constant_risk(weight, loss)
     if search.best["risk"] >= constant:
         warn_caller(
             f"CountingRidge: the loss on left-out rows, {search.best['risk']:.4g}, is no better "
             f"than {constant:.4g}, that of one output for all rows. Try another kernel, scaled "
             "inputs, or another contrast: 'relaxation', or a larger space.",
         )
-
-
-def _constant_risk(problem, loss, weight) -> float:
-    """Mean loss of the output that is best for all examples together."""
-    space, loss = pair(loss, problem.scored, problem.outputs)
-    of_output = (weight / np.bincount(problem.row))[problem.row]
-    g = np.atleast_2d(of_output @ space.targets(problem.outputs)) / weight.sum()
-    decided = space.argmin(np.ascontiguousarray(loss.cost(g, np.ones((1, 1))))).outputs
-    m = len(weight)
-    losses = problem.losses_of(np.repeat(decided, m, axis=0), np.arange(m))
-    return float(np.average(losses, weights=weight))
 
 
 def left_out_losses(

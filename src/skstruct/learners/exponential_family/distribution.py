@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.learners.max_margin.problem import dense
+from skstruct._arrays.rows import dense
 from skstruct.sampling.chains import mean_of
 from skstruct.sampling.partition import LogPartition, chain_draws, exact_law, log_partition
 from skstruct.solvers.distributions import ListedLaw
@@ -31,7 +31,7 @@ def exact_means(law, space, view, scores) -> np.ndarray | None:
         return None if any(means is None for means in each) else np.concatenate(each)
     drawn = law.sample(3, np.random.default_rng(0))
     some = drawn[0]
-    if np.array_equal(dense(view.targets(some)), dense(view.embed(some))):
+    if np.array_equal(dense(view.targets(some), np.float64), dense(view.embed(some), np.float64)):
         means = _linear(law, space, view, scores, view.embed(some).shape[1])
         if means is not None:
             return means

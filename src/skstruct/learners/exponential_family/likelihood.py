@@ -16,7 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.memory import row_blocks
-from skstruct.learners.max_margin.problem import inner_positions
+from skstruct._arrays.rows import dense
+from skstruct.learners.token_problem import inner_positions
 from skstruct.spaces.constraints import differs_by_row
 
 
@@ -54,7 +55,7 @@ class RowModel:
         share = self.weight[rows, None]
         means = means.multiply(share) if sparse.issparse(means) else means * share
         pulled = self.features[rows].T @ means
-        return pulled.toarray() if sparse.issparse(pulled) else np.asarray(pulled)
+        return dense(pulled)
 
     def scores(self, W, rows=slice(None)) -> np.ndarray:
         """Scores of some training rows; shape (n, d)."""
@@ -132,7 +133,7 @@ class ChainModel:
 
     def _pulled_back(self, means) -> np.ndarray:
         pulled = self.features.T @ means
-        return (pulled.toarray() if sparse.issparse(pulled) else np.asarray(pulled)).ravel()
+        return dense(pulled).ravel()
 
     def parts(self, theta) -> tuple[np.ndarray, np.ndarray]:
         """Weights of the features (p, q) and of transitions (q, q)."""

@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.progress import ticker
+from skstruct._arrays.rows import dense
 from skstruct.learners.checkpoints.state import NOWHERE, set_stream
 from skstruct.sampling.chains import Chains, uniform_draws
 from skstruct.tolerances import SMALLEST_PENALTY
@@ -179,14 +180,14 @@ class StochasticGradients:
         self.left = None
         if p <= WIDE:
             inner = F.T @ (F.multiply(w[:, None]) if sparse.issparse(F) else F * w[:, None])
-            inner = inner.toarray() if sparse.issparse(inner) else inner
+            inner = dense(inner)
             self.of_features, self.left = np.linalg.eigh(inner)
         else:
             squares = F.multiply(F) if sparse.issparse(F) else F**2
             self.of_features = np.full(p, float(np.asarray(squares.T @ w).sum()))
         n_draws = max(1000, 2 * min(d, WIDE))
         drawn = model.space.embed(uniform_draws(model.space, n_draws, self.rng))
-        drawn = drawn.toarray() if sparse.issparse(drawn) else np.asarray(drawn, dtype=np.float64)
+        drawn = dense(drawn, np.float64)
         self._curve(drawn - drawn.mean(axis=0), 1.0 / len(drawn))
 
     def _curve(self, deviations, share):
@@ -214,7 +215,7 @@ class StochasticGradients:
             self._curve(deviations.reshape(-1, d), share)
             return
         F = self.model.features[some]
-        F = F.toarray() if sparse.issparse(F) else np.asarray(F)
+        F = dense(F)
         J = np.einsum("rp,rcd->rcpd", F, deviations).reshape(-1, p * d)
         seen = J.T @ (J * share)
         self.seen = seen if self.seen is None else (1 - NEW) * self.seen + NEW * seen
@@ -229,7 +230,7 @@ class StochasticGradients:
         c, outputs = self.n_chains, self.chains.outputs
         at = (some[:, None] * c + np.arange(c)).ravel()
         psi = self.model.space.embed(outputs[at])
-        psi = psi.toarray() if sparse.issparse(psi) else np.asarray(psi, dtype=np.float64)
+        psi = dense(psi, np.float64)
         psi = psi.reshape(len(some), c, -1)
         return psi - psi.mean(axis=1, keepdims=True)
 

@@ -9,13 +9,15 @@ import copy
 
 import numpy as np
 
+from skstruct._arrays.rows import dense
 from skstruct.exceptions import UndecidableError
-from skstruct.learners.max_margin.problem import ChainScores, inner_positions
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.token_problem import (
+    ChainScores,
     WithPositions,
     check_lengths,
     check_token_loss,
+    inner_positions,
     sums_of_sequences,
 )
 from skstruct.losses import ZeroOne, pair
@@ -132,7 +134,7 @@ class ExponentialProblem(RiskProblem):
                 "orders."
             )
         psi = space.embed(outputs)
-        psi = psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi)
+        psi = dense(psi)
         return np.where(inside, np.einsum("nd,nd->n", scores, psi), -np.inf)
 
     def draws(self, scores, n, rng, rows=slice(None)) -> np.ndarray:

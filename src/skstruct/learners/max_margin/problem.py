@@ -9,14 +9,16 @@ import copy
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
+from skstruct._arrays.rows import dense
 from skstruct.learners.max_margin.dual import Atoms
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.token_problem import (
+    ChainScores,
     WithPositions,
     check_lengths,
     check_token_loss,
+    inner_positions,
     sums_of_sequences,
 )
 from skstruct.losses import pair
@@ -86,7 +88,7 @@ class MarginProblem(RiskProblem):
     # ------------------------------------------------------------------ training
     def truth(self, examples) -> tuple[np.ndarray, np.ndarray]:
         """psi of the true outputs: of coordinates that see inputs, and of those that do not."""
-        return dense(self.psi[examples]), np.zeros((len(examples), 0))
+        return dense(self.psi[examples], np.float64), np.zeros((len(examples), 0))
 
     def rivals(self, scores, constants, examples, weight=1.0) -> Rivals:
         """The strongest outputs of some examples.
@@ -111,12 +113,15 @@ class MarginProblem(RiskProblem):
             psi, losses = found.outputs, (found.outputs * loss_costs).sum(axis=1) + offset
         else:
             found = decoder.argmin(costs)
-            psi, losses = dense(self.scored.embed(found.outputs)), self.loss(found.outputs, truth)
+            psi, losses = (
+                dense(self.scored.embed(found.outputs), np.float64),
+                self.loss(found.outputs, truth),
+            )
         return Rivals(psi, np.zeros((len(psi), 0)), losses, offset - found.bounds)
 
     def loss_costs(self, examples) -> tuple[np.ndarray, np.ndarray]:
         """Losses of some examples as costs of the coordinates of ``view``, and constants."""
-        psi = dense(self.loss_psi[examples])
+        psi = dense(self.loss_psi[examples], np.float64)
         ones = np.ones((len(psi), 1))
         return self.loss.cost(psi, ones), self.loss.offset(psi, ones)
 
@@ -127,12 +132,12 @@ class MarginProblem(RiskProblem):
         rank = np.minimum(rank, best.values.shape[1] - 1)
         at = np.arange(len(rank)), rank
         outputs, values = best.outputs[at], -best.values[at]
-        own = (weight * scores * dense(self.psi[examples])).sum(axis=1)
+        own = (weight * scores * dense(self.psi[examples], np.float64)).sum(axis=1)
         losses = self.loss(outputs, truth)
         stays = ~np.isfinite(values) | (own >= values + losses)  # the truth wins as it is
         outputs = np.where(stays[:, None], truth, outputs)
         losses = np.where(stays, 0.0, losses)
-        psi = dense(self.scored.embed(outputs))
+        psi = dense(self.scored.embed(outputs), np.float64)
         return Rivals(psi, np.zeros((len(psi), 0)), losses, np.where(stays, own, values + losses))
 
     def atoms(self, scores, constants, examples) -> Atoms:
@@ -146,7 +151,7 @@ class MarginProblem(RiskProblem):
     def predicted(self, scores, constants, examples) -> tuple[np.ndarray, np.ndarray]:
         """psi of the outputs of the largest score, in the two parts of ``truth``."""
         found = self.decode(scores, examples)
-        return dense(self.scored.embed(found.outputs)), np.zeros((len(examples), 0))
+        return dense(self.scored.embed(found.outputs), np.float64), np.zeros((len(examples), 0))
 
     def totals(self, values, examples):
         """Sums over the rows of each example; here every example is one row."""
@@ -192,21 +197,7 @@ def _carries(space, other, outputs) -> bool:
     return True
 
 
-def dense(psi) -> np.ndarray:
-    """psi as a float array."""
-    return psi.toarray() if sparse.issparse(psi) else np.asarray(psi, dtype=np.float64)
-
-
 # Sequences with a row of features per position: one score per symbol, one per transition.
-
-
-@dataclass(frozen=True, eq=False)
-class ChainScores:
-    """Scores of the symbols at every position, sequence after sequence, and of transitions."""
-
-    values: np.ndarray  # shape: (n_tokens, q)
-    starts: np.ndarray  # shape: (n_sequences + 1,)
-    transitions: np.ndarray  # shape: (q, q)
 
 
 class ChainMargins(WithPositions, MarginProblem):
@@ -305,10 +296,3 @@ class ChainMargins(WithPositions, MarginProblem):
         """Of a sequence as long as the longest of training."""
         longest = int(self.lengths.max(initial=1))
         return 8 * (6 * self.width + 3 * longest * self.n_features)
-
-
-def inner_positions(starts) -> np.ndarray:
-    """Positions that have one before them in their sequence."""
-    inner = np.ones(starts[-1], bool)
-    inner[starts[:-1][np.diff(starts) > 0]] = False
-    return np.flatnonzero(inner)

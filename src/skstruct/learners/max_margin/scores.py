@@ -7,10 +7,9 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
-from skstruct.kernels.inputs import InputKernel
-from skstruct.learners.features import NystroemFeatures
+from skstruct._arrays.rows import dense
+from skstruct.learners.features import KernelSettings
 
 NOTHING, EMPTY = np.zeros((0, 0)), np.zeros(0, np.int64)
 
@@ -88,7 +87,7 @@ class LinearRows:
     def _inner(self, first, last):
         X = self.X[first:last]
         inner = X @ X.T
-        return (inner.toarray() if sparse.issparse(inner) else inner).ravel()
+        return dense(inner).ravel()
 
     def scores(self, W, S, rows) -> np.ndarray:
         """Scores of some rows; shape (len(rows), q)."""
@@ -134,18 +133,8 @@ class KernelRows(LinearRows):
 # From inputs to scores: linear, through a kernel, or through features that stand for one.
 
 
-class Scores(BaseEstimator):
+class Scores(KernelSettings):
     """Scores that are linear in features of the inputs.
-
-    Parameters
-    ----------
-    kernel, gamma, degree, coef0 : see :class:`~skstruct.kernels.inputs.InputKernel`
-    n_components : int, default=None
-        Stand in for the kernel by so many Nyström features; None for the kernel itself.
-    fit_intercept : bool, default=True
-        A constant feature, penalised like all others.
-    random_state : int or RandomState, default=None
-        Of the rows that Nyström features are made of.
 
     Attributes
     ----------
@@ -153,53 +142,20 @@ class Scores(BaseEstimator):
     constants_ : array (r,), scores that depend on no input
     """
 
-    def __init__(
-        self,
-        kernel="linear",
-        *,
-        gamma=None,
-        degree=3,
-        coef0=1,
-        n_components=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_components = n_components
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether weights are of the features as they came."""
-        return isinstance(self.kernel, str) and self.kernel == "linear" and not self.n_components
-
     def fit_rows(self, X, starts, weight=None) -> LinearRows:
         """What the optimiser needs to know of the training rows, of weights (N,)."""
         self.features_ = self.X_ = None
         if self.is_linear:
             return LinearRows(self._with_one(X), starts)
-        shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        self.kernel_ = InputKernel(self.kernel, **shared).fit(X, weight)
+        self.kernel_ = self._fitted_kernel(X, weight)
         if self.n_components:
-            self.features_ = NystroemFeatures.of_rows(
-                self.kernel_, X, self.n_components, self.random_state
-            )
+            self.features_ = self._nystroem(self.kernel_, X)
             return LinearRows(self._with_one(self.features_.transform(X)), starts)
         # New rows of a precomputed kernel bring their values: there is nothing to keep.
         self.X_ = X[:0] if self.kernel == "precomputed" else X
         K = self.kernel_.gram(X)
         K += bool(self.fit_intercept)
         return KernelRows(K, starts)
-
-    def _with_one(self, X):
-        if not self.fit_intercept:
-            return X
-        one = np.ones((X.shape[0], 1))
-        return sparse.hstack([X, one], format="csr") if sparse.issparse(X) else np.hstack([X, one])
 
     def take(self, dual):
         """Keep what the optimiser found."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct._arrays.rows import dense
 from skstruct.learners.max_margin.dual import Atoms
-from skstruct.learners.max_margin.problem import MarginProblem, dense
+from skstruct.learners.max_margin.problem import MarginProblem
 from skstruct.spaces.base import Enumerable, ListView
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.tolerances import LOSS_LEVEL
@@ -253,7 +254,7 @@ class SlackRescaling:
             problem, MOST_LISTED_WITH_LEVELS if self.step else MOST_LISTED
         )
         if self.listed is not None:
-            self.psi = dense(problem.scored.embed(self.listed))
+            self.psi = dense(problem.scored.embed(self.listed), np.float64)
             self.loss_psi = problem.view.embed(self.listed)
         self.omega = np.ones(len(problem.outputs))  # where the last search of an example ended
 
