@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Structured hinges whose atoms are listed, and their optima by an independent solver."""
+"""Structured hinges whose vertices are listed, and their optima by an independent solver."""
 
 import clarabel
 import numpy as np
 from scipy import sparse
 
-from skstruct.learners.max_margin.dual import Atoms
+from skstruct.learners.max_margin.dual import Vertices
 
 
-class ListedAtoms:
-    """Examples of several rows, each with a few atoms of its own; the oracle compares all.
+class ListedVertices:
+    """Examples of several rows, each with a few vertices of its own; the oracle compares all.
 
     Parameters
     ----------
     X : array (N, p), starts : array (M + 1,)
-    seeing : for every example an array (n_atoms, T, q)
-    constants : for every example an array (n_atoms, r)
-    losses : for every example an array (n_atoms,)
+    seeing : for every example an array (n_vertices, T, q)
+    constants : for every example an array (n_vertices, r)
+    losses : for every example an array (n_vertices,)
     share : array (M,)
     """
 
@@ -26,18 +26,18 @@ class ListedAtoms:
         self.sizes = self.X.shape[1], seeing[0].shape[2], constants[0].shape[1]
 
     @classmethod
-    def random(cls, seed, lengths, p=2, q=2, r=2, n_atoms=3):
+    def random(cls, seed, lengths, p=2, q=2, r=2, n_vertices=3):
         rng = np.random.default_rng(seed)
         starts = np.concatenate([[0], np.cumsum(lengths)])
         X = rng.normal(size=(starts[-1], p))
-        seeing = [rng.integers(-1, 2, size=(n_atoms, T, q)).astype(float) for T in lengths]
-        constants = rng.integers(-1, 2, size=(len(lengths), n_atoms, r)).astype(float)
-        losses = rng.random((len(lengths), n_atoms))
+        seeing = [rng.integers(-1, 2, size=(n_vertices, T, q)).astype(float) for T in lengths]
+        constants = rng.integers(-1, 2, size=(len(lengths), n_vertices, r)).astype(float)
+        losses = rng.random((len(lengths), n_vertices))
         weight = rng.random(len(lengths)) + 0.1
         return cls(X, starts, seeing, constants, losses, weight / weight.sum())
 
     def values(self, m, scores, w):
-        """Loss plus score of every atom of example m, and of the truth, whose is zero."""
+        """Loss plus score of every vertex of example m, and of the truth, whose is zero."""
         seen = np.einsum("atk,tk->a", self.seeing[m], scores)
         return np.append(seen + self.constants[m] @ w + self.losses[m], 0.0)
 
@@ -52,7 +52,7 @@ class ListedAtoms:
             constants.append(np.zeros(len(w)) if zero else self.constants[m][best])
             losses.append(0.0 if zero else self.losses[m][best])
             bounds.append(values.max())
-        return Atoms(
+        return Vertices(
             np.concatenate(directions), np.array(constants), np.array(losses), np.array(bounds)
         )
 
@@ -83,8 +83,8 @@ class ListedAtoms:
         P[: p * q, : p * q] = lam * np.eye(p * q)
         both = np.kron([[1.0, -1.0], [-1.0, 1.0]], lam * np.diag(kept.astype(float)))
         P[p * q : -M, p * q : -M] = both
-        price, tilt = np.where(kept, l1, 1.0), shift * kept
-        c = np.concatenate([np.zeros(p * q), price - tilt, price + tilt, self.share])
+        cost, tilt = np.where(kept, l1, 1.0), shift * kept
+        c = np.concatenate([np.zeros(p * q), cost - tilt, cost + tilt, self.share])
         A, b = np.vstack([*rows, signs]), np.concatenate([right, np.zeros(2 * r)])
         options = clarabel.DefaultSettings()
         options.verbose = False

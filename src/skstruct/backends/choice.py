@@ -59,17 +59,17 @@ def backend_for(device=None, *arrays) -> Backend:
     *arrays
         What will be computed with. Tensors must be on one device, and on ``device`` if given.
     """
-    places = {str(array.device) for array in arrays if is_tensor(array)}
-    if len(places) > 1:
+    devices = {str(array.device) for array in arrays if is_tensor(array)}
+    if len(devices) > 1:
         raise ValueError(
-            f"Tensors are on different devices: {', '.join(sorted(places))}; move them to one."
+            f"Tensors are on different devices: {', '.join(sorted(devices))}; move them to one."
         )
-    if (device is None and not places) or (isinstance(device, str) and device == "numpy"):
+    if (device is None and not devices) or (isinstance(device, str) and device == "numpy"):
         return NumpyBackend()
     torch = require("torch", used_by=f"device={device!r}", extra="torch")
     from skstruct.backends.torch_backend import TorchBackend
 
-    found = torch.device(places.pop()) if places else None
+    found = torch.device(devices.pop()) if devices else None
     asked: Any = found if device is None else _known(torch, device)
     if found is not None and found.type != "cpu" and found != asked:
         raise ValueError(f"X is a tensor on {found}, and device is {str(device)!r}: move one.")

@@ -189,8 +189,8 @@ def _sequences(loss, space) -> float:
     return loss.length_ + loss.bigrams * max(loss.length_ - 1, 0)
 
 
-def _places(loss, space) -> float:
-    """Items of equal weight at the dearest places, all different; else each at its dearest."""
+def _positions(loss, space) -> float:
+    """Items of equal weight at the most expensive positions, all different; else at its own."""
     d = len(space.labels_)
     matrix, weights = loss._matrix(d), loss._weights(d)
     if not (weights == weights[0]).all():
@@ -215,7 +215,7 @@ _KNOWN = {
     "HierarchicalLoss": _hierarchical,
     "Kendall": _pairs,
     "RankLoss": lambda loss, space: 1.0 if loss.normalize else None,
-    "PositionLoss": _places,
+    "PositionLoss": _positions,
     "SequenceHamming": _sequences,
     "Listed": _listed,
 }

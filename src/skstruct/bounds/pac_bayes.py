@@ -212,7 +212,7 @@ def compression_slack(m, width, delta) -> float:
 
 
 def coefficient_scale(needed: float) -> tuple[float, int]:
-    """The first scale of a fixed list that is large enough, and its place in the list.
+    """The first scale of a fixed list that is large enough, and its index in the list.
 
     The theorem is about one scale fixed in advance; the list makes it hold for all, with
     shares delta / ((k + 1)(k + 2)), which add up to delta.

@@ -69,7 +69,7 @@ def decide_in_blocks(X, smooth, decide, bytes_per_row, *, memory, n_jobs, verbos
     decide : callable (means, rows) -> Decoded
     """
     n_jobs = effective_n_jobs(n_jobs)
-    at_once = max(2, n_jobs)  # blocks that are held
+    at_once = max(2, n_jobs)  # blocks in memory
     blocks = list(row_blocks(X.shape[0], bytes_per_row, max(1, parse_memory(memory) // at_once)))
     if n_jobs > 1:  # enough blocks for all threads
         blocks = list(row_blocks(X.shape[0], 1, min(blocks[0].stop, -(-X.shape[0] // n_jobs))))
@@ -203,7 +203,7 @@ class BlockPredictor(BaseEstimator):
 
         While one batch is decided the next one is read and smoothed, so that a source of rows,
         matrix products and decoding work at the same time, and no more than some batches are
-        held. An error says in which batch it is.
+        in memory. An error says in which batch it is.
 
         Parameters
         ----------

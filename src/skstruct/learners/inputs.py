@@ -257,7 +257,7 @@ def _same(A, B) -> bool:
 
 
 def _check_unseen(X, y, rows, outputs) -> None:
-    """Refuse rows of training among others; where inputs are discrete, that cannot be told."""
+    """Refuse rows of training among others; where inputs are discrete, nobody can know."""
     both = sparse.vstack([rows, X]) if sparse.issparse(X) else np.vstack([rows, X])
     number = copied_rows(both, np.concatenate([outputs, y]))
     if number is None:

@@ -95,8 +95,8 @@ def one_pass_ridge(model, kernel, alpha, system, shared, n_features: int):
     if system == "primal":
         if kernel != "linear":
             raise ValueError(f'system="primal" is for kernel="linear"; got kernel={kernel!r}.')
-        held = model.device_ is None and not getattr(model, "streamed_", False)
-        if held and n_features > LINEAR_FEATURES:
+        in_memory = model.device_ is None and not getattr(model, "streamed_", False)
+        if in_memory and n_features > LINEAR_FEATURES:
             return LinearRidge(alpha, fit_intercept=shared["fit_intercept"], n_jobs=model.n_jobs)
     return NystroemRidge(
         kernel, alpha, features="linear" if system == "primal" else system,
@@ -186,7 +186,7 @@ class BlockReader(BaseEstimator):
     """Reads blocks as a fitted model reads its inputs and outputs; it can be pickled.
 
     Called with a block, it gives inputs (n, p), targets (n, q) and weights (n,) or None. What is
-    wrong with a block is said with the place of the block.
+    wrong with a block is said with where the block is.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def _beginnings(source, n_parts: int, wanted: int):
 
 
 def placed_in(source, sample, error):
-    """An error of a sample, with the place of its cause in the source if that can be found."""
+    """An error of a sample, with where its cause is in the source if that can be found."""
     if first_not_finite(sample.X) is None:
         return placed(error, sample) if "Y[" in str(error) else error
     for part in source.partitions() if source.again else ():

@@ -107,7 +107,7 @@ class RiskProblem:
         costs = snap(costs, terms) if self.space.discrete else costs
         return costs, self.loss.offset(g, total)
 
-    def priced(self, means, rows):
+    def row_costs(self, means, rows):
         """Costs of some rows, and the part of their risk that no output changes."""
         return self.costs(means)
 
@@ -125,7 +125,7 @@ class RiskProblem:
 
     def decode(self, means, rows=slice(None)) -> Decoded:
         """Outputs of least estimated risk, with that risk and its bound."""
-        costs, offset = self.priced(means, rows)
+        costs, offset = self.row_costs(means, rows)
         decoded = self.space.rows(rows).argmin(costs)
         return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
 
@@ -140,7 +140,7 @@ class RiskProblem:
                 f"The k best outputs are not known under {self.loss!r}: {type(space).__name__} "
                 f"lists only the best. {self._other_ways(space)}"
             )
-        costs, offset = self.priced(means, rows)
+        costs, offset = self.row_costs(means, rows)
         best = space.kbest(costs, k)
         offset = offset[:, None]
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)

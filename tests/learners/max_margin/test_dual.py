@@ -1,17 +1,17 @@
-"""The optimiser of all margin learners, against an independent solver over listed atoms."""
+"""The optimiser of all margin learners, against an independent solver over listed vertices."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from margin_cases import ListedAtoms
+from margin_cases import ListedVertices
 from skstruct.learners.max_margin._numba import best_step
 from skstruct.learners.max_margin.dual import HingeDual
 from skstruct.learners.max_margin.scores import KernelRows, LinearRows
 
 problems = st.builds(
-    ListedAtoms.random,
+    ListedVertices.random,
     st.integers(0, 10**6),
     st.lists(st.integers(1, 3), min_size=1, max_size=4),
     r=st.integers(0, 3),
@@ -57,13 +57,13 @@ def test_kernel_values_and_features_are_the_same_problem(problem, lam):
 
 
 @pytest.mark.parametrize("l1", [0.0, 0.05, np.inf])
-def test_portions_stay_portions_and_weights_follow_from_them(l1):
-    problem = ListedAtoms.random(3, [2, 1, 1, 3], r=3)
+def test_dual_weights_stay_so_and_weights_follow_from_them(l1):
+    problem = ListedVertices.random(3, [2, 1, 1, 3], r=3)
     dual = HingeDual(LinearRows(problem.X, problem.starts), 2, 3, 0.05, problem.share)
     dual.penalise(l1=l1)
     dual.solve(problem, 1e-12, range(30), 1)
-    np.testing.assert_allclose(dual.portions.sum(axis=1), 1.0, atol=1e-12)
-    assert (dual.portions >= 0).all()
+    np.testing.assert_allclose(dual.dual_weights.sum(axis=1), 1.0, atol=1e-12)
+    assert (dual.dual_weights >= 0).all()
     weights, constants = dual.weights.copy(), dual.constants.copy()
     dual._settle()
     np.testing.assert_allclose(dual.weights, weights, atol=1e-10)
@@ -71,8 +71,8 @@ def test_portions_stay_portions_and_weights_follow_from_them(l1):
 
 
 def test_two_slots_are_enough():
-    """With room for one atom besides the mixture the steps are those of plain Frank-Wolfe."""
-    problem = ListedAtoms.random(5, [1] * 6, n_atoms=5)
+    """With room for one vertex besides the mixture the steps are those of plain Frank-Wolfe."""
+    problem = ListedVertices.random(5, [1] * 6, n_vertices=5)
     rows = LinearRows(problem.X, problem.starts)
     tight = HingeDual(rows, 2, 2, 0.1, problem.share, memory=1)
     roomy = HingeDual(rows, 2, 2, 0.1, problem.share)
@@ -84,20 +84,20 @@ def test_two_slots_are_enough():
 
 
 def test_a_fork_goes_its_own_way():
-    problem = ListedAtoms.random(7, [1, 2, 1])
+    problem = ListedVertices.random(7, [1, 2, 1])
     dual = HingeDual(LinearRows(problem.X, problem.starts), 2, 2, 0.1, problem.share)
     dual.solve(problem, 1e-6, range(3), 0)
-    before = dual.weights.copy(), dual.portions.copy()
+    before = dual.weights.copy(), dual.dual_weights.copy()
     fork = dual.fork().penalise(lam=1.0)
     fork.solve(problem, 1e-8, range(50), 0)
     np.testing.assert_array_equal(dual.weights, before[0])
-    np.testing.assert_array_equal(dual.portions, before[1])
+    np.testing.assert_array_equal(dual.dual_weights, before[1])
     none = np.zeros(2)
     assert fork.objective == pytest.approx(problem.optimum(1.0, none, none), abs=1e-5)
 
 
 def test_a_dual_of_more_rows_begins_where_another_stopped():
-    many = ListedAtoms.random(11, [1, 2, 1, 1])
+    many = ListedVertices.random(11, [1, 2, 1, 1])
     few_rows = LinearRows(many.X[:3], many.starts[:3])
     few = HingeDual(few_rows, 2, 2, 0.1)
     few.solve(many, 1e-6, range(20), 0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from margin_cases import ListedAtoms
+from margin_cases import ListedVertices
 from skstruct import StructuredSVM
 from skstruct.losses import SequenceHamming
 from skstruct.spaces import Sequences
@@ -47,7 +47,7 @@ def listed(X, y, bigrams):
         losses.append(np.array([loss(z, word, bigrams) for z in rivals], dtype=float))
     starts = np.concatenate([[0], np.cumsum([len(x) for x in X])])
     tokens = np.vstack([np.hstack([x, np.ones((len(x), 1))]) for x in X])
-    return ListedAtoms(tokens, starts, seeing, constants, losses, np.full(len(y), 1 / len(y)))
+    return ListedVertices(tokens, starts, seeing, constants, losses, np.full(len(y), 1 / len(y)))
 
 
 @settings(max_examples=20, deadline=None)

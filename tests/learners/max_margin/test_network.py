@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from margin_cases import ListedAtoms
+from margin_cases import ListedVertices
 from skstruct import MaxMarginNetwork
 from skstruct.losses import Hamming
 
@@ -38,7 +38,7 @@ def vertices(edges, n_labels, relaxed):
 
 
 def listed(X, Y, edges, relaxed, weights=None):
-    """The same problem with all its atoms written down; a constant feature is added."""
+    """The same problem with all its vertices written down; a constant feature is added."""
     n, n_labels = Y.shape
     Y = Y.astype(float)
     truth = np.hstack([Y, *[(Y[:, i] * Y[:, j])[:, None] for i, j in edges]])
@@ -48,7 +48,7 @@ def listed(X, Y, edges, relaxed, weights=None):
     constants = [points[:, n_labels:] - y[n_labels:] for y in truth]
     losses = [points[:, :n_labels] @ (c * (1 - 2 * y)) + c @ y for y in Y]
     X = np.hstack([X, np.ones((n, 1))])
-    return ListedAtoms(X, np.arange(n + 1), seeing, constants, losses, np.full(n, 1 / n))
+    return ListedVertices(X, np.arange(n + 1), seeing, constants, losses, np.full(n, 1 / n))
 
 
 @settings(max_examples=25, deadline=None)
@@ -99,7 +99,7 @@ def test_edges_that_see_inputs():
         for s, c in zip(problem.seeing, problem.constants)
     ]
     nothing = [c[:, :0] for c in problem.constants]
-    wide = ListedAtoms(problem.X, problem.starts, seeing, nothing, problem.losses, problem.share)
+    wide = ListedVertices(problem.X, problem.starts, seeing, nothing, problem.losses, problem.share)
     assert model.objective_ == pytest.approx(wide.optimum(0.1, np.zeros(0), np.zeros(0)), rel=1e-5)
     assert model.coef_.shape == (6, 2)
     assert set(model.graph_.edges) == set(edges)

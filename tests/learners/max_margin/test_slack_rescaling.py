@@ -83,17 +83,17 @@ def listed_products(problem, scores, constants, Z):
     return problem.loss.pairwise(Z, problem.outputs).T * (1.0 + totals - own[:, None])
 
 
-def check_atoms(problem, atoms, scores, constants, best, *, exact):
-    """Bounds hold, and the atoms are what they say."""
-    totals = problem.totals((scores * atoms.directions).sum(axis=1), np.arange(len(atoms)))
-    values = atoms.losses + totals + atoms.constants @ constants
+def check_vertices(problem, vertices, scores, constants, best, *, exact):
+    """Bounds hold, and the vertices are what they say."""
+    totals = problem.totals((scores * vertices.directions).sum(axis=1), np.arange(len(vertices)))
+    values = vertices.losses + totals + vertices.constants @ constants
     room = 1e-8 * (1.0 + np.abs(best))
-    assert (atoms.bounds >= best - room).all()
-    assert (atoms.bounds >= 0).all()
+    assert (vertices.bounds >= best - room).all()
+    assert (vertices.bounds >= 0).all()
     assert (values <= best + room).all()
     if exact:
         assert_allclose(values, best, atol=room.max())
-        assert_allclose(atoms.bounds, best, atol=room.max())
+        assert_allclose(vertices.bounds, best, atol=room.max())
 
 
 def searched(problem):
@@ -119,11 +119,11 @@ def test_no_product_is_above_the_bound(name, k, seed, scale):
     none = np.zeros(0)
     best = np.maximum(listed_products(problem, scores, none, Z).max(axis=1), 0.0)
     everyone = np.arange(5)
-    check_atoms(problem, listed(scores, none, everyone), scores, none, best, exact=True)
+    check_vertices(problem, listed(scores, none, everyone), scores, none, best, exact=True)
     oracle = searched(problem)
     for _ in range(2):  # the second begins where the first ended
         found = oracle(scores, none, everyone)
-        check_atoms(problem, found, scores, none, best, exact=False)
+        check_vertices(problem, found, scores, none, best, exact=False)
 
 
 @given(st.one_of(forests(), dags()), st.integers(0, 10**6))
@@ -136,7 +136,7 @@ def test_bounds_hold_on_any_hierarchy(space, seed):
         products = listed_products(problem, scores, none, space.enumerate())
         best = np.maximum(products.max(axis=1), 0.0)
         found = searched(problem)(scores, none, np.arange(5))
-        check_atoms(problem, found, scores, none, best, exact=False)
+        check_vertices(problem, found, scores, none, best, exact=False)
 
 
 @given(st.integers(1, 7), st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 5.0]))
@@ -151,7 +151,7 @@ def test_label_sets_with_hamming_loss_are_exact(d, seed, scale):
         products = listed_products(problem, scores, none, space.enumerate())
         best = np.maximum(products.max(axis=1), 0.0)
         found = searched(problem)(scores, none, np.arange(5))
-        check_atoms(problem, found, scores, none, best, exact=True)
+        check_vertices(problem, found, scores, none, best, exact=True)
 
 
 @given(st.integers(2, 5), st.integers(0, 10**6), st.booleans())
@@ -165,11 +165,11 @@ def test_networks_with_scores_of_edges(d, seed, relaxed):
     best = np.maximum(products.max(axis=1), 0.0)
     everyone = np.arange(5)
     listed = SlackRescaling(problem)(scores, constants, everyone)
-    check_atoms(problem, listed, scores, constants, best, exact=True)
+    check_vertices(problem, listed, scores, constants, best, exact=True)
     found = searched(problem)(scores, constants, everyone)
     # A relaxation has more outputs than the space: then its own bound must be attained.
     best = np.maximum(best, found.bounds) if relaxed else best
-    check_atoms(problem, found, scores, constants, best, exact=relaxed)
+    check_vertices(problem, found, scores, constants, best, exact=relaxed)
 
 
 @given(st.lists(st.integers(1, 4), min_size=2, max_size=4), st.integers(0, 10**6), st.booleans())
@@ -272,7 +272,7 @@ def test_bounds_hold_where_decoding_fails(seed, scale):
         products = listed_products(problem, scores, none, space.enumerate())
         best = np.maximum(products.max(axis=1), 0.0)
         found = searched(problem)(scores, none, np.arange(5))
-        check_atoms(problem, found, scores, none, best, exact=False)
+        check_vertices(problem, found, scores, none, best, exact=False)
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)

@@ -58,7 +58,7 @@ def draw(space, rng, n=6, p=2):
     return rng.standard_normal((n, p)), Z[rng.integers(len(Z), size=n)]
 
 
-def all_atoms(space, loss, Z, rescaling):
+def all_vertices(space, loss, Z, rescaling):
     """Directions (n, outputs, q) and losses (n, outputs) of every output for every truth."""
     problem = MarginProblem(space, loss, Z)
     everything = space.enumerate()
@@ -76,7 +76,7 @@ def primal(W, X, directions, losses, lam, share):
 
 
 def optimum(X, directions, losses, lam, share=None, intercept=True):
-    """Epigraph form: minimize lam/2 |W|^2 + share' xi with xi above every atom."""
+    """Epigraph form: minimize lam/2 |W|^2 + share' xi with xi above every vertex."""
     X = np.column_stack([X, np.ones(len(X))]) if intercept else X
     n, p, q = len(X), X.shape[1], directions.shape[2]
     share = np.full(n, 1.0 / n) if share is None else share
@@ -85,10 +85,10 @@ def optimum(X, directions, losses, lam, share=None, intercept=True):
     matrix = np.hstack([-rows, np.eye(n)[number]])
     scale = np.concatenate([np.full(p * q, lam), np.zeros(n)])
     start = np.concatenate([np.zeros(p * q), losses.max(axis=1)])
-    price = np.concatenate([np.zeros(p * q), share])
+    cost = np.concatenate([np.zeros(p * q), share])
     solved = minimize(
-        lambda v: 0.5 * scale @ v**2 + price @ v, start, method="SLSQP",
-        jac=lambda v: scale * v + price, options={"maxiter": 500, "ftol": 1e-13},
+        lambda v: 0.5 * scale @ v**2 + cost @ v, start, method="SLSQP",
+        jac=lambda v: scale * v + cost, options={"maxiter": 500, "ftol": 1e-13},
         constraints={"type": "ineq", "fun": lambda v: matrix @ v - losses.ravel(),
                      "jac": lambda v: matrix},
     )  # fmt: skip
@@ -110,11 +110,11 @@ def test_objective_is_that_of_a_general_solver(name, rescaling):
     space, loss = CASES[name]
     for seed, lam in ((0, 0.02), (1, 0.3)):
         X, Z = draw(space, np.random.default_rng(seed))
-        atoms = all_atoms(space, loss, Z, rescaling)
-        best = optimum(X, *atoms, lam)
+        vertices = all_vertices(space, loss, Z, rescaling)
+        best = optimum(X, *vertices, lam)
         model = StructuredSVM(space, loss, rescaling, lam=lam, tol=1e-5, random_state=0)
         model.fit(X, space.restore(Z))
-        assert_allclose(model.objective_, value_of(model, X, *atoms), rtol=1e-9)
+        assert_allclose(model.objective_, value_of(model, X, *vertices), rtol=1e-9)
         assert_allclose(model.objective_, best, rtol=1e-4)
         assert model.dual_objective_ <= best + 1e-9
         assert model.gap_ <= 1e-5 * model.objective_
@@ -128,14 +128,14 @@ def test_the_gap_is_never_too_small(seed, max_iter, name, slack):
     rng, rescaling = np.random.default_rng(seed), "slack" if slack else "margin"
     X, Z = draw(space, rng, n=int(rng.integers(1, 7)))
     lam = 10 ** rng.uniform(-2, 0)
-    atoms = all_atoms(space, loss, Z, rescaling)
-    best = optimum(X, *atoms, lam)
+    vertices = all_vertices(space, loss, Z, rescaling)
+    best = optimum(X, *vertices, lam)
     model = StructuredSVM(space, loss, rescaling, lam=lam, tol=1e-9, max_iter=max_iter)
     model.set_params(random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, space.restore(Z))
-    value = value_of(model, X, *atoms)
+    value = value_of(model, X, *vertices)
     assert model.objective_ >= value - 1e-9
     assert model.dual_objective_ <= best + 1e-9
     assert value - model.gap_ <= best + 1e-9
@@ -145,19 +145,19 @@ def test_the_gap_is_never_too_small(seed, max_iter, name, slack):
 @settings(max_examples=25, deadline=None)
 def test_any_small_hierarchy(space, seed):
     X, Z = draw(space, np.random.default_rng(seed))
-    atoms = all_atoms(space, HierarchicalLoss(), Z, "margin")
+    vertices = all_vertices(space, HierarchicalLoss(), Z, "margin")
     model = StructuredSVM(space, "hierarchical", lam=0.1, tol=1e-5, random_state=0).fit(X, Z)
-    assert_allclose(model.objective_, optimum(X, *atoms, 0.1), rtol=1e-4)
+    assert_allclose(model.objective_, optimum(X, *vertices, 0.1), rtol=1e-4)
 
 
 def test_without_intercept_and_with_weights():
     space, loss = LabelSets(range(3)), Hamming()
     X, Z = draw(space, np.random.default_rng(3))
     weight = np.array([2.0, 1.0, 0.0, 1.0, 3.0, 1.0])
-    share, atoms = weight / weight.sum(), all_atoms(space, loss, Z, "margin")
+    share, vertices = weight / weight.sum(), all_vertices(space, loss, Z, "margin")
     model = StructuredSVM(space, loss, lam=0.1, tol=1e-6, fit_intercept=False, random_state=0)
     model.fit(X, Z, sample_weight=weight)
-    best = optimum(X, *atoms, 0.1, share, intercept=False)
+    best = optimum(X, *vertices, 0.1, share, intercept=False)
     assert_allclose(model.objective_, best, rtol=1e-5)
-    assert_allclose(value_of(model, X, *atoms, share), model.objective_)
+    assert_allclose(value_of(model, X, *vertices, share), model.objective_)
     assert (model.intercept_ == 0).all()

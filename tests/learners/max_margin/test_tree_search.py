@@ -16,14 +16,14 @@ from skstruct.learners.max_margin.chow_liu import (
     spanning_forest,
 )
 from skstruct.learners.max_margin.circuit_rank import (
-    circuit_price,
+    circuit_cost,
     crank,
     follow,
     linearise,
     random_start,
-    sufficient_price,
+    sufficient_cost,
 )
-from skstruct.learners.max_margin.dual import Atoms, HingeDual
+from skstruct.learners.max_margin.dual import HingeDual, Vertices
 from skstruct.learners.max_margin.scores import LinearRows
 from skstruct.learners.max_margin.tree_search import edge_bounds, greedy, mst, project, train_on
 from skstruct.solvers.pairwise.forests import is_forest, random_tree_edges
@@ -67,7 +67,7 @@ class Case:
         values = losses + scores @ self.outputs.T + self.products @ constants - true[:, None]
         best = values.argmax(axis=1)
         row = np.arange(len(best))
-        return Atoms(
+        return Vertices(
             self.outputs[best] - Y, self.products[best] - T, losses[row, best], values[row, best]
         )
 
@@ -119,12 +119,12 @@ def test_spanning_forest_joins_no_more_than_the_edges_do():
 
 # ---------------------------------------------------------------------- circuit rank
 @given(st.integers(2, 4), st.data())
-def test_circuit_price_is_the_least_weight_whose_removal_leaves_a_forest(n, data):
+def test_circuit_cost_is_the_least_weight_whose_removal_leaves_a_forest(n, data):
     edges = pairs_of(n)
     weights = np.array(data.draw(st.lists(weights_of, min_size=len(edges), max_size=len(edges))))
     least = min(np.abs(weights[~tree]).sum() for tree in trees_of(n))
-    assert circuit_price(edges, weights) == pytest.approx(least)
-    assert (circuit_price(edges, weights) == 0.0) == is_forest(n, edges[weights != 0.0])
+    assert circuit_cost(edges, weights) == pytest.approx(least)
+    assert (circuit_cost(edges, weights) == 0.0) == is_forest(n, edges[weights != 0.0])
 
 
 @given(st.integers(2, 4), st.data())
@@ -134,7 +134,7 @@ def test_tangents_lie_below(n, data):
     here, there, z = data.draw(a_vector), data.draw(a_vector), data.draw(a_vector)
 
     def f2(w):
-        return np.abs(w).sum() - circuit_price(edges, w)
+        return np.abs(w).sum() - circuit_cost(edges, w)
 
     v = linearise(edges, here, z)
     assert v @ here == pytest.approx(f2(here))
@@ -143,9 +143,9 @@ def test_tangents_lie_below(n, data):
 
 @given(st.integers(0, 10**6), st.integers(3, 5))
 @settings(max_examples=15)
-def test_the_sufficient_price_leaves_a_forest(seed, n):
+def test_the_sufficient_cost_leaves_a_forest(seed, n):
     case = random_case(n, 25, seed, lam=0.003)
-    beta = sufficient_price(case.Y, case.edges)
+    beta = sufficient_cost(case.Y, case.edges)
     v, _ = random_start(case.edges, np.random.default_rng(seed))
     dual = case.dual().penalise(l1=beta, shift=beta * v).solve(case.oracle, 0.1, range(20), 0)
     assert not dual.constants[v == 0].any()
@@ -153,7 +153,7 @@ def test_the_sufficient_price_leaves_a_forest(seed, n):
 
 def test_a_small_price_leaves_circles():
     case = random_case(5, 40, 0, lam=0.003)
-    beta = 0.01 * sufficient_price(case.Y, case.edges)
+    beta = 0.01 * sufficient_cost(case.Y, case.edges)
     v, _ = random_start(case.edges, np.random.default_rng(0))
     dual = case.dual().penalise(l1=beta, shift=beta * v).solve(case.oracle, 0.01, range(50), 0)
     assert dual.constants[v == 0].any()
@@ -168,8 +168,8 @@ def test_the_objective_with_a_price_descends_up_to_the_gap():
         def note(beta, dual, rounds=rounds, case=case):
             w = dual.constants
             tangent = beta * np.abs(w).sum() - dual.shift @ w
-            price = beta * circuit_price(case.edges, w)
-            rounds.append((beta, dual.objective - tangent + price, dual.gap))
+            cost = beta * circuit_cost(case.edges, w)
+            rounds.append((beta, dual.objective - tangent + cost, dual.gap))
 
         dual, v = case.dual(), random_start(case.edges, np.random.default_rng(seed))[0]
         follow(dual, case.oracle, case.edges, v, 0.01, tol=1e-4, rng=0, each_round=note)

@@ -50,10 +50,10 @@ def inside(value) -> list[Any]:
     try:
         return _data(value)
     except Exception:  # arrays on another device, locks, open files: each has an error of its own
-        raise untold(value) from None
+        raise not_identifiable(value) from None
 
 
-def untold(value) -> ModelFileError:
+def not_identifiable(value) -> ModelFileError:
     """The error for what has no digest."""
     return ModelFileError(
         f"A checkpoint cannot tell one {type(value).__name__} from another, and so not whose fit "
@@ -99,7 +99,7 @@ def _global_names(code) -> set[str]:
 def _ufunc(value):
     """The name, if it is one of numpy or scipy; others may hold any function."""
     if value not in (getattr(np, value.__name__, None), getattr(special, value.__name__, None)):
-        raise untold(value)
+        raise not_identifiable(value)
     return [value.__name__]
 
 
@@ -150,7 +150,7 @@ def digest(value) -> str:
     """SHA-256 of a value, the same in every process; sets have no order.
 
     Objects count by what would make them again, classes and modules by name; functions by
-    their code and by the values and functions that they use. What cannot be told apart in this
+    their code and by the values and functions that they use. What cannot be distinguished in this
     way is refused.
 
     >>> digest([{"b", "a"}, 1.0]) == digest([{"a", "b"}, 1.0])
@@ -161,7 +161,7 @@ def digest(value) -> str:
     try:
         return _Walk().part(value).hex()
     except RecursionError:
-        raise untold(value) from None
+        raise not_identifiable(value) from None
 
 
 class _Walk:
@@ -223,7 +223,7 @@ class _Walk:
         else:
             self.n_objects += 1
             if self.n_objects > MOST_OBJECTS:
-                raise untold(value)
+                raise not_identifiable(value)
             kind = value if isinstance(value, type) else type(value)
             _say(hasher, "object", kind.__module__, kind.__qualname__)
             self._feed_each(hasher, inside(value))

@@ -25,7 +25,7 @@ from skstruct.learners.checkpoints.state import NOWHERE, Level, packed, plain, u
 KIND = "checkpoint"
 SHARE = 0.01  # of the time of a fit, at most, goes into saving it
 LARGEST = 2**50  # bytes of a file that is read
-REMEDY = "Delete it to begin anew, or give another path."
+ADVICE = "Delete it to begin anew, or give another path."
 ONE_EACH = "Each fit needs a path of its own: those of a search over parameters cannot share one."
 
 
@@ -44,8 +44,9 @@ class Checkpoint:
     share a path: not at the same time, and not in a search over parameters such as scikit-learn's
     GridSearchCV, which takes a refusal for a fit that failed and goes on. Functions among the
     parameters count with the values and functions that they use, classes and modules by name;
-    what cannot be told from others of its kind is refused. ``random_state`` is best a number, or
-    None, which is drawn once: a ``RandomState`` that was drawn from since is another one.
+    what cannot be distinguished from others of its kind is refused. ``random_state`` is best a
+    number, or None, which is drawn once: a ``RandomState`` that was drawn from since is another
+    one.
 
     Parameters
     ----------
@@ -141,9 +142,9 @@ class Saver:
             content = None if why else unpacked(manifest["content"], arrays)
         except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
             said = str(error) if isinstance(error, ModelFileError) else f"{self.path}: {error!r}."
-            raise ModelFileError(f"{said} {REMEDY}") from None
+            raise ModelFileError(f"{said} {ADVICE}") from None
         if why is not None:
-            said = f"{self.path} is the checkpoint of another fit: {why}. {REMEDY} {ONE_EACH}"
+            said = f"{self.path} is the checkpoint of another fit: {why}. {ADVICE} {ONE_EACH}"
             raise ModelFileError(said)
         return content
 

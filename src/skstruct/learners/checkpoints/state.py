@@ -22,9 +22,9 @@ def plain(value, copied: bool = False) -> Any:
     if isinstance(value, np.ndarray):
         return value.copy(order="K") if copied else value
     if isinstance(value, dict):
-        return {name: plain(held, copied) for name, held in value.items()}
+        return {name: plain(part, copied) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(held, copied) for held in value]
+        return [plain(part, copied) for part in value]
     return value
 
 
@@ -43,9 +43,9 @@ def packed(value, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(value, float):  # infinite ones too
         return {"float": float(value).hex()}
     if isinstance(value, dict):
-        return {"dict": {name: packed(held, arrays) for name, held in value.items()}}
+        return {"dict": {name: packed(part, arrays) for name, part in value.items()}}
     if isinstance(value, list):
-        return [packed(held, arrays) for held in value]
+        return [packed(part, arrays) for part in value]
     if isinstance(value, np.generic):
         return packed(value.item(), arrays)
     if value is None or isinstance(value, (bool, int, str)):
@@ -56,15 +56,15 @@ def packed(value, arrays: dict[str, np.ndarray]) -> Any:
 def unpacked(value, arrays) -> Any:
     """The plain value that was packed."""
     if isinstance(value, list):
-        return [unpacked(held, arrays) for held in value]
+        return [unpacked(part, arrays) for part in value]
     if not isinstance(value, dict):
         return value
-    ((kind, held),) = value.items()
+    ((kind, part),) = value.items()
     if kind == "array":
-        return arrays[held]
+        return arrays[part]
     if kind == "float":
-        return float.fromhex(held)
-    return {name: unpacked(inner, arrays) for name, inner in held.items()}
+        return float.fromhex(part)
+    return {name: unpacked(inner, arrays) for name, inner in part.items()}
 
 
 def _stream_state(rng) -> dict:

@@ -21,7 +21,7 @@ from skstruct.learners.conditional_risk.regression import (
     RidgeRegression,
     fit_given,
 )
-from skstruct.learners.conditional_risk.streams import StreamedRisk, is_held
+from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
 from skstruct.learners.inputs import (
     TrainingData,
     are_training_rows,
@@ -211,7 +211,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     def fit(self, X, y=None, sample_weight=None, groups=None, *, checkpoint=None):
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
 
-        Rows that are not to be held at once are read in blocks, and learned from by landmarks:
+        Rows that do not fit into memory at once are read in blocks, and learned from by landmarks:
         memory-mapped arrays, Parquet files (then ``y`` and ``sample_weight`` are names of
         columns), iterators of pairs (X, y) or (X, y, weight), and every source of
         :mod:`skstruct.streaming`.
@@ -226,7 +226,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
             it was stopped; it is removed in the end. See :class:`~skstruct.learners.Checkpoint`.
         """
         check_settings(self)
-        self.streamed_ = is_source(X) and not is_held(self, X, groups)
+        self.streamed_ = is_source(X) and not is_read_whole(self, X, groups)
         if self.streamed_:
             return self._fit_source(as_source(X, y, sample_weight), groups, checkpoint)
         y = on_host(y)

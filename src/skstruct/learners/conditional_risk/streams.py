@@ -134,8 +134,8 @@ class StreamedRidge(RidgeRegression):
         return smoother.with_alpha(float(alphas[int(np.argmin(risks))]))
 
 
-def is_held(model, X, groups) -> bool:
-    """Whether an array mapped from a file is held whole, for a system that needs all of it."""
+def is_read_whole(model, X, groups) -> bool:
+    """Whether an array mapped from a file is read whole, for a system that needs all of it."""
     if not isinstance(X, np.memmap):
         return False
     whole = model.smoother is not None or model.label_kernel is not None or model._precomputed

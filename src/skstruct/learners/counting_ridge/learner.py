@@ -209,7 +209,7 @@ class CountingRidge(CountingReader):
         with resuming(self, checkpoint, **data) as level:
             self._open(X, outputs, row, weight)
             self._solve(X, self._examples(outputs, row, weight), groups, level)
-        if len(kept) < n:  # every training row has its place, also those that do not count
+        if len(kept) < n:  # every training row has its index, also those that do not count
             X, self.outputs_, row = whole
             self.problem_ = self._problem(self.outputs_, row)
             self.function_.widen(X, kept)
@@ -218,10 +218,10 @@ class CountingRidge(CountingReader):
 
     def _only(self, kept, X, outputs, row, weight, groups):
         """All of that for the rows that count."""
-        held = np.isin(row, kept)
+        counts = np.isin(row, kept)
         return (
-            X[kept][:, kept] if self._precomputed else X[kept], outputs[held],
-            np.searchsorted(kept, row[held]), weight[kept],
+            X[kept][:, kept] if self._precomputed else X[kept], outputs[counts],
+            np.searchsorted(kept, row[counts]), weight[kept],
             None if groups is None else np.asarray(groups)[kept],
         )  # fmt: skip
 
@@ -337,8 +337,8 @@ class CountingRidge(CountingReader):
         many = size * max(1, EMBEDDED // (size * self.problem_.width))
         for first in range(0, len(weight), many):
             last = min(first + many, len(weight))
-            held = slice(*np.searchsorted(row, [first, last]))
-            examples = self._examples(outputs[held], row[held] - first, weight[first:last])
+            here = slice(*np.searchsorted(row, [first, last]))
+            examples = self._examples(outputs[here], row[here] - first, weight[first:last])
             for start in range(0, last - first, size):
                 yield examples.batch(start, min(start + size, last - first))
 

@@ -54,18 +54,18 @@ class CountingExamples:
         """Some of the examples; ``rows`` increase."""
         new = np.full(len(self.counts), -1)
         new[rows] = np.arange(len(rows))
-        held = new[self.row] >= 0
-        return self._part(held, new[self.row[held]], rows)
+        kept = new[self.row] >= 0
+        return self._part(kept, new[self.row[kept]], rows)
 
     def batch(self, start: int, stop: int) -> CountingExamples:
         """Examples that follow each other, without a copy."""
-        held = slice(*np.searchsorted(self.row, [start, stop]))
-        return self._part(held, self.row[held] - start, slice(start, stop))
+        kept = slice(*np.searchsorted(self.row, [start, stop]))
+        return self._part(kept, self.row[kept] - start, slice(start, stop))
 
-    def _part(self, held, row, rows) -> CountingExamples:
-        """Outputs ``held``, which belong to ``row`` of the examples ``rows``."""
+    def _part(self, kept, row, rows) -> CountingExamples:
+        """Outputs ``kept``, which belong to ``row`` of the examples ``rows``."""
         return CountingExamples(
-            self.U[held], row, self.counts[rows], self.weight[rows], self.share[rows],
+            self.U[kept], row, self.counts[rows], self.weight[rows], self.share[rows],
             self.covariance,
         )  # fmt: skip
 

@@ -117,13 +117,13 @@ class ChainModel:
         self.of_token = np.repeat(weight, np.diff(starts))
         self.q, self.p = len(space.symbols_), features.shape[1]
         symbols = outputs[outputs >= 0]
-        held = np.zeros((len(symbols), self.q))
-        held[np.arange(len(symbols)), symbols] = 1.0
+        truth = np.zeros((len(symbols), self.q))
+        truth[np.arange(len(symbols)), symbols] = 1.0
         at = inner_positions(starts)
         counts = np.zeros((self.q, self.q))
         np.add.at(counts, (symbols[at - 1], symbols[at]), self.of_token[at])
-        held *= self.of_token[:, None]
-        self.data = np.concatenate([self._pulled_back(held), counts.ravel()])
+        truth *= self.of_token[:, None]
+        self.data = np.concatenate([self._pulled_back(truth), counts.ravel()])
         of_features = np.repeat(penalties(self.p, lam, free_last), self.q)
         self.lam = np.concatenate([of_features, np.full(self.q**2, float(lam))])
 

@@ -262,8 +262,8 @@ class StochasticGradients:
         chains.advance(self.n_sweeps)
         outputs, total = chains.outputs, 2.0 * model.lam * W - model.data
         for rows in model.blocks:
-            held = slice(rows.start * self.n_chains, rows.stop * self.n_chains)
-            psi = model.space.embed(outputs[held])
+            here = slice(rows.start * self.n_chains, rows.stop * self.n_chains)
+            psi = model.space.embed(outputs[here])
             total += model.pulled_back(self._row_means(psi, rows.stop - rows.start), rows)
         return total
 

@@ -107,7 +107,7 @@ class ExponentialProblem(RiskProblem):
     def mean_embedding(self, means):
         return means, np.ones((len(means), 1))
 
-    def priced(self, means, rows):
+    def row_costs(self, means, rows):
         if not self.by_loss:  # what came are scores
             return np.ascontiguousarray(-means), np.zeros(len(means))
         return self.costs(self.means(means, rows))
@@ -195,7 +195,7 @@ class ChainExponentialProblem(WithPositions, RiskProblem):
         return space.law_of_chains(scores.values, scores.starts, scores.transitions)
 
     # ------------------------------------------------------------------ decisions
-    def _priced(self, scores, rows):
+    def _row_costs(self, scores, rows):
         """Costs of symbols and of transitions, and what is added to all sequences alike."""
         n = len(scores.starts) - 1
         if not self.by_loss:
@@ -208,12 +208,12 @@ class ChainExponentialProblem(WithPositions, RiskProblem):
         return -law.token_marginals(), -weight * law.pair_marginals(), offset
 
     def decode(self, means, rows=slice(None)) -> Decoded:
-        unary, transitions, offset = self._priced(means, rows)
+        unary, transitions, offset = self._row_costs(means, rows)
         found = self.space.rows(rows).argmin_chains(unary, means.starts, transitions)
         return Decoded(found.outputs, found.values + offset, found.bounds + offset)
 
     def kbest(self, means, k, rows=slice(None)) -> Decoded:
-        unary, transitions, offset = self._priced(means, rows)
+        unary, transitions, offset = self._row_costs(means, rows)
         best = self.space.rows(rows).kbest_chains(unary, means.starts, k, transitions)
         offset = offset[:, None]
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)

@@ -89,7 +89,7 @@ class LabelRanker(BaseEstimator):
         return kept, weight[kept]
 
     def _inputs(self, X):
-        """What is learned from in the place of X."""
+        """What is learned from instead of X."""
         return X
 
     def _begin(self, X, y):

@@ -69,7 +69,7 @@ class Subgraphs(Preferences):
     def gradient(self, shares) -> np.ndarray:
         """Of the loss with respect to scores; shape (n, d)."""
         parts, shape = self.weights[self.owner] * shares, (self.X.shape[0], self.n_items)
-        better, worse = (np.bincount(at, parts, math.prod(shape)) for at in self.places)
+        better, worse = (np.bincount(at, parts, math.prod(shape)) for at in self.indices)
         return (worse - better).reshape(shape)
 
     def derivatives(self, shares, direction):

@@ -48,13 +48,13 @@ class Preferences:
         return np.searchsorted(self.rows, np.arange(self.X.shape[0] + 1))
 
     @cached_property
-    def places(self) -> tuple[np.ndarray, np.ndarray]:
+    def indices(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the better and the worse items stand in a flat array of scores."""
         return self.rows * self.n_items + self.better, self.rows * self.n_items + self.worse
 
     def margins(self, scores: np.ndarray) -> np.ndarray:
         """By how much the better item of each pair has the larger score (n, d)."""
-        better, worse = self.places
+        better, worse = self.indices
         return scores.ravel()[better] - scores.ravel()[worse]
 
 
@@ -132,8 +132,8 @@ class KeslerReduction(PreferenceReduction):
         shape = m, Z.shape[1] * p
         # Many linear classifiers read 32-bit indices only.
         fits = max(2 * len(values), *shape) < 2**31
-        places = np.stack([np.concatenate([e, e]), columns]).astype(np.int32 if fits else np.int64)
-        examples = sparse.csr_array((values, tuple(places)), shape=shape)
+        indices = np.stack([np.concatenate([e, e]), columns]).astype(np.int32 if fits else np.int64)
+        examples = sparse.csr_array((values, tuple(indices)), shape=shape)
         both = sparse.vstack([examples, -examples], format="csr")
         return both, np.repeat([1, -1], m), np.concatenate([rows, rows])
 

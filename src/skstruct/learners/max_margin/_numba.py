@@ -70,18 +70,18 @@ def move(first, last, rows, W, S, step, direction):
                     W[feature, k] += x * direction[t, k]
 
 
-# Compiled keeping of the atoms of every example.
+# Compiled keeping of the vertices of every example.
 #
-# Example m keeps atoms in slots, which stand side by side in memory: directions (N, slots, q),
-# constants (M, slots, r), losses and portions (M, slots). Portions sum to one. Slot 0 is a mixture
-# of atoms that were given up. Products (M, slots, slots) are the inner products of the atoms of an
-# example, x x' included: steps between them need no look at the atoms themselves.
+# Example m keeps vertices in slots, which stand side by side in memory: directions (N, slots, q),
+# constants (M, slots, r), losses and dual weights (M, slots). Dual weights sum to one. Slot 0 is a
+# mixture of vertices that were given up. Products (M, slots, slots) are the inner products of the
+# vertices of an example, x x' included: steps between them need no look at the vertices themselves.
 
 
 @nb.njit(cache=True, nogil=True)
-def _same(a, m, first, offset, number, directions, constants, loss, atoms):
-    """Whether slot a of example m already holds a new atom."""
-    points, point_constants, point_losses, _ = atoms
+def _same(a, m, first, offset, number, directions, constants, loss, vertices):
+    """Whether slot a of example m already holds a new vertex."""
+    points, point_constants, point_losses, _ = vertices
     if point_losses[m, a] != loss:
         return False
     for e in range(constants.shape[1]):
@@ -95,17 +95,17 @@ def _same(a, m, first, offset, number, directions, constants, loss, atoms):
 
 
 @nb.njit(cache=True, nogil=True)
-def _give_up(a, m, first, last, portions, atoms):
+def _give_up(a, m, first, last, dual_weights, vertices):
     """Add slot a to the mixture in slot 0."""
-    points, point_constants, point_losses, products = atoms
-    part, rest = portions[m, a], portions[m, 0]
+    points, point_constants, point_losses, products = vertices
+    part, rest = dual_weights[m, a], dual_weights[m, 0]
     if part == 0.0:
         return
     share = part / (part + rest)
     points[first:last, 0] += share * (points[first:last, a] - points[first:last, 0])
     point_constants[m, 0] += share * (point_constants[m, a] - point_constants[m, 0])
     point_losses[m, 0] += share * (point_losses[m, a] - point_losses[m, 0])
-    portions[m, 0], portions[m, a] = part + rest, 0.0
+    dual_weights[m, 0], dual_weights[m, a] = part + rest, 0.0
     for b in range(products.shape[1]):  # a row, then a column: products are linear in both
         products[m, 0, b] += share * (products[m, a, b] - products[m, 0, b])
     for b in range(products.shape[1]):
@@ -113,9 +113,9 @@ def _give_up(a, m, first, last, portions, atoms):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUMS)
-def _multiply(a, m, first, T, gram, free, stamps, atoms):
+def _multiply(a, m, first, T, gram, free, stamps, vertices):
     """Inner products of slot a of example m with all slots; constants count where free is 1."""
-    points, point_constants, _, products = atoms
+    points, point_constants, _, products = vertices
     q, r = points.shape[2], point_constants.shape[2]
     image = np.zeros((T, q))
     for t in range(T):
@@ -135,50 +135,50 @@ def _multiply(a, m, first, T, gram, free, stamps, atoms):
 
 
 @nb.njit(cache=True, nogil=True)
-def multiply_all(starts, gram, gram_starts, free, stamps, atoms):
-    """Inner products of all atoms anew."""
+def multiply_all(starts, gram, gram_starts, free, stamps, vertices):
+    """Inner products of all vertices anew."""
     for m in range(stamps.shape[0]):
         inner = gram[gram_starts[m] : gram_starts[m + 1]]
         for a in range(stamps.shape[1]):
             if stamps[m, a] >= 0:
-                _multiply(a, m, starts[m], starts[m + 1] - starts[m], inner, free, stamps, atoms)
+                _multiply(a, m, starts[m], starts[m + 1] - starts[m], inner, free, stamps, vertices)
 
 
 @nb.njit(cache=True, nogil=True)
 def remember(
     examples, clock, starts, offset, directions, constants, losses, gram, gram_starts, free,
-    portions, stamps, atoms,
+    dual_weights, stamps, vertices,
 ):  # fmt: skip
-    """Keep new atoms; those without a portion go first, then those unused for longest."""
-    points, point_constants, point_losses, _ = atoms
+    """Keep new vertices; those without a dual weight go first, then those unused for longest."""
+    points, point_constants, point_losses, _ = vertices
     for number in range(examples.shape[0]):
         m = examples[number]
         first, last = starts[m], starts[m + 1]
-        place, known = 1, False
+        slot, known = 1, False
         for a in range(1, stamps.shape[1]):
             if stamps[m, a] >= 0 and _same(
-                a, m, first, offset, number, directions, constants, losses[number], atoms
+                a, m, first, offset, number, directions, constants, losses[number], vertices
             ):
-                place, known = a, True
+                slot, known = a, True
                 break
-            held, held_there = portions[m, a] > 0.0, portions[m, place] > 0.0
-            if (held, stamps[m, a]) < (held_there, stamps[m, place]):
-                place = a
+            used, slot_used = dual_weights[m, a] > 0.0, dual_weights[m, slot] > 0.0
+            if (used, stamps[m, a]) < (slot_used, stamps[m, slot]):
+                slot = a
         if known:
-            stamps[m, place] = clock
+            stamps[m, slot] = clock
             continue
-        _give_up(place, m, first, last, portions, atoms)
-        stamps[m, place] = clock
-        points[first:last, place] = directions[offset[number] : offset[number + 1]]
-        point_constants[m, place] = constants[number]
-        point_losses[m, place] = losses[number]
+        _give_up(slot, m, first, last, dual_weights, vertices)
+        stamps[m, slot] = clock
+        points[first:last, slot] = directions[offset[number] : offset[number + 1]]
+        point_constants[m, slot] = constants[number]
+        point_losses[m, slot] = losses[number]
         inner = gram[gram_starts[m] : gram_starts[m + 1]]
-        _multiply(place, m, first, last - first, inner, free, stamps, atoms)
+        _multiply(slot, m, first, last - first, inner, free, stamps, vertices)
 
 
 # Compiled steps of block-coordinate Frank-Wolfe, one example after another.
 #
-# How the atoms of an example are kept is said above.
+# How the vertices of an example are kept is said above.
 
 
 ITERATIONS = 60  # Newton steps of a line search
@@ -233,9 +233,9 @@ def best_step(longest, rise, curve, direction, z, shift, l1, share, lam):
 
 
 @nb.njit(cache=True, nogil=True, fastmath=SUMS)
-def _evaluate(m, first, T, scores, w, stamps, atoms, values):
+def _evaluate(m, first, T, scores, w, stamps, vertices, values):
     """Loss plus score of every slot of an example."""
-    points, point_constants, point_losses, _ = atoms
+    points, point_constants, point_losses, _ = vertices
     for a in range(stamps.shape[1]):
         if stamps[m, a] < 0:
             continue
@@ -249,23 +249,23 @@ def _evaluate(m, first, T, scores, w, stamps, atoms, values):
 
 
 @nb.njit(cache=True, nogil=True)
-def _extremes(m, values, portions, stamps):
-    """Best slot, worst slot that has a portion, and the gap of the example."""
+def _extremes(m, values, dual_weights, stamps):
+    """Best slot, worst slot that has a dual weight, and the gap of the example."""
     best, worst, mean, top, bottom = 0, 0, 0.0, -np.inf, np.inf
     for a in range(stamps.shape[1]):
         if stamps[m, a] < 0:
             continue
-        mean += portions[m, a] * values[a]
+        mean += dual_weights[m, a] * values[a]
         if values[a] > top:
             best, top = a, values[a]
-        if portions[m, a] > 0.0 and values[a] < bottom:
+        if dual_weights[m, a] > 0.0 and values[a] < bottom:
             worst, bottom = a, values[a]
     return best, worst, top - mean
 
 
 @nb.njit(cache=True, nogil=True)
-def _climb(m, clock, scale, values, portions, stamps, products, change):
-    """Shift portions from the worst slots to the best; `change` is what each gains.
+def _climb(m, clock, scale, values, dual_weights, stamps, products, change):
+    """Shift dual weights from the worst slots to the best; `change` is what each gains.
 
     Every shift goes exactly as far as the dual climbs, if that is a square. It is one unless
     constants have a finite l1 > 0; then it lies above the square, and climbs all the same.
@@ -274,20 +274,20 @@ def _climb(m, clock, scale, values, portions, stamps, products, change):
     inner, met = products[m], 0.0
     change[:] = 0.0
     for swap in range(SWAPS):
-        best, worst, gap = _extremes(m, values, portions, stamps)
+        best, worst, gap = _extremes(m, values, dual_weights, stamps)
         if swap == 0:
             met = gap
         if gap <= 0.0 or best == worst or (swap > 0 and gap <= ENOUGH * met):
             break
         stamps[m, best] = clock
-        step, rise = portions[m, worst], values[best] - values[worst]
+        step, rise = dual_weights[m, worst], values[best] - values[worst]
         bend = scale * (inner[best, best] + inner[worst, worst] - 2.0 * inner[best, worst])
         if bend * step > rise:
             step = rise / bend
-            portions[m, worst] -= step
+            dual_weights[m, worst] -= step
         else:
-            portions[m, worst] = 0.0
-        portions[m, best] += step
+            dual_weights[m, worst] = 0.0
+        dual_weights[m, best] += step
         change[best] += step
         change[worst] -= step
         for a in range(values.shape[0]):
@@ -296,9 +296,9 @@ def _climb(m, clock, scale, values, portions, stamps, products, change):
 
 
 @nb.njit(cache=True, nogil=True)
-def _combine(m, first, T, change, atoms, moved, constants):
+def _combine(m, first, T, change, vertices, moved, constants):
     """Sums of the slots of an example, by what each gained."""
-    points, point_constants, _, _ = atoms
+    points, point_constants, _, _ = vertices
     moved[:T] = 0.0
     constants[:] = 0.0
     for a in range(change.shape[0]):
@@ -313,15 +313,15 @@ def _combine(m, first, T, change, atoms, moved, constants):
 
 @nb.njit(cache=True, nogil=True)
 def _lengthen(
-    m, T, scores, gram, share, lam, l1, shift, z, change, moved, constants, portions, atoms
+    m, T, scores, gram, share, lam, l1, shift, z, change, moved, constants, dual_weights, vertices
 ):
     """Go on, or back, in the direction of all shifts together, to where the dual is highest."""
-    losses, longest = atoms[2], np.inf
+    losses, longest = vertices[2], np.inf
     rise = norm = 0.0
     for a in range(change.shape[0]):
         rise += change[a] * losses[m, a]
-        if change[a] < 0.0:  # portions have changed already
-            longest = min(longest, 1.0 - portions[m, a] / change[a])
+        if change[a] < 0.0:  # dual weights have changed already
+            longest = min(longest, 1.0 - dual_weights[m, a] / change[a])
     for t in range(T):
         for k in range(moved.shape[1]):
             rise += scores[t, k] * moved[t, k]
@@ -333,7 +333,7 @@ def _lengthen(
         longest, share * rise, share**2 * norm / lam, constants, z, shift, l1, share, lam
     )
     for a in range(change.shape[0]):
-        portions[m, a] = max(0.0, portions[m, a] + (step - 1.0) * change[a])
+        dual_weights[m, a] = max(0.0, dual_weights[m, a] + (step - 1.0) * change[a])
     moved[:T] *= step
     constants *= step
 
@@ -341,35 +341,35 @@ def _lengthen(
 @nb.njit(cache=True, nogil=True)
 def visit(
     order, clock, starts, rows, gram, gram_starts, share, lam, l1, shift, W, S, z, w,
-    portions, stamps, atoms,
+    dual_weights, stamps, vertices,
 ):  # fmt: skip
-    """Exact steps between the known atoms of every example in `order`.
+    """Exact steps between the known vertices of every example in `order`.
 
     Returns the sum of the gaps that were met, each with the weights of its turn.
     """
-    slots, q, r = stamps.shape[1], atoms[0].shape[2], w.shape[0]
+    slots, q, r = stamps.shape[1], vertices[0].shape[2], w.shape[0]
     longest, total = 0, 0.0
     for m in order:
         longest = max(longest, starts[m + 1] - starts[m])
-    priced = False  # whether some constants make the dual more than a square
+    penalised = False  # whether some constants make the dual more than a square
     for e in range(r):
-        priced |= 0.0 < l1[e] < np.inf
+        penalised |= 0.0 < l1[e] < np.inf
     scores, moved = np.empty((2, longest, q))
     constants, values, change = np.empty(r), np.zeros(slots), np.empty(slots)
     for m in order:
         first, last = starts[m], starts[m + 1]
         T, inner = last - first, gram[gram_starts[m] : gram_starts[m + 1]]
         example_scores(first, last, rows, W, S, scores)
-        _evaluate(m, first, T, scores, w, stamps, atoms, values)
-        gap = _climb(m, clock, share[m] / lam, values, portions, stamps, atoms[3], change)
+        _evaluate(m, first, T, scores, w, stamps, vertices, values)
+        gap = _climb(m, clock, share[m] / lam, values, dual_weights, stamps, vertices[3], change)
         if gap <= 0.0:
             continue
         total += share[m] * gap
-        _combine(m, first, T, change, atoms, moved, constants)
-        if priced:
+        _combine(m, first, T, change, vertices, moved, constants)
+        if penalised:
             _lengthen(
                 m, T, scores, inner, share[m], lam, l1, shift, z, change, moved, constants,
-                portions, atoms,
+                dual_weights, vertices,
             )  # fmt: skip
         for e in range(r):
             if constants[e] != 0.0:

@@ -32,7 +32,7 @@ from skstruct.spaces.constraints import differs_by_row
 
 
 class MarginLearner(ScoreLearner):
-    """A learner of scores that put the truth ahead of rivals by a margin."""
+    """A learner of scores that put the truth ahead of all others by a margin."""
 
     def _problem(self, X) -> MarginProblem:
         if isinstance(X, TokenBatch):
@@ -48,14 +48,14 @@ class MarginLearner(ScoreLearner):
         return MarginProblem(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
 
     def _warn_if_approximate(self):
-        """A decoder without a promise cannot be trusted to find the strongest rival."""
+        """A decoder without a promise cannot be trusted to find the most violating output."""
         problem = self.problem_
         if problem.relaxed or problem.decoder.guarantee.kind == "exact":
             return
         warnings.warn(
             f"{type(problem.decoder).__name__} does not always find the best output: training may "
-            "miss strong rivals. The gap is computed from the decoder's bounds, so that it still "
-            "is no smaller than the true one, but it may stay above tol.",
+            "miss outputs that violate a margin. The gap is computed from the decoder's bounds, so "
+            "that it still is no smaller than the true one, but it may stay above tol.",
             stacklevel=6,
         )
 
@@ -170,14 +170,14 @@ class HingeLearner(MarginLearner):
         return HingeDual(rows, problem.n_seeing, problem.n_constants, self.lam, share, memory)
 
     def _objective_key(self):
-        """What dual variables belong to, true outputs apart; None where that cannot be told."""
+        """What dual variables belong to, true outputs apart; None where nobody knows."""
         problem = self.problem_
         try:
-            return joblib.hash((type(problem), self._rivals, problem.loss, problem.decoder))
+            return joblib.hash((type(problem), self._rescaling, problem.loss, problem.decoder))
         except (pickle.PicklingError, AttributeError, TypeError):  # functions without a name
             return None
 
-    _rivals = "margin"
+    _rescaling = "margin"
 
     def _solve(self, dual, level) -> HingeDual:
         """Climb, keep the weights, and give the dual back."""

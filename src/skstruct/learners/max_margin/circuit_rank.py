@@ -11,11 +11,11 @@ from skstruct.learners.max_margin.chow_liu import n_nodes, spanning_forest
 from skstruct.learners.max_margin.tree_search import train_on
 from skstruct.solvers.pairwise.forests import is_forest, random_tree_edges
 
-ROUNDS = 3  # of linearising, before the price goes up
-FIRST, LAST = 16.0, 4.0  # random starts begin between these shares of the highest price
+ROUNDS = 3  # of linearising, before the cost goes up
+FIRST, LAST = 16.0, 4.0  # random starts begin between these shares of the highest cost
 
 
-def circuit_price(edges, weights) -> float:
+def circuit_cost(edges, weights) -> float:
     r"""Sum of :math:`|w_e|` over the edges off a maximum spanning forest T of :math:`|w|`.
 
     .. math:: f_1 - f_2 = \sum_e |w_e| - \sum_{e \in T} |w_e|
@@ -24,7 +24,7 @@ def circuit_price(edges, weights) -> float:
     for the circuit rank, the number of edges to take away until no circle is left.
 
     >>> triangle = np.array([[0, 1], [0, 2], [1, 2]])
-    >>> circuit_price(triangle, np.array([3.0, -2.0, 0.5])), circuit_price(triangle, np.eye(3)[0])
+    >>> circuit_cost(triangle, np.array([3.0, -2.0, 0.5])), circuit_cost(triangle, np.eye(3)[0])
     (0.5, 0.0)
     """
     size = np.abs(weights)
@@ -41,13 +41,13 @@ def linearise(edges, weights, z) -> np.ndarray:
     return np.where(forest, np.sign(np.where(weights != 0.0, weights, z)), 0.0)
 
 
-def sufficient_price(Y, edges, share=None) -> float:
-    r"""A price :math:`\beta` that leaves a forest at once: :math:`\max_e \max(p_e, 1 - p_e)`.
+def sufficient_cost(Y, edges, share=None) -> float:
+    r"""A cost :math:`\beta` that leaves a forest at once: :math:`\max_e \max(p_e, 1 - p_e)`.
 
-    Here p_e is how often two labels occur together. A mean of atoms pulls at an edge by
+    Here p_e is how often two labels occur together. A mean of vertices pulls at an edge by
     :math:`|z_e| = |p_e - \bar\mu_e| \le \beta`, so that edges off the forest stay at zero.
 
-    >>> sufficient_price(np.array([[1, 1], [0, 1], [0, 0], [1, 1]]), np.array([[0, 1]]))
+    >>> sufficient_cost(np.array([[1, 1], [0, 1], [0, 0], [1, 1]]), np.array([[0, 1]]))
     0.5
     """
     Y = np.asarray(Y)
@@ -59,16 +59,16 @@ def crank(
     dual, oracle, edges, *, n_restarts=10, beta_max=1.0, growth=2.0, inner_tol=0.01, tol=0.01,
     accuracy=1e-3, max_iter=1000, rng=None, n_jobs=None, progress=None, level=NOWHERE,
 ):  # fmt: skip
-    r"""A forest by the convex-concave procedure, with a growing price on circles [1]_.
+    r"""A forest by the convex-concave procedure, with a growing cost on circles [1]_.
 
-    Minimizes :math:`P(w) + \beta (f_1 - f_2)(w)`, see ``circuit_price``: again and again
-    :math:`-f_2` is replaced by its tangent, which leaves a convex problem of plain l1 price
+    Minimizes :math:`P(w) + \beta (f_1 - f_2)(w)`, see ``circuit_cost``: again and again
+    :math:`-f_2` is replaced by its tangent, which leaves a convex problem of plain l1 cost
     :math:`\beta` and shift :math:`\beta v`. When the tangent no longer changes and circles
     are left, :math:`\beta` goes up. Training goes on from the means of the problem before.
 
     Starts differ by their first tangent: the first one is that of the model with all edges,
     the second that of the model with none, the others have a random tree with random signs
-    and a random first price. The forest of least objective after plain training is taken.
+    and a random first cost. The forest of least objective after plain training is taken.
 
     Parameters
     ----------
@@ -80,10 +80,10 @@ def crank(
     n_restarts : int
         How many starts.
     beta_max : float
-        A price that is high enough; ``sufficient_price``, which is never above 1 when the
+        A cost that is high enough; ``sufficient_cost``, which is never above 1 when the
         products of labels that edges weigh are in [0, 1].
     growth : float
-        What the price is multiplied by.
+        What the cost is multiplied by.
     inner_tol, tol : float
         Gap of convex problems on the way, and of the weights in the end, as a share of the
         objective.
@@ -121,7 +121,7 @@ def crank(
     top = min(float(np.abs(dual.z).max(initial=0.0)) or beta_max, beta_max)  # the strongest pull
 
     def begun(number, start, rng, level):
-        """The first tangent and the first price."""
+        """The first tangent and the first cost."""
         if number == 0:
             everything = np.ones(len(edges), bool)
             train_on(start, oracle, everything, rng=rng, **training, level=level.below("all edges"))
@@ -136,7 +136,7 @@ def crank(
             v = stopped.get("v")
             v, beta = begun(number, start, rng, level) if v is None else (v, stopped["beta"])
             level.keep(v=v, beta=beta)
-            raising = {"beta_max": beta_max, "growth": growth, "level": level.below("price")}
+            raising = {"beta_max": beta_max, "growth": growth, "level": level.below("cost")}
             forest = follow(start, oracle, edges, v, beta, rng=rng, **training, **raising)
         else:
             forest = stopped["forest"]
@@ -172,7 +172,7 @@ def _in_threads(jobs, n_jobs):
 
 
 def random_start(edges, rng) -> tuple[np.ndarray, float]:
-    """Random signs on a random spanning tree, and a random share of the highest price."""
+    """Random signs on a random spanning tree, and a random share of the highest cost."""
     number = {(i, j): e for e, (i, j) in enumerate(edges.tolist())}
     v = np.zeros(len(edges))
     tree = random_tree_edges(n_nodes(edges), rng)
@@ -184,7 +184,7 @@ def follow(
     dual, oracle, edges, v, beta, *, beta_max=1.0, growth=2.0, tol=0.01, max_iter=1000, rng=None,
     each_round=None, level=NOWHERE,
 ) -> np.ndarray:  # fmt: skip
-    """Raise the price from ``beta`` until a forest is left, from a tangent v; its mask (E,)."""
+    """Raise the cost from ``beta`` until a forest is left, from a tangent v; its mask (E,)."""
     first, stopped = 0, level.found
     if stopped:
         v, beta, first = stopped["v"], stopped["beta"], stopped["turn"]

@@ -15,33 +15,33 @@ from skstruct.learners.checkpoints.state import NOWHERE, set_stream
 from skstruct.learners.max_margin.scores import LinearRows
 from skstruct.tolerances import DUALITY_VIOLATION, NEGATIVE_NORM
 
-MOST_ATOMS, MOST_BATCH = 10, 256
+MOST_VERTICES, MOST_BATCH = 10, 256
 STATE = (
-    "points", "point_constants", "point_losses", "products", "portions", "stamps", "l1", "shift",
-    "weights", "scores", "z", "constants",
+    "points", "point_constants", "point_losses", "products", "dual_weights", "stamps", "l1",
+    "shift", "weights", "scores", "z", "constants",
 )  # fmt: skip
 NUMBERS = ("lam", "clock", "n_iter", "objective", "gap")
-CACHED_PASSES = 10  # over the atoms that are known, after each pass that asks for new ones
+CACHED_PASSES = 10  # over the vertices that are known, after each pass that asks for new ones
 
 
 @dataclass(frozen=True)
-class Atoms:
+class Vertices:
     """What an oracle answers for B examples with R rows in all.
 
-    The hinge of an example is the largest ``losses + <scores, directions>`` over all atoms;
+    The hinge of an example is the largest ``losses + <scores, directions>`` over all vertices;
     zero is one of them.
     """
 
     directions: np.ndarray  # shape: (R, q), for coordinates that see the rows
     constants: np.ndarray  # shape: (B, r), for coordinates that see no input
     losses: np.ndarray  # shape: (B,)
-    bounds: np.ndarray  # shape: (B,); no atom has a larger loss plus score
+    bounds: np.ndarray  # shape: (B,); no vertex has a larger loss plus score
 
     def __len__(self):
         return len(self.losses)
 
 
-Oracle = Callable[[np.ndarray, np.ndarray, np.ndarray], Atoms]  # of scores, constants, examples
+Oracle = Callable[[np.ndarray, np.ndarray, np.ndarray], Vertices]  # of scores, constants, examples
 
 
 class HingeDual:
@@ -51,11 +51,11 @@ class HingeDual:
               + \sum_m h_m \max_{(u, \ell)} \bigl(\ell + \langle W' x_m, u \rangle
               + \langle w, u \rangle \bigr)
 
-    over atoms :math:`(u, \ell)` that an oracle finds. Every example keeps a mean of atoms;
+    over vertices :math:`(u, \ell)` that an oracle finds. Every example keeps a mean of vertices;
     with :math:`z = -\sum_m h_m \bar u_m` the weights are :math:`W = Z / \lambda` and
     :math:`w = \mathrm{soft}(z + s, l) / \lambda`, and the dual is
     :math:`D = \sum_m h_m \bar\ell_m - \tfrac\lambda2 (\|W\|^2 + \|w\|^2)` [1]_. Means stay
-    feasible when penalties change, which is what warm starts live on. New atoms are asked
+    feasible when penalties change, which is what warm starts live on. New vertices are asked
     for in batches; between these, steps go to the best of those known [2]_.
 
     Parameters
@@ -67,7 +67,7 @@ class HingeDual:
     share : array of shape (M,), default=None
         Weights :math:`h_m` of the examples, of sum one; equal when None.
     memory : int
-        Bytes that known atoms may take.
+        Bytes that known vertices may take.
 
     References
     ----------
@@ -85,14 +85,15 @@ class HingeDual:
         self.rows, self.lam = rows, float(lam)
         self.share = np.full(M, 1.0 / M) if share is None else np.asarray(share, dtype=np.float64)
         self.l1, self.shift = np.zeros(n_constants), np.zeros(n_constants)
-        room = memory // max(1, 8 * (N * n_seeing + M * (n_constants + MOST_ATOMS + 3)))
-        slots = int(np.clip(room, 2, MOST_ATOMS))
+        room = memory // max(1, 8 * (N * n_seeing + M * (n_constants + MOST_VERTICES + 3)))
+        slots = int(np.clip(room, 2, MOST_VERTICES))
         self.points = np.zeros((N, slots, n_seeing))
         self.point_constants = np.zeros((M, slots, n_constants))
         self.point_losses = np.zeros((M, slots))
         self.products = np.zeros((M, slots, slots))
-        self.portions, self.stamps = np.zeros((M, slots)), np.full((M, slots), -1, np.int64)
-        self.portions[:, 0], self.stamps[:, 0] = 1.0, 0  # all begin at the truth: direction zero
+        self.dual_weights, self.stamps = np.zeros((M, slots)), np.full((M, slots), -1, np.int64)
+        self.dual_weights[:, 0] = 1.0  # all begin at the truth: direction zero
+        self.stamps[:, 0] = 0
         self.clock = 0
         self.history: list[tuple[int, float, float]] = []  # pass, objective, gap
         self._settle()
@@ -122,7 +123,7 @@ class HingeDual:
         return self
 
     @property
-    def _atoms(self):
+    def _vertices(self):
         return self.points, self.point_constants, self.point_losses, self.products
 
     def take_over(self, other):
@@ -135,18 +136,18 @@ class HingeDual:
             else:  # as a mixture
                 mine[:n, 0] = other.means(theirs)
         if self.stamps.shape[1] == other.stamps.shape[1]:
-            self.portions[:M], self.stamps[:M] = other.portions, other.stamps
+            self.dual_weights[:M], self.stamps[:M] = other.dual_weights, other.stamps
             self.clock = other.clock
         self._multiply()
         self._settle()
         return self
 
     def means(self, values):
-        """Means over the atoms of each example, of values (M, slots, ...); rows of points."""
-        portions = self.portions
+        """Means over the vertices of each example, of values (M, slots, ...); rows of points."""
+        dual_weights = self.dual_weights
         if values is self.points and not self.rows.single:
-            portions = np.repeat(portions, self.rows.lengths, axis=0)
-        return np.einsum("ma,ma...->m...", portions, values)
+            dual_weights = np.repeat(dual_weights, self.rows.lengths, axis=0)
+        return np.einsum("ma,ma...->m...", dual_weights, values)
 
     def penalise(self, lam=None, l1=None, shift=None):
         """Other penalties for the same examples: the means stay, the weights follow.
@@ -168,11 +169,11 @@ class HingeDual:
         return np.isfinite(self.l1).astype(np.float64)
 
     def _multiply(self):
-        """Inner products of the atoms of each example anew: atoms came, or edges were set free."""
+        """Inner products of the vertices of each example, where these or free edges changed."""
         from skstruct.learners.max_margin._numba import multiply_all
 
         gram = self.rows.gram
-        multiply_all(self.rows.starts, *gram, self._free, self.stamps, self._atoms)
+        multiply_all(self.rows.starts, *gram, self._free, self.stamps, self._vertices)
 
     def _settle(self):
         """Weights from the means, without the rounding of many small steps."""
@@ -211,8 +212,8 @@ class HingeDual:
     def regularizer(self) -> float:
         """All of P but the hinge."""
         w = self.constants
-        priced = np.where(w != 0.0, self.l1, 0.0) @ np.abs(w) - self.shift @ w
-        return 0.5 * self.lam * self._square_norm() + float(priced)
+        penalties = np.where(w != 0.0, self.l1, 0.0) @ np.abs(w) - self.shift @ w
+        return 0.5 * self.lam * self._square_norm() + float(penalties)
 
     # ------------------------------------------------------------------ climbing
     def solve(self, oracle: Oracle, tol=0.01, passes=range(1000), rng=None, level=NOWHERE):
@@ -247,7 +248,7 @@ class HingeDual:
     def measure(self, oracle, tol=0.0) -> bool:
         """Objective and gap at the weights as they are; whether the gap is small enough.
 
-        The atoms that were found are kept: where it is not, the next pass begins with them.
+        The vertices that were found are kept: where it is not, the next pass begins with them.
         """
         self._settle()
         everyone = np.arange(len(self.share))
@@ -267,7 +268,7 @@ class HingeDual:
         return self.gap <= tol * max(self.objective, 0.0)
 
     def _pass(self, oracle, rng) -> float:
-        """New atoms for every example, in batches, and steps towards them; guesses the gap."""
+        """New vertices for every example, in batches, and steps towards them; guesses the gap."""
         order = rng.permutation(len(self.share))
         size = int(np.clip(len(order) // 5, 1, MOST_BATCH))
         guess = 0.0
@@ -280,8 +281,8 @@ class HingeDual:
         self.n_iter += 1
         return guess
 
-    def _ask(self, oracle, examples) -> Atoms:
-        """The best atoms of some examples; they are kept."""
+    def _ask(self, oracle, examples) -> Vertices:
+        """The best vertices of some examples; they are kept."""
         from skstruct.learners.max_margin._numba import remember
 
         rows = self.rows.of(examples)
@@ -292,7 +293,8 @@ class HingeDual:
         gram, gram_starts = self.rows.gram
         remember(
             examples, self.clock, self.rows.starts, offset, found.directions, found.constants,
-            found.losses, gram, gram_starts, self._free, self.portions, self.stamps, self._atoms,
+            found.losses, gram, gram_starts, self._free, self.dual_weights, self.stamps,
+            self._vertices,
         )  # fmt: skip
         return found
 
@@ -304,7 +306,7 @@ class HingeDual:
         return visit(
             np.asarray(order), self.clock, self.rows.starts, self.rows.arrays, gram, gram_starts,
             self.share, self.lam, self.l1, self.shift, self.rows.turned(self.weights),
-            self.scores, self.z, self.constants, self.portions, self.stamps, self._atoms,
+            self.scores, self.z, self.constants, self.dual_weights, self.stamps, self._vertices,
         )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct.learners.max_margin.base import HingeLearner
-from skstruct.learners.max_margin.problem import MarginProblem, Rivals
+from skstruct.learners.max_margin.problem import MarginProblem, MostViolating
 from skstruct.learners.tokens import TokenBatch
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.pairwise.labels import PairwiseLabels
@@ -39,7 +39,7 @@ class NetworkMargins(MarginProblem):
         psi = self.psi[examples]
         return psi[:, : self.n_seeing], psi[:, self.n_seeing :]
 
-    def rivals(self, scores, constants, examples, weight=1.0):
+    def most_violating(self, scores, constants, examples, weight=1.0):
         loss_costs, offset = self.loss_costs(examples)
         weight = np.broadcast_to(weight, len(examples))
         space, n = self.space.rows(examples), self.n_seeing
@@ -54,7 +54,7 @@ class NetworkMargins(MarginProblem):
             found = decode(-once * scores - loss_costs, -once * constants)
         psi = found.outputs if self.relaxed else space.embed(found.outputs)
         losses = (psi[:, :n] * loss_costs).sum(axis=1) + offset
-        return Rivals(psi[:, :n], psi[:, n:], losses, offset - found.bounds)
+        return MostViolating(psi[:, :n], psi[:, n:], losses, offset - found.bounds)
 
     # ------------------------------------------------------------------ predicting
     def smooth(self, smoother, X):
@@ -137,8 +137,8 @@ class MaxMarginNetwork(NetworkLearner):
         Whether edges see the inputs too: :math:`\langle w_{ij}, x \rangle` in place of
         :math:`w_{ij}`.
     inference : "relaxed" or "exact", default="relaxed"
-        How rivals are found in training where the graph has cycles. Exact search may take
-        exponential time beyond a few labels.
+        How most violating outputs are found in training where the graph has cycles. Exact search
+        may take exponential time beyond a few labels.
     kernel, gamma, degree, coef0, n_components, fit_intercept
         As in :class:`~skstruct.learners.StructuredSVM`.
     tol, max_iter, warm_start, memory, n_jobs, verbose, random_state
@@ -235,7 +235,7 @@ class MaxMarginNetwork(NetworkLearner):
         return dual.penalise(l1=self.l1) if self.l1 else dual
 
     def _oracle(self):
-        return self.problem_.atoms
+        return self.problem_.vertices
 
     @property
     def graph_(self):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skstruct._arrays.rows import dense
-from skstruct.learners.max_margin.dual import Atoms
+from skstruct.learners.max_margin.dual import Vertices
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.token_problem import (
     ChainScores,
@@ -27,7 +27,7 @@ from skstruct.spaces.base import Decoded, KBest, ListView
 
 
 @dataclass(frozen=True)
-class Rivals:
+class MostViolating:
     """For B examples, what maximizes ``weight * score + loss`` over the space."""
 
     seeing: np.ndarray  # psi of the coordinates that see inputs, shape: (R, q)
@@ -37,7 +37,7 @@ class Rivals:
 
 
 class MarginProblem(RiskProblem):
-    r"""Outputs are scored by :math:`\langle s, \psi(z) \rangle`, and rivals augmented by the loss.
+    r"""Outputs are scored by :math:`\langle s, \psi(z) \rangle`, in training plus their loss.
 
     The coordinates are those of the space's own embedding. A loss that is bilinear in another
     one is carried over where one embedding is linear in the other (``lift``); else the
@@ -75,7 +75,7 @@ class MarginProblem(RiskProblem):
                 f"adds up over labels, such as 'hamming', or Listed({name}()) to StructuredSVM."
             )
         self.relaxed = relaxed and self.decoder is space
-        # With loss 0 or 1 the rival is the second best output: no list is needed.
+        # With loss 0 or 1 the most violating one is the second best output: no list is needed.
         self.by_rank = (
             isinstance(loss, ZeroOne) and loss.candidates is None
             and self.decoder is not self.scored and isinstance(space, KBest)
@@ -90,7 +90,7 @@ class MarginProblem(RiskProblem):
         """psi of the true outputs: of coordinates that see inputs, and of those that do not."""
         return dense(self.psi[examples], np.float64), np.zeros((len(examples), 0))
 
-    def rivals(self, scores, constants, examples, weight=1.0) -> Rivals:
+    def most_violating(self, scores, constants, examples, weight=1.0) -> MostViolating:
         """The strongest outputs of some examples.
 
         Parameters
@@ -117,7 +117,7 @@ class MarginProblem(RiskProblem):
                 dense(self.scored.embed(found.outputs), np.float64),
                 self.loss(found.outputs, truth),
             )
-        return Rivals(psi, np.zeros((len(psi), 0)), losses, offset - found.bounds)
+        return MostViolating(psi, np.zeros((len(psi), 0)), losses, offset - found.bounds)
 
     def loss_costs(self, examples) -> tuple[np.ndarray, np.ndarray]:
         """Losses of some examples as costs of the coordinates of ``view``, and constants."""
@@ -126,7 +126,7 @@ class MarginProblem(RiskProblem):
         return self.loss.cost(psi, ones), self.loss.offset(psi, ones)
 
     def _second_best(self, scores, truth, examples, weight):
-        """With loss 0 or 1 the rival is the best output that is not the truth."""
+        """With loss 0 or 1 the most violating one is the best output that is not the truth."""
         best = self.scored.rows(examples).kbest(-weight * scores, 2)
         rank = (self.loss(best.outputs[:, 0], truth) == 0).astype(np.int64)
         rank = np.minimum(rank, best.values.shape[1] - 1)
@@ -138,15 +138,17 @@ class MarginProblem(RiskProblem):
         outputs = np.where(stays[:, None], truth, outputs)
         losses = np.where(stays, 0.0, losses)
         psi = dense(self.scored.embed(outputs), np.float64)
-        return Rivals(psi, np.zeros((len(psi), 0)), losses, np.where(stays, own, values + losses))
+        return MostViolating(
+            psi, np.zeros((len(psi), 0)), losses, np.where(stays, own, values + losses)
+        )
 
-    def atoms(self, scores, constants, examples) -> Atoms:
+    def vertices(self, scores, constants, examples) -> Vertices:
         """Margin rescaling: the oracle of the dual."""
-        found = self.rivals(scores, constants, examples)
+        found = self.most_violating(scores, constants, examples)
         seeing, fixed = self.truth(examples)
         own = self.totals((scores * seeing).sum(axis=1), examples) + fixed @ constants
-        bounds = np.maximum(found.bounds - own, 0.0)  # the truth itself is always an atom
-        return Atoms(found.seeing - seeing, found.constants - fixed, found.losses, bounds)
+        bounds = np.maximum(found.bounds - own, 0.0)  # the truth itself is always a vertex
+        return Vertices(found.seeing - seeing, found.constants - fixed, found.losses, bounds)
 
     def predicted(self, scores, constants, examples) -> tuple[np.ndarray, np.ndarray]:
         """psi of the outputs of the largest score, in the two parts of ``truth``."""
@@ -189,7 +191,7 @@ def _roles(space, view, outputs):
 
 
 def _carries(space, other, outputs) -> bool:
-    """Whether ``space`` can price its outputs by costs of the coordinates of ``other``."""
+    """Whether ``space`` can write costs of the coordinates of ``other`` in its own."""
     try:
         space.lift(np.zeros((1, other.embed(outputs[:1]).shape[1])), other.embedding)
     except ValueError:
@@ -259,7 +261,7 @@ class ChainMargins(WithPositions, MarginProblem):
     def totals(self, values, examples):
         return sums_of_sequences(values, self._tokens(examples)[1])
 
-    def rivals(self, scores, constants, examples, weight=1.0):
+    def most_violating(self, scores, constants, examples, weight=1.0):
         tokens, starts = self._tokens(examples)
         true, q, bigrams = self.symbols[tokens], self.n_seeing, self.loss.bigrams
         lengths = np.diff(starts)
@@ -277,7 +279,7 @@ class ChainMargins(WithPositions, MarginProblem):
         seeing, counts = self._psi(found.outputs[found.outputs >= 0], starts)
         losses = self.loss(found.outputs, self.outputs[examples])
         offset = lengths + bigrams * np.maximum(lengths - 1, 0)
-        return Rivals(seeing, counts, losses, offset - found.bounds)
+        return MostViolating(seeing, counts, losses, offset - found.bounds)
 
     # ------------------------------------------------------------------ predicting
     def smooth(self, smoother, X) -> ChainScores:

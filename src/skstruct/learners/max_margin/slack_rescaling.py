@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct._arrays.rows import dense
-from skstruct.learners.max_margin.dual import Atoms
+from skstruct.learners.max_margin.dual import Vertices
 from skstruct.learners.max_margin.problem import MarginProblem
 from skstruct.spaces.base import Enumerable, ListView
 from skstruct.spaces.constraints import differs_by_row
@@ -20,7 +20,7 @@ def loss_levels(problem) -> tuple[float, np.ndarray]:
     return problem.loss.levels(problem.outputs)
 
 
-# The largest product of loss and margin, by rivals of several weighted sums of the two.
+# The largest product of loss and margin, by maximizers of several weighted sums of the two.
 
 
 MOST_CALLS = 15
@@ -50,11 +50,11 @@ class Points:
 class ProductSearch:
     r"""Maximizes :math:`\ell H` for a batch of examples; see ``SlackRescaling``.
 
-    As :math:`\omega` grows, the rival of :math:`\ell + \omega H` has a larger H and a smaller
-    loss. On the hull the product is largest where :math:`\omega = \ell / H`. Two rivals
-    bracket that point: ``left``, with :math:`\ell / H` above its omega, and ``right``, with
+    As :math:`\omega` grows, the maximizer of :math:`\ell + \omega H` has a larger H and a smaller
+    loss. On the hull the product is largest where :math:`\omega = \ell / H`. Two such
+    outputs bracket that point: ``left``, with :math:`\ell / H` above its omega, and ``right``, with
     :math:`\ell / H` below; it begins with the truth, which is known. The next omega is the
-    slope of the line between the two, cut to what can still be the best one. When no rival is
+    slope of the line between the two, cut to what can still be the best one. When no output is
     above that line, it is an edge of the hull and the search is over.
 
     Parameters
@@ -104,17 +104,17 @@ class ProductSearch:
         return last
 
     def _ask(self, omega, which) -> Points:
-        """The rivals of some examples; the others keep the truth and a line that says nothing."""
+        """Maximizers of some examples; the others keep the truth and a line that says nothing."""
         found, rows, weight = self.truth.copy(), which[self.owner], omega[which]
-        rivals = self.problem.rivals(
+        violating = self.problem.most_violating(
             self.scores[rows], self.constants, self.examples[which], weight
         )
-        found.seeing[rows], found.constants[which] = rivals.seeing, rivals.constants
-        found.losses[which] = np.maximum(rivals.losses, 0.0)
-        heights = self._scores(rivals.seeing, rivals.constants, which) - self.own[which]
+        found.seeing[rows], found.constants[which] = violating.seeing, violating.constants
+        found.losses[which] = np.maximum(violating.losses, 0.0)
+        heights = self._scores(violating.seeing, violating.constants, which) - self.own[which]
         found.heights[which] = 1.0 + heights
         found.omega[which] = weight
-        found.b[which] = rivals.bounds + weight * (1.0 - self.own[which])
+        found.b[which] = violating.bounds + weight * (1.0 - self.own[which])
         return found
 
     def _bound(self, found):
@@ -128,7 +128,7 @@ class ProductSearch:
             self.upper = np.minimum(self.upper, largest)
 
     def _known(self, found, still):
-        """Where no rival beats the two that are known: these are ends of an edge of the hull."""
+        """Where no output beats the two that are known: these are ends of an edge of the hull."""
         known = np.maximum(self.left.value(found.omega), self.right.value(found.omega))
         new = found.value(found.omega) > known + LOSS_LEVEL * (np.abs(known) + found.omega)
         return still & ~new & (self.has_left | (found.omega == 0.0))
@@ -153,7 +153,7 @@ class ProductSearch:
             slope = np.where(right.heights > left.heights, slope, np.inf)
             most = np.where(left.heights > 0, left.losses / left.heights, np.inf)
             least = np.where(right.losses > 0, right.losses / right.heights, 0.0)
-        smaller = right.omega / 8 if call < 3 else 0.0  # towards rivals that are not the truth
+        smaller = right.omega / 8 if call < 3 else 0.0  # towards outputs that are not the truth
         alone = np.where(least > 0, least, smaller)
         omega = np.where(self.has_left, np.clip(slope, least, most), alone)
         return np.where(np.isfinite(omega), omega, 1.0)
@@ -169,19 +169,19 @@ class ProductSearch:
         mixed = self.truth.copy()
         for name in ("losses", "heights", "constants", "seeing"):
             ends = getattr(right, name), getattr(left, name)
-            share = t[self.owner] if name == "seeing" else t
-            share = share.reshape(-1, *(1,) * (ends[0].ndim - 1))
-            setattr(mixed, name, ends[0] + share * (ends[1] - ends[0]))
+            weight = t[self.owner] if name == "seeing" else t
+            weight = weight.reshape(-1, *(1,) * (ends[0].ndim - 1))
+            setattr(mixed, name, ends[0] + weight * (ends[1] - ends[0]))
         better = mixed.losses * mixed.heights > self.best.losses * self.best.heights
         better &= self.has_left
         self.best.take(better, better[self.owner], mixed)
 
-    def atoms(self) -> Atoms:
+    def vertices(self) -> Vertices:
         """What was found, with the products that no output exceeds."""
         best, truth = self.best, self.truth
         products = best.losses * best.heights
         loss = np.where(products > 0.0, best.losses, 0.0)  # else the truth itself
-        return Atoms(
+        return Vertices(
             loss[self.owner][:, None] * (best.seeing - truth.seeing),
             loss[:, None] * (best.constants - truth.constants),
             loss, np.maximum(np.maximum(self.upper, products), 0.0),
@@ -209,7 +209,7 @@ def largest_product(line, other, least, ceiling, step) -> np.ndarray:
     return products.max(axis=0)
 
 
-# Slack rescaling: rivals by the product of their loss and their margin.
+# Slack rescaling: most violating outputs by the product of loss and margin.
 
 
 MOST_LISTED, MOST_NUMBERS = 20_000, 2 * 10**6  # outputs that are compared one by one; their psi
@@ -223,9 +223,9 @@ class SlackRescaling:
 
     .. math:: \max_z \ell(z, y)\, H(z), \qquad H(z) = 1 + \langle s, \psi(z) - \psi(y) \rangle
 
-    with atoms :math:`u = \ell(z, y) (\psi(z) - \psi(y))` of loss :math:`\ell(z, y)` [1]_.
+    with vertices :math:`u = \ell(z, y) (\psi(z) - \psi(y))` of loss :math:`\ell(z, y)` [1]_.
 
-    Over spaces of few outputs all are compared. Otherwise rivals that maximize
+    Over spaces of few outputs all are compared. Otherwise outputs that maximize
     :math:`\ell + \omega H` are asked for, which is decoding with other costs, and
     :math:`\omega` is searched [2]_. They are corners of the convex hull of all points
     :math:`(H, \ell)`. A product may well be largest at a point *inside* the hull: of (1, 3),
@@ -263,15 +263,15 @@ class SlackRescaling:
         """What the answer to a call depends on besides its arguments."""
         return (self.omega,)
 
-    def __call__(self, scores, constants, examples) -> Atoms:
+    def __call__(self, scores, constants, examples) -> Vertices:
         if self.listed is not None:
             return self._compare(scores, constants, examples)
         levels = self.step, self.least[examples]
         search = ProductSearch(self.problem, scores, constants, examples, levels)
         self.omega[examples] = search.run(self.omega[examples])
-        return search.atoms()
+        return search.vertices()
 
-    def _compare(self, scores, constants, examples) -> Atoms:
+    def _compare(self, scores, constants, examples) -> Vertices:
         """The best of all outputs."""
         q = scores.shape[1]
         seeing, fixed = self.problem.truth(examples)
@@ -283,7 +283,7 @@ class SlackRescaling:
         at = np.arange(len(best)), best
         found = np.where(products[at] > 0.0, losses[at], 0.0)  # else the truth itself
         psi = self.psi[best]
-        return Atoms(
+        return Vertices(
             found[:, None] * (psi[:, :q] - seeing), found[:, None] * (psi[:, q:] - fixed),
             found, np.maximum(products[at], 0.0),
         )  # fmt: skip
@@ -296,7 +296,7 @@ class SlackRescaling:
 
 
 def list_of_outputs(problem, most) -> np.ndarray | None:
-    """All outputs that may be rivals in training; None where they are too many."""
+    """All outputs that may violate a margin in training; None where they are too many."""
     if hasattr(problem, "lengths"):  # sequences of several lengths: other outputs in every row
         return None
     space = problem.scored if problem.by_rank else problem.decoder

@@ -50,7 +50,7 @@ class StructuredSVM(HingeLearner):
     warm_start : bool, default=False
         Go on from the last ``fit`` if the rows are the same.
     memory : str or int, default="1GB"
-        Budget for rivals that are kept in training, and for a block of rows at prediction.
+        Budget for outputs that are kept in training, and for a block of rows at prediction.
     n_jobs : int, default=None
         Threads that predict blocks of rows.
     verbose : int, default=0
@@ -132,10 +132,10 @@ class StructuredSVM(HingeLearner):
             raise ValueError(f'rescaling is "margin" or "slack"; got {self.rescaling!r}.')
 
     @property
-    def _rivals(self):
+    def _rescaling(self):
         return self.rescaling
 
     def _oracle(self):
         if self.rescaling == "slack":
             return SlackRescaling(self.problem_)
-        return self.problem_.atoms
+        return self.problem_.vertices

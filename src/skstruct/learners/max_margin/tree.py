@@ -8,7 +8,7 @@ import numpy as np
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import ticker
 from skstruct.learners.max_margin.chow_liu import chow_liu
-from skstruct.learners.max_margin.circuit_rank import crank, sufficient_price
+from skstruct.learners.max_margin.circuit_rank import crank, sufficient_cost
 from skstruct.learners.max_margin.network import NetworkLearner, NetworkMargins
 from skstruct.learners.max_margin.tree_search import greedy, mst, project, train_on
 from skstruct.spaces.pairwise.labels import PairwiseLabels
@@ -145,7 +145,7 @@ class MaxMarginTree(NetworkLearner):
         return space
 
     def _oracle(self):
-        return self.problem_.atoms
+        return self.problem_.vertices
 
     def _solve(self, dual, level):
         edges, rng = self.problem_.space.edges_, np.random.default_rng(self._seed())
@@ -163,14 +163,14 @@ class MaxMarginTree(NetworkLearner):
     def _structure(self, dual, edges, rng, level):
         """Which edges are kept, and the dual trained on these."""
         settings = {"tol": self.tol, "max_iter": self.max_iter, "rng": rng, "level": level}
-        oracle, Y = self.problem_.atoms, self.outputs_
+        oracle, Y = self.problem_.vertices, self.outputs_
         if self.method in ("empty", "full", "chow-liu"):
             mask = np.full(len(edges), self.method == "full")
             if self.method == "chow-liu":
                 mask = chow_liu(Y, edges, dual.share)
             return mask, train_on(dual, oracle, mask, **settings)
         if self.method == "crank":
-            beta = sufficient_price(Y, edges, dual.share) if self.beta is None else self.beta
+            beta = sufficient_cost(Y, edges, dual.share) if self.beta is None else self.beta
             with ticker(self.n_restarts, "starts", self.verbose) as tick:
                 return crank(
                     dual, oracle, edges, beta_max=beta, n_restarts=self.n_restarts,

@@ -80,17 +80,17 @@ class Race:
             dual = self.trained.get(first)
             if dual is not None and self._done(dual):
                 return Winner(int(first), self.trained.pop(first))
-            self._train(first, rival=self.bounds[others[0]] if others else np.inf)
+            self._train(first, runner_up=self.bounds[others[0]] if others else np.inf)
         return None
 
     def _done(self, dual) -> bool:
         return dual.gap <= self.least / 2 or dual.n_iter - self.dual.n_iter >= self.max_iter
 
-    def _train(self, e, rival):
-        """Until the candidate has lost its lead over a rival, or is done."""
+    def _train(self, e, runner_up):
+        """Until the candidate has lost its lead over the runner-up, or is done."""
         dual = self.trained.pop(e, None) or self._begin(e)
         level = self.level.below("candidate")
-        dual.solve(self.oracle, self.accuracy / 2, self._passes(dual, rival), self.rng, level)
+        dual.solve(self.oracle, self.accuracy / 2, self._passes(dual, runner_up), self.rng, level)
         self.bounds[e] = max(self.bounds[e], dual.dual_objective)
         if len(self.trained) >= KEPT:
             del self.trained[max(self.trained, key=self.bounds.__getitem__)]
@@ -101,9 +101,9 @@ class Race:
         free[e] = True
         return self.dual.fork().penalise(l1=np.where(free, 0.0, np.inf), shift=0.0)
 
-    def _passes(self, dual, rival):
+    def _passes(self, dual, runner_up):
         yield
-        while dual.dual_objective < rival and dual.n_iter - self.dual.n_iter < self.max_iter:
+        while dual.dual_objective < runner_up and dual.n_iter - self.dual.n_iter < self.max_iter:
             yield
 
 
@@ -123,8 +123,8 @@ def train_on(dual, oracle, free, *, tol=0.01, max_iter=1000, rng=None, level=NOW
 def project(dual, oracle, edges, *, tol=0.01, max_iter=1000, rng=None, level=NOWHERE):
     r"""The maximum spanning forest of the weights that training with all edges gives.
 
-    This is the circuit rank price of ``crank`` with a large :math:`\beta`, from the full
-    model: edges off its forest become zero at once. With such a price the edges of the forest
+    This is the circuit rank cost of ``crank`` with a large :math:`\beta`, from the full
+    model: edges off its forest become zero at once. With such a cost the edges of the forest
     could not change their signs either; here the forest is trained freely, which no sign
     constraint can improve on.
     """
@@ -148,7 +148,7 @@ def mst(dual, oracle, edges, *, tol=0.01, accuracy=1e-4, max_iter=1000, rng=None
     Parameters
     ----------
     accuracy : float
-        Gains that differ by less than this share of the objective may change places.
+        Gains that differ by less than this share of the objective may change their order.
     """
     training = {"max_iter": max_iter, "rng": np.random.default_rng(rng)}
     forest = level.found.get("forest")

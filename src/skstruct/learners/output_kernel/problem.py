@@ -142,7 +142,7 @@ class KernelCandidates(ListView):
 
     @property
     def kept(self) -> bool:
-        """Whether the table of kernel values is held in memory."""
+        """Whether the table of kernel values is in memory."""
         return 8 * self._n_distinct * len(self.listed_) <= self.budget_
 
     @property
@@ -298,8 +298,8 @@ class KernelProblem(RiskProblem):
             listed = first[number[len(self.space.listed_) :]] < len(self.space.listed_)
             return listed & self.loss.space.contains(self.outputs)
         allowed = getattr(self.space, "allowed_", None)  # of a list that was narrowed
-        held = self.space.contains(self.outputs)
-        return held if allowed is None else held & _allows(allowed, self.outputs)
+        inside = self.space.contains(self.outputs)
+        return inside if allowed is None else inside & _allows(allowed, self.outputs)
 
     def _means(self, means):
         g, total = self.mean_embedding(means)

@@ -58,9 +58,9 @@ def choose_radius(
             fold = clone(smoother).fit(
                 _part(X, train, train, smoother), targets[train], gram, number[train]
             )
-            held = _part(X, test, train, smoother)
+            left_out = _part(X, test, train, smoother)
             for value, row in zip(tried, measures):
-                means = fold.with_radius(value * np.sqrt(len(train) / m)).predict(held)
+                means = fold.with_radius(value * np.sqrt(len(train) / m)).predict(left_out)
                 row[0, test] = _losses(problem, means[:, :q], test, memory)
                 row[1, test] = ((means[:, q:] - ties[test]) ** 2).sum(axis=1)
         level.reached(measured=measured, n_done=n_done)
