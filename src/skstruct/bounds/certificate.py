@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 from numbers import Real
 from textwrap import fill
 
-import numpy as np
-from scipy.optimize import linear_sum_assignment
-
 from skstruct._arrays.rows import distinct
 from skstruct.tolerances import STATED_BOUND
 
@@ -134,14 +131,7 @@ def largest_loss(loss, space) -> float | None:
     >>> largest_loss(Hamming().bind(space), space)
     5.0
     """
-    own = getattr(loss, "largest_loss", None)
-    if own is not None:
-        return own(space)
-    for kind in type(loss).__mro__:  # a child of a loss is bounded like the loss
-        if kind.__name__ in _KNOWN:
-            value = _KNOWN[kind.__name__](loss, space)
-            return None if value is None else float(value)
-    return None
+    return loss.largest_loss(space)
 
 
 def largest_of_problem(problem, loss_bound, used_by: str) -> float:
@@ -164,58 +154,3 @@ def largest_of_problem(problem, loss_bound, used_by: str) -> float:
             f"{type(problem.space).__name__} is not known; give loss_bound."
         )
     return known
-
-
-def _hierarchical(loss, space) -> float:
-    """First mistakes are never one below the other, as in a tree of the heaviest choices."""
-    graph, weights = loss.graph_, loss.weights_
-    if not graph.is_forest:
-        return weights.sum()
-    heaviest = np.array(weights, dtype=np.float64)
-    below = np.zeros(graph.n_nodes)
-    for j in reversed(list(graph.order)):  # children before their parents
-        heaviest[j] = max(weights[j], below[j])
-        for p in graph.parents_of[j]:
-            below[p] += heaviest[j]
-    return heaviest[graph.roots].sum()
-
-
-def _pairs(loss, space) -> float:
-    d = len(space.labels_)
-    return 1.0 if loss.normalize else d * (d - 1) / 2
-
-
-def _sequences(loss, space) -> float:
-    return loss.length_ + loss.bigrams * max(loss.length_ - 1, 0)
-
-
-def _positions(loss, space) -> float:
-    """Items of equal weight at the most expensive positions, all different; else at its own."""
-    d = len(space.labels_)
-    matrix, weights = loss._matrix(d), loss._weights(d)
-    if not (weights == weights[0]).all():
-        return weights.sum() * matrix.max()
-    rows, columns = linear_sum_assignment(matrix, maximize=True)
-    return weights[0] * matrix[rows, columns].sum()
-
-
-def _listed(loss, space) -> float | None:
-    """The inner loss's own bound, or the largest entry of the table of candidates."""
-    inner = None if not hasattr(loss.loss, "embedding") else largest_loss(loss.loss, space)
-    if inner is not None:
-        return inner
-    matrix = getattr(loss, "matrix_", None)
-    return None if matrix is None else matrix.max()
-
-
-_KNOWN = {
-    "ZeroOne": lambda loss, space: 1.0,
-    "FBeta": lambda loss, space: 1.0,
-    "Hamming": lambda loss, space: loss._weights(len(space.labels_)).sum(),
-    "HierarchicalLoss": _hierarchical,
-    "Kendall": _pairs,
-    "RankLoss": lambda loss, space: 1.0 if loss.normalize else None,
-    "PositionLoss": _positions,
-    "SequenceHamming": _sequences,
-    "Listed": _listed,
-}

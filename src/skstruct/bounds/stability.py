@@ -71,9 +71,7 @@ def _weight_ramps(problem, weights, rows, rhos):
 
 def decided_from_weights(problem) -> bool:
     """Whether the loss has no embedding and brings a decoder of its own."""
-    return hasattr(problem.loss, "minimize") and problem.loss.embedding_on(problem.space) == (
-        "weights"
-    )
+    return problem.loss.embedding_on(problem.space) == "weights"
 
 
 def fitted_means(problem, smoother, rows) -> np.ndarray:

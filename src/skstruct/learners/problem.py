@@ -15,7 +15,7 @@ from skstruct._arrays.checks import snap
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct.losses import pair
-from skstruct.spaces.base import Decoded, KBest
+from skstruct.spaces.base import Decoded, KBest, Restrictable
 
 JUDGED = 10_000  # rows that a constant answer is judged by
 THIN = 0.05  # share of nonzero numbers below which sparse products are faster than dense ones
@@ -58,10 +58,7 @@ class RiskProblem:
         self.by_weights = by_weights and not joint and n_columns > len(outputs)
         self._psi = _thin(psi) if self.by_weights else None
         self._measure(psi)
-        listed = getattr(self.space, "listed_", None)
-        self.key: tuple = (
-            self.space.embedding, joint, None if listed is None else listed.tobytes()
-        )  # fmt: skip
+        self.key: tuple = (self.space.embedding, joint, self.space.embedding_key())
         if self.by_weights:
             self.key = ("weights",)
 
@@ -147,7 +144,7 @@ class RiskProblem:
 
     def _other_ways(self, space) -> str:
         """What lists the k best where a space does not."""
-        whole = getattr(space, "space", space)  # what a view is a view of
+        whole = space.whole
         if whole is not space and isinstance(whole, KBest):
             return f"{type(whole).__name__} lists more: give a loss such as loss='hamming'."
         method = f"{type(whole).__name__} needs a method kbest(costs, k) (protocol KBest)"
@@ -237,8 +234,8 @@ class RiskProblem:
         """The same problem over a narrower space."""
         if not restrict:
             return self
-        whole = getattr(self.space, "space", self.space)  # what a view is a view of
-        if not hasattr(whole, "restrict"):
+        whole = self.space.whole
+        if not isinstance(whole, Restrictable):
             raise ValueError(f"{type(whole).__name__} cannot be restricted.")
         known = list(signature(whole.restrict).parameters)
         if not isinstance(restrict, Mapping) or not set(restrict) <= set(known):
@@ -262,9 +259,8 @@ class StandInProblem(RiskProblem):
     """
 
     def __init__(self, problem: RiskProblem, loss):
-        whole = getattr(problem.space, "space", problem.space)  # what a view is a view of
         self.problem, self.outputs = problem, problem.outputs
-        self.space, self.loss = pair(loss, whole, problem.outputs)
+        self.space, self.loss = pair(loss, problem.space.whole, problem.outputs)
         self.joint, self.by_weights = problem.joint, problem.by_weights
         self.rows_stand_alone, self.n_kept = problem.rows_stand_alone, problem.n_kept
         psi = self._projected(problem.space.targets(problem.outputs))

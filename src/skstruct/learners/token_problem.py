@@ -11,7 +11,6 @@ from skstruct._arrays.checks import snap
 from skstruct._arrays.memory import row_blocks
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.tokens import TokenBatch
-from skstruct.losses.hamming import Hamming, SequenceHamming
 from skstruct.spaces.base import Decoded
 
 
@@ -161,7 +160,7 @@ class TokenProblem(WithPositions, RiskProblem):
 
 def check_token_loss(loss, space):
     """The loss bound to the space, if it counts positions."""
-    if not isinstance(loss, (Hamming, SequenceHamming)):
+    if not loss.by_position:
         raise ValueError(
             f"With features for every position the loss is 'hamming' or SequenceHamming; "
             f"{type(loss).__name__} needs one input per sequence."
@@ -184,7 +183,7 @@ def check_lengths(outputs, starts) -> np.ndarray:
 
 def check_positions(X, space, outputs) -> None:
     """Raise where inputs with a row per position have another number of them than outputs."""
-    if isinstance(X, TokenBatch) and hasattr(space, "argmin_chains"):
+    if isinstance(X, TokenBatch) and space.decodes_chains:
         check_lengths(outputs, X.starts)
 
 

@@ -53,6 +53,12 @@ class BaseLoss(BaseEstimator):
 
     embedding = "indicators"
     all_or_nothing = False  # whether it is either 0 or its largest value
+    by_position = False  # whether it adds up over the positions of sequences, bigrams included
+
+    @property
+    def prefers_most_probable(self) -> bool:
+        """Whether the most probable of all outputs has the least risk."""
+        return False
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -101,6 +107,10 @@ class BaseLoss(BaseEstimator):
         Zero says nothing. The second has an entry for each of the true ``outputs``; shape (n,).
         """
         return 0.0, np.zeros(len(outputs))
+
+    def largest_loss(self, space) -> float | None:
+        """The largest loss there may be between outputs of a space, or more; None if not known."""
+        return None
 
     def pairwise(self, Y_pred, Y_true):
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""

@@ -64,6 +64,9 @@ class FBeta(BaseLoss):
     def offset(self, g, total):
         return total[:, 0]
 
+    def largest_loss(self, space):
+        return 1.0
+
     def levels(self, outputs):
         """The least losses are those of the truth with one label more, or one less."""
         square, size = self._square(), outputs.sum(axis=1, dtype=np.float64)

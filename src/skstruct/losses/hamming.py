@@ -48,6 +48,7 @@ class SequenceHamming(BaseLoss):
     """
 
     embedding = "positions"
+    by_position = True
 
     def __init__(self, bigrams=0.0):
         self.bigrams = bigrams
@@ -94,6 +95,9 @@ class SequenceHamming(BaseLoss):
 
     def levels(self, outputs):
         return (0.0 if self.bigrams else 1.0), np.ones(len(outputs))
+
+    def largest_loss(self, space):
+        return float(self.length_ + self.bigrams * max(self.length_ - 1, 0))
 
 
 # How many labels are in the wrong state.
@@ -166,6 +170,7 @@ class Hamming(BaseLoss):
     """
 
     embedding = "indicators"
+    by_position = True
 
     def __init__(self, weights=None, normalize=False):
         self.weights = weights
@@ -220,3 +225,6 @@ class Hamming(BaseLoss):
 
     def levels(self, outputs):
         return weight_levels(np.array(self.weights_), outputs)
+
+    def largest_loss(self, space):
+        return float(self._weights(len(space.labels_)).sum())

@@ -138,6 +138,19 @@ class HierarchicalLoss(BaseLoss):
             weights /= np.maximum(self.graph_.n_parents, 1)
         return weight_levels(weights, outputs)
 
+    def largest_loss(self, space):
+        """First mistakes are never one below the other, as in a tree of the heaviest choices."""
+        graph, weights = self.graph_, self.weights_
+        if not graph.is_forest:
+            return float(weights.sum())
+        heaviest = np.array(weights, dtype=np.float64)
+        below = np.zeros(graph.n_nodes)
+        for j in reversed(list(graph.order)):  # children before their parents
+            heaviest[j] = max(weights[j], below[j])
+            for p in graph.parents_of[j]:
+                below[p] += heaviest[j]
+        return float(heaviest[graph.roots].sum())
+
 
 def _graph_of(space):
     graph = getattr(space, "dag_", None)

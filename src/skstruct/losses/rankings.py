@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import linear_sum_assignment
 
 from skstruct.losses.base import BaseLoss, BilinearForm, label_weights, matched_rankings
 from skstruct.solvers.linear_ordering import pair_blocks, pair_numbers, pair_signs
@@ -77,6 +78,10 @@ class Kendall(BaseLoss):
 
     def offset(self, g, total):
         return total[:, 0] * (0.5 if self.normalize else g.shape[1] / 2)
+
+    def largest_loss(self, space):
+        d = len(space.labels_)
+        return 1.0 if self.normalize else d * (d - 1) / 2
 
 
 class RankLoss(BaseLoss):
@@ -147,8 +152,10 @@ class RankLoss(BaseLoss):
         offset = g[:, -1] / 2
         return offset + g[:, :-1].sum(axis=1) * g.shape[1] / 2 if self.complete_ else offset
 
+    # Losses of rankings that add up over items: footrule, Spearman, any cost of positions.
 
-# Losses of rankings that add up over items: footrule, Spearman, any cost of positions.
+    def largest_loss(self, space):
+        return 1.0 if self.normalize else None
 
 
 class PositionLoss(BaseLoss):
@@ -235,6 +242,15 @@ class PositionLoss(BaseLoss):
 
     def offset(self, g, total):
         return np.zeros(len(g))
+
+    def largest_loss(self, space):
+        """Items of equal weight at the most expensive positions, all different; else at its own."""
+        d = len(space.labels_)
+        matrix, weights = self._matrix(d), self._weights(d)
+        if not (weights == weights[0]).all():
+            return float(weights.sum() * matrix.max())
+        rows, columns = linear_sum_assignment(matrix, maximize=True)
+        return float(weights[0] * matrix[rows, columns].sum())
 
 
 class _Displacement(PositionLoss):

@@ -57,6 +57,13 @@ class ZeroOne(BaseLoss):
     def levels(self, outputs):
         return 1.0, np.ones(len(outputs))
 
+    def largest_loss(self, space):
+        return 1.0
+
+    @property
+    def prefers_most_probable(self):
+        return self.candidates is None
+
 
 class Listed(BaseLoss):
     r"""Any loss over a finite list of outputs: :math:`\ell(z, y) = e_z' L e_y`.
@@ -131,6 +138,13 @@ class Listed(BaseLoss):
     def bilinear_form(self, width):
         zero = np.zeros(width)
         return BilinearForm(self.matrix_, zero, zero, 0.0)
+
+    def largest_loss(self, space):
+        """The inner loss's own bound, or the largest entry of the table of candidates."""
+        inner = self.loss.largest_loss(space) if isinstance(self.loss, BaseLoss) else None
+        if inner is not None:
+            return inner
+        return float(self.matrix_.max()) if hasattr(self, "matrix_") else None
 
 
 def _each(outputs) -> list:

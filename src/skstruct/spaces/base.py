@@ -130,6 +130,9 @@ class BaseSpace(BaseEstimator):
     limits: Any = None  # what narrows the space, by row too: knows ``n_rows``, ``rows(index)``
     limits_: Any  # the same, those of parameters included
     discrete = True  # outputs can tie: costs are rounded to a grid on which ties are ties
+    decodes_chains = False  # has ``argmin_chains`` and its like, by costs at every position
+    decodes_relaxed = False  # has ``argmin_relaxed``, over a polytope that holds all psi
+    is_list = False  # every output is a coordinate of its own, and those of training are all
     # Limits are positions among names: the parameters that bring these and may be learned, each
     # with what it becomes in ``fit``, and all other parameters that limits depend on.
     _named_by: ClassVar[dict[str, str]] = {}
@@ -227,6 +230,28 @@ class BaseSpace(BaseEstimator):
             f"{type(self).__name__} embeds its outputs by {self.embedding}; "
             f"the loss asks for {name}."
         )
+
+    @property
+    def whole(self):
+        """The set of outputs that a view is a view of; the space itself where it is none."""
+        return self
+
+    def embedding_key(self):
+        """What distinguishes embeddings of the same name, such as the outputs that are listed."""
+        return None
+
+    def all_outputs(self, most: int) -> np.ndarray | None:
+        """All outputs, where there are no more than ``most`` and these can be listed."""
+        if not isinstance(self, Enumerable):
+            return None
+        try:
+            return self.enumerate(limit=most)
+        except ValueError:  # there are more
+            return None
+
+    def are_complete(self, Z) -> np.ndarray:
+        """Which outputs of training stand for themselves alone, not for several; shape (n,)."""
+        return np.ones(len(Z), bool)
 
     @property
     def counted(self):
@@ -511,6 +536,13 @@ class EmbeddingView(BaseSpace):
     def _check_rows(self, n):
         check_n_rows(self.limits_, n, type(self.space).__name__)
 
+    @property
+    def whole(self):
+        return self.space
+
+    def all_outputs(self, most):
+        return self.space.all_outputs(most)
+
     def _over(self, space):
         """The same view of another space."""
         return type(self)(space)
@@ -534,6 +566,13 @@ class ListView(EmbeddingView):
     """
 
     listed_: np.ndarray
+    is_list = True
+
+    def embedding_key(self):
+        return self.listed_.tobytes()
+
+    def all_outputs(self, most):
+        return self.listed_[self.allowed()[0]]
 
     def _over(self, space):
         view = copy.copy(self)

@@ -143,6 +143,13 @@ class Classes(GivenWhole, BaseSpace):
     def embed(self, Z):
         return unit_vectors(Z, len(self.labels_))
 
+    def embedding_key(self):
+        return self.listed_.tobytes()
+
+    def all_outputs(self, most):
+        allowed = getattr(self, "allowed_", None)
+        return self.enumerate() if allowed is None else self.enumerate()[allowed]
+
     def contains(self, Z):
         return np.isin(Z, self.listed_)
 

@@ -255,6 +255,8 @@ class Sequences(SequenceSet):
         outputs = symbols.reshape(len(values), self.length_, -1).swapaxes(1, 2)
         return Decoded(outputs, values, values)
 
+    decodes_chains = True
+
     def argmin_chains(self, unary, starts, transitions=None):
         """For every row the cheapest sequence as long as the row has positions.
 

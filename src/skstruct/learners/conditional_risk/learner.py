@@ -306,7 +306,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     def _token_problem(self, loss):
         from skstruct.learners.token_problem import TokenProblem
 
-        if not hasattr(self.space_, "argmin_chains") or self.label_kernel is not None:
+        if not self.space_.decodes_chains or self.label_kernel is not None:
             raise ValueError(
                 "X has features for every position of a sequence: the space is Sequences, without "
                 f"a label kernel; got {type(self.space_).__name__}."

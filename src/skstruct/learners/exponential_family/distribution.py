@@ -49,7 +49,8 @@ def _of_row(space, view, scores, i):
 
 def _linear(law, space, view, scores, width: int):
     """Means where one embedding is written in the other."""
-    if view is space or (type(view) is type(space) and view.embedding == space.embedding):
+    same = view.embedding == space.embedding and view.embedding_key() == space.embedding_key()
+    if view is space or same:
         return law.marginals()
     try:  # the same law in the view's own coordinates
         other = view.law(view.lift(scores, space.embedding))

@@ -18,8 +18,6 @@ from skstruct.learners.tokens import TokenBatch
 from skstruct.sampling.annealed_estimates import check_accuracy
 from skstruct.sampling.chains import check_samplable
 from skstruct.spaces.constraints import differs_by_row
-from skstruct.spaces.rankings.partial import is_total
-from skstruct.spaces.rankings.space import Rankings
 from skstruct.tolerances import GRADIENT_ACCURACY
 
 
@@ -299,8 +297,8 @@ class ExponentialFamily(ExponentialPredictor):
         """Outputs to learn from have a probability; partial rankings stand for several."""
         space, outputs = self.space_, self.outputs_
         outside = ~space.contains(outputs)
-        if isinstance(space, Rankings) and space.limits is None:
-            outside &= is_total(outputs)
+        if space.limits is None:
+            outside &= space.are_complete(outputs)
         if outside.any():
             raise ValueError(
                 f"y[{np.flatnonzero(outside)[0]}] is outside of {type(space).__name__} and its "

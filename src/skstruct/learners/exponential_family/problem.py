@@ -20,11 +20,9 @@ from skstruct.learners.token_problem import (
     inner_positions,
     sums_of_sequences,
 )
-from skstruct.losses import ZeroOne, pair
+from skstruct.losses import pair
 from skstruct.sampling.partition import LogPartition
 from skstruct.spaces.base import Decoded
-from skstruct.spaces.rankings.partial import is_total
-from skstruct.spaces.rankings.space import Rankings
 
 MOST_LISTED = 2000  # outputs of which losses are written down, each against each
 
@@ -58,8 +56,7 @@ class ExponentialProblem(RiskProblem):
         """The same scores under another loss, which decides too if it is not zero-one."""
         judged = copy.copy(self)
         judged.asked = loss
-        free = getattr(loss, "candidates", None) is None
-        judged.by_loss = decide and not (isinstance(loss, ZeroOne) and free)
+        judged.by_loss = decide and not loss.prefers_most_probable
         if not judged.by_loss:
             judged.space, judged.loss = self.scored, pair(loss, self.scored, self.outputs)[1]
             return judged
@@ -127,8 +124,9 @@ class ExponentialProblem(RiskProblem):
         """Scores of outputs, minus infinity where they are none of the space; shape (n,)."""
         space = self.scored.rows(rows)
         inside = space.contains(outputs)
-        if isinstance(space, Rankings) and not (inside | is_total(outputs)).all():
-            at = np.flatnonzero(~inside & ~is_total(outputs))[0]
+        several = ~inside & ~space.are_complete(outputs)
+        if several.any():
+            at = np.flatnonzero(several)[0]
             raise ValueError(
                 f"y[{at + (rows.start or 0)}] has ties or leaves items out: log_proba takes total "
                 "orders."
@@ -161,20 +159,20 @@ class ChainExponentialProblem(WithPositions, RiskProblem):
     n_features = 0
 
     def __init__(self, space, loss, outputs, laws):
-        if not hasattr(space, "law_of_chains"):
+        if not space.decodes_chains:
             raise ValueError(
                 "X has features for every position of a sequence: the space is Sequences; got "
                 f"{type(space).__name__}."
             )
         self.space, self.outputs, self.laws = space, outputs, laws
-        self.loss = loss if isinstance(loss, ZeroOne) else check_token_loss(loss, space)
+        self.loss = loss if loss.all_or_nothing else check_token_loss(loss, space)
         self.n_seeing = len(space.symbols_)
         self.longest = max(1, int((outputs >= 0).sum(axis=1).max(initial=1)))
 
     def judged_by(self, loss, decide: bool = True):
         """The same scores under another loss, which decides too if it is not zero-one."""
         judged = copy.copy(self)
-        judged.by_loss = decide and not isinstance(loss, ZeroOne)
+        judged.by_loss = decide and not loss.all_or_nothing
         judged.loss = check_token_loss(loss, self.space) if judged.by_loss else loss
         return judged
 

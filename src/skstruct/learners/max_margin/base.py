@@ -38,13 +38,13 @@ class MarginLearner(ScoreLearner):
         if isinstance(X, TokenBatch):
             from skstruct.learners.max_margin.problem import ChainMargins
 
-            if not hasattr(self.space_, "argmin_chains"):
+            if not self.space_.decodes_chains:
                 raise ValueError(
                     "X has features for every position of a sequence: the space is Sequences; got "
                     f"{type(self.space_).__name__}."
                 )
             return ChainMargins(self.space_, self.loss_, self.outputs_, X.starts)
-        relaxed = hasattr(self.space_, "argmin_relaxed") and self.space_.guarantee.kind != "exact"
+        relaxed = self.space_.decodes_relaxed and self.space_.guarantee.kind != "exact"
         return MarginProblem(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
 
     def _warn_if_approximate(self):

@@ -14,7 +14,6 @@ from skstruct.learners.checkpoints.state import NOWHERE, set_stream
 from skstruct.learners.inputs import has_features
 from skstruct.learners.max_margin.base import MarginLearner
 from skstruct.learners.max_margin.scores import NOTHING
-from skstruct.spaces.base import ListView
 
 LEARNED = (
     "weights_", "row_scores_", "coefficients_", "moments_", "constants_", "constant_moments_",
@@ -221,7 +220,7 @@ class StructuredPerceptron(MarginLearner):
     def _go_on(self, before, rows):
         """Weights of the last call, if the same outputs may be predicted."""
         space = self.problem_.space
-        if isinstance(space, ListView) and not np.array_equal(before.space.listed_, space.listed_):
+        if space.is_list and not np.array_equal(before.space.listed_, space.listed_):
             raise ValueError(
                 f"With {type(self.loss_).__name__} outputs of training are predicted, and those "
                 "of y are others than before: call fit with all rows."

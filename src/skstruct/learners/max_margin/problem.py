@@ -22,8 +22,7 @@ from skstruct.learners.token_problem import (
     sums_of_sequences,
 )
 from skstruct.losses import pair
-from skstruct.losses.zero_one import ZeroOne
-from skstruct.spaces.base import Decoded, KBest, ListView
+from skstruct.spaces.base import Decoded, KBest
 
 
 @dataclass(frozen=True)
@@ -76,10 +75,8 @@ class MarginProblem(RiskProblem):
             )
         self.relaxed = relaxed and self.decoder is space
         # With loss 0 or 1 the most violating one is the second best output: no list is needed.
-        self.by_rank = (
-            isinstance(loss, ZeroOne) and loss.candidates is None
-            and self.decoder is not self.scored and isinstance(space, KBest)
-        )  # fmt: skip
+        ranked = isinstance(space, KBest) and self.decoder is not self.scored
+        self.by_rank = loss.prefers_most_probable and ranked
         if self.by_rank:
             self.space = space
         self.psi, self.loss_psi = self.scored.embed(outputs), view.targets(outputs)
@@ -186,7 +183,7 @@ def _roles(space, view, outputs):
     if _carries(space, view, outputs):
         return space, space, space
     if _carries(view, space, outputs):
-        return space, view, (view if isinstance(view, ListView) else space)
+        return space, view, (view if view.is_list else space)
     return view, view, view
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from skstruct._arrays.rows import dense
 from skstruct.learners.max_margin.dual import Vertices
 from skstruct.learners.max_margin.problem import MarginProblem
-from skstruct.spaces.base import Enumerable, ListView
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.tolerances import LOSS_LEVEL
 
@@ -302,21 +301,7 @@ def list_of_outputs(problem, most) -> np.ndarray | None:
     space = problem.scored if problem.by_rank else problem.decoder
     if differs_by_row(space):
         return None
-    if isinstance(space, ListView):
-        listed = space.listed_[space.allowed()[0]]
-    else:
-        listed = _enumerated(getattr(space, "space", space), most)  # a view lists what it views
+    listed = space.all_outputs(most)
     if listed is None or len(listed) > most:
         return None
     return listed if len(listed) * problem.width <= MOST_NUMBERS else None
-
-
-def _enumerated(space, most):
-    if not isinstance(space, Enumerable):
-        return None
-    try:
-        listed = space.enumerate(limit=most)
-    except ValueError:  # there are more
-        return None
-    allowed = getattr(space, "allowed_", None)
-    return listed if allowed is None else listed[allowed]

@@ -46,7 +46,7 @@ from skstruct.learners.one_pass import (
 )
 from skstruct.learners.output_kernel.problem import KernelProblem, output_space
 from skstruct.learners.output_kernel.radius_search import choose_radius
-from skstruct.losses import ZeroOne, resolve_loss
+from skstruct.losses import resolve_loss
 from skstruct.smoothing import KernelRidge, SampleCompression
 from skstruct.smoothing.base import KeepsEngine
 from skstruct.spaces import Decoded
@@ -393,8 +393,8 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         """Losses of the predictions, and what measures them: a loss, or an output kernel."""
         judge: OutputKernel | None = self.output_kernel_
         if loss is not None:
-            right = isinstance(resolve_loss(loss), ZeroOne)  # an output never seen is wrong
-            judge = Dirac() if right else None
+            # An output never seen is wrong.
+            judge = Dirac() if resolve_loss(loss).all_or_nothing else None
         problem, smoother = self._prepared(None if judge else loss, restrict)
         if judge is None:
             return self._losses(X, y, problem, smoother, sample_weight), problem.loss.loss

@@ -223,6 +223,8 @@ class PairwiseLabels(LabelsAndEdges):
         outputs, values, bounds = self._best(node_costs, edge_costs, self.limits)
         return decoded_or_infeasible(outputs, values, bounds, self)
 
+    decodes_relaxed = True
+
     def argmin_relaxed(self, costs) -> Decoded:
         """For every row a point of least cost in the local polytope; costs of shape (n, d).
 

@@ -178,6 +178,10 @@ class Rankings(RandomRankings):
             known = ", ".join(map(repr, EMBEDDINGS))
             raise ValueError(f"Rankings: embedding is one of {known}; got {self.embedding!r}.")
 
+    def are_complete(self, Z):
+        """Those without ties and items left out."""
+        return is_total(Z)
+
     def embed(self, Z):
         return self._scheme.embed(np.asarray(Z, dtype=np.float64))
 
