@@ -12,7 +12,7 @@ import zipfile
 
 import numpy as np
 
-from skstruct.persistence.names import MODULE_OF
+from skstruct.persistence.names import known_names
 
 HUGE = [-1, 2**31, 2**40, 2**62, -(2**40)]
 
@@ -279,7 +279,7 @@ def _is_object(entry):
 def _draw_class(manifest, arrays, rng):
     indices = [i for i, entry in enumerate(manifest["objects"]) if _is_object(entry)]
     at = int(rng.choice(indices))
-    name = str(rng.choice([n for n in MODULE_OF if not n.startswith("Task")]))
+    name = str(rng.choice([n for n in known_names() if not n.startswith("Task")]))
     manifest["objects"][at]["class"] = name
     return f"object {at} is a {name}"
 

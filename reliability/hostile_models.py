@@ -43,7 +43,7 @@ from skstruct._files.container import read_container, write_container
 from skstruct.exceptions import ModelFileError
 from skstruct.persistence import load_model, save_model
 from skstruct.persistence.budget import Budget
-from skstruct.persistence.names import MODULE_OF
+from skstruct.persistence.names import class_named, known_names
 
 CAP = 64 * 2**20  # the size cap that files are read with
 SECONDS = 2.0  # that reading may take
@@ -185,8 +185,8 @@ def _lacked_memory(error) -> bool:
 # ---------------------------------------------------------------------- all of them
 def warm_models() -> dict:
     """The models, after all that is imported and compiled once has been."""
-    for module in set(MODULE_OF.values()):
-        import_module(module)
+    for name in known_names():
+        class_named(name)
     for module in ("pandas", "sklearn.metrics.pairwise"):
         import_module(module)
     networkx = import_module("networkx")

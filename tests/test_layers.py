@@ -13,7 +13,8 @@ import pytest
 import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
-LAYERS = ["exceptions", "tolerances", "_arrays", "_files", "backends", "streaming", "solvers"]
+LAYERS = ["exceptions", "tolerances", "saving", "_arrays", "_files", "backends", "streaming"]
+LAYERS += ["solvers"]
 LAYERS += ["spaces", "losses"]
 LAYERS += ["rankings", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "inspection", "datasets", "tasks", "persistence", "reports"]

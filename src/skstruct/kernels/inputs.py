@@ -10,11 +10,13 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 from skstruct._arrays.rows import narrow_indices
 from skstruct.kernels.grams import GramBlocks, check_symmetric, mirror
+from skstruct.saving import savable
 
 SCALED = ("rbf", "laplacian", "poly", "polynomial", "sigmoid")  # gamma=None: by the data's scale
 UNIT_KERNELS = ("rbf", "laplacian", "cosine")  # k(x, x) = 1, or 0 for cosine at zero
 
 
+@savable
 class InputKernel(BaseEstimator):
     r"""A kernel with its parameters settled on training data.
 

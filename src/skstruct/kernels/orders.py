@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from skstruct.saving import savable
 from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.tolerances import TABLE_DEFINITENESS, TABLE_SYMMETRY
 
@@ -93,6 +94,7 @@ def _as_booleans(Y: np.ndarray, name: str) -> np.ndarray:
     return Y.astype(bool)
 
 
+@savable
 class EdgeKernel(BaseEstimator):
     r"""Number of ordered pairs that two partial orders have in common.
 
@@ -122,6 +124,7 @@ class EdgeKernel(BaseEstimator):
         return product_of(*relation_pair(A, B))
 
 
+@savable
 class SignedEdgeKernel(BaseEstimator):
     r"""Pairs that two partial orders see alike, minus those they see the other way round.
 
@@ -164,6 +167,7 @@ def product_of(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return (left @ right.T).astype(np.float64)
 
 
+@savable
 class PositionKernel(BaseEstimator):
     r"""Items compared by how many others stand before them.
 
@@ -247,6 +251,7 @@ def _checked(table: np.ndarray, d: int) -> np.ndarray:
     return table
 
 
+@savable
 class ExtensionKernel(BaseEstimator):
     r"""Number of rankings that extend both of two partial orders.
 

@@ -11,9 +11,11 @@ from sklearn.utils import check_random_state
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.kernels.inputs import InputKernel
+from skstruct.saving import savable
 from skstruct.tolerances import EIGENVALUE_ZERO
 
 
+@savable
 class NystroemFeatures:
     r"""Features :math:`k(x, L) V e^{-1/2}` of a kernel with :math:`k(L, L) = V e V'`.
 
@@ -46,6 +48,7 @@ class NystroemFeatures:
         return self.kernel(X, self.landmarks) @ self.map
 
 
+@savable
 class FourierFeatures:
     """Random cosines, whose inner products are the Gaussian kernel on average."""
 
@@ -67,6 +70,7 @@ class FourierFeatures:
         return self.sampler.transform(X)
 
 
+@savable
 class KernelSettings(BaseEstimator):
     """What is linear in features of the inputs, or in those of a kernel between them.
 
@@ -120,6 +124,7 @@ class KernelSettings(BaseEstimator):
         return sparse.hstack([X, one], format="csr") if sparse.issparse(X) else np.hstack([X, one])
 
 
+@savable
 class InputFeatures(KernelSettings):
     """Rows of features, sparse where inputs are sparse and the kernel is linear.
 

@@ -16,6 +16,7 @@ from skstruct._arrays.progress import announce, track
 from skstruct._arrays.rows import copied_rows, distinct
 from skstruct.kernels.inputs import default_gamma, has_gamma
 from skstruct.learners.checkpoints.state import NOWHERE
+from skstruct.saving import savable
 from skstruct.tolerances import TIE
 
 GAMMA_STEPS = tuple(2.0**step for step in range(-3, 4))  # times the default: gamma="auto"
@@ -23,6 +24,7 @@ N_ALPHAS = 22
 MEASURES = ("alpha", "risk", "squared error")
 
 
+@savable
 @dataclass
 class LeaveOutSearch:
     """What was tried: one entry per kernel, gamma and alpha, and the best of them.

@@ -15,12 +15,14 @@ from skstruct._arrays.checks import snap
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct.losses import pair
+from skstruct.saving import savable
 from skstruct.spaces.base import Decoded, KBest, Restrictable
 
 JUDGED = 10_000  # rows that a constant answer is judged by
 THIN = 0.05  # share of nonzero numbers below which sparse products are faster than dense ones
 
 
+@savable
 class RiskProblem:
     """Turns outputs into regression targets, and their conditional means into decisions.
 
@@ -281,6 +283,7 @@ class StandInProblem(RiskProblem):
         return self.problem.mean_targets(weight)
 
 
+@savable
 class WeightProblem(RiskProblem):
     """One loss without a finite embedding on one space: decided from the weights themselves."""
 

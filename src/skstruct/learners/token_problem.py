@@ -11,6 +11,7 @@ from skstruct._arrays.checks import snap
 from skstruct._arrays.memory import row_blocks
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.tokens import TokenBatch
+from skstruct.saving import savable
 from skstruct.spaces.base import Decoded
 
 
@@ -46,6 +47,7 @@ class WithPositions:
         return super().restricted(restrict)
 
 
+@savable
 class TokenProblem(WithPositions, RiskProblem):
     r"""Symbols and bigrams are regressed position by position, and decided as chains.
 

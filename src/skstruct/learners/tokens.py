@@ -12,8 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.saving import check_numbered, require, savable, whole_numbers
 
 
+@savable
 class NameVocabulary:
     """Indicators of feature names; names that were not seen in ``fit`` are ignored.
 
@@ -27,6 +29,9 @@ class NameVocabulary:
            [0., 0., 1.],
            [0., 1., 0.]])
     """
+
+    def _check_saved(self):
+        check_numbered(self.columns_)
 
     def fit(self, X):
         names = dict.fromkeys(chain.from_iterable(chain.from_iterable(X)))  # in order, once
@@ -60,6 +65,7 @@ def are_names(X) -> bool:
 # Inputs with one row of features per position: arrays, or dictionaries per token.
 
 
+@savable
 @dataclass(frozen=True, eq=False)
 class TokenBatch:
     """The positions of several sequences, one after the other.
@@ -73,6 +79,10 @@ class TokenBatch:
 
     tokens: Any
     starts: np.ndarray
+
+    def _check_saved(self):
+        starts = whole_numbers(self.starts, 0, self.tokens.shape[0] + 1, "starts of sequences")
+        require(starts.ndim == 1 and (np.diff(starts) >= 0).all(), "sequences that run backwards")
 
     @property
     def shape(self):
@@ -114,6 +124,7 @@ def len_of(x) -> int:
     return x.shape[0] if getattr(x, "shape", ()) else len(x)
 
 
+@savable
 class TokenReader:
     """Stacks sequences of tokens; learns the names of features that are given by name."""
 
@@ -222,6 +233,7 @@ def _by_name(x) -> bool:
     )
 
 
+@savable
 class NamedFeatures:
     """Features of dictionaries: numbers as they are, texts as indicators."""
 

@@ -112,6 +112,10 @@ class BaseLoss(BaseEstimator):
         """The largest loss there may be between outputs of a space, or more; None if not known."""
         return None
 
+    def target_bytes(self, space, outputs) -> int:
+        """Roughly the bytes of what is regressed on for canonical outputs of a space."""
+        return space.embedded_bytes(outputs, self.embedding_on(space))
+
     def pairwise(self, Y_pred, Y_true):
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""
         Y_pred, Y_true = same_width(Y_pred, Y_true)

@@ -9,11 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.losses.base import BaseLoss
+from skstruct.saving import savable
 from skstruct.tolerances import EIGENSOLVER_ACCURACY, OMITTED_EIGENPAIRS, OMITTED_IN_SMALL
 
 DENSE = 2500  # nodes up to which all eigenpairs are computed
 
 
+@savable
 class Diffusion(BaseLoss):
     r"""Squared diffusion distance between nodes of a graph [1]_.
 
@@ -152,6 +154,7 @@ def _low_eigenpairs(L, cutoff: float):
     return None if overlooked else (1.0 / inverses - shift, vectors)
 
 
+@savable
 class SpectralHeat:
     """A heat kernel from its eigenpairs: the inner products of n points in r dimensions."""
 
@@ -169,6 +172,7 @@ class SpectralHeat:
         return np.asarray(g @ self.features) @ self.features.T
 
 
+@savable
 class ExponentialHeat:
     """A heat kernel applied by sparse matrix exponentials: short times, large graphs."""
 

@@ -8,8 +8,10 @@ import math
 import numpy as np
 
 from skstruct.losses.base import BaseLoss
+from skstruct.saving import savable
 
 
+@savable
 class FBeta(BaseLoss):
     r"""One minus the F measure of each example, averaged over examples.
 
@@ -50,6 +52,11 @@ class FBeta(BaseLoss):
         measure = (1 + square) * common / np.where(size > 0, size, 1)
         return 1.0 - np.where(size > 0, measure, 1.0)
 
+    def target_bytes(self, space, outputs):
+        """Products of labels are regressed on, too."""
+        n_labels = np.count_nonzero(outputs, axis=-1)
+        return super().target_bytes(space, outputs) + 16 * int((n_labels**2).sum())
+
     def range(self):
         return 0.0, 1.0
 
@@ -75,6 +82,7 @@ class FBeta(BaseLoss):
         return 0.0, np.where(size > 0, np.minimum(more, less), 1.0)
 
 
+@savable
 class F1(FBeta):
     r"""One minus the F1 measure of each example, :math:`1 - 2 |z \cap y| / (|z| + |y|)`.
 

@@ -9,15 +9,11 @@ from numbers import Real
 import numpy as np
 from scipy import sparse
 
-from skstruct.losses.base import (
-    BaseLoss,
-    BilinearForm,
-    label_weights,
-    same_width,
-    weight_levels,
-)
+from skstruct.losses.base import BaseLoss, BilinearForm, label_weights, same_width, weight_levels
+from skstruct.saving import savable
 
 
+@savable
 class SequenceHamming(BaseLoss):
     r"""Wrong symbols, and wrong pairs of neighbours if they matter.
 
@@ -103,6 +99,7 @@ class SequenceHamming(BaseLoss):
 # How many labels are in the wrong state.
 
 
+@savable
 class StateHamming(BaseLoss):
     r"""Weighted number of labels in the wrong state, :math:`\sum_i c_i 1[z_i \ne y_i]`.
 
@@ -147,6 +144,7 @@ class StateHamming(BaseLoss):
 # How many labels differ.
 
 
+@savable
 class Hamming(BaseLoss):
     r"""Weighted number of labels that differ, :math:`\sum_j c_j 1[z_j \ne y_j]`.
 

@@ -9,8 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.losses.base import BaseLoss, BilinearForm, label_weights, weight_levels
+from skstruct.saving import savable
 
 
+@savable
 class HierarchicalLoss(BaseLoss):
     r"""Weighted number of labels where a path goes wrong first.
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.losses.base import SeparableLoss, plain_weights
+from skstruct.saving import savable
 from skstruct.solvers.curves import chi_square
 from skstruct.tolerances import OUTPUT_RANGE
 
@@ -40,6 +41,7 @@ def _amounts(Y, what, used_by):
     return np.maximum(Y, 0.0)
 
 
+@savable
 class SquaredHellinger(_HistogramLoss):
     r"""Squared Hellinger distance, :math:`\frac12 \sum_j c_j (\sqrt{z_j} - \sqrt{y_j})^2`.
 
@@ -104,6 +106,7 @@ class SquaredHellinger(_HistogramLoss):
         return LinearRootCurves(linear, roots, 0.5 * scale * (weights @ outputs))
 
 
+@savable
 class RootAbsolute(_HistogramLoss):
     r"""Absolute differences of roots, :math:`\sum_j c_j |\sqrt{z_j} - \sqrt{y_j}|`.
 
@@ -142,6 +145,7 @@ class RootAbsolute(_HistogramLoss):
         return RootCurves(*self._training(weights, outputs))
 
 
+@savable
 class ChiSquare(_HistogramLoss):
     r"""Chi-square distance, :math:`\sum_j c_j (z_j - y_j)^2 / (z_j + y_j)`, with 0 / 0 = 0.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from skstruct.losses.base import BaseLoss, matched_quantities
 from skstruct.losses.squared import Squared
+from skstruct.saving import savable
 from skstruct.solvers.preimages import (
     GaussianCells,
     climb_gaussians,
@@ -25,6 +26,7 @@ UNIT = ("rbf", "laplacian")  # h(z, z) = 1 and h >= 0
 BLOCK = 1024  # columns of the kernel of all pairs that are held at a time
 
 
+@savable
 class PreImages:
     """Outputs of least risk under a kernel loss, for rows of weights of any sign.
 
@@ -167,6 +169,7 @@ KERNELS = ("rbf", "laplacian", "linear", "poly", "polynomial", "cosine")
 SCALED = ("rbf", "laplacian", "poly", "polynomial")  # those with a gamma
 
 
+@savable
 class KernelLoss(BaseLoss):
     r"""Squared distance between the features of a kernel h [1]_.
 

@@ -8,6 +8,7 @@ from abc import abstractmethod
 import numpy as np
 
 from skstruct.losses.base import SeparableLoss, check_positive
+from skstruct.saving import savable
 
 
 class _PiecewiseLoss(SeparableLoss):
@@ -25,6 +26,7 @@ class _PiecewiseLoss(SeparableLoss):
                                convex=self.convex)  # fmt: skip
 
 
+@savable
 class Absolute(_PiecewiseLoss):
     r"""Absolute error, :math:`\sum_j c_j |z_j - y_j|`.
 
@@ -62,6 +64,7 @@ class Absolute(_PiecewiseLoss):
         return y[None], np.full((1, *y.shape), 2.0), np.zeros((1, *y.shape))
 
 
+@savable
 class Pinball(_PiecewiseLoss):
     r"""Quantile loss, :math:`\sum_j c_j [(\tau - 1/2) r_j + |r_j| / 2]` with r = y - z.
 
@@ -107,6 +110,7 @@ class Pinball(_PiecewiseLoss):
         return y[None], np.ones((1, *y.shape)), np.zeros((1, *y.shape))
 
 
+@savable
 class EpsilonInsensitive(_PiecewiseLoss):
     r"""Absolute error beyond a tube, :math:`\sum_j c_j \max(0, |z_j - y_j| - \epsilon)`.
 
@@ -151,6 +155,7 @@ class EpsilonInsensitive(_PiecewiseLoss):
         return position, np.ones(position.shape), np.zeros(position.shape)
 
 
+@savable
 class Huber(_PiecewiseLoss):
     r"""Squared error for small, absolute error for large residuals.
 
@@ -199,6 +204,7 @@ class Huber(_PiecewiseLoss):
         return position, np.stack([np.zeros_like(y), missing]), jump
 
 
+@savable
 class Hinge(_PiecewiseLoss):
     r"""Hinge loss of a score, :math:`\sum_j c_j \max(0, 1 - z_j y_j)`.
 

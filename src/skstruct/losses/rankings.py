@@ -13,10 +13,12 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from skstruct.losses.base import BaseLoss, BilinearForm, label_weights, matched_rankings
+from skstruct.saving import savable
 from skstruct.solvers.linear_ordering import pair_blocks, pair_numbers, pair_signs
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares
 
 
+@savable
 class Kendall(BaseLoss):
     r"""Number of pairs of items in the wrong order.
 
@@ -84,6 +86,7 @@ class Kendall(BaseLoss):
         return 1.0 if self.normalize else d * (d - 1) / 2
 
 
+@savable
 class RankLoss(BaseLoss):
     r"""What the pairs in the wrong order are worth, by the difference of their ratings.
 
@@ -158,6 +161,7 @@ class RankLoss(BaseLoss):
         return 1.0 if self.normalize else None
 
 
+@savable
 class PositionLoss(BaseLoss):
     r"""Any cost of an item that is k-th where it should be l-th.
 
@@ -287,6 +291,7 @@ class _Displacement(PositionLoss):
         return line if self.top is None else np.minimum(line, line[min(self.top, d - 1)])
 
 
+@savable
 class Footrule(_Displacement):
     r"""Spearman's footrule: how many ranks the items are off, in all.
 
@@ -313,6 +318,7 @@ class Footrule(_Displacement):
     power = 1
 
 
+@savable
 class Spearman(_Displacement):
     r"""Sum of squared differences of ranks; minus Spearman's correlation up to scale.
 

@@ -8,6 +8,7 @@ from abc import abstractmethod
 import numpy as np
 
 from skstruct.losses.base import SeparableLoss, check_positive
+from skstruct.saving import savable
 
 
 class _SmoothLoss(SeparableLoss):
@@ -67,6 +68,7 @@ class _ScaledLoss(_SmoothLoss):
         return self.c
 
 
+@savable
 class Cauchy(_ScaledLoss):
     r"""Cauchy (Lorentzian) loss, :math:`\rho(r) = (c^2 / 2) \ln(1 + (r / c)^2)`.
 
@@ -116,6 +118,7 @@ class Cauchy(_ScaledLoss):
         return (1.0 - u) / (1.0 + u) ** 2
 
 
+@savable
 class GemanMcClure(_SmoothLoss):
     r"""Geman-McClure loss, :math:`\rho(r) = (r^2 / 2) / (1 + r^2)`.
 
@@ -160,6 +163,7 @@ class GemanMcClure(_SmoothLoss):
         return 0.6
 
 
+@savable
 class Fair(_ScaledLoss):
     r"""Fair's loss, :math:`\rho(r) = c^2 (|r| / c - \ln(1 + |r| / c))`.
 
@@ -196,6 +200,7 @@ class Fair(_ScaledLoss):
         return 1.0 / (1.0 + size / self.c) ** 2
 
 
+@savable
 class L2L1(_SmoothLoss):
     r"""L2-L1 (pseudo-Huber) loss, :math:`\rho(r) = 2 (\sqrt{1 + r^2 / 2} - 1)`.
 
@@ -233,6 +238,7 @@ class L2L1(_SmoothLoss):
         return 1.0 / (grown * np.sqrt(grown))
 
 
+@savable
 class Logistic(_SmoothLoss):
     r"""Logistic loss of a score, :math:`\sum_j c_j \ln(1 + \exp(-z_j y_j))`.
 

@@ -14,8 +14,10 @@ from skstruct.losses.base import (
     plain_weights,
     quantity_rows,
 )
+from skstruct.saving import savable
 
 
+@savable
 class Squared(BaseLoss):
     r"""Squared distance, :math:`\sum_j c_j (z_j - y_j)^2`.
 

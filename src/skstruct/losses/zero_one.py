@@ -9,8 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.losses.base import BaseLoss, BilinearForm, same_width
+from skstruct.saving import savable
 
 
+@savable
 class ZeroOne(BaseLoss):
     r"""One unless the prediction is exactly right.
 
@@ -65,6 +67,7 @@ class ZeroOne(BaseLoss):
         return self.candidates is None
 
 
+@savable
 class Listed(BaseLoss):
     r"""Any loss over a finite list of outputs: :math:`\ell(z, y) = e_z' L e_y`.
 

@@ -25,7 +25,7 @@ from skstruct.persistence.budget import (
     Budget,
     charge_object,
 )
-from skstruct.persistence.names import MODULE_OF, TYPES, function_named
+from skstruct.persistence.names import TYPES, function_named, unknown_names
 from skstruct.persistence.state import build
 from skstruct.persistence.third_party import (
     decode_graph,
@@ -33,7 +33,6 @@ from skstruct.persistence.third_party import (
     decode_pandas_dtype,
     decode_sparse,
 )
-from skstruct.persistence.validation import check_object
 
 DEEPEST = 200  # lists within lists, also through references
 LONGEST = 10**6  # items of a range: each becomes a name
@@ -75,6 +74,7 @@ class Decoder:
         budget.take(sum(array.nbytes for array in arrays.values()))
         if not isinstance(objects, list):
             raise ModelFileError("a table of objects that is none")
+        _check_classes(objects)
         for entry in objects:
             self._size = _Size()
             made = self._entry(entry)
@@ -97,16 +97,10 @@ class Decoder:
         if set(entry) != {"class", "state"} or not isinstance(entry["state"], dict):
             raise ModelFileError("an entry of the table that is none")
         name = entry["class"]
-        if not isinstance(name, str) or name not in MODULE_OF:
-            raise ModelFileError(
-                f"the class {name!r:.80}, which this version of skstruct does not know"
-            )
         state = {key: self.value(part) for key, part in entry["state"].items()}
         self.budget.take(OBJECT + HASHED * len(state))
         charge_object(name, state, self.budget)
-        made = build(name, state)
-        check_object(name, made)
-        return made
+        return build(name, state)
 
     # ------------------------------------------------------------------ nodes
     def value(self, node, depth: int = 0):
@@ -213,6 +207,17 @@ class Decoder:
         if dtype.kind not in "mM" or array.dtype != np.int64:
             raise ModelFileError("times that are none")
         return array.view(dtype)
+
+
+def _check_classes(objects) -> None:
+    """Raise where an entry names a class that nobody has registered; import those that are."""
+    names = [entry["class"] for entry in objects if "class" in entry]
+    strange = [name for name in names if not isinstance(name, str)]
+    for name in strange or unknown_names(dict.fromkeys(names)):
+        raise ModelFileError(
+            f"the class {name!r:.80} is not known here: the package that defines it must be "
+            "installed or imported before, in a version that has this class"
+        )
 
 
 def numpy_dtype(text) -> np.dtype:

@@ -189,5 +189,6 @@ def _described(value) -> str:
         )
     return (
         f"of the class {kind.__module__}.{kind.__qualname__}, which model files do not know: use "
-        "one of skstruct, or keep this model with pickle."
+        "one of skstruct, decorate your own with skstruct.saving.savable, or keep this model with "
+        "pickle."
     )

@@ -8,10 +8,12 @@ import copy
 import numpy as np
 
 from skstruct.kernels.labels import check_semidefinite
+from skstruct.saving import savable
 from skstruct.smoothing.kernel_ridge import KernelRidge, check_alpha
 from skstruct.tolerances import EIGENVALUE_ZERO
 
 
+@savable
 class AdditiveKernelRidge(KernelRidge):
     r"""Ridge regression of q targets with the joint kernel :math:`k(x, x') S_{jk}`.
 

@@ -8,7 +8,10 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone,
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from skstruct.saving import savable
 
+
+@savable
 class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Means of targets that are 0 or 1, by ``predict_proba`` of a classifier.
 

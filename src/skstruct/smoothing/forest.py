@@ -14,6 +14,7 @@ from sklearn.utils import check_array, check_random_state
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
 from skstruct._arrays.rows import copied_rows, narrow_indices
+from skstruct.saving import check_trees, require, savable, whole_numbers
 from skstruct.smoothing.base import WeightedMean
 
 N_COMPARED = 50  # trees that each size is judged by
@@ -90,6 +91,7 @@ def out_of_bag_error(votes, free, leaf_means, targets, weight, n_estimators: int
 TREES = {"random": "DecisionTreeRegressor", "extra": "ExtraTreeRegressor"}
 
 
+@savable
 class Forest(WeightedMean):
     r"""A forest of regression trees, read as weights on the training rows.
 
@@ -260,6 +262,19 @@ class Forest(WeightedMean):
         share = counts[drawn] / size[leaves[drawn]]
         shape = self.n_leaves_, len(leaves)
         self.shares_ = sparse.csr_array((share, (leaves[drawn], rows)), shape=shape)
+
+    def _check_saved(self):
+        """Trees read inputs, and leaves are followed, without looking."""
+        if not hasattr(self, "estimators_"):
+            return
+        check_trees(self)
+        self._number_leaves()
+        n, n_trees = len(self.targets_), len(self.estimators_)
+        leaves = whole_numbers(self.leaves_, 0, self.n_leaves_, "leaves of a forest")
+        draws = whole_numbers(self.draws_, 0, 2**31, "draws of a forest")
+        require(leaves.shape == draws.shape == (n, n_trees), "a forest of other rows")
+        require(self.shares_.shape == (self.n_leaves_, n), "shares of a forest of other leaves")
+        require(len(self.leaf_means_) == self.n_leaves_, "means of a forest of other leaves")
 
     def with_targets(self, targets):
         """The same trees, with other targets in their leaves."""

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import working
 from skstruct.kernels.inputs import InputKernel
+from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_rows
 from skstruct.smoothing.planning import check_fits, check_precision, check_system_name, plan
 from skstruct.smoothing.systems import CholeskySystem, SpectralSystem
@@ -80,6 +81,7 @@ class KernelMachine(SparseRegressor):
 __all__ = ["KernelRidge", "check_alpha", "check_system_name"]
 
 
+@savable
 class KernelRidge(KernelMachine):
     r"""Ridge regression in the space of a kernel, for any number of targets at once.
 

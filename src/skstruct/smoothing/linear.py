@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from skstruct._arrays.rows import narrow_indices
-from skstruct.smoothing.base import SparseRegressor, group_rows
-from skstruct.smoothing.kernel_ridge import check_alpha
+from skstruct.saving import savable
+from skstruct.smoothing.base import SparseRegressor
+from skstruct.smoothing.kernel_ridge import check_alpha, group_rows
 from skstruct.smoothing.systems.normal_equations import COLUMNS_AT_ONCE, NormalEquations
 from skstruct.tolerances import SMALLEST_ALPHA
 
@@ -23,6 +24,7 @@ JUDGED, FEWEST = 10_000, 1_000  # rows at most, and at least, of a single fold t
 LOOSE, PATH_DTYPE = 0.03, np.float32  # along a path: decisions do not see more
 
 
+@savable
 class LinearRidge(SparseRegressor):
     r"""Ridge regression on sparse features, all targets at once.
 
@@ -152,6 +154,10 @@ class LinearRidge(SparseRegressor):
                 "many: fit again for other targets, or for weights of rows."
             )
         return self.X_fit_
+
+    def _not_saved(self):
+        rows = ("X_fit_", "targets_", "sample_weight_", "left_out_rows_")
+        return () if self.has_few_rows() else rows
 
     def has_few_rows(self) -> bool:
         """Whether training rows and targets are no more numbers than the coefficients."""

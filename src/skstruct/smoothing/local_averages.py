@@ -12,10 +12,12 @@ from sklearn.utils.extmath import row_norms
 
 from skstruct._arrays.memory import parse_memory, row_blocks
 from skstruct.kernels.inputs import InputKernel
+from skstruct.saving import savable
 from skstruct.smoothing.base import WeightedMean
 from skstruct.tolerances import DIFFERENCE_ROUNDING, NEAR_ROW
 
 
+@savable
 class NadarayaWatson(WeightedMean):
     r"""The mean of all training targets, weighted by a kernel that is nowhere negative.
 
@@ -130,6 +132,7 @@ class NadarayaWatson(WeightedMean):
 # Averages over the nearest training rows.
 
 
+@savable
 class Neighbors(WeightedMean):
     r"""The mean target of the k nearest training rows.
 

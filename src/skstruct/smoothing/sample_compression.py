@@ -8,10 +8,12 @@ import copy
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skstruct.saving import savable
 from skstruct.smoothing.kernel_ridge import KernelMachine
 from skstruct.smoothing.systems.compression import CompressionSystem
 
 
+@savable
 class SampleCompression(KernelMachine):
     r"""Weights :math:`b(x) = A v(x)` with :math:`\sum A_{ij}^2 \le R^2`.
 

@@ -9,7 +9,10 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
+from skstruct.saving import require, savable, whole_numbers
 
+
+@savable
 class Dag:
     """An immutable graph of ``n_nodes`` nodes with arcs from parents to children.
 
@@ -24,16 +27,42 @@ class Dag:
         One arc ``parents[e] -> children[e]`` per entry; repeated arcs count once.
     """
 
+    _saved_arguments = ("depth", "parents", "children")
+
     def __init__(self, n_nodes: int, parents, children):
         arcs = np.column_stack([children, parents]).astype(np.int64).reshape(-1, 2)
         arcs = np.unique(arcs, axis=0)
         self.n_nodes = n_nodes
         self.children, self.parents = arcs[:, 0], arcs[:, 1]  # sorted by child
         self.order, self.depth = _topological(n_nodes, self.parents, self.children)
-        self.position = np.empty(n_nodes, np.int64)
-        self.position[self.order] = np.arange(n_nodes)
+        self._freeze()
+
+    def _freeze(self):
+        """Number the nodes by their order; nothing changes from here on."""
+        self.position = np.empty(self.n_nodes, np.int64)
+        self.position[self.order] = np.arange(self.n_nodes)
         for array in (self.children, self.parents, self.order, self.position, self.depth):
             array.setflags(write=False)
+
+    @classmethod
+    def _from_saved(cls, depth, parents, children):
+        """The graph, if its arcs lead from each depth to larger ones and depths are no deeper."""
+        n = len(whole_numbers(depth, 0, 2**62, "a graph"))
+        ends = [
+            whole_numbers(part, 0, n, "a graph").astype(np.int64) for part in (children, parents)
+        ]
+        arcs = np.column_stack(ends).reshape(-1, 2)
+        longest = np.zeros(n, np.int64)
+        np.maximum.at(longest, arcs[:, 0], depth[arcs[:, 1]] + 1)
+        sound = np.array_equal(longest, depth) and np.array_equal(np.unique(arcs, axis=0), arcs)
+        require(sound, "a graph that is none, or has a cycle")
+        # As __init__ makes it, without its loop over levels, of which a file could have a million.
+        made = object.__new__(cls)
+        made.n_nodes, made.depth = n, longest
+        made.children, made.parents = arcs[:, 0], arcs[:, 1]
+        made.order = np.lexsort((np.arange(n), longest))
+        made._freeze()
+        return made
 
     def __copy__(self):
         return self

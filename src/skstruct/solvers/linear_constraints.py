@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.exceptions import InfeasibleError, UnverifiedAnswerError
+from skstruct.saving import require, savable
 from skstruct.solvers.linear_programs import (
     LinearAnswer,
     UnboundedError,
@@ -22,6 +23,7 @@ NOTHING = 1e-30  # what numbers that should be zero may be
 FLOOR = 1e-3  # coordinates count as at least this share of the largest one
 
 
+@savable
 @dataclass(frozen=True, eq=False)
 class LinearConstraints:
     r"""The points with :math:`A_{eq} z = b_{eq}` and :math:`A_{ub} z \le b_{ub}`.
@@ -40,11 +42,20 @@ class LinearConstraints:
     'A_eq row 0: 1.5, not 1'
     """
 
+    _saved_arguments = ("A_eq", "b_eq", "A_ub", "b_ub")
+
     A_eq: sparse.csr_array  # shape: (m_eq, d)
     b_eq: np.ndarray  # shape: (m_eq,) or (n, m_eq)
     A_ub: sparse.csr_array  # shape: (m_ub, d)
     b_ub: np.ndarray  # shape: (m_ub,) or (n, m_ub)
     plans: dict = field(default_factory=dict, repr=False)  # what solvers prepare from A alone
+
+    def _check_saved(self):
+        for A, b in ((self.A_eq, self.b_eq), (self.A_ub, self.b_ub)):
+            rows = isinstance(b, np.ndarray) and b.dtype == np.float64 and b.ndim in (1, 2)
+            fits = rows and getattr(A, "format", "") == "csr" and A.shape[0] == b.shape[-1]
+            fits = fits and A.shape[1] == self.A_eq.shape[1]
+            require(fits, "linear constraints that do not fit together")
 
     def __deepcopy__(self, memo):
         return self

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.exceptions import InfeasibleError
+from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.linear_constraints import columns_of, read_constraints
@@ -17,6 +18,7 @@ from skstruct.spaces.label_sets import IndicatorSpace
 from skstruct.tolerances import FEASIBLE
 
 
+@savable
 class BinaryPolytope(IndicatorSpace):
     r"""0/1 vectors with :math:`A_{ub} z \le b_{ub}` and :math:`A_{eq} z = b_{eq}`.
 

@@ -10,11 +10,13 @@ import numpy as np
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.rows import unit_vectors
+from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes import Classes
 from skstruct.spaces.common.formats import is_missing_name
 
 
+@savable
 class Candidates(Classes):
     r"""A finite list of outputs of any kind, with any loss between them.
 
@@ -79,6 +81,9 @@ class Candidates(Classes):
     @property
     def n_known_(self) -> int:
         return len(self.known_.objects)
+
+    def canonical_range(self):
+        return 0, self.n_known_, None
 
     @property
     def listed_(self) -> np.ndarray:
@@ -154,6 +159,7 @@ class Candidates(Classes):
         return super().covariance()
 
 
+@savable
 class _Catalogue:
     """Objects numbered in order of appearance: by hash where they have one, else by ==."""
 

@@ -13,6 +13,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.rows import unit_vectors
+from skstruct.saving import savable
 from skstruct.solvers.k_best import cheapest, k_cheapest
 from skstruct.spaces.base import BaseSpace, Decoded, GivenWhole, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Exchangeable
@@ -27,6 +28,7 @@ from skstruct.spaces.common.formats import (
 from skstruct.spaces.constraints import check_feasible
 
 
+@savable
 class Classes(GivenWhole, BaseSpace):
     r"""One of k classes, :math:`\psi(z) = e_z`: ordinary multi-class classification.
 
@@ -67,6 +69,9 @@ class Classes(GivenWhole, BaseSpace):
         self._take(_distinct(values) if self.labels is None else self._given_names())
         self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
         return values
+
+    def canonical_range(self):
+        return 0, len(self.labels_), None
 
     def _take(self, names: np.ndarray):
         self.__dict__.pop("_opened", None)

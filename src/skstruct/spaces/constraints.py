@@ -10,9 +10,11 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
+from skstruct.saving import check_row_limits, require, savable
 from skstruct.spaces.common.formats import match_columns, unknown_label
 
 
+@savable
 @dataclass(frozen=True, eq=False)
 class Limits:
     """Constraints on 0/1 outputs, the same for all rows or one set per row.
@@ -84,6 +86,15 @@ class Limits:
         return Limits(
             self.low | low, self.high & high, smallest, largest, groups, self.one_path or one_path
         )
+
+    def check_saved(self, d: int, n_labels: int) -> None:
+        """Raise a ModelFileError unless these are limits of sets of d columns, as from a file."""
+        for mask in (self.low, self.high):
+            check_row_limits(mask, "b", (d,))
+        for group in self.groups:
+            check_row_limits(np.asarray(group)[None], "i", (None,), 0, n_labels)
+        whole = type(self.smallest) is int and type(self.largest) is int
+        require(whole, "sizes of label sets that are no numbers")
 
     def allow(self, Z: np.ndarray) -> np.ndarray:
         """Which rows of ``Z`` meet the limits (paths are the hierarchy's business); (n,)."""

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_networkx, is_pandas
+from skstruct.saving import savable
 from skstruct.spaces.classes import Classes
 from skstruct.spaces.common.formats import check_distinct, name_array, plain_name, unknown_label
 from skstruct.tolerances import CANCELED, DIFFERENCE_ROUNDING, TABLE_SYMMETRY
@@ -57,6 +58,7 @@ def cotangent_weights(points, faces) -> sparse.csr_array:
     return weights
 
 
+@savable
 class GraphNodes(Classes):
     r"""One node of a finite, undirected graph, :math:`\psi(z) = e_z`.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import (
     Dag,
@@ -77,6 +78,7 @@ class ForestShares:
         return outputs
 
 
+@savable
 class Hierarchy(IndicatorSpace):
     r"""Label sets closed in a hierarchy: whoever is in, has all parents in.
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.k_best import k_best
@@ -38,6 +39,7 @@ class IndicatorSpace(UniformSets):
     embedding = "indicators"
     default_loss = "hamming"
     usual_losses: ClassVar[tuple[str, ...]] = ("f1", "zero_one")
+    _limits_kind: ClassVar[type] = Limits
 
     @abstractmethod
     def _decode(self, costs, limits: Limits):
@@ -103,6 +105,13 @@ class IndicatorSpace(UniformSets):
         }
         limits = self.limits_.narrow(low=low, high=high, groups=groups, one_path=one_path, **sizes)
         return self._limited(limits)
+
+    # ------------------------------------------------------------- model files
+    def canonical_range(self):
+        return -1, 2, self.dag_.n_nodes
+
+    def _limits_sizes(self):
+        return self.dag_.n_nodes, len(self.labels_)
 
     # ------------------------------------------------------------- decoding
     def argmin(self, costs) -> Decoded:
@@ -249,6 +258,7 @@ class FreeSubsets:
         return outputs
 
 
+@savable
 class LabelSets(IndicatorSpace):
     r"""Subsets of a fixed set of labels, as 0/1 vectors.
 

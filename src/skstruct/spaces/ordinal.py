@@ -8,12 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
+from skstruct.saving import savable
 from skstruct.spaces.common.formats import check_distinct, plain_name, unknown_label
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import is_label, label_mask
 from skstruct.spaces.poset import Poset
 
 
+@savable
 class Ordinal(Poset):
     r"""One of d ordered levels, :math:`\psi_i(z) = 1[z \ge i]` for i = 1, ..., d.
 

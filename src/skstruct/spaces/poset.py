@@ -15,6 +15,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
+from skstruct.saving import savable
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import ChoiceLaw
 from skstruct.solvers.k_best import cheapest, k_cheapest
@@ -42,6 +43,17 @@ class UniformElements(CountedSpace):
     """Elements, each a row that marks itself and all above it: how many, moments, samples."""
 
     _above: tuple[Dag, np.ndarray]  # made when first asked for
+    _limits_kind = StateLimits
+    _pairs_of = ("levels", "labels", "learned_", "_given_graph")
+
+    def canonical_range(self):
+        return -1, 2, self.dag_.n_nodes
+
+    def _limits_sizes(self):
+        return (self.dag_.n_nodes,)
+
+    def _not_saved(self):
+        return ("_above",)
 
     @property
     @abstractmethod
@@ -145,6 +157,7 @@ class UniformElements(CountedSpace):
         return (marked.T @ marked).toarray() / len(allowed)
 
 
+@savable
 class OtherEmbedding(EmbeddingView):
     """Elements under the embedding of another view, each with a cost of its own."""
 
@@ -180,6 +193,7 @@ class OtherEmbedding(EmbeddingView):
         return self.space.kbest(None, k, element_costs=self._element_costs(costs))
 
 
+@savable
 class Poset(UniformElements):
     r"""One element of a finite partially ordered set, embedded by all that is above it.
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
+from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.forward_backward import ChainLaw
 from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
@@ -121,6 +122,7 @@ def second_moment_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> n
     return moment
 
 
+@savable
 class Sequences(SequenceSet):
     r"""Sequences over an alphabet, of one length or of several.
 

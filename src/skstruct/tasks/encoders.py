@@ -13,10 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct.datasets.blocks import missing_columns
 from skstruct.datasets.dataset import Table
 from skstruct.exceptions import DataFormatError
+from skstruct.saving import savable
 
 SCALES = ("standard", "none")
 
 
+@savable
 class TableEncoder(BaseEstimator):
     """Numbers from a table: nominal columns one-hot, missing numbers filled, columns scaled.
 
@@ -210,6 +212,7 @@ def _as_text(value):
 # Words of sentences as names of features.
 
 
+@savable
 class TokenEncoder(BaseEstimator):
     """Names of features for each word of a sentence, from the words around it.
 

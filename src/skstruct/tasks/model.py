@@ -19,6 +19,7 @@ from skstruct.datasets.dataset import Dataset, Table
 from skstruct.datasets.training_blocks import TrainingBlocks
 from skstruct.exceptions import DataFormatError
 from skstruct.model_selection.evaluation import loss_name
+from skstruct.saving import savable
 from skstruct.spaces.base import Decoded
 from skstruct.streaming.blocks import (
     Block,
@@ -117,6 +118,7 @@ def _has(method):
     return lambda model: hasattr(getattr(model, "learner_", None), method)
 
 
+@savable
 class TaskModel(BaseEstimator):
     """Fitted to a whole data set, predicts from another in the names of the first.
 

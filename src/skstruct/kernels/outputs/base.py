@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing
 
 from skstruct.kernels.outputs.codes import hashable, listed
+from skstruct.saving import savable
 from skstruct.spaces.base import Decoded
 from skstruct.tolerances import GRAM_SYMMETRY, SYMMETRY_ABSOLUTE
 
@@ -195,6 +196,7 @@ def resolve_output_kernel(kernel, **parameters) -> OutputKernel:
 TRIED = 32  # distinct outputs whose pairs are asked for both ways round
 
 
+@savable
 class FunctionKernel(OutputKernel):
     """A function k(y, y') of two outputs that returns a number.
 
@@ -279,6 +281,7 @@ def _distinct(Y) -> tuple[np.ndarray, list]:
     return np.array(rows, dtype=np.int64), outputs
 
 
+@savable
 class MatrixKernel(OutputKernel):
     """A kernel object that gives matrices, kernel(A, B), such as a string kernel.
 
@@ -347,6 +350,7 @@ class MatrixKernel(OutputKernel):
         return space.nearest(g)
 
 
+@savable
 class SumKernel(OutputKernel):
     r"""Kernels added with weights, :math:`\sum_j c_j k_j(y, y')`; also ``k + l`` and ``2.0 * k``.
 
@@ -434,6 +438,7 @@ class SumKernel(OutputKernel):
         return self._sum("offset", g, total)
 
 
+@savable
 class ProductKernel(OutputKernel):
     r"""Kernels multiplied, :math:`\prod_j k_j(y, y')`; also ``k * l``.
 

@@ -11,9 +11,11 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct.kernels.outputs.base import OutputKernel, named
 from skstruct.kernels.outputs.codes import count_matches, listed, output_codes, symbol_codes
+from skstruct.saving import savable
 
 
 @named("dirac")
+@savable
 class Dirac(OutputKernel):
     r"""1 where two outputs are equal, 0 where they are not [1]_.
 
@@ -60,6 +62,7 @@ class Dirac(OutputKernel):
 
 
 @named("hamming")
+@savable
 class HammingKernel(OutputKernel):
     r"""Number of positions in which two strings agree, all padded to one length [1]_.
 

@@ -12,9 +12,11 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.kernels.orders import product_of
 from skstruct.kernels.outputs.base import OutputKernel, named
 from skstruct.kernels.outputs.codes import count_matches, is_missing, listed
+from skstruct.saving import savable
 
 
 @named("path")
+@savable
 class PathKernel(OutputKernel):
     r"""Number of steps that two paths from the root have in common [1]_, [2]_.
 

@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct.kernels.inputs import check_gram
 from skstruct.kernels.outputs.base import OutputKernel, named
+from skstruct.saving import savable
 from skstruct.tolerances import GRAM_DEFINITENESS
 
 LARGEST_BLOCK = 1000  # rows: a second's work for the eigenvalues, and an error shows in fewer
@@ -58,6 +59,7 @@ def check_definite(
 
 
 @named("precomputed")
+@savable
 class PrecomputedKernel(OutputKernel):
     """A matrix of kernel values, in the place of the outputs themselves.
 

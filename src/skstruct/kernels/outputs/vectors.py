@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct.kernels.inputs import gaussian
 from skstruct.kernels.outputs.base import OutputKernel, named
+from skstruct.saving import savable
 from skstruct.spaces.quantities.base import read_quantities
 
 BINARY = ("outputs", "indicators", "positions", "bigrams")  # embeddings psi(z) of 0 and 1
@@ -56,6 +57,7 @@ class RowKernel(OutputKernel):
 
 
 @named("linear")
+@savable
 class LinearKernel(RowKernel):
     r"""Inner products, :math:`k(y, y') = \langle y, y' \rangle`.
 
@@ -129,6 +131,7 @@ class ScaledRowKernel(RowKernel):
 
 
 @named("rbf")
+@savable
 class GaussianKernel(ScaledRowKernel):
     r"""Gaussian kernel, :math:`k(y, y') = e^{-\gamma |y - y'|^2}`.
 
@@ -163,6 +166,7 @@ class GaussianKernel(ScaledRowKernel):
 
 
 @named("polynomial")
+@savable
 class PolynomialKernel(ScaledRowKernel):
     r"""Polynomial kernel, :math:`k(y, y') = (\gamma \langle y, y' \rangle + c)^p`.
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.methods import all_or_nothing
 from skstruct.kernels.strings.ngrams import NGrams, Stacked, joined, stack
+from skstruct.saving import savable
 
 MEMORY = "64MB"  # of intermediate results
 DENSE_GAIN = 64.0  # how many times as many multiplications a dense product does per second
@@ -155,6 +156,7 @@ def _squares(features: sparse.csr_array) -> np.ndarray:
     return np.asarray(features.multiply(features).sum(axis=1)).ravel()
 
 
+@savable
 class SpectrumKernel(NGramKernel):
     r"""Number of n-grams that two strings share, each as often as it occurs in both.
 
@@ -205,6 +207,7 @@ class SpectrumKernel(NGramKernel):
         return [(self.n, 1.0, ())]
 
 
+@savable
 class BlendedSpectrumKernel(NGramKernel):
     r"""Spectrum kernels of all lengths up to n, added.
 
@@ -247,6 +250,7 @@ class BlendedSpectrumKernel(NGramKernel):
         return [(m, weight, ()) for m, weight in enumerate(weights, start=1) if weight > 0]
 
 
+@savable
 class WeightedDegreeKernel(NGramKernel):
     r"""Matches of all m-grams, m = 1, ..., n, at the same position of two strings or near it.
 

@@ -12,6 +12,8 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
+from skstruct.saving import require, savable
+
 BLOCK = 2**20  # n-grams worked on at a time
 Block = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -118,6 +120,7 @@ def joined(left: Stacked, right: Stacked) -> Stacked:
 
 
 LARGEST = 2**63 - 1
+MOST_SYMBOLS = 10**4  # of an n-gram in a model file
 
 
 def use_table(span: int, codes: np.ndarray) -> bool:
@@ -125,6 +128,7 @@ def use_table(span: int, codes: np.ndarray) -> bool:
     return span <= min(8 * len(codes), 2**30)
 
 
+@savable
 @dataclass(frozen=True)
 class Level:
     """The codes that occur after reading symbols ``start``, ..., ``stop - 1`` of the n-grams.
@@ -177,6 +181,7 @@ def distinct(codes: np.ndarray, span: int) -> np.ndarray:
     return codes[np.concatenate([[True], codes[1:] != codes[:-1]])] if len(codes) else codes
 
 
+@savable
 class NGrams:
     """A column for each n-gram of some strings; with ``n_offsets``, for n-grams at positions.
 
@@ -188,6 +193,14 @@ class NGrams:
 
     The strings need at least one symbol of ``tokens``, whose numbers the symbols are.
     """
+
+    def _check_saved(self):
+        steps = [0] + [step for level in self.levels for step in (level.start, level.stop)]
+        steps.append(self.n)
+        plain = all(type(step) is int for step in [*steps, self.n_offsets])
+        require(plain and steps == sorted(steps), "n-grams that are none")
+        small = self.n <= MOST_SYMBOLS and self.n_offsets <= MOST_SYMBOLS
+        require(small and self.levels, "n-grams that are too long")
 
     def __init__(self, n: int, strings: Stacked, n_offsets: int = 0):
         self.n, self.n_offsets, self.base = n, n_offsets, len(strings.tokens) + 1

@@ -35,6 +35,7 @@ from skstruct.learners.leave_out import check_groups
 from skstruct.learners.one_pass import ONE_PASS, check_settings, seed_of
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import resolve_loss
+from skstruct.saving import savable
 from skstruct.smoothing import LinearSmoother
 from skstruct.smoothing.base import KeepsEngine
 from skstruct.smoothing.planning import SPECTRAL_ROWS
@@ -51,6 +52,7 @@ def _name_of(smoother) -> str:
     return type(getattr(smoother, "classifier", smoother)).__name__
 
 
+@savable
 class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     r"""Predict the output of least estimated conditional risk.
 
@@ -302,6 +304,26 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
                 f"A label kernel joins indicators; {type(loss).__name__} needs {problem.key[0]}."
             )
         return problem
+
+    # ------------------------------------------------------------- model files
+    _work_when_read = 500
+
+    def _not_saved(self):
+        return ("problem_",)
+
+    @classmethod
+    def _bytes_when_used(cls, state):
+        """psi of the training outputs, from which the model decides."""
+        outputs = state.get("outputs_")
+        if "smoother_" not in state or not isinstance(outputs, np.ndarray):
+            return 0
+        return state["loss_"].target_bytes(state["space_"], outputs)
+
+    def _check_saved(self):
+        """What to regress on and how to decide follows from the space, the loss and the outputs."""
+        if hasattr(self, "smoother_"):
+            self.problem_ = None
+            self.problem_ = self._problem(self.loss_)
 
     def _token_problem(self, loss):
         from skstruct.learners.token_problem import TokenProblem

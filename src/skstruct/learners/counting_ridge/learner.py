@@ -21,10 +21,12 @@ from skstruct.learners.counting_ridge.search import (
     left_out_losses,
 )
 from skstruct.learners.leave_out import alpha_grid, check_groups, twins
+from skstruct.saving import savable
 
 EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
 
 
+@savable
 class CountingRidge(CountingReader):
     r"""Structured ridge regression (CSOP): the truth one ahead of other outputs on average.
 

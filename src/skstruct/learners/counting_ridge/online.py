@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.learners.counting_ridge.objective import CountingExamples
+from skstruct.saving import savable
 
 RATES = ("optimal", "invscaling", "constant", "meta")
 LONGEST = 1.9  # times one over the curvature: steps of no given size are not longer
@@ -53,6 +54,7 @@ class Window:
         self.rows = self._room[self._last - n : self._last]
 
 
+@savable
 @dataclass
 class OnlineState:
     """Where the descent is; ``weights`` and ``trace`` have a row per feature or kept row."""

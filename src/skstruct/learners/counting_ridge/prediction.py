@@ -13,9 +13,11 @@ from skstruct._arrays.rows import dense, equal_rows
 from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
+from skstruct.saving import savable
 from skstruct.spaces import Decoded
 
 
+@savable
 class CountingProblem(RiskProblem):
     """Outputs of the largest score; under a loss, those of least risk by mean embeddings.
 

@@ -13,6 +13,7 @@ from scipy.linalg import eigh, svd
 
 from skstruct._arrays.rows import dense
 from skstruct.learners.features import FourierFeatures, KernelSettings
+from skstruct.saving import check_floats, savable
 from skstruct.tolerances import GRAM_DEFINITENESS, SINGULAR_VALUE_ZERO
 
 
@@ -112,6 +113,7 @@ class FeatureGram:
 FEATURES = ("nystroem", "fourier")
 
 
+@savable
 class ScoreFunction(KernelSettings):
     """Scores (n, d) of inputs; linear in features, or a sum of kernel functions of rows.
 
@@ -126,6 +128,10 @@ class ScoreFunction(KernelSettings):
     weights_ : array (p, d) of features, or (m, d) of rows
     total_ : array (p,) or (m,) of the total weight, or None
     """
+
+    def _check_saved(self):
+        if hasattr(self, "weights_"):
+            check_floats(self, ["weights_"], 2)
 
     def __init__(
         self, kernel, *, gamma, degree, coef0, features, n_components, fit_intercept, random_state

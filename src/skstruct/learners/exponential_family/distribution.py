@@ -11,6 +11,7 @@ import numpy as np
 from skstruct._arrays.rows import dense
 from skstruct.sampling.chains import mean_of
 from skstruct.sampling.partition import LogPartition, chain_draws, exact_law, log_partition
+from skstruct.saving import savable
 from skstruct.solvers.distributions import ListedLaw
 from skstruct.spaces.common.listing import listed_law
 from skstruct.spaces.constraints import differs_by_row
@@ -70,6 +71,7 @@ def _linear(law, space, view, scores, width: int):
 PARTITIONS = ("auto", "exact", "annealed", "contrastive")
 
 
+@savable
 @dataclass(frozen=True, eq=False)
 class ModelLaws:
     """How partition functions, means and draws of a model come about.

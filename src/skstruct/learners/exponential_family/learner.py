@@ -17,10 +17,12 @@ from skstruct.learners.inputs import plain_kernel
 from skstruct.learners.tokens import TokenBatch
 from skstruct.sampling.annealed_estimates import check_accuracy
 from skstruct.sampling.chains import check_samplable
+from skstruct.saving import savable
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.tolerances import GRADIENT_ACCURACY
 
 
+@savable
 class ExponentialFamily(ExponentialPredictor):
     r"""Probabilities of structured outputs, linear in features of the inputs.
 

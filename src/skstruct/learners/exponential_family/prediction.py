@@ -20,6 +20,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.learners.base import ScoreLearner
 from skstruct.losses import resolve_loss
 from skstruct.sampling.partition import LogPartition
+from skstruct.saving import check_floats, savable
 from skstruct.spaces import Decoded
 
 
@@ -69,6 +70,7 @@ class ParameterAndMethod:
 # What an exponential family says once it is trained.
 
 
+@savable
 @dataclass(frozen=True, eq=False)
 class LinearScores:
     """Scores that are linear in features; shape (n, d)."""
@@ -76,6 +78,9 @@ class LinearScores:
     features: Any
     weights_: np.ndarray  # (p, d)
     constants_: np.ndarray | None = None  # (q q,) of transitions
+
+    def _check_saved(self):
+        check_floats(self, ["weights_"], 2)
 
     @property
     def is_linear(self) -> bool:

@@ -22,11 +22,13 @@ from skstruct.learners.token_problem import (
 )
 from skstruct.losses import pair
 from skstruct.sampling.partition import LogPartition
+from skstruct.saving import savable
 from skstruct.spaces.base import Decoded
 
 MOST_LISTED = 2000  # outputs of which losses are written down, each against each
 
 
+@savable
 class ExponentialProblem(RiskProblem):
     """Scores of psi to decisions; under a loss by the means of psi, which are the marginals.
 
@@ -142,6 +144,7 @@ class ExponentialProblem(RiskProblem):
 # Decisions and probabilities of a linear-chain conditional random field.
 
 
+@savable
 class ChainExponentialProblem(WithPositions, RiskProblem):
     """Scores of symbols and transitions to sequences as long as their inputs.
 

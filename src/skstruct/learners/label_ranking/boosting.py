@@ -18,8 +18,10 @@ from sklearn.utils import check_random_state
 from skstruct._arrays.progress import track
 from skstruct.learners.label_ranking.base import LabelRanker, weight_argument
 from skstruct.learners.label_ranking.reductions import PreferenceReduction, Preferences
+from skstruct.saving import check_trees, savable
 
 
+@savable
 @dataclass(frozen=True)
 class SubgraphReduction(PreferenceReduction):
     """Preferences of a row, cut into subgraphs: single pairs, or pairs of one better item."""
@@ -85,6 +87,7 @@ class Subgraphs(Preferences):
 MOST_HALVINGS = 30  # of a step that does not lower the loss
 
 
+@savable
 class LabelRankingBoosting(LabelRanker):
     r"""Rank items by a sum of regression trees, one score per item.
 
@@ -187,6 +190,9 @@ class LabelRankingBoosting(LabelRanker):
             self.steps_.append(step)
             losses.append(loss)
         self.train_loss_ = np.array(losses)
+
+    def _check_saved(self):
+        check_trees(self)
 
     def _base(self):
         if self.base is not None:

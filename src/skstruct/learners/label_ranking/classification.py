@@ -14,9 +14,11 @@ from sklearn.base import clone
 from skstruct._arrays.progress import track, working
 from skstruct.learners.label_ranking.base import LabelRanker, LinearLabelRanker, weight_argument
 from skstruct.learners.label_ranking.reductions import KeslerReduction, PairwiseReduction, votes
+from skstruct.saving import savable
 from skstruct.solvers.linear_ordering import pair_numbers
 
 
+@savable
 class PairwiseComparison(LabelRanker):
     r"""Rank items by the chances that each one beats each other one.
 
@@ -128,6 +130,7 @@ def _chances(estimator, X):
 # Constraint classification: label ranking as one linear binary classifier.
 
 
+@savable
 class ConstraintClassification(LinearLabelRanker):
     r"""Rank items by linear scores, learned by one binary classifier.
 

@@ -16,6 +16,7 @@ from skstruct.learners.label_ranking.reductions import PreferenceReduction
 from skstruct.learners.leave_out import LeaveOutSearch, twins
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import resolve_loss
+from skstruct.saving import savable
 from skstruct.smoothing import Neighbors
 from skstruct.spaces import Rankings
 from skstruct.spaces.rankings.partial import expected_ranks
@@ -23,6 +24,7 @@ from skstruct.spaces.rankings.partial import expected_ranks
 NUMBERS = (64, 32, 16, 8, 4, 2, 1)  # of neighbors: "auto"
 
 
+@savable
 class NeighborLabelRanker(LabelRanker):
     r"""Predict the ranking of least loss to those of the nearest training rows.
 
@@ -171,6 +173,7 @@ class NeighborLabelRanker(LabelRanker):
         return self.space_.restore(self._ranks(X, restrict, loss), index)
 
 
+@savable
 @dataclass(frozen=True)
 class RiskReduction(PreferenceReduction):
     """Label ranking as regression of embedded rankings; their means are decoded.

@@ -13,11 +13,13 @@ from sklearn.utils.extmath import row_norms
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported, track
 from skstruct.learners.label_ranking.base import LinearLabelRanker
+from skstruct.saving import check_floats, require, savable
 from skstruct.tolerances import PASSIVE_AGGRESSIVE_ACCURACY
 
 MOST_SWEEPS = 1000  # of a passive-aggressive step
 
 
+@savable
 class OnlineLabelRanker(LinearLabelRanker):
     r"""Linear scores learned one row at a time, also from data that comes in pieces.
 
@@ -114,6 +116,13 @@ class OnlineLabelRanker(LinearLabelRanker):
             raise ValueError(f"C must be positive; got {self.C!r}.")
         if not isinstance(self.n_epochs, Integral) or self.n_epochs < 1:
             raise ValueError(f"n_epochs is a whole number from 1; got {self.n_epochs!r}.")
+
+    def _check_saved(self):
+        if hasattr(self, "weights_"):
+            check_floats(self, ["weights_", "moments_"], 2)
+            same = self.weights_.shape == self.moments_.shape
+            fits = len(self.space_.items_) in self.weights_.shape
+            require(same and fits, "weights of a ranker that do not fit its items")
 
     def _begin(self, X, y):
         self._check_parameters()

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from skstruct._arrays.checks import snap
+from skstruct.saving import savable
 from skstruct.solvers.linear_ordering import pair_numbers, pair_signs
 from skstruct.spaces import Rankings
 
@@ -72,6 +73,7 @@ def ordered_pairs(Z: np.ndarray):
     return rows, np.where(first, p[pairs], q[pairs]), np.where(first, q[pairs], p[pairs])
 
 
+@savable
 @dataclass(frozen=True)
 class PreferenceReduction:
     """Every ordered pair of a row is a preference; scores that respect them are sorted.
@@ -97,6 +99,7 @@ class PreferenceReduction:
         return self.space.with_embedding("ranks").argmin(costs).outputs
 
 
+@savable
 @dataclass(frozen=True)
 class KeslerReduction(PreferenceReduction):
     r"""One binary problem in :math:`\mathbb{R}^{d p}` (Kesler's construction).
@@ -151,6 +154,7 @@ class PairExamples:
         return self.X if len(self.rows) == self.X.shape[0] else self.X[self.rows]
 
 
+@savable
 @dataclass(frozen=True)
 class PairwiseReduction(PreferenceReduction):
     r"""One binary problem for every pair of items p < q.

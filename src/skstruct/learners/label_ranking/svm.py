@@ -15,10 +15,12 @@ from sklearn.utils.extmath import row_norms
 from skstruct._arrays.progress import track
 from skstruct.kernels import InputKernel
 from skstruct.learners.label_ranking.base import LinearLabelRanker
+from skstruct.saving import savable
 
 SWEEPS = 1  # over the pairs of a row per visit: more gained nothing on real data
 
 
+@savable
 class LabelRankingSVM(LinearLabelRanker):
     r"""Rank items by scores with a margin between every pair that a row orders.
 

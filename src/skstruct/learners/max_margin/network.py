@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct.learners.max_margin.base import HingeLearner
 from skstruct.learners.max_margin.problem import MarginProblem, MostViolating
 from skstruct.learners.tokens import TokenBatch
+from skstruct.saving import savable
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
@@ -27,6 +28,7 @@ class NetworkScores:
     edges: np.ndarray  # shape: (n_edges,)
 
 
+@savable
 class NetworkMargins(MarginProblem):
     """Labels see the inputs, edges do not: both parts of psi of :class:`PairwiseLabels`."""
 
@@ -107,6 +109,7 @@ class NetworkLearner(HingeLearner):
         return graph
 
 
+@savable
 class MaxMarginNetwork(NetworkLearner):
     r"""Label sets scored by their labels and by pairs of labels, learned with large margin.
 

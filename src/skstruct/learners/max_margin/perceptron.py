@@ -14,6 +14,7 @@ from skstruct.learners.checkpoints.state import NOWHERE, set_stream
 from skstruct.learners.inputs import has_features
 from skstruct.learners.max_margin.base import MarginLearner
 from skstruct.learners.max_margin.scores import NOTHING
+from skstruct.saving import check_floats, require, savable
 
 LEARNED = (
     "weights_", "row_scores_", "coefficients_", "moments_", "constants_", "constant_moments_",
@@ -21,6 +22,7 @@ LEARNED = (
 COUNTED = ("n_seen_", "n_mistakes_")
 
 
+@savable
 class StructuredPerceptron(MarginLearner):
     r"""Scores learned from mistakes, over any space that can be decoded.
 
@@ -272,6 +274,18 @@ class StructuredPerceptron(MarginLearner):
             level.reached(learned=self._state(), n_updates=n_updates, first=first)
         self.n_mistakes_ += n_updates
         return n_updates
+
+    def _check_saved(self):
+        if not hasattr(self, "weights_"):
+            return
+        check_floats(self, ["weights_", "moments_", "coefficients_"], 2)
+        check_floats(self, ["constants_", "constant_moments_"], 1)
+        learned = self.coefficients_ if self.coefficients_.size else self.weights_
+        same = learned.shape == self.moments_.shape
+        same = same and learned.shape[1] == self.problem_.n_seeing
+        lengths = self.constants_.shape, self.constant_moments_.shape
+        same = same and lengths == 2 * ((self.problem_.n_constants,),)
+        require(same, "weights of a perceptron that do not fit its outputs")
 
     def _keep(self, rows):
         """The weights that predict."""

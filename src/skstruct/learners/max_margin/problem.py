@@ -22,6 +22,7 @@ from skstruct.learners.token_problem import (
     sums_of_sequences,
 )
 from skstruct.losses import pair
+from skstruct.saving import savable
 from skstruct.spaces.base import Decoded, KBest
 
 
@@ -35,6 +36,7 @@ class MostViolating:
     bounds: np.ndarray  # shape: (B,); no output has a larger weight * score + loss
 
 
+@savable
 class MarginProblem(RiskProblem):
     r"""Outputs are scored by :math:`\langle s, \psi(z) \rangle`, in training plus their loss.
 
@@ -199,6 +201,7 @@ def _carries(space, other, outputs) -> bool:
 # Sequences with a row of features per position: one score per symbol, one per transition.
 
 
+@savable
 class ChainMargins(WithPositions, MarginProblem):
     r"""Chains: :math:`\sum_t \langle w_{z_t}, x_t \rangle + \sum_{t > 1} v_{z_{t-1} z_t}`.
 

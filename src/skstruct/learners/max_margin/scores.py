@@ -10,6 +10,7 @@ from scipy import sparse
 
 from skstruct._arrays.rows import dense
 from skstruct.learners.features import KernelSettings
+from skstruct.saving import check_floats, savable
 
 NOTHING, EMPTY = np.zeros((0, 0)), np.zeros(0, np.int64)
 
@@ -133,6 +134,7 @@ class KernelRows(LinearRows):
 # From inputs to scores: linear, through a kernel, or through features that stand for one.
 
 
+@savable
 class Scores(KernelSettings):
     """Scores that are linear in features of the inputs.
 
@@ -141,6 +143,10 @@ class Scores(KernelSettings):
     weights_ : array (p, q), or (N, q) of the training rows where there is a kernel
     constants_ : array (r,), scores that depend on no input
     """
+
+    def _check_saved(self):
+        if hasattr(self, "weights_"):
+            check_floats(self, ["weights_"], 2)
 
     def fit_rows(self, X, starts, weight=None) -> LinearRows:
         """What the optimiser needs to know of the training rows, of weights (N,)."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from skstruct.learners.max_margin.base import HingeLearner
 from skstruct.learners.max_margin.slack_rescaling import SlackRescaling
+from skstruct.saving import savable
 
 RESCALINGS = ("margin", "slack")
 
 
+@savable
 class StructuredSVM(HingeLearner):
     r"""Scores that keep the truth ahead of every other output by its loss.
 

@@ -11,11 +11,13 @@ from skstruct.learners.max_margin.chow_liu import chow_liu
 from skstruct.learners.max_margin.circuit_rank import crank, sufficient_cost
 from skstruct.learners.max_margin.network import NetworkLearner, NetworkMargins
 from skstruct.learners.max_margin.tree_search import greedy, mst, project, train_on
+from skstruct.saving import savable
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
 METHODS = ("crank", "greedy", "project", "mst", "chow-liu", "empty", "full")
 
 
+@savable
 class MaxMarginTree(NetworkLearner):
     r"""Label sets scored by their labels and along the edges of a tree that is learned too.
 

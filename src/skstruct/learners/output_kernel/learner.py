@@ -47,12 +47,14 @@ from skstruct.learners.one_pass import (
 from skstruct.learners.output_kernel.problem import KernelProblem, output_space
 from skstruct.learners.output_kernel.radius_search import choose_radius
 from skstruct.losses import resolve_loss
+from skstruct.saving import savable
 from skstruct.smoothing import KernelRidge, SampleCompression
 from skstruct.smoothing.base import KeepsEngine
 from skstruct.spaces import Decoded
 from skstruct.streaming import is_source
 
 
+@savable
 class OutputKernelRegressor(KeepsEngine, BlockPredictor):
     r"""Ridge regression between an input and an output kernel, and the pre-image of its answer.
 

@@ -22,6 +22,7 @@ from skstruct.kernels.outputs.vectors import RowKernel
 from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import BaseLoss
+from skstruct.saving import savable
 from skstruct.solvers.k_best import k_cheapest
 from skstruct.spaces import Candidates, Classes
 from skstruct.spaces.base import Decoded, KBest, ListView
@@ -109,6 +110,7 @@ def _objects(y) -> list:
 # Outputs to choose from, by their kernel values against the training outputs.
 
 
+@savable
 class KernelCandidates(ListView):
     """Listed outputs of a space, with kernel values against them as targets.
 
@@ -127,6 +129,12 @@ class KernelCandidates(ListView):
     """
 
     embedding = "kernel values"
+
+    @classmethod
+    def _bytes_when_used(cls, state):
+        """Outputs of training and candidates are compared, in blocks."""
+        table = 8 * len(state["distinct_"]) * len(state["listed_"])
+        return min(table, abs(int(state["budget_"])))
 
     def __init__(self, space, outputs, candidates, kernel, memory="1GB"):
         self.space = space
@@ -189,6 +197,7 @@ class KernelCandidates(ListView):
 # The nearest output in the feature space of an output kernel: the pre-image problem.
 
 
+@savable
 class InducedLoss(BaseLoss):
     """Half the squared distance of outputs in a kernel's feature space, or another loss."""
 
@@ -210,6 +219,7 @@ class InducedLoss(BaseLoss):
         return 0.5 * norms - self.kernel(P, Y)
 
 
+@savable
 class KernelProblem(RiskProblem):
     r"""Decides :math:`\arg\min_z k(z, z) - 2 \sum_i b_i(x) k(z, y_i)`.
 

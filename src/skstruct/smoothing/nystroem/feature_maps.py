@@ -13,9 +13,11 @@ from sklearn.utils import check_random_state
 
 from skstruct.backends import NumpyBackend, backend_for, is_tensor
 from skstruct.kernels.inputs import gaussian
+from skstruct.saving import savable
 from skstruct.smoothing.nystroem.landmarks import ROWS_PER_LANDMARK, choose_landmarks
 
 
+@savable
 class NystroemMap:
     r"""Features :math:`z(x) = R^{-1} k(L, x)` with :math:`R R' = k(L, L)` for landmarks L.
 
@@ -169,6 +171,7 @@ class _ExplicitMap:
         return coef
 
 
+@savable
 class FourierMap(_ExplicitMap):
     r"""Random features :math:`\sqrt{2/m} \cos(\omega_j' x + b_j)` of the Gaussian kernel [1]_.
 
@@ -214,6 +217,7 @@ class FourierMap(_ExplicitMap):
         return backend.asarray(Z, dtype)
 
 
+@savable
 class LinearMap(_ExplicitMap):
     """The inputs themselves: ridge regression in the primal, without anything left out.
 

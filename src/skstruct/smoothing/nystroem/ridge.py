@@ -17,6 +17,7 @@ from skstruct._arrays.progress import reported, working
 from skstruct._arrays.rows import narrow_indices
 from skstruct.backends import is_tensor
 from skstruct.kernels.inputs import InputKernel
+from skstruct.saving import savable
 from skstruct.smoothing.base import KeepsEngine
 from skstruct.smoothing.kernel_ridge import KernelMachine, check_alpha
 from skstruct.smoothing.nystroem.feature_maps import FourierMap, LinearMap, NystroemMap
@@ -39,6 +40,7 @@ FAN_IN = 2  # sums that are merged at a time: of 16 partitions, five are held at
 MAPS: dict[str, Any] = {"nystroem": NystroemMap, "fourier": FourierMap, "linear": LinearMap}
 
 
+@savable
 class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
     r"""Ridge regression on features that stand for a kernel, from sums of one pass.
 
@@ -388,6 +390,10 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         for name in ("C", "t", "yy"):
             setattr(other.stats_, name, getattr(products, name))
         return other._solve()
+
+    def _not_saved(self):
+        rows = () if self.has_few_rows() else ("rows_", "left_out_rows_")
+        return ("fold_sums_", "folds_", "sample_", *rows)
 
     def has_few_rows(self) -> bool:
         """Whether training rows are kept, and are no more numbers than the sums."""

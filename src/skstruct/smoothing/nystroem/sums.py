@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from skstruct.saving import savable
 from skstruct.streaming.engines import SerialEngine
 
 ARRAYS = ("G", "C", "z", "t")
 
 
+@savable
 @dataclass
 class Stats:
     r"""Weighted sums over rows with features z (m,) and targets t (q,).

@@ -8,9 +8,11 @@ from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
 
 from skstruct._arrays.memory import row_blocks
+from skstruct.saving import savable
 from skstruct.tolerances import GRAM_DEFINITENESS, GRAM_EIGENVALUE_ZERO, ROOT_ACCURACY
 
 
+@savable
 class CompressionSystem(BaseEstimator):
     r"""The matrix A of bounded size that maps kernel values of inputs to outputs [1]_.
 

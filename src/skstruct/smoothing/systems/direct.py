@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.kernels.grams import GramBlocks, mirror
+from skstruct.saving import savable
 from skstruct.tolerances import EIGENVALUE_NOISE, GRAM_EIGENVALUE_ZERO
 
 # The threads of some builds of OpenBLAS crash in potrf on matrices of several gigabytes (seen with
@@ -51,6 +52,7 @@ def factor_rows(K, step: int = STEP) -> int:
 # (K + shift I) A = B by one Cholesky factorization, in place.
 
 
+@savable
 class CholeskySystem(BaseEstimator):
     r"""Solves :math:`(K + c I) A = B`, or the bordered system of a model with intercept.
 
@@ -205,6 +207,7 @@ def unit_columns(n: int, rows) -> np.ndarray:
 MOST_ROWS = 23_000  # 2 GiB: larger ones crashed the threads of OpenBLAS (seen with 36,691 rows)
 
 
+@savable
 class PackedCholeskySystem(CholeskySystem):
     r"""As :class:`CholeskySystem`, with only half of the matrix in memory.
 
@@ -302,6 +305,7 @@ class _Given:
 # (K + shift I) A = B for many shifts, from one eigendecomposition.
 
 
+@savable
 class SpectralSystem(BaseEstimator):
     r"""Solves :math:`(K + c I) A = B` for any c by :math:`K = Q \mathrm{diag}(k) Q'`.
 

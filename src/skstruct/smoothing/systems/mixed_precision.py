@@ -10,6 +10,7 @@ from scipy.linalg import LinAlgError
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct.kernels.grams import GramBlocks
+from skstruct.saving import savable
 from skstruct.smoothing.planning import check_fits, plan
 from skstruct.smoothing.systems.direct import (
     CholeskySystem,
@@ -23,6 +24,7 @@ MOST_STEPS = 25
 RESIDUAL_FLOOR = 4 * np.finfo(np.float64).eps
 
 
+@savable
 class MixedSystem(CholeskySystem):
     r"""As :class:`CholeskySystem`, with half of its memory and, for few columns, faster.
 

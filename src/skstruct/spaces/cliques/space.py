@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
+from skstruct.saving import savable
 from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
 from skstruct.solvers.proposals import Moves
 from skstruct.spaces.base import (
@@ -61,6 +62,7 @@ class NodeMoves(Moves):
         return accepted
 
 
+@savable
 class Cliques(LabelsAndEdges):
     r"""Cliques of a complete graph: sets of nodes, with all edges between them.
 
@@ -110,6 +112,7 @@ class Cliques(LabelsAndEdges):
     embedding = "inner edges"
     graph = "full"
     _named_by: ClassVar = {"nodes": "nodes_"}
+    _pairs_of = ("nodes", "learned_nodes_")
 
     def __init__(self, nodes=None, *, exact=False, limits=None):
         self.nodes = nodes

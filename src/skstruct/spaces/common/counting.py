@@ -12,6 +12,7 @@ import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError, UndecidableError
+from skstruct.saving import check_row_limits, savable
 from skstruct.solvers.dags import Dag
 from skstruct.spaces.base import CountedSpace
 
@@ -120,11 +121,16 @@ def list_closed_sets(
     return rows
 
 
+@savable
 @dataclass(frozen=True, eq=False)
 class StateLimits:
     """States that labels may have, the same for all rows or one table per row."""
 
     allowed: np.ndarray  # bool, shape (1 or n, labels, states)
+
+    def check_saved(self, *shape: int) -> None:
+        """Raise a ModelFileError unless every row says of this many things what they may be."""
+        check_row_limits(self.allowed, "b", shape)
 
     def __deepcopy__(self, memo):
         return self

@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
+from skstruct.saving import savable
 from skstruct.tolerances import SAME_EIGENVALUE
 
 DENSE = 32  # nodes up to which products with a dense incidence matrix are faster
@@ -59,6 +60,7 @@ class Covariance(ABC):
         return self.apply(np.eye(self.d))
 
 
+@savable
 class Scalar(Covariance):
     """g I: coordinates that are independent and alike.
 
@@ -76,6 +78,7 @@ class Scalar(Covariance):
         return [V]
 
 
+@savable
 class Exchangeable(Covariance):
     """a I + b 11': coordinates that may change places.
 
@@ -99,6 +102,7 @@ class Exchangeable(Covariance):
         yield V @ V.T
 
 
+@savable
 class PairScheme(Covariance):
     r"""Coordinates are the pairs u < v of n nodes, and nodes may change places.
 
@@ -183,6 +187,7 @@ class PairScheme(Covariance):
         yield rest
 
 
+@savable
 class GridScheme(Covariance):
     """Coordinates are the cells of a table whose rows may change places, and columns too.
 
@@ -205,6 +210,7 @@ class GridScheme(Covariance):
         return [part.reshape(V.shape) for part in (ones, rows, columns, rest)]
 
 
+@savable
 class DenseCovariance(Covariance):
     """Any covariance matrix, decomposed; equal eigenvalues are one part.
 

@@ -12,8 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.saving import savable
 
 
+@savable
 @dataclass(frozen=True)
 class LabelSetForm:
     """How label sets were written: what ``write`` gives back."""
@@ -280,6 +282,7 @@ def is_missing(values) -> np.ndarray:
     return np.zeros(len(values), bool)
 
 
+@savable
 @dataclass(frozen=True)
 class SingleNameForm:
     """How names were written: what ``write`` gives back."""

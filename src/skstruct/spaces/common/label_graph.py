@@ -11,10 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.imports import is_networkx
+from skstruct.saving import require, savable
 from skstruct.solvers.dags import Dag
 from skstruct.spaces.common.formats import check_distinct, in_order, is_missing_name, unknown_label
 
 
+@savable
 class LabelGraph:
     """An immutable hierarchy of named labels; copying it costs nothing.
 
@@ -35,6 +37,10 @@ class LabelGraph:
         except ValueError:
             cycle = " -> ".join(repr(self.names[v]) for v in _find_cycle(len(names), arcs))
             raise ValueError(f"{used_by} has no cycles, but here is one: {cycle}.") from None
+
+    def _check_saved(self):
+        fits = type(self.names) is tuple and isinstance(self.dag, Dag)
+        require(fits and len(self.names) == self.dag.n_nodes, "a graph of labels that is none")
 
     @classmethod
     def read(cls, edges, labels=None) -> LabelGraph:

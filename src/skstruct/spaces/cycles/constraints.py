@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from skstruct.saving import check_row_limits, savable
 from skstruct.spaces.constraints import check_size
 from skstruct.spaces.cycles.tours import SHORTEST
 from skstruct.spaces.edge_sets.table import EdgeTable
 
 
+@savable
 @dataclass(frozen=True, eq=False)
 class CycleLimits:
     """Known edges, known nodes and a number of nodes, the same for all rows or per row."""
@@ -22,6 +24,15 @@ class CycleLimits:
     open: np.ndarray  # bool, shape (1 or n, N): nodes that may be visited
     smallest: np.ndarray  # int, shape (1 or n,): number of nodes
     largest: np.ndarray
+
+    def check_saved(self, d: int, n_places: int) -> None:
+        """Raise a ModelFileError unless these are limits of tours, as from a file."""
+        for mask in (self.low, self.high):
+            check_row_limits(mask, "b", (d,))
+        for mask in (self.visited, self.open):
+            check_row_limits(mask, "b", (n_places,))
+        for size in (self.smallest, self.largest):
+            check_row_limits(size, "i", (), 0, 2**31)
 
     @classmethod
     def none(cls, n_nodes: int, d: int) -> CycleLimits:

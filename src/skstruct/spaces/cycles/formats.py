@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.imports import is_networkx, is_pandas
+from skstruct.saving import savable
 from skstruct.spaces.common.formats import plain_name, refuse_missing, sorted_names, unknown_label
 from skstruct.spaces.cycles.tours import SHORTEST, rows_to_tours
 from skstruct.spaces.edge_sets.table import EdgeTable
@@ -17,6 +18,7 @@ from skstruct.spaces.edge_sets.table import EdgeTable
 NUMBERS = (int, float, np.number, np.bool_)
 
 
+@savable
 @dataclass(frozen=True)
 class TourForm:
     """How lists of nodes were written: what ``write`` gives back."""

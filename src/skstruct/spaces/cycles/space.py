@@ -9,8 +9,16 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.exceptions import UndecidableError
-from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_k, decoded_or_infeasible
-from skstruct.spaces.constraints import check_feasible, label_mask
+from skstruct.saving import savable
+from skstruct.spaces.base import (
+    EXACT,
+    Decoded,
+    Guarantee,
+    check_feasible,
+    check_k,
+    decoded_or_infeasible,
+)
+from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.cycles.constraints import CycleLimits, read_sizes
 from skstruct.spaces.cycles.decoding import CycleProblem, decides_exactly
 from skstruct.spaces.cycles.distribution import LawfulCycles
@@ -21,6 +29,7 @@ from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges
 EMBEDDINGS = ("signed pairs", "indicators")
 
 
+@savable
 class Cycles(LawfulCycles):
     r"""Simple cycles through at least three of N nodes.
 
@@ -82,6 +91,8 @@ class Cycles(LawfulCycles):
     ----------
     Vembu (2010), "Learning to predict combinatorial structures", appendix B.
     """
+
+    _limits_kind = CycleLimits
 
     def __init__(self, nodes=None, directed=True, embedding=None, *, prove=False, limits=None):
         self.nodes = nodes
@@ -205,6 +216,9 @@ class Cycles(LawfulCycles):
                 f"{self.limits.open.shape[1]} nodes; there are {d} between {N}."
             )
         return self.limits
+
+    def _limits_sizes(self):
+        return self.dag_.n_nodes, len(self.nodes_)
 
     def contains(self, Z):
         """Whether each row is a cycle of this space, limits included; shape (n,)."""

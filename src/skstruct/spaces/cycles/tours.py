@@ -15,6 +15,7 @@ from math import comb, factorial, perm
 import numpy as np
 
 from skstruct.exceptions import UndecidableError
+from skstruct.saving import savable
 from skstruct.spaces.common.covariances import Covariance, PairScheme
 from skstruct.spaces.edge_sets.table import EdgeTable
 
@@ -106,6 +107,7 @@ class CycleCounts:
         return on_ones, stars / self.total, max(rest, 0) / self.total
 
 
+@savable
 class ArcScheme(Covariance):
     r"""Coordinates are the arcs (u, v) of n nodes, row by row, and nodes may change places.
 

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.imports import is_networkx, is_pandas
+from skstruct.saving import savable
 from skstruct.spaces.common.formats import is_missing_name, plain_name, sorted_names, unknown_label
 from skstruct.spaces.edge_sets.table import CONTAINERS, EdgeTable, edges_of, read_nodes
 
 
+@savable
 @dataclass(frozen=True)
 class GraphForm:
     """How sets of edges were written: what ``write`` gives back."""

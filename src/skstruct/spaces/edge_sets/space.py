@@ -48,6 +48,7 @@ class EdgeSetSpace(IndicatorSpace):
 
     directed: bool = False
     _named_by: ClassVar = {"nodes": "nodes_"}
+    _pairs_of = ("nodes", "other", "learned_nodes_")
     _limits_rest_on: ClassVar[tuple[str, ...]] = ("directed",)
 
     @abstractmethod

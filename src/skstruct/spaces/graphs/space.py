@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from skstruct.exceptions import UndecidableError
+from skstruct.saving import savable
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.constraints import Limits, check_feasible
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
@@ -71,6 +72,7 @@ OF_GRAPHS: dict = {
 OF_DIGRAPHS = {None: Anything, "acyclic": Acyclic, "connected": Connected}
 
 
+@savable
 class Graphs(EdgeSetSpace):
     r"""Graphs on fixed nodes as sets of edges, :math:`\psi(z) = z`; all, or those with a property.
 

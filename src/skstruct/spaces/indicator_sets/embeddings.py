@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.checks import check_costs
+from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag, dag_closed_sets, forest_sized_sets
 from skstruct.spaces.base import EmbeddingView, check_k, decoded_or_infeasible
@@ -21,6 +22,7 @@ from skstruct.spaces.indicator_sets.decoding import (
 from skstruct.tolerances import ROUNDING_GAP
 
 
+@savable
 class SizedSets(EmbeddingView):
     r"""Label sets with :math:`\psi(z) = (z_j 1[|z| = s])_{j, s}` and ``1[z is empty]``.
 
@@ -120,6 +122,7 @@ class SizedSets(EmbeddingView):
 TURNS = 12  # min-cuts of a row before an integer program
 
 
+@savable
 class ParentProducts(EmbeddingView):
     r"""Closed sets with :math:`\psi(y) = (y, z)`, :math:`z_j = \prod_{k \in P(j)} y_k`.
 

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
+from skstruct.saving import savable
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.formats import in_order
 from skstruct.spaces.edge_sets.table import read_nodes, runs_dry
@@ -24,6 +25,7 @@ from skstruct.spaces.matchings.decoding import cheapest_matchings, cheapest_pair
 from skstruct.spaces.matchings.distribution import LawfulMatchings
 
 
+@savable
 class Matchings(LawfulMatchings):
     r"""Matchings: sets of edges, no two of which have a node in common.
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
+from skstruct.saving import savable
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.pairwise.inference import label_law
 from skstruct.solvers.pairwise.proposals import LabelMoves
@@ -120,6 +121,7 @@ class LabelsAndEdges(IndicatorSpace):
         return self._narrowed(include, exclude, None, None, (), False)
 
 
+@savable
 class PairwiseLabels(LabelsAndEdges):
     r"""Subsets of a set of labels, embedded by labels and by pairs of labels.
 

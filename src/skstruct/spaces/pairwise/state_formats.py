@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.saving import savable
 from skstruct.spaces.common.formats import (
     in_order,
     is_missing_name,
@@ -19,6 +20,7 @@ from skstruct.spaces.common.formats import (
 )
 
 
+@savable
 @dataclass(frozen=True)
 class StateForm:
     """How outputs were written: what ``write`` gives back."""

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
+from skstruct.saving import savable
 from skstruct.solvers.pairwise.forests import best_states_on_forest, is_forest, k_best_states
 from skstruct.solvers.pairwise.inference import StateForestLaw
 from skstruct.solvers.pairwise.proposals import StateMoves
@@ -30,6 +31,7 @@ from skstruct.spaces.pairwise.state_formats import (
 EMBEDDINGS = ("states", "node states")
 
 
+@savable
 class PairwiseStates(UniformStates):
     r"""A state for every label, with costs of states and of pairs of states of neighbours.
 
@@ -79,6 +81,8 @@ class PairwiseStates(UniformStates):
     default_loss = "hamming"
     usual_losses = ("zero_one",)
     _named_by: ClassVar = {"labels": "labels_", "states": "states_"}
+    _limits_kind = StateLimits
+    _pairs_of = ("states", "learned_states_")
 
     def __init__(self, graph, states=None, labels=None, embedding="states", *, limits=None):
         self.graph = graph
@@ -191,6 +195,12 @@ class PairwiseStates(UniformStates):
         return view
 
     # ------------------------------------------------------------- limits
+    def canonical_range(self):
+        return -1, max(len(self.states_), 2), len(self.labels_)
+
+    def _limits_sizes(self):
+        return len(self.labels_), len(self.states_)
+
     @property
     def limits_(self) -> StateLimits:
         """Which states labels may have."""

@@ -13,10 +13,12 @@ from scipy import sparse
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
+from skstruct.saving import require, savable
 from skstruct.spaces.base import BaseSpace, Decoded, GivenWhole, one_or_more
 from skstruct.spaces.common.formats import check_distinct, match_columns
 
 
+@savable
 @dataclass(frozen=True)
 class QuantityForm:
     """How quantities were written: what ``write`` gives back."""
@@ -209,6 +211,22 @@ class QuantitySpace(GivenWhole, BaseSpace):
         """Canonical outputs in the form that was seen in ``fit``."""
         self._ready()
         return self.form_.write(Z, self.labels_, index)
+
+    # ------------------------------------------------------------- model files
+    def canonical_range(self):
+        return None, None, len(self.labels_)
+
+    def _check_saved(self):
+        super()._check_saved()
+        if not hasattr(self, "labels_"):
+            return
+        d = len(self.labels_)
+        for name in ("mean_", "variance_", "low_", "high_"):
+            part = getattr(self, name, None)
+            fits = part is None or (isinstance(part, np.ndarray) and part.shape == (d,))
+            require(fits, "a space of numbers of a wrong width")
+        if self.limits_ is not None:
+            require(self.limits_.n_columns == d, "limits that do not fit their space")
 
     # ------------------------------------------------------------- limits row by row
     def rows(self, index):

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.saving import check_row_limits, require, savable
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.common.formats import match_columns
 from skstruct.spaces.constraints import check_feasible
@@ -16,12 +17,22 @@ from skstruct.spaces.quantities.base import QuantityForm, QuantitySpace
 from skstruct.tolerances import OUTPUT_RANGE
 
 
+@savable
 @dataclass(frozen=True)
 class Range:
     """Lower and upper limits of every coordinate: (1, d) for all rows, or (n, d)."""
 
     low: np.ndarray
     high: np.ndarray
+
+    @property
+    def n_columns(self) -> int:
+        return self.low.shape[1]
+
+    def _check_saved(self):
+        for side in (self.low, self.high):
+            check_row_limits(side, "f", (None,))
+        require(self.low.shape[1] == self.high.shape[1], "limits of different widths")
 
     @property
     def n_rows(self) -> int | None:
@@ -48,6 +59,7 @@ class Range:
         return self.low, self.high
 
 
+@savable
 class Box(QuantitySpace):
     r"""Vectors between limits, :math:`l_j \le z_j \le u_j`.
 
@@ -247,6 +259,7 @@ class Box(QuantitySpace):
         return Decoded(points, values.sum(axis=1), bounds.sum(axis=1))
 
 
+@savable
 class Interval(Box):
     r"""Numbers between two limits, :math:`l \le z \le u`: regression.
 

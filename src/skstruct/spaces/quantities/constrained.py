@@ -9,6 +9,7 @@ from numbers import Integral
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
+from skstruct.saving import require, savable
 from skstruct.solvers.curves.base import QuadraticCurves
 from skstruct.solvers.linear_constraints import LinearConstraints
 from skstruct.solvers.quadratic_programs import minimize_quadratic
@@ -23,6 +24,7 @@ SMALL = 40  # coordinates up to which gaps are closed without being asked to
 BOXES = 20_000  # that are looked at for that, in a row
 
 
+@savable
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
     """Linear constraints and limits of every coordinate, shared by all rows or one per row."""
@@ -30,6 +32,14 @@ class LinearSystem:
     constraints: LinearConstraints
     range: Range
     of_training: bool = False  # one per row of training: says nothing of other rows
+
+    def _check_saved(self):
+        same = self.constraints.n_columns == self.range.n_columns
+        require(same, "limits that do not fit their space")
+
+    @property
+    def n_columns(self) -> int:
+        return self.range.n_columns
 
     @property
     def n_rows(self) -> int | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
+from skstruct.saving import savable
 from skstruct.solvers.linear_constraints import read_constraints
 from skstruct.spaces.quantities.base import read_quantities
 from skstruct.spaces.quantities.boxes import Range
@@ -20,6 +21,7 @@ from skstruct.tolerances import FEASIBLE
 ATTRIBUTE = "flow"  # of the edges of a graph
 
 
+@savable
 @dataclass(frozen=True)
 class FlowForm:
     """How flows that came one object per row were written."""
@@ -101,6 +103,7 @@ def _to_nested(row, labels):
     return nested
 
 
+@savable
 class Flows(ConstrainedSpace):
     r"""Flows along the arcs of a network: what comes into a node leaves it.
 

@@ -11,10 +11,12 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.saving import savable
 from skstruct.spaces.common.formats import is_missing_name
 from skstruct.tolerances import FEASIBLE
 
 
+@savable
 @dataclass(frozen=True, eq=False)
 class Network:
     """Nodes, arcs between them and the most that each arc carries."""

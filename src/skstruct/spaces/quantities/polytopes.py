@@ -9,12 +9,14 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
+from skstruct.saving import savable
 from skstruct.solvers.linear_constraints import columns_of, read_constraints
 from skstruct.spaces.common.formats import match_columns
 from skstruct.spaces.quantities.boxes import Range
 from skstruct.spaces.quantities.constrained import ConstrainedSpace, LinearSystem, for_all
 
 
+@savable
 class Polytope(ConstrainedSpace):
     r"""Points with :math:`A_{eq} z = b_{eq},\ A_{ub} z \le b_{ub},\ l \le z \le u`.
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
+from skstruct.saving import savable
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.constrained import boxes_for
@@ -14,6 +15,7 @@ from skstruct.tolerances import OUTPUT_FEASIBLE, OUTPUT_RANGE, ROUNDING_GAP
 CELLS = 64  # of the first samples of curves that are not piecewise linear
 
 
+@savable
 class Simplex(QuantitySpace):
     r"""Histograms, :math:`z_j \ge 0` and :math:`\sum_j z_j = T`.
 

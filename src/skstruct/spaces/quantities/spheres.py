@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from skstruct.saving import savable
 from skstruct.spaces.base import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.tolerances import OUTPUT_FEASIBLE, UNIT_SQUARE
@@ -96,6 +97,7 @@ def _length(rows):
     return np.linalg.norm(rows, axis=1, keepdims=True)
 
 
+@savable
 class Sphere(QuantitySpace):
     r"""Unit vectors in :math:`R^d`: directions, orientations, axes of a measurement.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
+from skstruct.saving import check_row_limits, require, savable
 from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.spaces.common.formats import unknown_label
 from skstruct.spaces.constraints import check_size
@@ -17,6 +18,7 @@ from skstruct.spaces.constraints import check_size
 NUMBERS = (int, float, np.number)
 
 
+@savable
 @dataclass(frozen=True, eq=False)
 class RankLimits:
     """Known positions, known precedences and a length, the same for all rows or per row."""
@@ -24,6 +26,14 @@ class RankLimits:
     fixed: np.ndarray  # int, shape (1 or n, d): known rank of each item, 0 where free
     before: np.ndarray  # bool, shape (1 or n, d, d): p must come before q; transitive
     top: int | None = None  # only so many positions are predicted
+
+    def check_saved(self, d: int) -> None:
+        """Raise a ModelFileError unless these are limits of rankings of d items."""
+        check_row_limits(self.fixed, "i", (d,), 0, d + 1)
+        check_row_limits(self.before, "b", (d, d))
+        top = d if self.top is None else self.top
+        within = isinstance(top, (int, np.integer)) and 0 <= int(top) <= d
+        require(within, "the top of a ranking that has not so many places")
 
     @classmethod
     def none(cls, d: int) -> RankLimits:

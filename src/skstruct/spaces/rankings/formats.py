@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.saving import savable
 from skstruct.spaces.common.formats import (
     check_distinct,
     refuse_missing,
@@ -22,6 +23,7 @@ from skstruct.spaces.rankings.partial import average_ranks
 TIED = (set, frozenset, list)  # how tied items are written inside an ordered list
 
 
+@savable
 @dataclass(frozen=True)
 class RankingForm:
     """How rankings were written: what ``write`` gives back."""

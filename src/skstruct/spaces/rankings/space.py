@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import check_costs
+from skstruct.saving import savable
 from skstruct.solvers.k_best import k_best_sequences
 from skstruct.solvers.linear_ordering import MOST_ITEMS
 from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_k, decoded_or_infeasible
@@ -35,6 +36,7 @@ EMBEDDINGS = {
 }
 
 
+@savable
 class Rankings(RandomRankings):
     r"""Total orders of d items, predicted from total or partial ones.
 
@@ -88,6 +90,9 @@ class Rankings(RandomRankings):
     default_loss = "kendall"
     usual_losses = ("spearman", "footrule", "zero_one")
     _named_by: ClassVar = {"items": "items_"}
+    _limits_kind = RankLimits
+    _pairs_of = ("items", "learned_")
+    _squared = ("pairs", "pair shares", "positions", "rating differences", "rating shares")
 
     def __init__(
         self,
@@ -245,6 +250,12 @@ class Rankings(RandomRankings):
             expected = tied_behind(np.arange(d)[None], top)
             good = (np.sort(Z, axis=1) == expected).all(axis=1)
         return good & self.limits_.allow(Z)
+
+    def canonical_range(self):
+        return None, None, len(self.items_)
+
+    def _limits_sizes(self):
+        return (len(self.items_),)
 
     # ------------------------------------------------------------- decoding
     @property

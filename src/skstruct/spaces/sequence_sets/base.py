@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct.exceptions import InfeasibleError
+from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.spaces.base import CountedSpace, ListedOutputs
 from skstruct.spaces.common.counting import LIMIT, check_few
@@ -96,6 +97,9 @@ class SequenceSet(UniformSequences):
     default_loss = "hamming"
     usual_losses = ("zero_one",)
     _named_by: ClassVar = {"alphabet": "symbols_"}
+    _limits_kind = SequenceLimits
+    _pairs_of = ("alphabet", "learned_symbols_")
+    _squared = ("positions",)
     alphabet: object
     length: object
     limits: SequenceLimits | None
@@ -190,6 +194,12 @@ class SequenceSet(UniformSequences):
         return getattr(self, "form_", form).write(np.asarray(Z), self.symbols_, index)
 
     # ------------------------------------------------------------- limits
+    def canonical_range(self):
+        return -1, len(self.symbols_), None
+
+    def _limits_sizes(self):
+        return (len(self.symbols_),)
+
     @property
     def limits_(self) -> SequenceLimits:
         """What predicted sequences must obey."""
@@ -238,6 +248,7 @@ class SequenceSet(UniformSequences):
         return good
 
 
+@savable
 class ListedSequences(ListedOutputs):
     """Listed sequences, whatever the width of the arrays they come in."""
 

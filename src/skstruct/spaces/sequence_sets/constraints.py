@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
+from skstruct.saving import check_row_limits, savable
 from skstruct.spaces.common.formats import unknown_label
 from skstruct.spaces.sequence_sets.formats import sequence_lengths, widened
 
 FREE = -1  # a position whose symbol is not known
 
 
+@savable
 @dataclass(frozen=True, eq=False)
 class SequenceLimits:
     """Lengths, known symbols and forbidden transitions, the same for all rows or per row.
@@ -26,6 +28,13 @@ class SequenceLimits:
     longest: np.ndarray  # int, shape (1 or n,); -1 where the space decides
     known: np.ndarray  # int, shape (1 or n, any width): FREE or the symbol at a position
     forbidden: np.ndarray  # bool, shape (1 or n, q + 1, q + 1): [a, b] may not occur
+
+    def check_saved(self, q: int) -> None:
+        """Raise a ModelFileError unless these are limits of sequences over q symbols."""
+        for length in (self.shortest, self.longest):
+            check_row_limits(length, "i", (), -1, 2**31)
+        check_row_limits(self.known, "i", (None,), -1, q)
+        check_row_limits(self.forbidden, "b", (q + 1, q + 1))
 
     @classmethod
     def none(cls, q: int) -> SequenceLimits:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from skstruct._arrays.imports import is_pandas
+from skstruct.saving import savable
 from skstruct.spaces.common.formats import (
     check_distinct,
     in_order,
@@ -23,6 +24,7 @@ from skstruct.spaces.common.formats import (
 PAD = -1  # behind the end of a sequence
 
 
+@savable
 @dataclass(frozen=True)
 class SequenceForm:
     """How sequences were written: what ``write`` gives back."""

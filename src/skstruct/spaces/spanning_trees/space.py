@@ -10,6 +10,7 @@ import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
+from skstruct.saving import savable
 from skstruct.solvers.spanning_trees import are_trees, cheapest_trees, list_trees, sample_trees
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance, PairScheme
@@ -17,6 +18,7 @@ from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.spanning_trees import counting as tree_counts
 
 
+@savable
 class SpanningTrees(WithinGraph):
     r"""Spanning trees of the complete graph, or of a graph that is given.
 

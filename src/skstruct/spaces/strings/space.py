@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct._arrays.memory import check_square_fits
+from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.viterbi import best_chains
 from skstruct.spaces.base import Decoded, decoded_or_infeasible
@@ -92,6 +93,7 @@ MOST_GRAMS = 2**24  # coordinates of the embedding: 128 MiB for a row of costs
 MOST_MOMENTS = 2**12  # coordinates whose second moments fit into memory
 
 
+@savable
 class Strings(SequenceSet):
     r"""Strings over an alphabet with :math:`\psi(z)` = how often each n-gram occurs in z.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
+from skstruct.saving import check_row_limits, savable
 from skstruct.spaces.base import EmbeddingView, decoded_or_infeasible
 from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.edge_sets.formats import GraphForm, read_rows
@@ -83,11 +84,16 @@ def write_signs(Z: np.ndarray, form: GraphForm, wins_table: EdgeTable, index=Non
     return form.write(wins_from_signs(Z, wins_table), wins_table, index)
 
 
+@savable
 @dataclass(frozen=True, eq=False)
 class SignLimits:
     """Which signs every pair may have, the same for all rows or one set per row."""
 
     allowed: np.ndarray  # bool, shape (1 or n, d, number of states)
+
+    def check_saved(self, d: int) -> None:
+        """Raise a ModelFileError unless these are limits of d pairs."""
+        check_row_limits(self.allowed, "b", (d, None))
 
     def __deepcopy__(self, memo):
         return self
@@ -134,6 +140,7 @@ def best_signs(costs: np.ndarray, states: np.ndarray, allowed: np.ndarray):
     return states[best].astype(np.int8), least.sum(axis=1)
 
 
+@savable
 class TournamentStates(EmbeddingView):
     r"""Tournaments with a 0/1 coordinate for every pair and sign, :math:`1[z_{uv} = s]`.
 

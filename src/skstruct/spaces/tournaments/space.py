@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.checks import check_costs
+from skstruct.saving import savable
 from skstruct.solvers.k_best import k_best
 from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible, check_n_rows
@@ -26,6 +27,7 @@ from skstruct.spaces.tournaments.signs import (
 )
 
 
+@savable
 class Tournaments(UniformTournaments):
     r"""Outcomes of all pairs of items, each on its own: no order has to agree with them.
 
@@ -77,6 +79,8 @@ class Tournaments(UniformTournaments):
     default_loss = "hamming"
     usual_losses = ("zero_one",)
     _named_by: ClassVar = {"items": "items_"}
+    _limits_kind = SignLimits
+    _pairs_of = ("items", "learned_items_")
     _limits_rest_on = ("partial",)
 
     def __init__(self, items=None, partial=True, *, limits=None):
@@ -118,6 +122,12 @@ class Tournaments(UniformTournaments):
         if self.limits is not None:
             return self.limits
         return SignLimits(np.ones((1, len(self.labels_), len(self.states_)), bool))
+
+    def canonical_range(self):
+        return -1, max(len(self.states_), 2), len(self.labels_)
+
+    def _limits_sizes(self):
+        return (len(self.labels_),)
 
     def fit(self, Y):
         self._forget()
