@@ -8,8 +8,6 @@ from scipy import sparse
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import dijkstra
 
-N_TRIPS = 3
-
 
 def random_network(n_nodes, n_arcs, n_flows, rng):
     """Arcs of a strongly connected network, a supply, and flows that meet it.

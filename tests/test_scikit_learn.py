@@ -28,7 +28,15 @@ from skstruct.learners import (
     OnlineLabelRanker,
     PairwiseComparison,
 )
-from skstruct.smoothing import KernelRidge, LinearRidge, NystroemRidge, SampleCompression
+from skstruct.smoothing import (
+    Forest,
+    KernelRidge,
+    LinearRidge,
+    NadarayaWatson,
+    Neighbors,
+    NystroemRidge,
+    SampleCompression,
+)
 from skstruct.spaces import Hierarchy, Interval, LabelSets, Rankings
 
 
@@ -112,6 +120,11 @@ ESTIMATORS = {
     "linear ridge": LinearRidge(),
     "landmarks": NystroemRidge(),
     "random features": NystroemRidge(features="fourier", n_landmarks=50),
+    "kernel means": NadarayaWatson(),
+    "neighbors": Neighbors(),
+    "neighbors by distance": Neighbors(3, "distance"),
+    "forest": Forest(20),
+    "extra trees": Forest(20, trees="extra"),
     "classes by landmarks": ConditionalRiskMinimizer(system="nystroem"),
     "output kernel": OutputKernelRegressor(),
     "mean": ConditionalRiskMinimizer(Interval(), alpha=1.0),

@@ -24,7 +24,6 @@ KINDS = {  # weight in kg, legs, habitat, skin, lays eggs
     "fish/salmon": (5.0, 0, "water", "scales", "yes"),
     "fish/shark": (500.0, 0, "water", "scales", "no"),
 }
-TASTES = ("pet", "fast", "large")
 
 
 def animals(name, n, seed):

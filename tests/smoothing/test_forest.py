@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
-from sklearn.utils.estimator_checks import check_estimator
 
 from skstruct.smoothing.forest import Forest
 from skstruct.testing.smoothers import check_smoother
@@ -89,13 +88,6 @@ def test_smoother(n_estimators, trees):
     check_smoother(model, exact_loo=False)
     X = np.random.default_rng(0).poisson(1.0, (30, 8))
     check_smoother(model, sparse.csr_array(X), exact_loo=False)
-
-
-@pytest.mark.parametrize("trees", TREES)
-def test_scikit_learn_checks(trees, monkeypatch):
-    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # else one check is skipped
-    results = check_estimator(Forest(20, trees=trees), on_skip=None)
-    assert {result["status"] for result in results} == {"passed"}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import cross_val_predict
-from sklearn.utils.estimator_checks import check_estimator
 
 from skstruct.smoothing.local_averages import NadarayaWatson
 from skstruct.testing.smoothers import check_smoother
@@ -73,12 +72,6 @@ def test_smoother_on_other_inputs():
     check_smoother(NadarayaWatson("cosine"), sparse.csr_array(X + 0.1))
     for K in (rbf_kernel(X, gamma=0.3), sparse.csr_array(np.maximum(rbf_kernel(X) - 0.5, 0))):
         check_smoother(NadarayaWatson("precomputed"), K)
-
-
-def test_scikit_learn_checks(monkeypatch):
-    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # else one check is skipped
-    results = check_estimator(NadarayaWatson(), on_skip=None)
-    assert {result["status"] for result in results} == {"passed"}
 
 
 @given(cases())

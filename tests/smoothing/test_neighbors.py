@@ -8,7 +8,6 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.utils.estimator_checks import check_estimator
 
 from skstruct.smoothing.local_averages import Neighbors
 from skstruct.testing.smoothers import check_smoother
@@ -64,13 +63,6 @@ def test_smoother(k, weighting):
     X = np.random.default_rng(1).poisson(2.0, (30, 40)) * 1.1 + np.arange(30)[:, None] / 97
     check_smoother(Neighbors(k, weighting), sparse.csr_array(X))
     check_smoother(Neighbors(k, weighting, metric="precomputed"), pairwise_distances(X))
-
-
-@pytest.mark.parametrize("model", [Neighbors(), Neighbors(3, "distance")])
-def test_scikit_learn_checks(model, monkeypatch):
-    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # else one check is skipped
-    results = check_estimator(model, on_skip=None)
-    assert {result["status"] for result in results} == {"passed"}
 
 
 @given(cases())

@@ -293,6 +293,17 @@ class SeparableLoss(BaseLoss):
         return weights, outputs, plain_weights(self, outputs.shape[1])
 
 
+class ScaledLoss(SeparableLoss):
+    """One with a scale c > 0, in units of the outputs."""
+
+    def __init__(self, c=1.0, *, weights=None):
+        self.c = c
+        self.weights = weights
+
+    def _check_parameters(self):
+        check_positive(self, "c")
+
+
 def check_positive(loss, name):
     """Raise where a parameter of a loss is not a positive number."""
     value = getattr(loss, name)

@@ -15,14 +15,14 @@ class _HistogramLoss(SeparableLoss):
     """A sum over entries that are at least zero."""
 
     def __call__(self, Y_pred, Y_true):
-        name = type(self).__name__
-        Y_pred, Y_true = _amounts(Y_pred, "Y_pred", name), _amounts(Y_true, "Y_true", name)
-        return super().__call__(Y_pred, Y_true)
+        return super().__call__(*self._both(Y_pred, Y_true))
 
     def pairwise(self, Y_pred, Y_true):
+        return super().pairwise(*self._both(Y_pred, Y_true))
+
+    def _both(self, Y_pred, Y_true):
         name = type(self).__name__
-        Y_pred, Y_true = _amounts(Y_pred, "Y_pred", name), _amounts(Y_true, "Y_true", name)
-        return super().pairwise(Y_pred, Y_true)
+        return _amounts(Y_pred, "Y_pred", name), _amounts(Y_true, "Y_true", name)
 
     def _training(self, weights, outputs):
         return super()._training(weights, _amounts(outputs, "Y", type(self).__name__))

@@ -7,7 +7,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from skstruct.losses.base import SeparableLoss, check_positive
+from skstruct.losses.base import ScaledLoss, SeparableLoss
 from skstruct.saving import savable
 
 
@@ -156,7 +156,7 @@ class EpsilonInsensitive(_PiecewiseLoss):
 
 
 @savable
-class Huber(_PiecewiseLoss):
+class Huber(ScaledLoss, _PiecewiseLoss):
     r"""Squared error for small, absolute error for large residuals.
 
     .. math:: \rho(r) = r^2 / 2 \text{ if } |r| \le c, \text{ otherwise } c (|r| - c / 2)
@@ -180,13 +180,6 @@ class Huber(_PiecewiseLoss):
     >>> Huber(2.0)([[1.0], [5.0]], [[0.0], [0.0]])
     array([0.5, 8. ])
     """
-
-    def __init__(self, c=1.0, *, weights=None):
-        self.c = c
-        self.weights = weights
-
-    def _check_parameters(self):
-        check_positive(self, "c")
 
     def rho(self, t, y):
         r = np.abs(t - y)

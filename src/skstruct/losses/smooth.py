@@ -7,7 +7,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from skstruct.losses.base import SeparableLoss, check_positive
+from skstruct.losses.base import ScaledLoss, SeparableLoss
 from skstruct.saving import savable
 
 
@@ -18,6 +18,7 @@ class _SmoothLoss(SeparableLoss):
     rises from there on (infinite where it only falls).
     """
 
+    c = 1.0  # of those without a scale
     _valley = np.inf
 
     @abstractmethod
@@ -39,8 +40,8 @@ class _SmoothLoss(SeparableLoss):
         return np.where(across, self._bend(self._valley), least), np.maximum(first, last)
 
     def _width(self):
-        """Length on which rho'' changes."""
-        return 1.0
+        """Length on which rho'' changes: the scale, if there is one."""
+        return self.c
 
     def _region(self, y):
         """Where the curves of outputs y bend: left, right, width."""
@@ -54,22 +55,8 @@ class _SmoothLoss(SeparableLoss):
                             region=self._region, scale=scale, convex=self.convex)  # fmt: skip
 
 
-class _ScaledLoss(_SmoothLoss):
-    """One with a scale c, in units of the outputs."""
-
-    def __init__(self, c=1.0, *, weights=None):
-        self.c = c
-        self.weights = weights
-
-    def _check_parameters(self):
-        check_positive(self, "c")
-
-    def _width(self):
-        return self.c
-
-
 @savable
-class Cauchy(_ScaledLoss):
+class Cauchy(ScaledLoss, _SmoothLoss):
     r"""Cauchy (Lorentzian) loss, :math:`\rho(r) = (c^2 / 2) \ln(1 + (r / c)^2)`.
 
     Summed over coordinates with their weights; r = z - y. A far output hardly pulls, and
@@ -164,7 +151,7 @@ class GemanMcClure(_SmoothLoss):
 
 
 @savable
-class Fair(_ScaledLoss):
+class Fair(ScaledLoss, _SmoothLoss):
     r"""Fair's loss, :math:`\rho(r) = c^2 (|r| / c - \ln(1 + |r| / c))`.
 
     Summed over coordinates with their weights; r = z - y. Between squared and absolute

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ladders of temperatures: who stands where, how often neighbours change places."""
+"""Ladders of temperatures: which chain is where, how often neighbours are exchanged."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Ladder:
         self.forget_rates()
 
     @property
-    def flat_place(self) -> np.ndarray:
+    def flat_chains(self) -> np.ndarray:
         """The chains at each temperature, numbered across all ladders; (n_ladders, K)."""
         return self.chain_at + self.first
 
@@ -220,7 +220,7 @@ class ParallelTempering:
             for _ in track(range(int(n_draws)), "draws", self.verbose):
                 for _ in range(int(thin)):
                     accepted += self._round()
-                coldest = self.ladder.flat_place[:, 0]
+                coldest = self.ladder.flat_chains[:, 0]
                 here = np.array(self.chains.outputs[coldest])
                 values.append(self.ladder.values[:, 0].copy())
                 kept.append(here)
@@ -251,13 +251,13 @@ class ParallelTempering:
     def _round(self) -> np.ndarray:
         """Walk, then change places; accepted proposals at beta = 1, shape (n_chains,)."""
         chains, ladder = self.chains, self.ladder
-        coldest = ladder.flat_place[:, 0]
+        coldest = ladder.flat_chains[:, 0]
         before = chains.accepted[coldest]
-        chains.beta[ladder.flat_place] = self.betas
+        chains.beta[ladder.flat_chains] = self.betas
         chains.advance(self.swap_every)
         accepted = chains.accepted[coldest] - before
         if self.betas[-1] == 0:
-            chains.states[ladder.flat_place[:, -1]] = chains.moves.start(self._fresh())
+            chains.states[ladder.flat_chains[:, -1]] = chains.moves.start(self._fresh())
         ladder.swap(chains.values(), self.betas, self.rng)
         return accepted
 
