@@ -13,7 +13,7 @@ from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.classes import Classes
-from skstruct.spaces.common.formats import is_missing_name
+from skstruct.spaces.common.formats import is_missing_name, refuse_empty
 
 
 @savable
@@ -108,8 +108,7 @@ class Candidates(Classes):
         self._ready()
         Y = list(Y)
         numbers = [self.known_.find(output) for output in Y]
-        if not numbers:
-            raise ValueError("Candidates: Y has no rows.")
+        refuse_empty(numbers, "Candidates")
         if None in numbers:
             i = numbers.index(None)
             raise ValueError(

@@ -22,6 +22,7 @@ from skstruct.spaces.common.formats import (
     holding,
     in_order,
     is_missing,
+    refuse_empty,
     sorted_names,
     unknown_label,
 )
@@ -100,8 +101,7 @@ class Classes(GivenWhole, BaseSpace):
                 f"Classes expects one label per sample; Y has shape {values.shape}. "
                 "Use LabelSets for several labels per sample."
             )
-        if len(values) == 0:
-            raise ValueError("Classes: Y has no rows.")
+        refuse_empty(values, "Classes")
         missing = is_missing(values)
         if missing.any():
             row = np.flatnonzero(missing)[0]

@@ -129,6 +129,12 @@ def check_n_rows(limits: Limits | None, n: int, used_by: str):
         raise ValueError(f"{used_by} is restricted row by row for {expected} rows; got {n}.")
 
 
+def check_restricted(known: int, found: int, what: str, used_by: str):
+    """Limits that were made for so many labels are of no use for another number of them."""
+    if known != found:
+        raise ValueError(f"{used_by} was restricted for {known} {what}; Y has {found}.")
+
+
 def allowed_by(space, outputs) -> np.ndarray:
     """Which outputs a space holds, where its rows may be restricted differently; (1 or n, m)."""
     limits = getattr(space, "limits_", None)

@@ -11,7 +11,13 @@ from scipy import sparse
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.classes import Classes
-from skstruct.spaces.common.formats import check_distinct, name_array, plain_name, unknown_label
+from skstruct.spaces.common.formats import (
+    check_distinct,
+    name_array,
+    plain_name,
+    refuse_empty,
+    unknown_label,
+)
 from skstruct.tolerances import CANCELED, DIFFERENCE_ROUNDING, TABLE_SYMMETRY
 
 
@@ -165,8 +171,7 @@ def _names_of(Y) -> list:
     ):
         raise ValueError(f"GraphNodes expects one node per sample; Y has shape {Y.shape}.")
     names = Y.tolist() if hasattr(Y, "tolist") else [plain_name(name) for name in Y]
-    if not names:
-        raise ValueError("GraphNodes: Y has no rows.")
+    refuse_empty(names, "GraphNodes")
     return names
 
 

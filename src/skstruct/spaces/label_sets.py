@@ -18,7 +18,14 @@ from skstruct.solvers.k_best import k_best
 from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.formats import LabelSetForm, check_distinct, read_label_sets
-from skstruct.spaces.constraints import Limits, check_feasible, check_size, label_groups, label_mask
+from skstruct.spaces.constraints import (
+    Limits,
+    check_feasible,
+    check_restricted,
+    check_size,
+    label_groups,
+    label_mask,
+)
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
     cheapest_subsets,
@@ -302,11 +309,8 @@ class LabelSets(IndicatorSpace):
         self._forget()
         known = None if self.labels is None else self.labels_
         Z, learned, form = self._read(Y, known)
-        if self.limits is not None and self.limits.low.shape[1] != len(learned):
-            raise ValueError(
-                f"LabelSets was restricted for {self.limits.low.shape[1]} labels; Y has "
-                f"{len(learned)}."
-            )
+        if self.limits is not None:
+            check_restricted(self.limits.low.shape[1], len(learned), "labels", "LabelSets")
         self.learned_labels_, self.form_ = learned, form
         return Z
 

@@ -142,8 +142,7 @@ def check_distinct(labels, used_by: str) -> tuple:
 
 
 def _check_indicator(Y, labels, used_by) -> np.ndarray:
-    if len(Y) == 0:
-        raise ValueError(f"{used_by}: Y has no rows.")
+    refuse_empty(Y, used_by)
     if Y.shape[1] == 0:
         raise ValueError(f"{used_by}: Y has no columns; got shape {Y.shape}.")
     if labels is not None and Y.shape[1] != len(labels):
@@ -165,8 +164,7 @@ def _check_indicator(Y, labels, used_by) -> np.ndarray:
 
 
 def _read_names(rows: list, labels, kind, used_by):
-    if not rows:
-        raise ValueError(f"{used_by}: Y has no rows.")
+    refuse_empty(rows, used_by)
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
             raise ValueError(
@@ -191,6 +189,12 @@ def _read_names(rows: list, labels, kind, used_by):
         raise ValueError(f"{used_by}: no label occurs in Y.")
     container = type(rows[0]) if type(rows[0]) in (set, frozenset, list, tuple) else set
     return Z, labels, LabelSetForm(kind, container=container)
+
+
+def refuse_empty(rows, used_by: str) -> None:
+    """Raise where there is no output at all."""
+    if len(rows) == 0:
+        raise ValueError(f"{used_by}: Y has no rows.")
 
 
 def in_order(names):
@@ -323,8 +327,7 @@ def read_single_names(Y, *, used_by: str, what: str) -> tuple[list, SingleNameFo
         form = SingleNameForm("array", Y.dtype if Y.dtype.kind in "biuf" else None)
     plain = Y.tolist() if hasattr(Y, "tolist") else list(Y)
     names = list(map(plain_name, plain))
-    if not names:
-        raise ValueError(f"{used_by}: Y has no rows.")
+    refuse_empty(names, used_by)
     column = np.empty(len(names), dtype=object)
     for i, name in enumerate(names):  # NumPy would look into tuples
         column[i] = name

@@ -11,7 +11,13 @@ import numpy as np
 
 from skstruct._arrays.imports import is_networkx, is_pandas
 from skstruct.saving import savable
-from skstruct.spaces.common.formats import is_missing_name, plain_name, sorted_names, unknown_label
+from skstruct.spaces.common.formats import (
+    is_missing_name,
+    plain_name,
+    refuse_empty,
+    sorted_names,
+    unknown_label,
+)
 from skstruct.spaces.edge_sets.table import CONTAINERS, EdgeTable, edges_of, read_nodes
 
 
@@ -89,8 +95,7 @@ def read_form(Y, used_by: str) -> tuple[Any, GraphForm]:
     if not isinstance(Y, Iterable):
         raise ValueError(f"{used_by} expects a list of graphs, one per sample; got {Y!r}.")
     rows = list(Y)
-    if not rows:
-        raise ValueError(f"{used_by}: Y has no rows.")
+    refuse_empty(rows, used_by)
     if all(is_networkx(row) for row in rows):
         return rows, GraphForm("networkx")
     if _are_arrays(rows):

@@ -16,7 +16,7 @@ from skstruct.spaces.base import EXACT, BaseSpace, Decoded
 from skstruct.spaces.common.counting import LIMIT, check_few, list_closed_sets
 from skstruct.spaces.common.formats import sorted_names
 from skstruct.spaces.common.label_graph import read_edges
-from skstruct.spaces.constraints import check_size
+from skstruct.spaces.constraints import check_restricted, check_size
 from skstruct.spaces.edge_sets.formats import GraphForm, learn_nodes, read_form, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.label_sets import IndicatorSpace
@@ -125,11 +125,8 @@ class EdgeSetSpace(IndicatorSpace):
         self._forget()
         known = None if self.nodes is None else self.nodes_
         Z, nodes, form = self._read_graphs(Y, known)
-        if self.limits is not None and self.limits.low.shape[1] != Z.shape[1]:
-            raise ValueError(
-                f"{type(self).__name__} was restricted for {self.limits.low.shape[1]} edges; Y "
-                f"has {Z.shape[1]}."
-            )
+        if self.limits is not None:
+            check_restricted(self.limits.low.shape[1], Z.shape[1], "edges", type(self).__name__)
         self.learned_nodes_, self.form_ = nodes, form
         self._check_members(Z)
         return Z

@@ -19,7 +19,7 @@ from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed, 
 from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_k, decoded_or_infeasible
 from skstruct.spaces.common.formats import check_distinct, sorted_names, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
-from skstruct.spaces.constraints import check_feasible
+from skstruct.spaces.constraints import check_feasible, check_restricted
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.label_sets import IndicatorSpace, LabelSets
 
@@ -44,11 +44,8 @@ class LabelsAndEdges(IndicatorSpace):
         if given is None:
             learned = self._with_nodes(learned, named=form.kind in ("names", "series"))
         name = type(self).__name__
-        if self.limits is not None and self.limits.low.shape[1] != len(learned):
-            raise ValueError(
-                f"{name} was restricted for {self.limits.low.shape[1]} labels; Y has "
-                f"{len(learned)}."
-            )
+        if self.limits is not None:
+            check_restricted(self.limits.low.shape[1], len(learned), "labels", name)
         read_edges(self.graph, learned, name)  # a graph that is wrong says so now
         self.learned_labels_, self.form_ = learned, form
         return self

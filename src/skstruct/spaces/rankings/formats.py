@@ -13,6 +13,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.saving import savable
 from skstruct.spaces.common.formats import (
     check_distinct,
+    refuse_empty,
     refuse_missing,
     sorted_names,
     unknown_label,
@@ -104,8 +105,7 @@ def read_rankings(
     if isinstance(Y, np.ma.MaskedArray):
         Y = np.ma.filled(Y.astype(np.float64), np.nan)
     rows = Y if isinstance(Y, np.ndarray) else list(Y)
-    if len(rows) == 0:
-        raise ValueError(f"{used_by}: Y has no rows.")
+    refuse_empty(rows, used_by)
     if _is_numeric(rows) and not (names and _are_items(rows, items)):
         values = np.asarray(rows)
         values = values.astype(np.float64) if values.dtype == object else values
@@ -152,8 +152,7 @@ def _match_columns(frame, items, used_by):
             )
         frame = frame[list(items)]
     values = frame.to_numpy()
-    if not len(values):
-        raise ValueError(f"{used_by}: Y has no rows.")
+    refuse_empty(values, used_by)
     if values.dtype == object:  # missing entries of pandas' own types
         values = _numbers_of(frame, used_by)
     return columns if items is None else items, values
@@ -213,8 +212,7 @@ def _check_numbers(values, items, scores, used_by):
 
 def read_orders(rows: list, items: tuple | None, kind: str, unlisted: str, used_by: str):
     """Canonical rankings, items and form of ordered lists of names, best first."""
-    if not rows:
-        raise ValueError(f"{used_by}: Y has no rows.")
+    refuse_empty(rows, used_by)
     if unlisted not in ("last", "unknown"):
         raise ValueError(f'{used_by}: unlisted is "last" or "unknown"; got {unlisted!r}.')
     orders = [_groups(row, i, items, used_by) for i, row in enumerate(rows)]

@@ -16,6 +16,7 @@ from skstruct.spaces.common.formats import (
     check_distinct,
     in_order,
     is_missing_name,
+    refuse_empty,
     refuse_missing,
     sorted_names,
     unknown_label,
@@ -137,14 +138,12 @@ def _rows_of(Y, used_by):
     if is_pandas(Y, "DataFrame"):
         raise ValueError(f"{used_by} expects a Series or an array of sequences, not a DataFrame.")
     if isinstance(Y, np.ndarray) and Y.ndim == 2:
-        if not len(Y):
-            raise ValueError(f"{used_by}: Y has no rows.")
+        refuse_empty(Y, used_by)
         return Y.tolist(), SequenceForm("array", "array", Y.dtype)
     if isinstance(Y, np.ndarray) and Y.ndim != 1:
         raise ValueError(f"{used_by} expects one sequence per row; Y has shape {Y.shape}.")
     rows = Y.tolist() if isinstance(Y, np.ndarray) else list(Y)
-    if not rows:
-        raise ValueError(f"{used_by}: Y has no rows.")
+    refuse_empty(rows, used_by)
     form = _row_form(rows, used_by)
     if isinstance(Y, np.ndarray) and Y.dtype.kind == "U":
         form = replace(form, whole="text array")

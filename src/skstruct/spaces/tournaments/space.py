@@ -13,7 +13,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_best
 from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
-from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.constraints import check_feasible, check_n_rows, check_restricted
 from skstruct.spaces.edge_sets.formats import GraphForm, learn_nodes, read_form
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.tournaments.distribution import UniformTournaments
@@ -135,11 +135,9 @@ class Tournaments(UniformTournaments):
         if self.items is None:
             self.learned_items_ = learn_nodes(rows, form, False, "Tournaments")
         self.form_ = form
-        if self.limits is not None and self.limits.allowed.shape[1] != len(self.labels_):
-            raise ValueError(
-                f"Tournaments was restricted for {self.limits.allowed.shape[1]} pairs; Y has "
-                f"{len(self.labels_)}."
-            )
+        if self.limits is not None:
+            known = self.limits.allowed.shape[1]
+            check_restricted(known, len(self.labels_), "pairs", "Tournaments")
         self.validate(Y)
         return self
 
