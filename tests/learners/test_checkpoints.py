@@ -40,7 +40,7 @@ from skstruct.learners import Checkpoint
 from skstruct.learners.checkpoints import fingerprints, saving
 from skstruct.learners.checkpoints import fingerprints as digests
 from skstruct.learners.checkpoints.fingerprints import digest
-from skstruct.learners.checkpoints.state import NOWHERE, Level, packed, plain, set_stream, unpacked
+from skstruct.learners.checkpoints.saving import NOWHERE, Level, packed, plain, set_stream, unpacked
 from skstruct.learners.exponential_family.optimization import lbfgs
 from skstruct.spaces import Classes, LabelSets
 

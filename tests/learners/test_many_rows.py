@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
-from skstruct.learners import leave_out, one_pass
+from skstruct.learners import leave_out, regression
 from skstruct.learners.conditional_risk import learner as conditional_risk
 from skstruct.smoothing import KernelRidge, LinearRidge, NystroemRidge, planning
 from skstruct.smoothing import linear as linear_ridge
@@ -49,7 +49,7 @@ def waves(n=400, seed=0, frequency=1.5):
 @pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize(("n_features", "kind"), [(10**6, NystroemRidge), (5, LinearRidge)])
 def test_linear_kernels_are_solved_in_the_primal(n_features, kind, dense, monkeypatch):
-    monkeypatch.setattr(one_pass, "LINEAR_FEATURES", n_features)
+    monkeypatch.setattr(regression, "LINEAR_FEATURES", n_features)
     X, Y = texts(150)
     X = X.toarray() if dense else X
     model = ConditionalRiskMinimizer(LabelSets(), kernel="linear", alpha=0.2).fit(X, Y)
@@ -67,7 +67,7 @@ def test_linear_kernels_are_solved_in_the_primal(n_features, kind, dense, monkey
 
 @pytest.mark.usefixtures("_many")
 def test_sparse_inputs_stay_sparse(monkeypatch):
-    monkeypatch.setattr(one_pass, "LINEAR_FEATURES", 5)
+    monkeypatch.setattr(regression, "LINEAR_FEATURES", 5)
 
     def refuse(self, *args, **options):
         if self.shape[0] > 60:
@@ -85,7 +85,7 @@ def test_sparse_inputs_stay_sparse(monkeypatch):
 @pytest.mark.usefixtures("_many")
 @pytest.mark.parametrize("n_features", [10**6, 5])
 def test_a_penalty_found_in_the_primal_is_as_good_as_any(n_features, monkeypatch):
-    monkeypatch.setattr(one_pass, "LINEAR_FEATURES", n_features)
+    monkeypatch.setattr(regression, "LINEAR_FEATURES", n_features)
     monkeypatch.setattr(landmarks, "FEWEST_ROWS", 600)  # all rows judge
     X, Y = texts(1000)
     X, Y, X_new, Y_new = X[:600], Y[:600], X[600:], Y[600:]
@@ -114,7 +114,7 @@ def test_the_primal_on_request():
 @pytest.mark.usefixtures("_many")
 @pytest.mark.parametrize("n_features", [10**6, 5])
 def test_many_rows_are_tried_with_both_kernels(n_features, monkeypatch):
-    monkeypatch.setattr(one_pass, "LINEAR_FEATURES", n_features)
+    monkeypatch.setattr(regression, "LINEAR_FEATURES", n_features)
     model = ConditionalRiskMinimizer(LabelSets(), "hamming")
     X, Y = texts()
     assert model.fit(X, Y).kernel_ == "linear"
@@ -184,7 +184,7 @@ def test_landmarks_grow_while_the_loss_falls(streamed):
 @pytest.mark.usefixtures("_many")
 def test_landmarks_do_not_grow_beyond_what_a_fit_may_take(monkeypatch):
     X, Y = waves(frequency=3.0)
-    monkeypatch.setattr(one_pass, "GROWING", planning.feature_costs(400, 0, 2, 80, 4)[1])
+    monkeypatch.setattr(regression, "GROWING", planning.feature_costs(400, 0, 2, 80, 4)[1])
     model = ConditionalRiskMinimizer(LabelSets(), kernel="rbf", gamma=2.0).fit(X, Y)
     assert model.smoother_.n_landmarks_ == 80
 

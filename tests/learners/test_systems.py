@@ -101,7 +101,7 @@ def test_a_plan_counts_the_targets_that_are_regressed(n_labels, monkeypatch):
     planned = []
     original = planning.plan
     monkeypatch.setattr(
-        "skstruct.learners.one_pass.plan",
+        "skstruct.learners.regression.plan",
         lambda n, p, d, **how: planned.append(d) or original(n, p, d, **how),
     )
     Y = (RNG.random((120, n_labels)) < 0.1).astype(int)

@@ -15,7 +15,7 @@ from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import announce, track
 from skstruct._arrays.rows import copied_rows, distinct
 from skstruct.kernels.inputs import default_gamma, has_gamma
-from skstruct.learners.checkpoints.state import NOWHERE
+from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.saving import savable
 from skstruct.tolerances import TIE
 

@@ -207,7 +207,7 @@ def make_learner(name: str, space, loss=None, verbose=0, **parameters):
 def _check_values(learner):
     """Refuse what a fit would refuse, before data are read in passes."""
     from skstruct.learners.leave_out import given_alphas
-    from skstruct.learners.one_pass import check_settings
+    from skstruct.learners.regression import check_settings
 
     check_settings(learner)
     if learner.alpha != "auto":

@@ -15,12 +15,6 @@ from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported
 from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.checkpoints.saving import resuming
-from skstruct.learners.conditional_risk.regression import (
-    Regressed,
-    Retargeting,
-    RidgeRegression,
-    fit_given,
-)
 from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
 from skstruct.learners.inputs import (
     TrainingData,
@@ -32,8 +26,16 @@ from skstruct.learners.inputs import (
     takes_raw_inputs,
 )
 from skstruct.learners.leave_out import check_groups
-from skstruct.learners.one_pass import ONE_PASS, check_settings, seed_of
 from skstruct.learners.problem import risk_problem
+from skstruct.learners.regression import (
+    ONE_PASS,
+    Regressed,
+    Retargeting,
+    RidgeRegression,
+    check_settings,
+    fit_given,
+    seed_of,
+)
 from skstruct.losses import resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing import LinearSmoother
@@ -294,10 +296,11 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         joint = self.label_kernel is not None
         if self.starts_ is not None:
             return self._token_problem(loss)
-        linear = self.smoother is None and not self._by_landmarks()
+        # With many rows, or blocks of them, their weights would need a pass over all.
+        many = self.streamed_ or self.system in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
         problem = risk_problem(
             self.space_, loss, self.outputs_,
-            joint=joint, by_weights=linear, some=self.streamed_,
+            joint=joint, by_weights=self.smoother is None and not many, some=self.streamed_,
         )  # fmt: skip
         if joint and problem.key[0] != "indicators":
             raise ValueError(
@@ -336,10 +339,6 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         fitted = self.problem_  # with bigrams, means of symbols alone are there as well
         pairs = fitted is not None and fitted.pairs_used
         return TokenProblem(self.space_, loss, self.outputs_, self.starts_, pairs=pairs)
-
-    def _by_landmarks(self) -> bool:
-        """Whether weights of training rows would need a pass over all of them."""
-        return self.streamed_ or self.system in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
 
     # ------------------------------------------------------------------ predicting
     def _prepared(self, loss=None, restrict=None):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 
@@ -14,9 +15,7 @@ from skstruct._arrays.memory import parse_memory
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, working
 from skstruct.learners.base import widened
-from skstruct.learners.checkpoints.saving import resuming
-from skstruct.learners.checkpoints.state import NOWHERE
-from skstruct.learners.conditional_risk.regression import Regressed, RidgeRegression
+from skstruct.learners.checkpoints.saving import NOWHERE, resuming
 from skstruct.learners.inputs import on_host, read_inputs
 from skstruct.learners.leave_out import (
     alpha_grid,
@@ -25,22 +24,21 @@ from skstruct.learners.leave_out import (
     searched_by,
     smoother_alphas,
 )
-from skstruct.learners.one_pass import (
+from skstruct.learners.problem import risk_problem
+from skstruct.learners.regression import (
     ONE_PASS,
-    BlockReader,
-    check_seen,
+    Regressed,
+    RidgeRegression,
     check_settings,
-    checked_weight,
-    first_rows,
     grow_landmarks,
     number_tried,
-    placed_in,
-    rows_of,
     seed_of,
 )
-from skstruct.learners.problem import risk_problem
 from skstruct.losses import resolve_loss
+from skstruct.smoothing.nystroem.landmarks import rows_to_choose_from
+from skstruct.smoothing.nystroem.reading import first_not_finite, placed
 from skstruct.smoothing.planning import EXACT_ROWS
+from skstruct.streaming.blocks import joined
 
 FEWEST_JUDGED_ROWS = 200  # rows: with fewer to judge it by, alpha stays as it is
 
@@ -261,3 +259,120 @@ def _joined(outputs):
     if len(widths) > 1:
         outputs = [widened(Z, max(widths)) for Z in outputs]
     return np.concatenate(outputs)
+
+
+# Blocks of rows as a model reads them.
+
+
+class BlockReader(BaseEstimator):
+    """Reads blocks as a fitted model reads its inputs and outputs; it can be pickled.
+
+    Called with a block, it gives inputs (n, p), targets (n, q) and weights (n,) or None. What is
+    wrong with a block is said with where the block is.
+
+    Parameters
+    ----------
+    model : learner that has read a first block
+    problem : RiskProblem
+    """
+
+    def __init__(self, model, problem):
+        self.model = self.problem = None
+        for name in ("features_", "tokens_", "n_features_in_", "feature_names_in_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+        self.space_, self.problem_ = model.space_, copy.copy(problem)
+        self.problem_.outputs = problem.outputs[:0]
+
+    def __call__(self, block):
+        try:
+            X = read_inputs(self, block.X)
+            return X, self.problem_.targets_of(self._outputs(block.y)), _weights(block)
+        except (ValueError, TypeError) as error:
+            raise placed(error, block) from error
+
+    def _outputs(self, y):
+        if y is None:
+            raise ValueError("there are no outputs: blocks are pairs (X, y).")
+        y = on_host(y)
+        return self.space_.validate(y if hasattr(y, "__len__") else np.asarray(y))
+
+
+def _weights(block):
+    if block.weight is None:
+        return None
+    return checked_weight(on_host(block.weight), len(block))
+
+
+def checked_weight(weight, n: int) -> np.ndarray:
+    """Weights of n rows, finite and not negative; of a block, all may be zero."""
+    weight = np.asarray(weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weight.shape}; got {n} rows.")
+    if not (np.isfinite(weight) & (weight >= 0)).all():
+        raise ValueError("sample_weight must be finite and not negative.")
+    return weight
+
+
+def first_rows(model, source):
+    """A sample of the rows of a source: what is open of model and space is learned from it.
+
+    Where whole parts are left out, it is the first rows of each part, and the part of each row
+    comes with it; otherwise rows are drawn from all, and that is None.
+    """
+    wanted = rows_to_choose_from(model.n_landmarks, source.n_rows)
+    folds = None
+    if isinstance(model.leave_out, str):
+        sample = source.sample(wanted, seed_of(model))
+    else:
+        sample, folds = _beginnings(source, int(model.leave_out), wanted)
+    if sample.y is None:
+        raise ValueError(
+            f"{type(model).__name__} requires y to be passed, but the blocks of the source have "
+            "no outputs: give pairs (X, y), or name the columns of outputs."
+        )
+    return sample, folds
+
+
+def rows_of(source, n_sample: int, n_landmarks) -> int | None:
+    """How many rows a source has; None where nobody knows, and a sample was filled."""
+    if source.n_rows is not None:
+        return source.n_rows
+    return n_sample if n_sample < rows_to_choose_from(n_landmarks, None) else None
+
+
+def _beginnings(source, n_parts: int, wanted: int):
+    """The first rows of so many parts, about as many as wanted, and the part of each row."""
+    if n_parts < 2 or not source.again:
+        raise ValueError(
+            f"leave_out={n_parts} parts: at least 2, of a source that can be read more than once."
+        )
+    parts = source.partitions(n_parts)
+    if len(parts) < 2:
+        raise ValueError("The source has one part only: leaving it out leaves nothing.")
+    blocks = [next(part.blocks(-(-wanted // len(parts)))) for part in parts]
+    folds = np.repeat(np.arange(len(parts)), [len(block) for block in blocks])
+    return joined(blocks, f"the first rows of {len(parts)} parts"), folds
+
+
+def placed_in(source, sample, error):
+    """An error of a sample, with where its cause is in the source if that can be found."""
+    if first_not_finite(sample.X) is None:
+        return placed(error, sample) if "Y[" in str(error) else error
+    for part in source.partitions() if source.again else ():
+        for block in part.blocks(10_000):
+            if first_not_finite(block.X) is not None:
+                return placed(error, block)
+    return placed(error, sample)  # of an iterator, the sample is the first rows
+
+
+def check_seen(problem, outputs) -> None:
+    """Raise where outputs have coordinates that those of the first fit had not."""
+    if problem.used is None:
+        return
+    columns = np.unique(problem.space.targets(outputs).indices)
+    if not np.isin(columns, problem.used).all():
+        raise ValueError(
+            "y has labels, or combinations of them, that no row of fit had; begin with "
+            "partial_fit, which is prepared for any."
+        )

@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import track
-from skstruct.learners.checkpoints.state import NOWHERE
+from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.counting_ridge.closed_form import ClosedForms, SpectralForm
 from skstruct.learners.counting_ridge.objective import CountingExamples
 from skstruct.learners.leave_out import LeaveOutSearch, group_numbers

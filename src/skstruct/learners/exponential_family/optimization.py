@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.progress import ticker
 from skstruct._arrays.rows import dense
-from skstruct.learners.checkpoints.state import NOWHERE, set_stream
+from skstruct.learners.checkpoints.saving import NOWHERE, set_stream
 from skstruct.sampling.chains import Chains, uniform_draws
 from skstruct.tolerances import SMALLEST_PENALTY
 

@@ -21,7 +21,7 @@ from skstruct._arrays.memory import parse_memory
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported, track
 from skstruct.learners.base import ScoreLearner
-from skstruct.learners.checkpoints.state import NOWHERE
+from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.inputs import plain_kernel
 from skstruct.learners.max_margin.dual import HingeDual
 from skstruct.learners.max_margin.problem import MarginProblem

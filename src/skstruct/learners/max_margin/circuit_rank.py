@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from joblib import Parallel, delayed
 
-from skstruct.learners.checkpoints.state import NOWHERE
+from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.max_margin.chow_liu import n_nodes, spanning_forest
 from skstruct.learners.max_margin.tree_search import train_on
 from skstruct.solvers.pairwise.forests import is_forest, random_tree_edges

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.learners.checkpoints.state import NOWHERE, set_stream
+from skstruct.learners.checkpoints.saving import NOWHERE, set_stream
 from skstruct.learners.max_margin.scores import LinearRows
 from skstruct.tolerances import DUALITY_VIOLATION, NEGATIVE_NORM
 

@@ -9,8 +9,7 @@ from sklearn.utils import check_random_state
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported, track
-from skstruct.learners.checkpoints.saving import resuming
-from skstruct.learners.checkpoints.state import NOWHERE, set_stream
+from skstruct.learners.checkpoints.saving import NOWHERE, resuming, set_stream
 from skstruct.learners.inputs import has_features
 from skstruct.learners.max_margin.base import MarginLearner
 from skstruct.learners.max_margin.scores import NOTHING

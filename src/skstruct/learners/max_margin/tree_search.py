@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skstruct.learners.checkpoints.state import NOWHERE
+from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.max_margin.chow_liu import Pieces, n_nodes, spanning_forest
 from skstruct.learners.max_margin.dual import HingeDual
 

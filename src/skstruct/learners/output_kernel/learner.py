@@ -36,7 +36,9 @@ from skstruct.learners.inputs import (
     refuse_training_rows,
 )
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid, twins
-from skstruct.learners.one_pass import (
+from skstruct.learners.output_kernel.problem import KernelProblem, output_space
+from skstruct.learners.output_kernel.radius_search import choose_radius
+from skstruct.learners.regression import (
     ONE_PASS,
     check_settings,
     number_tried,
@@ -44,8 +46,6 @@ from skstruct.learners.one_pass import (
     planned_systems,
     warn_of_loss,
 )
-from skstruct.learners.output_kernel.problem import KernelProblem, output_space
-from skstruct.learners.output_kernel.radius_search import choose_radius
 from skstruct.losses import resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing import KernelRidge, SampleCompression

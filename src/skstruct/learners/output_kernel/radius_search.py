@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import track
-from skstruct.learners.checkpoints.state import NOWHERE
+from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.leave_out import LeaveOutSearch
 
 N_RADII = 20

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regression of the targets of a problem: a smoother, with what is left open of it chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import has_fit_parameter
+
+from skstruct._arrays.methods import warn_caller
+from skstruct._arrays.progress import announce, working
+from skstruct.kernels.labels import label_kernel_matrix
+from skstruct.learners.inputs import TrainingData, plain_kernel
+from skstruct.learners.leave_out import (
+    N_ALPHAS,
+    LeaveOutSearch,
+    choose,
+    group_numbers,
+    kernel_grid,
+)
+from skstruct.smoothing import KernelRidge
+from skstruct.smoothing.nystroem.landmarks import EXPLAINED
+from skstruct.smoothing.planning import (
+    EXACT_ROWS,
+    LINEAR_FEATURES,
+    check_fits,
+    check_n_landmarks,
+    check_precision,
+    check_system_name,
+    feature_costs,
+    plan,
+)
+from skstruct.tolerances import SAME_RISK
+
+ONE_PASS = ("nystroem", "fourier", "primal")
+GROWING = 3e12  # operations that a fit to more landmarks may take: some minutes
+WORTH = 0.01  # by which share twice as many landmarks must lower the loss, to be doubled again
+LEFT = 0.1  # share of the kernel's trace that landmarks may leave without a warning
+
+
+@dataclass(frozen=True)
+class Regressed:
+    """A fitted smoother and what was chosen for it: None with a smoother of the user's own."""
+
+    smoother: Any
+    kernel: Any = None
+    alpha: Any = None
+    gamma: Any = None
+    system: str | None = None
+    search: LeaveOutSearch | None = None
+
+
+class Retargeting:
+    """A fitted smoother for the targets of other losses; the last one is kept for the next call."""
+
+    def __init__(self):
+        self._last = None, None, None
+
+    def __call__(self, smoother, problem):
+        of, key, other = self._last
+        if of is not smoother or key != problem.key:
+            other = smoother.with_targets(problem.targets())
+            self._last = smoother, problem.key, other  # at once: threads may predict
+        return other
+
+
+class RidgeRegression:
+    """Ridge regression of the targets of a problem; kernel and penalty are chosen by its loss.
+
+    Parameters
+    ----------
+    model : ConditionalRiskMinimizer
+        Its parameters, and how it reads inputs; nothing is set on it.
+    problem : RiskProblem
+    """
+
+    def __init__(self, model, problem):
+        self.model, self.problem = model, problem
+
+    def fit(self, data: TrainingData, level) -> Regressed:
+        """From all rows at once."""
+        model, X, weight = self.model, data.rows, data.row_weight
+        pairs = kernel_grid(self.kernels(*X.shape), model.gamma, X, weight)
+        n_tried = number_tried(pairs, model.alpha)
+        n_targets = self.problem.n_targets(compared=n_tried > 1)
+        compared, system = planned_systems(model, X, n_targets, pairs, n_tried)
+        if n_tried == 1:
+            smoother = self.ridge(*pairs[0], model.alpha, system)
+            smoother.fit(X, self.problem.targets(), weight)
+            return self.settled(smoother, system, weight=weight)
+        if len(data.outputs) == 1:
+            return self._fit_single(X)
+        groups = group_numbers(model.leave_out, data.outputs, data.groups, data.X)
+        groups = self.problem.groups_of_rows(groups)
+        search, smoother = choose(
+            lambda kernel, gamma, alpha: self.ridge(kernel, gamma, alpha, compared),
+            pairs, model.alpha, self.problem, X, groups,
+            sample_weight=weight, memory=model.memory, verbose=model.verbose,
+            level=level.below("search"),
+        )  # fmt: skip
+        if system == compared:
+            smoother = self._grown(smoother, search, X, weight, groups)
+        else:
+            best = search.best
+            smoother = self.ridge(best["kernel"], best["gamma"], best["alpha"], system)
+            smoother.fit(X, self.problem.targets(), weight)
+        return self.settled(smoother, system, search, weight)
+
+    def _fit_single(self, X) -> Regressed:
+        """One row: nothing can be left out, and any penalty predicts that row's output."""
+        pairs = kernel_grid(self.kernels(*X.shape), None, X, None)
+        smoother = self.ridge(*pairs[0], 1.0, "cholesky")
+        return self.settled(smoother.fit(X, self.problem.targets()), "cholesky")
+
+    def _grown(self, smoother, search, X, weight, groups):
+        """The smoother of the search, with more landmarks where these pay."""
+        if not hasattr(smoother, "n_landmarks_"):
+            return smoother
+
+        def refitted(n_landmarks):
+            larger = self.ridge(smoother.kernel, smoother.gamma, np.inf, "nystroem")
+            larger.set_params(n_landmarks=n_landmarks)
+            return larger.fit(X, self.problem.targets(), weight)
+
+        return grow_landmarks(
+            self.model, self.problem, search, smoother, refitted, X.shape[0], weight, groups
+        )
+
+    def settled(self, smoother, system, search=None, weight=None) -> Regressed:
+        """What was chosen, and warnings where little was learned."""
+        warn_of_loss(smoother, self.problem, search, weight)
+        kernel, gamma = smoother.kernel, getattr(smoother.kernel_, "gamma_", None)
+        system = self._system_of(kernel, system)
+        return Regressed(smoother, kernel, smoother.alpha, gamma, system, search)
+
+    # ------------------------------------------------------------------ what is tried
+    def kernels(self, n_rows: int | None, n_features: int):
+        """The kernel or kernels to try: with "auto", by the number of rows and what is open."""
+        model = self.model
+        kernel = plain_kernel(model, model.kernel)
+        if not (isinstance(kernel, str) and kernel == "auto"):
+            return kernel
+        if model.system == "primal":
+            return "linear"
+        many = n_rows is None or n_rows > EXACT_ROWS
+        one_pass = model.system in ("auto", "nystroem") and model.label_kernel is None
+        wide = model.streamed_ and n_features > LINEAR_FEATURES
+        searched = isinstance(model.alpha, str) and model.gamma is None
+        return ["rbf", "linear"] if many and one_pass and searched and not wide else "rbf"
+
+    def _system_of(self, kernel, system) -> str:
+        """Where "auto" leaves the choice open, a linear kernel has no need of landmarks."""
+        free = self.model.system == "auto" and system == "nystroem" and kernel == "linear"
+        return "primal" if free else system
+
+    def ridge(self, kernel, gamma, alpha, system):
+        """A smoother that is not fitted."""
+        model = self.model
+        names = ("degree", "coef0", "fit_intercept", "memory")
+        shared = {"gamma": gamma, **{name: getattr(model, name) for name in names}}
+        if system in ONE_PASS:
+            system = self._system_of(kernel, system)
+            return one_pass_ridge(model, kernel, alpha, system, shared, model.n_features_in_)
+        if model.label_kernel is None:
+            shared |= {"precision": model.precision, "device": model.device_}
+            return KernelRidge(kernel, alpha, system=system, **shared)
+        from skstruct.smoothing import AdditiveKernelRidge
+
+        dag = getattr(model.space_, "dag_", None)
+        S = label_kernel_matrix(model.label_kernel, dag)
+        return AdditiveKernelRidge(S, kernel=kernel, alpha=alpha, **shared)
+
+
+def fit_given(smoother, problem, data: TrainingData, random_state=None) -> Regressed:
+    """A smoother of the user's own, fitted to the targets of a problem."""
+    from skstruct.smoothing.classifiers import as_smoother
+
+    parameters = smoother.get_params(deep=False)
+    if random_state is not None and parameters.get("random_state", 0) is None:
+        smoother.set_params(random_state=random_state)
+    smoother = as_smoother(smoother)
+    name, targets, weight = type(smoother).__name__, problem.targets(), {}
+    if data.sample_weight is not None:
+        if not has_fit_parameter(smoother, "sample_weight"):
+            raise ValueError(f"{name} takes no sample_weight.")
+        weight = {"sample_weight": data.row_weight}
+    announce(f"{name} on {data.rows.shape[0]:,} rows x {targets.shape[1]:,} targets")
+    try:
+        with working(f"fitting {name}"):
+            return Regressed(smoother.fit(data.rows, targets, **weight))
+    except ValueError as error:
+        if "1d array" not in str(error):  # scikit-learn's words for a single target
+            raise
+        raise ValueError(
+            f"{name} predicts one target, and there are several: give "
+            f"smoother=MultiOutputRegressor({name}(...)) of sklearn.multioutput."
+        ) from error
+
+
+# Systems by the number of rows, and by what they would take.
+
+
+def check_settings(model) -> None:
+    """Look at parameters that may have no part in a fit to few rows, and will in one to many."""
+    check_system_name(model.system)
+    check_precision(model.precision)
+    check_n_landmarks(model.n_landmarks)
+
+
+def number_tried(pairs, penalties) -> int:
+    """How many pairs of kernel and penalty a search compares."""
+    return len(pairs) * (N_ALPHAS if isinstance(penalties, str) else int(np.size(penalties)))
+
+
+def planned_systems(model, X, n_targets: int, pairs, n_tried: int) -> tuple[str, str]:
+    """The systems by which penalties are compared, and by which the best one is fitted.
+
+    Where an eigendecomposition would take too long and a factorization would not, landmarks
+    choose the penalty, and the fit is exact.
+    """
+    linear = all(kernel == "linear" for kernel, _ in pairs)
+    planned = _planned(model, X, n_targets, n_tried, linear)
+    if n_tried == 1:
+        return planned, planned
+    if planned not in ONE_PASS:
+        return "spectral", "spectral"
+    final = _planned(model, X, n_targets, 1, linear) if model.system == "auto" else planned
+    return planned, final
+
+
+def _planned(model, X, n_targets: int, n_tried: int, linear: bool) -> str:
+    """The system that a model asks for, or the one that suits the rows."""
+    whole = model._precomputed or getattr(model, "label_kernel", None) is not None
+    if model.system == "auto" and whole:
+        return "spectral" if n_tried > 1 else "cholesky"
+    if whole and model.system in ONE_PASS:
+        raise ValueError(
+            f'A precomputed or a label kernel needs an exact system; got system="{model.system}".'
+        )
+    n, p = X.shape
+    filled = X.nnz / max(1, n * p) if sparse.issparse(X) else 1.0
+    chosen = plan(
+        n, p, n_targets, system=model.system, precision=model.precision, n_alphas=n_tried,
+        device=model.device_, linear=linear, filled=filled,
+    )  # fmt: skip
+    if chosen.system not in ONE_PASS:
+        check_fits(chosen)  # before penalties are compared by other means
+    announce(lambda: _plan_text(n, n_targets, n_tried, chosen))
+    return chosen.system
+
+
+def _plan_text(n: int, n_targets: int, n_tried: int, chosen) -> str:
+    """What will be done, and about how long that takes, decisions apart."""
+    tried = "" if n_tried == 1 else f", decided for each of {n_tried:,} kernels and penalties"
+    return f"{n:,} rows x {n_targets:,} targets{tried}; {chosen}"
+
+
+def one_pass_ridge(model, kernel, alpha, system, shared, n_features: int):
+    """Ridge regression from sums over rows, or in the primal, with the parameters of a model."""
+    from skstruct.smoothing import LinearRidge, NystroemRidge
+
+    if system == "primal":
+        if kernel != "linear":
+            raise ValueError(f'system="primal" is for kernel="linear"; got kernel={kernel!r}.')
+        in_memory = model.device_ is None and not getattr(model, "streamed_", False)
+        if in_memory and n_features > LINEAR_FEATURES:
+            return LinearRidge(alpha, fit_intercept=shared["fit_intercept"], n_jobs=model.n_jobs)
+    return NystroemRidge(
+        kernel, alpha, features="linear" if system == "primal" else system,
+        n_landmarks=model.n_landmarks,
+        dtype="float32" if model.precision == "mixed" else "float64", device=model.device_,
+        engine=model.engine, verbose=model.verbose,
+        random_state=getattr(model, "seed_", seed_of(model)), **shared,
+    )  # fmt: skip
+
+
+def seed_of(model):
+    """What landmarks and samples are drawn by: without a wish, the same in every run."""
+    return 0 if model.random_state is None else model.random_state
+
+
+def grow_landmarks(
+    model, problem, search, smoother, refitted, n_rows: int, weight=None, groups=None
+):
+    """Twice as many landmarks, again and again, while the loss on left-out rows falls.
+
+    Until it falls by less than a hundredth, a thousandth of the kernel's trace is left, or the
+    next fit would take more than so many operations: by the data alone.
+
+    Parameters
+    ----------
+    model : learner
+    problem : RiskProblem
+    search : LeaveOutSearch
+        Further trials are added to it.
+    smoother : NystroemRidge
+        The best of the search.
+    refitted : callable (n_landmarks) -> NystroemRidge, fitted
+    weight, groups : as in the search
+    """
+    judge = problem.for_search()
+    numbers = smoother.left_out_rows_
+    weight = weight if weight is None or numbers is None else np.asarray(weight)[numbers]
+    while smoother.residual_ > EXPLAINED and _may_double(model, smoother, n_rows):
+        larger, before = refitted(2 * smoother.n_landmarks_), search.best
+        larger.left_out_rows_ = numbers  # the same rows judge
+        alphas = before["alpha"] * 10.0 ** (np.arange(1, -3, -1) / 3)
+        for alpha, left in zip(alphas.tolist(), larger.loo_path(alphas, groups)):
+            risk = judge.realized(left, model.memory, weight, numbers)
+            size = {"n_landmarks": larger.n_landmarks_}
+            search.add({**before, "alpha": alpha, "risk": risk, **size})
+        announce(f"{larger.n_landmarks_:,} landmarks: left-out loss {search.best['risk']:.4g}")
+        if search.best is before:
+            return smoother
+        smoother = larger.with_alpha(search.best["alpha"])
+        if search.best["risk"] > (1.0 - WORTH) * before["risk"]:
+            return smoother
+    return smoother
+
+
+def _may_double(model, smoother, n_rows) -> bool:
+    if model.n_landmarks != "auto" or smoother.features != "nystroem":
+        return False
+    m, d = 2 * smoother.n_landmarks_, smoother.dual_coef_.shape[1]
+    return m <= n_rows and feature_costs(n_rows, 0, d, m, n_alphas=4)[1] <= GROWING
+
+
+def warn_of_loss(smoother, problem, search=None, weight=None) -> None:
+    """Warn of landmarks that leave much of the kernel, and of a model no better than a constant."""
+    left = getattr(smoother, "residual_", 0.0)
+    if left > LEFT:
+        warn_caller(
+            f"{smoother.n_landmarks_:,} landmarks leave {left:.0%} of the kernel's trace "
+            "unexplained: predictions may be far from those of the exact model. Give more "
+            '(n_landmarks=...), another kernel (kernel="linear" is solved without them), or '
+            'system="cholesky" where the rows fit.',
+        )
+    if search is None or not problem.rows_stand_alone:
+        return
+    risk = search.best["risk"]
+    constant = problem.for_search().constant_risk(weight)
+    if constant is not None and constant > 0 and risk >= constant * (1.0 - SAME_RISK):
+        warn_caller(
+            f"On rows left out, the loss of the model is {risk:.4g}, and that of the best constant "
+            f"answer {constant:.4g}: nothing was learned from the inputs. Try other kernels "
+            '(kernel=["rbf", "laplacian", "linear"]), several widths (gamma="auto"), scaled '
+            "inputs, or another smoother.",
+        )
