@@ -12,7 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.checks import is_count
 from skstruct._arrays.imports import is_pandas
@@ -23,7 +23,14 @@ from skstruct._arrays.rows import dense
 from skstruct.backends import backend_for
 from skstruct.exceptions import InfeasibleError
 from skstruct.learners.checkpoints.saving import resuming
-from skstruct.learners.inputs import input_readers, raw_inputs, read_inputs, rows_of
+from skstruct.learners.inputs import (
+    given_outputs,
+    input_readers,
+    raw_inputs,
+    read_inputs,
+    row_weights,
+    rows_of,
+)
 from skstruct.learners.token_problem import check_positions
 from skstruct.losses import resolve_loss
 from skstruct.spaces.base import Decoded, check_k
@@ -330,10 +337,7 @@ class ScoreLearner(BlockPredictor):
 
     def _begin(self, X, y, sample_weight, reset):
         """Inputs and weights of the examples, once everything is read and checked."""
-        name = type(self).__name__
-        if y is None:
-            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-        y = y if hasattr(y, "__len__") else np.asarray(y)
+        y = given_outputs(y, type(self).__name__)
         parse_memory(self.memory)
         self._check_parameters()
         X = self._read_first(X, self.kernel) if reset else read_inputs(self, X)
@@ -345,8 +349,7 @@ class ScoreLearner(BlockPredictor):
         else:
             self.outputs_ = self.space_.validate(y)
         check_positions(X, self.space_, self.outputs_)
-        rows = np.empty((X.shape[0], 0))
-        return X, _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        return X, row_weights(sample_weight, X.shape[0])
 
     def _new_space(self, y):
         return infer_space(y) if self.space is None else clone(self.space)

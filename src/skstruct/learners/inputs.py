@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.rows import copied_rows, narrow_indices
@@ -153,6 +153,18 @@ def read_inputs(model, X, *, reset=False):
     if not reset and batch.tokens.shape[0] == 0:  # empty sequences only
         return batch
     return TokenBatch(checked(model, batch.tokens, reset), batch.starts)
+
+
+def given_outputs(y, used_by: str):
+    """y, if there is one, as something that has a length."""
+    if y is None:
+        raise ValueError(f"{used_by} requires y to be passed, but the target y is None.")
+    return y if hasattr(y, "__len__") else np.asarray(y)
+
+
+def row_weights(sample_weight, n: int) -> np.ndarray:
+    """Weights of n rows, finite and not negative: ones where none were given."""
+    return _check_sample_weight(sample_weight, np.empty((n, 0)), ensure_non_negative=True)
 
 
 def on_host(value):

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,11 +31,29 @@ class ChainScores:
 
     values: np.ndarray  # shape: (n_tokens, q)
     starts: np.ndarray  # shape: (n_sequences + 1,)
-    transitions: np.ndarray  # shape: (q, q)
+    transitions: np.ndarray  # shape: (1, q, q)
 
 
 class WithPositions:
-    """What problems share whose inputs have a row per position: they give the lengths."""
+    """What problems share whose inputs have a row per position: they give the lengths.
+
+    A child brings ``chain_costs(means, rows)``: costs of symbols (N, q), of transitions or None,
+    and what is added to all sequences of a row alike (n,).
+    """
+
+    space: Any
+    chain_costs: Callable
+
+    def decode(self, means, rows=slice(None)) -> Decoded:
+        unary, transitions, offset = self.chain_costs(means, rows)
+        found = self.space.rows(rows).argmin_chains(unary, means.starts, transitions)
+        return Decoded(found.outputs, found.values + offset, found.bounds + offset)
+
+    def kbest(self, means, k, rows=slice(None)) -> Decoded:
+        unary, transitions, offset = self.chain_costs(means, rows)
+        best = self.space.rows(rows).kbest_chains(unary, means.starts, k, transitions)
+        offset = offset[:, None]
+        return Decoded(best.outputs, best.values + offset, best.bounds + offset)
 
     def check_truth(self, X, outputs):
         check_lengths(outputs, X.starts)
@@ -45,6 +65,20 @@ class WithPositions:
                 "restrict no length."
             )
         return super().restricted(restrict)
+
+
+class WithChainScores(WithPositions):
+    """The same where symbols and transitions are scored."""
+
+    n_seeing: int  # symbols
+
+    def smooth(self, smoother, X) -> ChainScores:
+        q = self.n_seeing
+        values = smoother.predict(X.tokens) if X.tokens.shape[0] else np.zeros((0, q))
+        return ChainScores(values, X.starts, smoother.constants_.reshape(1, q, q))
+
+    def chain_costs(self, means, rows=slice(None)):
+        return -means.values, -means.transitions, np.zeros(len(means.starts) - 1)
 
 
 @savable
@@ -112,19 +146,7 @@ class TokenProblem(WithPositions, RiskProblem):
         means = np.asarray(smoother.predict(X.tokens), dtype=np.float64)
         return TokenMeans(means.reshape(X.tokens.shape[0], -1), X.starts)
 
-    def decode(self, means, rows=slice(None)) -> Decoded:
-        unary, transitions, offset = self._chains(means)
-        space = self.space.rows(rows)
-        decoded = space.argmin_chains(unary, means.starts, transitions)
-        return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
-
-    def kbest(self, means, k, rows=slice(None)) -> Decoded:
-        unary, transitions, offset = self._chains(means)
-        best = self.space.rows(rows).kbest_chains(unary, means.starts, k, transitions)
-        offset = offset[:, None]
-        return Decoded(best.outputs, best.values + offset, best.bounds + offset)
-
-    def _chains(self, means):
+    def chain_costs(self, means, rows=slice(None)):
         """Costs of symbols (N, q), of bigrams (N, q, q) or None, and the rest of the risk (n,)."""
         q, values, weight = self.q, means.values, self.loss.bigrams
         total = values[:, -1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import parse_memory
 from skstruct._arrays.methods import all_or_nothing
@@ -20,9 +20,11 @@ from skstruct.learners.inputs import (
     TrainingData,
     are_training_rows,
     device_of,
+    given_outputs,
     held_out_options,
     on_host,
     refuse_training_rows,
+    row_weights,
     takes_raw_inputs,
 )
 from skstruct.learners.leave_out import check_groups
@@ -243,11 +245,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
 
     def _read(self, X, y, sample_weight=None, groups=None) -> TrainingData:
         """What is learned from, once it is checked; device, space and how inputs are read."""
-        if y is None:
-            raise ValueError(
-                "ConditionalRiskMinimizer requires y to be passed, but the target y is None."
-            )
-        y, self.device_ = y if hasattr(y, "__len__") else np.asarray(y), device_of(self, X)
+        y, self.device_ = given_outputs(y, "ConditionalRiskMinimizer"), device_of(self, X)
         parse_memory(self.memory)
         X = self._read_first(X, self.kernel)
         self.starts_ = X.starts if self.tokens_ is not None else None
@@ -258,8 +256,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         if self.smoother is not None and groups is not None:
             raise ValueError("groups serve the choice of alpha, which a smoother has not.")
         if sample_weight is not None:
-            rows = np.empty((X.shape[0], 0))
-            sample_weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+            sample_weight = row_weights(sample_weight, X.shape[0])
         self.space_ = self._inferred(y) if self.space is None else clone(self.space)
         return TrainingData(X, self.space_.fit_validate(y), sample_weight, groups)
 

@@ -16,7 +16,7 @@ from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, working
 from skstruct.learners.base import widened
 from skstruct.learners.checkpoints.saving import NOWHERE, resuming
-from skstruct.learners.inputs import on_host, read_inputs
+from skstruct.learners.inputs import given_outputs, on_host, read_inputs
 from skstruct.learners.leave_out import (
     alpha_grid,
     choose,
@@ -212,15 +212,14 @@ class StreamedRisk:
         """
         first = not hasattr(self, "smoother_")
         check_settings(self)
-        if y is None:
-            raise ValueError("partial_fit requires y to be passed, but the target y is None.")
+        y = given_outputs(on_host(y), "partial_fit")
         if first:
             self.streamed_ = True
             check_streamed(self)
             X = self._open_stream(X, y)
             problem = self.problem_
         else:
-            X, problem = self._further_rows(X, on_host(y))
+            X, problem = self._further_rows(X, y)
         weight = None if sample_weight is None else checked_weight(sample_weight, X.shape[0])
         ridge = StreamedRidge(self, self.problem_)
         smoother = ridge.begun(X, weight) if first else copy.copy(self.smoother_)
@@ -248,7 +247,7 @@ class StreamedRisk:
             self.smoother_, self.system_ = ridge.begun_from(self.smoother_), ridge.system
         check_by_means(self.problem_)
         problem = copy.copy(self.problem_)
-        problem.outputs = self.space_.validate(y if hasattr(y, "__len__") else np.asarray(y))
+        problem.outputs = self.space_.validate(y)
         check_seen(problem, problem.outputs)
         return X, problem
 
@@ -294,8 +293,7 @@ class BlockReader(BaseEstimator):
     def _outputs(self, y):
         if y is None:
             raise ValueError("there are no outputs: blocks are pairs (X, y).")
-        y = on_host(y)
-        return self.space_.validate(y if hasattr(y, "__len__") else np.asarray(y))
+        return self.space_.validate(given_outputs(on_host(y), "A block"))
 
 
 def _weights(block):

@@ -10,7 +10,6 @@ import re
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import _check_sample_weight
 
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.memory import check_table_fits, parse_memory
@@ -23,7 +22,7 @@ from skstruct.learners.counting_ridge.prediction import (
     flattened,
 )
 from skstruct.learners.counting_ridge.score_functions import FEATURES, ScoreFunction
-from skstruct.learners.inputs import plain_kernel, read_inputs
+from skstruct.learners.inputs import given_outputs, plain_kernel, read_inputs, row_weights
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
 from skstruct.spaces.base import Countable
@@ -97,9 +96,7 @@ class CountingReader(CountingPredictor):
 
     def _begin(self, X, y, sample_weight, reset):
         """Inputs, correct outputs with their rows, and weights, once everything is checked."""
-        if y is None:
-            raise ValueError("CountingRidge requires y to be passed, but the target y is None.")
-        y = y if hasattr(y, "__len__") else np.asarray(y)
+        y = given_outputs(y, "CountingRidge")
         self._check_parameters()
         X = self._read_first(X, self.kernel) if reset else read_inputs(self, X)
         if isinstance(X, TokenBatch):
@@ -117,9 +114,7 @@ class CountingReader(CountingPredictor):
             raise self._in_its_row(error, row) from None
         if self.several_outputs:
             outputs, row = self._once(outputs, row)
-        rows = np.empty((X.shape[0], 0))
-        weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
-        return X, outputs, row, weight
+        return X, outputs, row, row_weights(sample_weight, X.shape[0])
 
     def _fit_space(self, flat):
         self.space_ = infer_space(flat) if self.space is None else clone(self.space)

@@ -13,9 +13,7 @@ from skstruct._arrays.rows import dense
 from skstruct.exceptions import UndecidableError
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.token_problem import (
-    ChainScores,
-    WithPositions,
-    check_lengths,
+    WithChainScores,
     check_token_loss,
     inner_positions,
     sums_of_sequences,
@@ -23,7 +21,6 @@ from skstruct.learners.token_problem import (
 from skstruct.losses import pair
 from skstruct.sampling.partition import LogPartition
 from skstruct.saving import savable
-from skstruct.spaces.base import Decoded
 
 MOST_LISTED = 2000  # outputs of which losses are written down, each against each
 
@@ -145,7 +142,7 @@ class ExponentialProblem(RiskProblem):
 
 
 @savable
-class ChainExponentialProblem(WithPositions, RiskProblem):
+class ChainExponentialProblem(WithChainScores, RiskProblem):
     """Scores of symbols and transitions to sequences as long as their inputs.
 
     Parameters
@@ -179,14 +176,6 @@ class ChainExponentialProblem(WithPositions, RiskProblem):
         judged.loss = check_token_loss(loss, self.space) if judged.by_loss else loss
         return judged
 
-    def check_truth(self, X, outputs):
-        check_lengths(outputs, X.starts)
-
-    def smooth(self, smoother, X) -> ChainScores:
-        q = self.n_seeing
-        values = smoother.predict(X.tokens) if X.tokens.shape[0] else np.zeros((0, q))
-        return ChainScores(values, X.starts, smoother.constants_.reshape(1, q, q))
-
     def bytes_per_row(self) -> int:
         q = self.n_seeing
         return 8 * self.longest * (8 * q + q * q * self.by_loss + 3 * self.n_features)
@@ -196,28 +185,15 @@ class ChainExponentialProblem(WithPositions, RiskProblem):
         return space.law_of_chains(scores.values, scores.starts, scores.transitions)
 
     # ------------------------------------------------------------------ decisions
-    def _row_costs(self, scores, rows):
-        """Costs of symbols and of transitions, and what is added to all sequences alike."""
-        n = len(scores.starts) - 1
+    def chain_costs(self, means, rows=slice(None)):
         if not self.by_loss:
-            return -scores.values, -scores.transitions, np.zeros(n)
-        law, weight = self._law(scores, rows), self.loss.bigrams
-        lengths = np.diff(scores.starts)
+            return super().chain_costs(means, rows)
+        law, weight = self._law(means, rows), self.loss.bigrams
+        lengths = np.diff(means.starts)
         offset = lengths + weight * np.maximum(lengths - 1, 0)
         if not weight:
             return -law.token_marginals(), None, offset
         return -law.token_marginals(), -weight * law.pair_marginals(), offset
-
-    def decode(self, means, rows=slice(None)) -> Decoded:
-        unary, transitions, offset = self._row_costs(means, rows)
-        found = self.space.rows(rows).argmin_chains(unary, means.starts, transitions)
-        return Decoded(found.outputs, found.values + offset, found.bounds + offset)
-
-    def kbest(self, means, k, rows=slice(None)) -> Decoded:
-        unary, transitions, offset = self._row_costs(means, rows)
-        best = self.space.rows(rows).kbest_chains(unary, means.starts, k, transitions)
-        offset = offset[:, None]
-        return Decoded(best.outputs, best.values + offset, best.bounds + offset)
 
     # ------------------------------------------------------------------ probabilities
     def marginals(self, scores, rows=slice(None)) -> list[np.ndarray]:

@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_is_fitted,
     has_fit_parameter,
     validate_data,
@@ -24,6 +23,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
 from skstruct._arrays.rows import narrow_indices
+from skstruct.learners.inputs import given_outputs, row_weights
 from skstruct.learners.label_ranking.reductions import PreferenceReduction, with_constant
 from skstruct.solvers.linear_ordering import pair_blocks, pair_signs
 from skstruct.spaces import Rankings
@@ -83,8 +83,7 @@ class LabelRanker(BaseEstimator):
 
     def _weighed(self, sample_weight, n) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the rows that are learned from, and their weights."""
-        rows = np.empty((n, 0))
-        weight = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        weight = row_weights(sample_weight, n)
         kept = np.flatnonzero(weight)
         return kept, weight[kept]
 
@@ -104,11 +103,7 @@ class LabelRanker(BaseEstimator):
         return X
 
     def _read(self, X, y, *, reset):
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        y = y if hasattr(y, "__len__") else np.asarray(y)
+        y = given_outputs(y, type(self).__name__)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_consistent_length(X, y)
         return narrow_indices(X), y

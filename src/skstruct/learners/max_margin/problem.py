@@ -15,7 +15,7 @@ from skstruct.learners.max_margin.dual import Vertices
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.token_problem import (
     ChainScores,
-    WithPositions,
+    WithChainScores,
     check_lengths,
     check_token_loss,
     inner_positions,
@@ -23,7 +23,7 @@ from skstruct.learners.token_problem import (
 )
 from skstruct.losses import pair
 from skstruct.saving import savable
-from skstruct.spaces.base import Decoded, KBest
+from skstruct.spaces.base import KBest
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ def _carries(space, other, outputs) -> bool:
 
 
 @savable
-class ChainMargins(WithPositions, MarginProblem):
+class ChainMargins(WithChainScores, MarginProblem):
     r"""Chains: :math:`\sum_t \langle w_{z_t}, x_t \rangle + \sum_{t > 1} v_{z_{t-1} z_t}`.
 
     The weights of a symbol are the same at all positions, and so are those of transitions,
@@ -254,7 +254,7 @@ class ChainMargins(WithPositions, MarginProblem):
 
     def predicted(self, scores, constants, examples):
         _, starts = self._tokens(examples)
-        transitions = constants.reshape(self.n_seeing, self.n_seeing)
+        transitions = constants.reshape(1, self.n_seeing, self.n_seeing)
         found = self.decode(ChainScores(scores, starts, transitions), examples)
         return self._psi(found.outputs[found.outputs >= 0], starts)
 
@@ -282,18 +282,6 @@ class ChainMargins(WithPositions, MarginProblem):
         return MostViolating(seeing, counts, losses, offset - found.bounds)
 
     # ------------------------------------------------------------------ predicting
-    def smooth(self, smoother, X) -> ChainScores:
-        q = self.n_seeing
-        values = smoother.predict(X.tokens) if X.tokens.shape[0] else np.zeros((0, q))
-        return ChainScores(values, X.starts, smoother.constants_.reshape(q, q))
-
-    def decode(self, means, rows=slice(None)) -> Decoded:
-        return self.space.rows(rows).argmin_chains(-means.values, means.starts, -means.transitions)
-
-    def kbest(self, means, k, rows=slice(None)) -> Decoded:
-        space = self.space.rows(rows)
-        return space.kbest_chains(-means.values, means.starts, k, -means.transitions)
-
     def bytes_per_row(self) -> int:
         """Of a sequence as long as the longest of training."""
         longest = int(self.lengths.max(initial=1))

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skstruct._arrays.memory import parse_memory
 from skstruct._arrays.methods import all_or_nothing
@@ -29,11 +29,13 @@ from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.inputs import (
     are_training_rows,
     device_of,
+    given_outputs,
     held_out_options,
     on_host,
     plain_kernel,
     read_inputs,
     refuse_training_rows,
+    row_weights,
 )
 from skstruct.learners.leave_out import check_groups, choose, group_numbers, kernel_grid, twins
 from skstruct.learners.output_kernel.problem import KernelProblem, output_space
@@ -206,10 +208,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
             when it was stopped; it is removed in the end. See
             :class:`~skstruct.learners.Checkpoint`.
         """
-        if y is None:
-            raise ValueError(
-                "OutputKernelRegressor requires y to be passed, but the target y is None."
-            )
+        y = given_outputs(on_host(y), "OutputKernelRegressor")
         self._check_method(sample_weight)
         check_settings(self)
         if is_source(X) and not isinstance(X, np.memmap):
@@ -217,16 +216,15 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
                 "OutputKernelRegressor learns from arrays, not from blocks of rows; "
                 "ConditionalRiskMinimizer reads them."
             )
-        y, self.device_ = on_host(y), device_of(self, X)
+        self.device_ = device_of(self, X)
         parse_memory(self.memory)
         X = self._read_first(X, self.input_kernel)
         if self.tokens_ is not None:
             raise ValueError("OutputKernelRegressor takes one input per output, not one per token.")
-        y = y if hasattr(y, "__len__") else np.asarray(y)
         check_consistent_length(X, y)
         check_groups(groups, X.shape[0])
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            sample_weight = row_weights(sample_weight, X.shape[0])
         kernel = clone(resolve_output_kernel(self.output_kernel))
         self.space_, self.outputs_, candidates = output_space(
             y, self.space, self.candidates, kernel
