@@ -194,10 +194,7 @@ def _not_a_column(example, error) -> ValueError:
 def example_outputs(model) -> list:
     """Outputs, as entries of a column, that tell which values may come; none for tables."""
     space = model.space_
-    if hasattr(space, "known_"):  # all that can be predicted
-        outputs = space.known_.array()
-    else:
-        outputs = space.restore(np.asarray(model.outputs_)[:_EXAMPLES])
+    outputs = space.examples(np.asarray(model.outputs_)[:_EXAMPLES])
     columns = output_columns(outputs, space)
     examples = columns.get("prediction")
     if not isinstance(examples, list):

@@ -136,7 +136,7 @@ class BaseSpace(BaseEstimator):
     discrete = True  # outputs can tie: costs are rounded to a grid on which ties are ties
     decodes_chains = False  # has ``argmin_chains`` and its like, by costs at every position
     decodes_relaxed = False  # has ``argmin_relaxed``, over a polytope that holds all psi
-    is_list = False  # every output is a coordinate of its own, and those of training are all
+    is_list = False  # a view that lists outputs, such as those of training
     # Limits are positions among names: the parameters that bring these and may be learned, each
     # with what it becomes in ``fit``, and all other parameters that limits depend on.
     _named_by: ClassVar[dict[str, str]] = {}
@@ -258,6 +258,10 @@ class BaseSpace(BaseEstimator):
             return self.enumerate(limit=most)
         except ValueError:  # there are more
             return None
+
+    def examples(self, Z):
+        """Outputs in the user's form that show which values may come: those of Z, as a rule."""
+        return self.restore(Z)
 
     def are_complete(self, Z) -> np.ndarray:
         """Which outputs of training stand for themselves alone, not for several; shape (n,)."""

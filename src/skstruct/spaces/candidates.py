@@ -125,6 +125,10 @@ class Candidates(Classes):
 
         return pandas.Series(outputs, index=index, name=self.series_[0])
 
+    def examples(self, Z):
+        """All that can be predicted, and what was seen in training."""
+        return self.known_.array()
+
     def embed(self, Z):
         return unit_vectors(Z, self.n_known_)
 

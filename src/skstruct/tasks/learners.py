@@ -206,17 +206,16 @@ def make_learner(name: str, space, loss=None, verbose=0, **parameters):
 
 def _check_values(learner):
     """Refuse what a fit would refuse, before data are read in passes."""
-    from skstruct.learners.leave_out import given_alphas
+    from skstruct.learners.leave_out import alpha_grid
     from skstruct.learners.regression import check_settings
 
     check_settings(learner)
-    if learner.alpha != "auto":
-        try:
-            given_alphas(learner.alpha)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f'alpha is a positive number, several, or "auto"; got {learner.alpha!r}.'
-            ) from None
+    try:
+        alpha_grid(learner.alpha, lambda: None)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f'alpha is a positive number, several, or "auto"; got {learner.alpha!r}.'
+        ) from None
 
 
 def _check_nested(learner, parameters):
