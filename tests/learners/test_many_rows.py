@@ -10,7 +10,7 @@ from scipy import sparse
 
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
 from skstruct.learners import leave_out, regression
-from skstruct.learners.conditional_risk import learner as conditional_risk
+from skstruct.learners.conditional_risk import learner, streams
 from skstruct.smoothing import KernelRidge, LinearRidge, NystroemRidge, planning
 from skstruct.smoothing import linear as linear_ridge
 from skstruct.smoothing.nystroem import landmarks
@@ -21,8 +21,9 @@ from skstruct.streaming import ArraySource, IteratorSource
 @pytest.fixture
 def _many(monkeypatch):
     """As if a hundred rows were many, and four landmarks few."""
-    for module in (planning, conditional_risk):
+    for module in (planning, regression, streams):
         monkeypatch.setattr(module, "EXACT_ROWS", 100)
+    for module in (planning, learner):
         monkeypatch.setattr(module, "SPECTRAL_ROWS", 100)
     monkeypatch.setattr(landmarks, "FEWEST", 4)
     monkeypatch.setattr(landmarks, "FEWEST_ROWS", 100)
