@@ -322,7 +322,7 @@ def planted(models) -> dict[str, bool]:
         name = columns["left_child"]["array"]
         arrays[name] = np.where(arrays[name] > 0, 2**40, arrays[name])
         write_container(path, "model", manifest, arrays)
-        with patch("skstruct.persistence.state._check_paths", lambda *_: None):
+        with patch("skstruct.persistence.scikit_learn._check_paths", lambda *_: None):
             caught["DIES"] = verdict(path, X).startswith("DIES")
         caught["and not without it"] = verdict(path, X) == "refused"
         caught |= _planted_budgets(path, *models["forest"])

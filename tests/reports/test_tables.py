@@ -10,7 +10,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 from skstruct.reports.errors import pair_mistakes, visits
 from skstruct.reports.examples import chosen_rows
 from skstruct.reports.label_errors import Counts, confusion
-from skstruct.reports.outputs import in_words, kind_of
+from skstruct.reports.outputs import in_words
 from skstruct.reports.pages import Brief, Share, number
 from skstruct.spaces import Cycles, Hierarchy, LabelSets, Ordinal, Rankings, Sequences
 
@@ -70,7 +70,7 @@ def test_places_of_tours():
 
 def test_outputs_in_words():
     def said(space, z, other=None):
-        pieces = in_words(kind_of(space), space, np.array(z), other)
+        pieces = in_words(space, np.array(z), other)
         return pieces.between.join(piece.text for piece in pieces.pieces), pieces
 
     assert said(LabelSets("abc").fit([["a"]]), [1, 0, 1])[0] == "a, c"
@@ -82,14 +82,14 @@ def test_outputs_in_words():
     assert said(Ordinal(["low", "high"]).fit(["low"]), [1, 0])[0] == "low"
     _, pieces = said(LabelSets("abc").fit([["a"]]), [1, 0, 1], np.array([1, 1, 0]))
     assert [(piece.text, piece.mark) for piece in pieces.pieces] == [("a", "right"), ("c", "false")]
-    long = in_words("labels", LabelSets(range(50)).fit([{1}]), np.ones(50), most=3)
+    long = in_words(LabelSets(range(50)).fit([{1}]), np.ones(50), most=3)
     assert [piece.text.strip() for piece in long.pieces] == ["0", "1", "2", "… and 47 more"]
 
 
 def test_kinds():
-    assert kind_of(Hierarchy([("a", "b")])) == "hierarchy"
-    assert kind_of(LabelSets("ab").fit([["a"]])) == "labels"
-    assert kind_of(Cycles(4)) == "tour"
+    assert Hierarchy([("a", "b")]).output_kind == "hierarchy"
+    assert LabelSets("ab").fit([["a"]]).output_kind == "labels"
+    assert Cycles(4).output_kind == "tour"
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def _amount(flow: float) -> str:
 
 
 def _check_flows(space):
-    if not hasattr(space, "network_"):
+    if space.output_kind != "flow":
         raise ValueError(f"FlowDisplay draws Flows, not {type(space).__name__}.")
 
 

@@ -224,7 +224,7 @@ class HierarchyErrorsDisplay:
         predicted, truth : outputs in any form that the space takes
         max_labels : int, default=40
         """
-        if not hasattr(space, "dag_"):
+        if space.output_dag() is None:
             raise ValueError(
                 f"HierarchyErrorsDisplay draws label sets, not {type(space).__name__}."
             )

@@ -45,7 +45,7 @@ class RankingDisplay:
             As in ``predict``.
         """
         X, space = one_input(estimator, x), estimator.space_
-        if not hasattr(space, "items_"):
+        if space.output_kind != "ranking":
             raise ValueError(f"RankingDisplay draws rankings, not {type(space).__name__}.")
         problem, smoother = estimator._prepared("kendall", None)
         costs, _ = problem.costs(problem.smooth(smoother, estimator._checked(X)[0]))

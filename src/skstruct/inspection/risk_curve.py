@@ -138,8 +138,8 @@ def _points(outputs, space, j, n_points):
     low, high = outputs.min(), outputs.max()
     margin = 0.05 * (high - low) if high > low else 1.0
     low, high = low - margin, high + margin
-    if hasattr(space, "low_"):
-        low, high = max(low, np.ravel(space.low_)[j]), min(high, np.ravel(space.high_)[j])
+    least, most = space.coordinate_range(j)
+    low, high = max(low, least), min(high, most)
     return np.linspace(low, high, n_points)
 
 

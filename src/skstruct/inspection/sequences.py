@@ -54,7 +54,7 @@ class SequenceDisplay:
             As of the class.
         """
         space = getattr(estimator, "space_", None)
-        if not hasattr(estimator, "predict_risk") or not hasattr(space, "argmin_chains"):
+        if not hasattr(estimator, "predict_risk") or not space.decodes_chains:
             raise ValueError(
                 "SequenceDisplay draws predictions of a ConditionalRiskMinimizer on Sequences, not "
                 f"of {type(estimator).__name__} on {type(space).__name__}."

@@ -45,7 +45,7 @@ class TourDisplay:
         coordinates : {place: (x, y)}, or array of shape (n_places, 2) in the order of ``nodes_``
         truth : one cycle or a collection of them, default=None
         """
-        if not hasattr(space, "tours"):
+        if space.output_kind != "tour":
             raise ValueError(f"TourDisplay draws Cycles, not {type(space).__name__}.")
         at = _coordinates(coordinates, space.nodes_)
         shown = _travelled(space, tours)

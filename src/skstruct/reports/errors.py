@@ -17,8 +17,8 @@ from skstruct.reports.label_errors import (
     label_section,
     sequence_section,
 )
-from skstruct.reports.outputs import label_text
-from skstruct.reports.pages import Brief, Section, Share, Table, Text, left_out
+from skstruct.reports.outputs import label_text, part_text
+from skstruct.reports.pages import Brief, Section, Share, Table, Text, left_out, number
 from skstruct.reports.pictures import picture, places_of
 from skstruct.spaces.quantities.networks import read_network
 
@@ -259,7 +259,36 @@ def _scatter(Z, Y, shown, names, rng):
 # Which part of the outputs goes wrong: tables and pictures by the kind of outputs.
 
 
+def part_section(subject) -> Section:
+    """Shares by part, whatever a space calls its parts."""
+    names, counts = part_counts(subject.space, subject.predicted, subject.truth)
+    right = np.mean([np.array_equal(z, y) for z, y in zip(subject.predicted, subject.truth)])
+    total = counts.total()
+    text = (
+        f"{right:.1%} of the outputs are right as a whole; all parts together: precision "
+        f"{number(Share(total.precision[0]))}, recall {number(Share(total.recall[0]))}."
+    )
+    order = np.argsort(-counts.errors, kind="stable")
+    rows = counts.rows(names, order)
+    caption = f"{len(names)} parts that occur, those with most mistakes first"
+    table = Table(["part", *COUNTS_HEADER], rows, caption)
+    return Section("Parts: where errors concentrate", "parts", [Text(text), table])
+
+
+def part_counts(space, predicted, truth) -> tuple[list[str], Counts]:
+    """Names of all parts that occur, and the rows in which each was found, missed or false."""
+    names: dict = {}  # by key
+    rows = []
+    for outputs in zip(predicted, truth):
+        both = [space.parts_of(z) for z in outputs]
+        names.update({p.key: part_text(p, said.longest) for said in both for p in said.parts})
+        rows.append([{part.key for part in said.parts} for said in both])
+    has = np.array([[[key in keys for key in names] for keys in row] for row in rows])
+    return list(names.values()), Counts.of_sets(has[:, 0], has[:, 1])
+
+
 SECTIONS = {
+    "parts": part_section,
     "classes": class_section,
     "ordinal": class_section,
     "labels": label_section,

@@ -157,11 +157,11 @@ def _explained(subject, chosen):
 
 
 def _example(subject, place, i, explanation) -> Example:
-    kind, space = subject.kind, subject.space
+    space = subject.space
     z, y = subject.predicted[i], subject.truth[i]
     facts = [
-        ("predicted", in_words(kind, space, z, y, "false")),
-        ("truth", in_words(kind, space, y, z, "missed")),
+        ("predicted", in_words(space, z, y, "false")),
+        ("truth", in_words(space, y, z, "missed")),
         ("loss", number(subject.losses[i])),
     ]
     if subject.risks is not None:
@@ -187,7 +187,7 @@ def _voices(subject, place, explanation) -> list[Table]:
         rows = [int(row) for row in rows if 0 <= row < len(outputs)]
         cells = [
             [f"row {number(row + 1)}", float(weights[row]), _loss(explanation, place, row),
-             in_words(subject.kind, subject.space, outputs[row], most=MOST_PARTS)]
+             in_words(subject.space, outputs[row], most=MOST_PARTS)]
             for row in rows
         ]  # fmt: skip
         if cells:

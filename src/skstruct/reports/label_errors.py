@@ -201,7 +201,7 @@ def label_section(subject) -> Section:
             "in all labels."
         )
     ]
-    dag = getattr(space, "dag_", None)
+    dag = space.output_dag()
     hierarchical = dag is not None and subject.kind == "hierarchy"
     if hierarchical:
         blocks.append(_levels(dag, counts))

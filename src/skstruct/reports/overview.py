@@ -64,15 +64,11 @@ def _value(value) -> str:
 
 def _space_in_words(subject) -> str:
     space = subject.space
-    names = getattr(space, "items_", getattr(space, "symbols_", getattr(space, "labels_", None)))
-    what = {"ranking": "items", "sequence": "symbols", "flow": "arcs", "quantities": "numbers",
-            "classes": "classes", "ordinal": "levels", "tour": "edges"}  # fmt: skip
-    text = type(space).__name__
-    if names is not None:
-        named = what.get(subject.kind, "labels")
-        one = {"classes": "class", "quantities": "number"}.get(named, named[:-1])
-        text += f", {number(len(names))} {named if len(names) != 1 else one}"
-    return text
+    names, text = space.part_names(), type(space).__name__
+    if names is None:
+        return text
+    one, many = space.part_words
+    return f"{text}, {number(len(names))} {one if len(names) == 1 else many}"
 
 
 def _inputs_in_words(subject) -> str:

@@ -15,7 +15,6 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.inspection.risks import canonical, risks_and_losses
 from skstruct.learners.tokens import are_tokens
 from skstruct.losses import pair, resolve_loss
-from skstruct.reports.outputs import kind_of
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def read_subject(model, X, y, **options) -> Subject:
     by_symbols = model is learner and getattr(learner, "features_", None) is not None
     X = X if by_symbols else table_of(X)
     return Subject(
-        model, learner, X, inner, y, space, kind_of(space), predicted, truth, loss, losses,
+        model, learner, X, inner, y, space, space.output_kind, predicted, truth, loss, losses,
         risks, risk_losses, why, seconds, options,
     )  # fmt: skip
 

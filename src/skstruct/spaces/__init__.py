@@ -21,6 +21,7 @@ from skstruct.spaces.base import (
 )
 from skstruct.spaces.candidates import Candidates
 from skstruct.spaces.classes import Classes
+from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.hierarchies import Hierarchy
 from skstruct.spaces.label_sets import LabelSets
@@ -100,6 +101,8 @@ __all__ = [
     "OutputSpace",
     "PairwiseLabels",
     "PairwiseStates",
+    "Part",
+    "Parts",
     "Polytope",
     "Poset",
     "Rankings",

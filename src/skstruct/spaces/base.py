@@ -6,9 +6,8 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -21,10 +20,11 @@ from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.methods import keep_in_step
 from skstruct.exceptions import InfeasibleError
-from skstruct.saving import require, savable
+from skstruct.saving import savable
 from skstruct.solvers.k_best import cheapest, k_cheapest
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import DenseCovariance
+from skstruct.spaces.common.description import DescribedOutputs
 from skstruct.spaces.constraints import allowed_by, check_feasible, check_n_rows
 
 Array = Any  # a NumPy array or a SciPy sparse array
@@ -124,15 +124,14 @@ class KBest(Protocol):
     def kbest(self, costs: Array, k: int) -> Decoded: ...
 
 
-class BaseSpace(BaseEstimator):
+class BaseSpace(DescribedOutputs, BaseEstimator):
     """What all spaces share: the same in every row, one embedding, learned from nothing."""
 
     embedding = "indicators"
     guarantee = EXACT
     default_loss: Any = "zero_one"
     usual_losses: ClassVar[tuple[str, ...]] = ()  # others by which predictions are judged
-    limits: Any = None  # what narrows the space, by row too: knows ``n_rows``, ``rows(index)``
-    limits_: Any  # the same, those of parameters included
+    limits_: Any  # limits, those of parameters included
     discrete = True  # outputs can tie: costs are rounded to a grid on which ties are ties
     decodes_chains = False  # has ``argmin_chains`` and its like, by costs at every position
     decodes_relaxed = False  # has ``argmin_relaxed``, over a polytope that holds all psi
@@ -148,12 +147,6 @@ class BaseSpace(BaseEstimator):
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         keep_in_step(cls, BaseSpace, fit_validate=("fit", "validate"), tensor_argmin=("argmin",))
-
-    _limits_kind: ClassVar[type | None] = None  # the class of ``limits``
-    # Attributes with the names, or their number, of which a table of all pairs is made.
-    _pairs_of: ClassVar[tuple[str, ...]] = ()
-    # Embeddings with an entry for every pair of columns of an output.
-    _squared: ClassVar[tuple[str, ...]] = ()
 
     def fit(self, Y):
         return self
@@ -423,48 +416,6 @@ class BaseSpace(BaseEstimator):
             "cannot be read off these."
         )
 
-    # ------------------------------------------------------------- model files
-    def canonical_range(self) -> tuple[int | None, int | None, int | None]:
-        """Of canonical outputs: least number, one above the largest, width; None for any.
-
-        Training outputs in a model file are compared with it.
-        """
-        return None, None, None
-
-    def embedded_bytes(self, outputs, embedding) -> int:
-        """Roughly the bytes of psi of canonical outputs, under the embedding of a loss."""
-        squares = len(outputs) * outputs.shape[-1] ** 2 if embedding in self._squared else 0
-        return 8 * (outputs.size + squares)
-
-    def _check_saved(self):
-        if self.limits is not None:
-            kind = type(self.limits)
-            require(kind is self._limits_kind, f"limits of an unknown kind, {kind.__name__!r:.40}")
-            self.limits.check_saved(*self._limits_sizes())
-
-    def _limits_sizes(self) -> tuple:
-        """Sizes that limits must fit: what their ``check_saved`` is called with."""
-        return ()
-
-    @classmethod
-    def _bytes_when_used(cls, state):
-        """A table of all pairs of names, unless a graph says which pairs there are."""
-        if state.get("graph") is not None:
-            return 0
-        sizes = (number_of_names(state.get(key)) for key in cls._pairs_of)
-        return PAIR_BYTES * max(sizes, default=0) ** 2
-
-
-PAIR_BYTES = 24  # two ends and a number
-
-
-def number_of_names(names) -> int:
-    """How many names there are, given as such, as a graph, or by their number."""
-    names = getattr(names, "names", names)
-    if isinstance(names, Integral):
-        return abs(int(names))
-    return len(names) if isinstance(names, Sized) else 0
-
 
 class CountedSpace(BaseSpace):
     """A space that knows how many outputs it has."""
@@ -601,6 +552,9 @@ class EmbeddingView(BaseSpace):
 
     def canonical_range(self):
         return self.space.canonical_range()
+
+    def parts_of(self, z):
+        return self.space.parts_of(z)
 
     def _over(self, space):
         """The same view of another space."""

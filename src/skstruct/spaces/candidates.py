@@ -82,6 +82,10 @@ class Candidates(Classes):
     def n_known_(self) -> int:
         return len(self.known_.objects)
 
+    output_kind = "other"
+    part_words = ("label", "labels")
+    parts_of = BaseSpace.parts_of
+
     def canonical_range(self):
         return 0, self.n_known_, None
 

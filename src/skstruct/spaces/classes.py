@@ -17,6 +17,7 @@ from skstruct.saving import savable
 from skstruct.solvers.k_best import cheapest, k_cheapest
 from skstruct.spaces.base import BaseSpace, Decoded, GivenWhole, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Exchangeable
+from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import (
     check_distinct,
     holding,
@@ -70,6 +71,15 @@ class Classes(GivenWhole, BaseSpace):
         self._take(_distinct(values) if self.labels is None else self._given_names())
         self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
         return values
+
+    output_kind = "classes"
+    part_words = ("class", "classes")
+
+    def part_names(self):
+        return self.labels_
+
+    def parts_of(self, z):
+        return Parts([Part(int(z), self.labels_[int(z)])])
 
     def canonical_range(self):
         return 0, len(self.labels_), None

@@ -17,6 +17,7 @@ from skstruct.solvers.dags import Dag
 from skstruct.solvers.k_best import k_best
 from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
+from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import LabelSetForm, check_distinct, read_label_sets
 from skstruct.spaces.constraints import (
     Limits,
@@ -36,7 +37,7 @@ from skstruct.spaces.indicator_sets.decoding import (
 )
 
 
-class IndicatorSpace(UniformSets):
+class IndicatorSpace(MarkedLabels, UniformSets):
     """Sets of named labels as 0/1 rows, each its own embedding.
 
     A child brings ``labels_``, ``dag_`` (sets hold the parents of their members),
@@ -112,10 +113,6 @@ class IndicatorSpace(UniformSets):
         }
         limits = self.limits_.narrow(low=low, high=high, groups=groups, one_path=one_path, **sizes)
         return self._limited(limits)
-
-    # ------------------------------------------------------------- model files
-    def canonical_range(self):
-        return -1, 2, self.dag_.n_nodes
 
     def _limits_sizes(self):
         return self.dag_.n_nodes, len(self.labels_)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from skstruct.saving import savable
+from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct, plain_name, unknown_label
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import is_label, label_mask
@@ -56,6 +57,13 @@ class Ordinal(Poset):
     element = "level"
     _limits_rest_on = ("levels",)
     leaves_only = False
+
+    output_kind = "ordinal"
+    part_words = ("level", "levels")
+
+    def parts_of(self, z):
+        level = int(np.sum(z)) - 1
+        return Parts([Part(level, self.labels_[level])])
 
     def __init__(self, levels=None, *, limits=None):
         self.levels = levels

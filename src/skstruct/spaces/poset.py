@@ -28,6 +28,7 @@ from skstruct.spaces.base import (
     decoded_or_infeasible,
 )
 from skstruct.spaces.common.counting import StateLimits
+from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import (
     SingleNameForm,
     numbers_of,
@@ -39,15 +40,12 @@ from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import check_feasible, label_mask
 
 
-class UniformElements(CountedSpace):
+class UniformElements(MarkedLabels, CountedSpace):
     """Elements, each a row that marks itself and all above it: how many, moments, samples."""
 
     _above: tuple[Dag, np.ndarray]  # made when first asked for
     _limits_kind = StateLimits
     _pairs_of = ("levels", "labels", "learned_", "_given_graph")
-
-    def canonical_range(self):
-        return -1, 2, self.dag_.n_nodes
 
     def _limits_sizes(self):
         return (self.dag_.n_nodes,)

@@ -160,6 +160,8 @@ class Sequences(SequenceSet):
     (array(['bdd'], dtype=object), 6)
     """
 
+    decodes_chains = True
+
     def __init__(self, alphabet=None, length=None, embedding="positions", *, limits=None):
         self.alphabet = alphabet
         self.length = length

@@ -18,6 +18,7 @@ from skstruct.spaces.base import (
     check_k,
     decoded_or_infeasible,
 )
+from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.cycles.constraints import CycleLimits, read_sizes
 from skstruct.spaces.cycles.decoding import CycleProblem, decides_exactly
@@ -92,6 +93,8 @@ class Cycles(LawfulCycles):
     Vembu (2010), "Learning to predict combinatorial structures", appendix B.
     """
 
+    output_kind = "tour"
+    part_words = ("edge", "edges")
     _limits_kind = CycleLimits
 
     def __init__(self, nodes=None, directed=True, embedding=None, *, prove=False, limits=None):
@@ -196,6 +199,11 @@ class Cycles(LawfulCycles):
     def tours(self, Z) -> np.ndarray:
         """Nodes in order of travel, as positions in ``nodes_``, padded with -1; (n, N)."""
         return rows_to_tours(np.asarray(Z), self._table)[0]
+
+    def parts_of(self, z):
+        """Places in order of travel."""
+        stops = self.tours(np.asarray(z)[None])[0]
+        return Parts([Part(int(v), self.nodes_[v]) for v in stops[stops >= 0]], " → ", 30)
 
     # ------------------------------------------------------------- members
     def _holds(self, Z):

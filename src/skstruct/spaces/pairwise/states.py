@@ -195,6 +195,9 @@ class PairwiseStates(UniformStates):
         return view
 
     # ------------------------------------------------------------- limits
+    def part_names(self):
+        return self.labels_
+
     def canonical_range(self):
         return -1, max(len(self.states_), 2), len(self.labels_)
 

@@ -15,6 +15,7 @@ from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import require, savable
 from skstruct.spaces.base import BaseSpace, Decoded, GivenWhole, one_or_more
+from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct, match_columns
 
 
@@ -213,6 +214,19 @@ class QuantitySpace(GivenWhole, BaseSpace):
         return self.form_.write(Z, self.labels_, index)
 
     # ------------------------------------------------------------- model files
+    output_kind = "quantities"
+    part_words: ClassVar[tuple[str, str]] = ("number", "numbers")
+
+    def part_names(self):
+        return self.labels_
+
+    def parts_of(self, z):
+        alone = len(self.labels_) == 1
+        pairs = zip(self.labels_, np.ravel(z))
+        return Parts(
+            [Part(None, None if alone else name, value=x) for name, x in pairs], longest=30
+        )
+
     def canonical_range(self):
         return None, None, len(self.labels_)
 

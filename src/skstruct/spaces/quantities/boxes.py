@@ -92,6 +92,9 @@ class Box(QuantitySpace):
 
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "low_", "high_")
 
+    def coordinate_range(self, j):
+        return self.low_[j], self.high_[j]
+
     def _names_alone(self):
         if self.low is None or self.high is None:
             return None

@@ -12,6 +12,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.solvers.linear_constraints import read_constraints
+from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.quantities.base import read_quantities
 from skstruct.spaces.quantities.boxes import Range
 from skstruct.spaces.quantities.constrained import ConstrainedSpace, LinearSystem, for_all
@@ -19,6 +20,8 @@ from skstruct.spaces.quantities.networks import read_network, read_supply, tight
 from skstruct.tolerances import FEASIBLE
 
 ATTRIBUTE = "flow"  # of the edges of a graph
+
+SMALL = 0.01  # of the largest flow: less is not written out
 
 
 @savable
@@ -166,6 +169,16 @@ class Flows(ConstrainedSpace):
         self.max_boxes = max_boxes
 
     # ------------------------------------------------------------- learning
+    output_kind = "flow"
+    part_words = ("arc", "arcs")
+
+    def parts_of(self, z):
+        """Arcs with their flows, the largest first; those that carry next to nothing left out."""
+        z = np.asarray(z)
+        least = SMALL * np.max(z, initial=0.0)
+        used = [a for a in np.argsort(-z, kind="stable") if z[a] > least]
+        return Parts([Part(None, self.labels_[a], after=f": {z[a]:.3g}") for a in used], longest=30)
+
     _learned: ClassVar[tuple[str, ...]] = (
         *ConstrainedSpace._learned,
         "network_",

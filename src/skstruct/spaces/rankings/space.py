@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,15 @@ from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_best_sequences
 from skstruct.solvers.linear_ordering import MOST_ITEMS
-from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_k, decoded_or_infeasible
+from skstruct.spaces.base import (
+    EXACT,
+    Decoded,
+    Guarantee,
+    check_feasible,
+    check_k,
+    decoded_or_infeasible,
+)
+from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.rankings.constraints import RankLimits, read_before, read_fixed, read_top
@@ -90,6 +99,8 @@ class Rankings(RandomRankings):
     default_loss = "kendall"
     usual_losses = ("spearman", "footrule", "zero_one")
     _named_by: ClassVar = {"items": "items_"}
+    output_kind = "ranking"
+    part_words = ("item", "items")
     _limits_kind = RankLimits
     _pairs_of = ("items", "learned_")
     _squared = ("pairs", "pair shares", "positions", "rating differences", "rating shares")
@@ -250,6 +261,18 @@ class Rankings(RandomRankings):
             expected = tied_behind(np.arange(d)[None], top)
             good = (np.sort(Z, axis=1) == expected).all(axis=1)
         return good & self.limits_.allow(Z)
+
+    def part_names(self):
+        return self.items_
+
+    def parts_of(self, z):
+        """Items, best first; those without a rank are left out."""
+        z = np.asarray(z, dtype=float)
+        order = np.argsort(np.where(np.isnan(z), np.inf, z), kind="stable")
+        ranked = [int(j) for j in order if not np.isnan(z[j])]
+        signs = ["", *("= " if z[a] == z[b] else "> " for a, b in pairwise(ranked))]
+        parts = [Part((j, z[j]), self.items_[j], sign) for j, sign in zip(ranked, signs)]
+        return Parts(parts, " ", 30)
 
     def canonical_range(self):
         return None, None, len(self.items_)

@@ -14,6 +14,7 @@ from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.spaces.base import CountedSpace, ListedOutputs
 from skstruct.spaces.common.counting import LIMIT, check_few
+from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.sequence_sets.constraints import (
     SequenceLimits,
     read_forbidden,
@@ -97,6 +98,8 @@ class SequenceSet(UniformSequences):
     default_loss = "hamming"
     usual_losses = ("zero_one",)
     _named_by: ClassVar = {"alphabet": "symbols_"}
+    output_kind = "sequence"
+    part_words = ("symbol", "symbols")
     _limits_kind = SequenceLimits
     _pairs_of = ("alphabet", "learned_symbols_")
     _squared = ("positions",)
@@ -194,6 +197,16 @@ class SequenceSet(UniformSequences):
         return getattr(self, "form_", form).write(np.asarray(Z), self.symbols_, index)
 
     # ------------------------------------------------------------- limits
+    def part_names(self):
+        return self.symbols_
+
+    def parts_of(self, z):
+        """Symbols by position; without a gap where all are letters."""
+        inside = [(t, int(symbol)) for t, symbol in enumerate(z) if symbol >= 0]
+        parts = [Part(place, self.symbols_[place[1]]) for place in inside]
+        letters = all(len(str(part.name).strip()) == 1 for part in parts)
+        return Parts(parts, "" if letters else " ", 30)
+
     def canonical_range(self):
         return -1, len(self.symbols_), None
 

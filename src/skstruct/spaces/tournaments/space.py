@@ -123,6 +123,11 @@ class Tournaments(UniformTournaments):
             return self.limits
         return SignLimits(np.ones((1, len(self.labels_), len(self.states_)), bool))
 
+    part_words = ("pair", "pairs")
+
+    def part_names(self):
+        return self.labels_
+
     def canonical_range(self):
         return -1, max(len(self.states_), 2), len(self.labels_)
 

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a space says of its outputs: to reports, which show them, and to model files."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sized
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skstruct.saving import require
+
+PAIR_BYTES = 24  # two ends and a number
+
+
+def number_of_names(names) -> int:
+    """How many names there are, given as such, as a graph, or by their number."""
+    names = getattr(names, "names", names)
+    if isinstance(names, Integral):
+        return abs(int(names))
+    return len(names) if isinstance(names, Sized) else 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of an output, such as a label, and how it reads: before, name, after."""
+
+    key: Hashable  # the same in another output that has this part; None where none is compared
+    name: Any = None
+    before: str = ""
+    after: str = ""
+    value: float | None = None  # the number that the part is
+
+
+@dataclass(frozen=True)
+class Parts:
+    """An output as its parts, in the order in which they are read."""
+
+    parts: list[Part]
+    between: str = ", "
+    longest: int = 60  # letters of a name
+
+
+class DescribedOutputs:
+    """Defaults of all that a space says of its outputs; a child says more."""
+
+    part_words: ClassVar[tuple[str, str]] = ("label", "labels")  # for one, and for many
+    decodes_chains = False  # whether ``argmin_chains`` decodes costs of every position
+    limits: Any = None  # what narrows the space, row by row too: has ``n_rows``, ``rows(index)``
+    _limits_kind: ClassVar[type | None] = None  # the class of ``limits``
+    # Attributes with the names, or their number, of which a table of all pairs is made.
+    _pairs_of: ClassVar[tuple[str, ...]] = ()
+    # Embeddings with an entry for every pair of columns of an output.
+    _squared: ClassVar[tuple[str, ...]] = ()
+
+    # ------------------------------------------------------------- reports
+    @property
+    def output_kind(self) -> str:
+        """What tables and pictures of a report suit.
+
+        One of "classes", "ordinal", "labels", "hierarchy", "ranking", "sequence", "quantities",
+        "flow" and "tour"; "parts" for a table of the parts that ``parts_of`` names; "other" for
+        outputs that are right or wrong as a whole.
+        """
+        return "other"
+
+    def part_names(self) -> Sized | None:
+        """Names of all parts that outputs may have; None where they have none."""
+        return None
+
+    def output_dag(self) -> Any:
+        """The graph that labels obey, for spaces of label sets; None for all others."""
+        return None
+
+    def parts_of(self, z) -> Parts:
+        """One canonical output as parts, each with a name: the whole, where it has none."""
+        output = self.restore(np.asarray(z)[None])  # type: ignore[attr-defined]
+        return Parts([Part(np.asarray(z).tobytes(), str(next(iter(output))))], longest=300)
+
+    def coordinate_range(self, j: int) -> tuple[float, float]:
+        """Least and largest value of a coordinate, as far as one is known for all rows."""
+        return -np.inf, np.inf
+
+    # ------------------------------------------------------------- model files
+    def canonical_range(self) -> tuple[int | None, int | None, int | None]:
+        """Of canonical outputs: least number, one above the largest, width; None for any.
+
+        Training outputs in a model file are compared with it.
+        """
+        return None, None, None
+
+    def embedded_bytes(self, outputs, embedding) -> int:
+        """Roughly the bytes of psi of canonical outputs, under the embedding of a loss."""
+        squares = len(outputs) * outputs.shape[-1] ** 2 if embedding in self._squared else 0
+        return 8 * (outputs.size + squares)
+
+    def _check_saved(self):
+        if self.limits is not None:
+            kind = type(self.limits)
+            require(kind is self._limits_kind, f"limits of an unknown kind, {kind.__name__!r:.40}")
+            self.limits.check_saved(*self._limits_sizes())
+
+    def _limits_sizes(self) -> tuple:
+        """Sizes that limits must fit: what their ``check_saved`` is called with."""
+        return ()
+
+    @classmethod
+    def _bytes_when_used(cls, state):
+        """A table of all pairs of names, unless a graph says which pairs there are."""
+        if state.get("graph") is not None:
+            return 0
+        sizes = (number_of_names(state.get(key)) for key in cls._pairs_of)
+        return PAIR_BYTES * max(sizes, default=0) ** 2
+
+
+class MarkedLabels(DescribedOutputs):
+    """Outputs that mark some of ``labels_``, as 0/1 rows, and obey the graph ``dag_`` of them."""
+
+    def canonical_range(self: Any):
+        return -1, 2, self.dag_.n_nodes
+
+    @property
+    def output_kind(self: Any) -> str:
+        return "hierarchy" if len(self.dag_.parents) else "labels"
+
+    def output_dag(self: Any):
+        return self.dag_
+
+    def part_names(self: Any):
+        return self.labels_
+
+    def parts_of(self: Any, z) -> Parts:
+        return Parts([Part(int(j), self.labels_[j]) for j in np.flatnonzero(z)])
