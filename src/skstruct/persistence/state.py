@@ -13,10 +13,12 @@ from inspect import getattr_static, signature
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from skstruct.exceptions import ModelFileError
 from skstruct.persistence.names import class_named
 from skstruct.persistence.scikit_learn import BUILDERS, CHECKS, PREFIX, STATES, check_jobs
-from skstruct.persistence.validation import check_outputs
+from skstruct.saving import require
 
 LARGEST_SIZE = 10**8
 # Attributes that say how large something is, and that arrays are made of.
@@ -95,6 +97,20 @@ def _filled(kind, before: dict, state: dict):
     vars(made).update(before)
     vars(made).update(state)
     return made
+
+
+def check_outputs(space, outputs) -> None:
+    """Raise where training outputs in canonical form are not such of the space."""
+    plain = isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iuf"
+    require(plain, "outputs that are no array of numbers")
+    require(outputs.ndim in (1, 2), "outputs of a wrong shape")
+    low, high, width = space.canonical_range()
+    fits = width is None or (outputs.ndim == 2 and outputs.shape[1] == width)
+    require(fits, "outputs of a wrong width")
+    if low is None:
+        return
+    inside = not outputs.size or (outputs.min() >= low and outputs.max() < high)
+    require(outputs.dtype.kind != "f" and inside, "outputs with numbers that their space has not")
 
 
 def _check_attribute(kind, key, part):
