@@ -19,7 +19,6 @@ from skstruct.spaces.base import (
     EXACT,
     Decoded,
     Guarantee,
-    check_feasible,
     check_k,
     decoded_or_infeasible,
 )
