@@ -271,7 +271,7 @@ def test_branching_against_enumeration(k, seed, whole, at_once):
         A, W = A.round(), W.round()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(branching, "PARTS_AT_ONCE", at_once)
-        patch.setattr(branching, "LEAF", seed % 4)
+        patch.setattr(branching, "MOST_TRIED_OUT", seed % 4)
         output = branching.best_by_branching(A[0], W[0], np.zeros(k, np.int8))
     least = all_totals(A, W, edges).min(axis=1)
     assert_allclose(total(output[None], A, W, edges), least, atol=1e-9)
