@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct.learners import MaxMarginNetwork, MaxMarginTree
 from skstruct.solvers.pairwise.solve import local_polytope
-from skstruct.spaces.base import Decoded
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 
 

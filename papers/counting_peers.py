@@ -13,7 +13,7 @@ import numpy as np
 
 from skstruct.learners import LabelRankingSVM
 from skstruct.spaces import Cycles
-from skstruct.spaces.base import Decoded, Guarantee
+from skstruct.spaces.contracts import Decoded, Guarantee
 
 GRAM = "precomputed"
 

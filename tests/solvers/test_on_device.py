@@ -15,7 +15,8 @@ from skstruct.losses import BaseLoss, Footrule, Hamming, HierarchicalLoss, Liste
 from skstruct.losses.base import BilinearForm
 from skstruct.solvers.dags import forest_closed_sets
 from skstruct.spaces import Candidates, Classes, Hierarchy, LabelSets, Rankings
-from skstruct.spaces.base import BaseSpace, Decoded
+from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.contracts import Decoded
 from strategies import closed_sets, forests, subsets, total_orders
 
 torch = pytest.importorskip("torch")

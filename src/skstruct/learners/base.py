@@ -33,8 +33,9 @@ from skstruct.learners.inputs import (
 )
 from skstruct.learners.token_problem import check_positions
 from skstruct.losses import resolve_loss
-from skstruct.spaces.base import Decoded, check_k
+from skstruct.spaces.base import check_k
 from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.infer_space import infer_space
 
 

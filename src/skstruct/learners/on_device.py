@@ -14,8 +14,8 @@ from skstruct._arrays.memory import row_blocks
 from skstruct.kernels.on_device import KernelExpansion
 from skstruct.learners.problem import RiskProblem
 from skstruct.solvers.on_device import snap
-from skstruct.spaces.base import Decoded
 from skstruct.spaces.constraints import differs_by_row
+from skstruct.spaces.contracts import Decoded
 
 
 def decide_on_device(problem, smoother, X, backend, memory="1GB") -> Decoded | None:

@@ -13,9 +13,9 @@ import numpy as np
 from skstruct._arrays.imports import is_pandas, require
 from skstruct._arrays.rows import dense
 from skstruct.smoothing.nystroem.reading import restated
-from skstruct.spaces.base import Decoded
 from skstruct.spaces.common.formats import LabelSetForm
 from skstruct.spaces.constraints import differs_by_row
+from skstruct.spaces.contracts import Decoded
 from skstruct.streaming import ParquetSource, Source, as_source
 from skstruct.streaming.blocks import count_rows
 from skstruct.streaming.iterators import parts_of

@@ -16,7 +16,7 @@ from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.rows import dense
 from skstruct.losses import pair
 from skstruct.saving import savable
-from skstruct.spaces.base import Decoded, KBest, Restrictable
+from skstruct.spaces.contracts import Decoded, KBest, Restrictable
 
 JUDGED = 10_000  # rows that a constant answer is judged by
 THIN = 0.05  # share of nonzero numbers below which sparse products are faster than dense ones

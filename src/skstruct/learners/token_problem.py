@@ -14,7 +14,7 @@ from skstruct._arrays.memory import row_blocks
 from skstruct.learners.problem import RiskProblem
 from skstruct.learners.tokens import TokenBatch
 from skstruct.saving import savable
-from skstruct.spaces.base import Decoded
+from skstruct.spaces.contracts import Decoded
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from skstruct._arrays.memory import row_blocks
 from skstruct.solvers.proposals import Moves, new_streams
-from skstruct.spaces.base import Samplable
 from skstruct.spaces.common.listing import check_width
 from skstruct.spaces.constraints import differs_by_row
+from skstruct.spaces.contracts import Samplable
 
 
 def values_of(space, outputs, scores, row) -> np.ndarray:

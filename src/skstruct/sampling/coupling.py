@@ -15,9 +15,9 @@ from skstruct.exceptions import SamplingError
 from skstruct.sampling.chains import value_range, values_of
 from skstruct.solvers.coupling import OrderedLaws, coupled
 from skstruct.solvers.proposals import new_streams
-from skstruct.spaces.base import Samplable
 from skstruct.spaces.common.listing import check_scores, check_width
 from skstruct.spaces.constraints import check_feasible, check_n_rows, differs_by_row
+from skstruct.spaces.contracts import Samplable
 from skstruct.spaces.hierarchies import Hierarchy
 from skstruct.spaces.label_sets import LabelSets
 from skstruct.spaces.pairwise.labels import PairwiseLabels

@@ -23,8 +23,8 @@ from skstruct.sampling.annealed_estimates import (
 from skstruct.sampling.chains import mean_of
 from skstruct.sampling.convergence import warn_if_moved
 from skstruct.sampling.metropolis import check_sizes
-from skstruct.spaces.base import Countable
 from skstruct.spaces.common.listing import check_scores
+from skstruct.spaces.contracts import Countable
 
 
 def moments_of_scores(space, scores) -> tuple[float, np.ndarray, np.ndarray]:

@@ -9,8 +9,9 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs, is_count
 from skstruct.sampling.chains import Chains, uniform_draws, values_of
-from skstruct.spaces.base import Decoded, EmbeddingView, Guarantee, Samplable
+from skstruct.spaces.base import EmbeddingView
 from skstruct.spaces.constraints import check_n_rows
+from skstruct.spaces.contracts import Decoded, Guarantee, Samplable
 
 
 def annealed_search(space, costs, betas, n_chains: int, *, moves="auto", rng=None, n_jobs=None):

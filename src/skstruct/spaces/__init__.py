@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING
 
 from skstruct._arrays.checks import check_costs
 from skstruct._arrays.imports import lazy_names
-from skstruct.spaces.base import (
+from skstruct.spaces.base import BaseSpace
+from skstruct.spaces.candidates import Candidates
+from skstruct.spaces.classes import Classes
+from skstruct.spaces.common.description import Part, Parts
+from skstruct.spaces.common.label_graph import LabelGraph
+from skstruct.spaces.contracts import (
     EXACT,
-    BaseSpace,
     Countable,
     Decoded,
     Enumerable,
@@ -19,10 +23,6 @@ from skstruct.spaces.base import (
     Summable,
     Walkable,
 )
-from skstruct.spaces.candidates import Candidates
-from skstruct.spaces.classes import Classes
-from skstruct.spaces.common.description import Part, Parts
-from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.hierarchies import Hierarchy
 from skstruct.spaces.label_sets import LabelSets
 

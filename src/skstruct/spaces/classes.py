@@ -15,7 +15,7 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
 from skstruct.solvers.k_best import cheapest, k_cheapest
-from skstruct.spaces.base import BaseSpace, Decoded, GivenWhole, check_k, decoded_or_infeasible
+from skstruct.spaces.base import BaseSpace, GivenWhole, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Exchangeable
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import (
@@ -28,6 +28,7 @@ from skstruct.spaces.common.formats import (
     unknown_label,
 )
 from skstruct.spaces.constraints import check_feasible
+from skstruct.spaces.contracts import Decoded
 
 
 @savable

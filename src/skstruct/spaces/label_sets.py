@@ -15,7 +15,7 @@ from skstruct.saving import savable
 from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag
 from skstruct.solvers.k_best import k_best
-from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
+from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import LabelSetForm, check_distinct, read_label_sets
@@ -27,6 +27,7 @@ from skstruct.spaces.constraints import (
     label_groups,
     label_mask,
 )
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
     cheapest_subsets,

@@ -20,13 +20,7 @@ from skstruct.solvers.dags import Dag
 from skstruct.solvers.distributions import ChoiceLaw
 from skstruct.solvers.k_best import cheapest, k_cheapest
 from skstruct.solvers.proposals import ChoiceMoves
-from skstruct.spaces.base import (
-    CountedSpace,
-    Decoded,
-    EmbeddingView,
-    check_k,
-    decoded_or_infeasible,
-)
+from skstruct.spaces.base import CountedSpace, EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateLimits
 from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import (
@@ -38,6 +32,7 @@ from skstruct.spaces.common.formats import (
 )
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.constraints import check_feasible, label_mask
+from skstruct.spaces.contracts import Decoded
 
 
 class UniformElements(MarkedLabels, CountedSpace):

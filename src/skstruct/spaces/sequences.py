@@ -15,8 +15,9 @@ from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.forward_backward import ChainLaw
 from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
-from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
+from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
 from skstruct.spaces.sequence_sets.distribution import SequenceLaw, law_of_costs, sequence_moves
 from skstruct.spaces.sequence_sets.formats import sequence_lengths

@@ -20,7 +20,7 @@ from skstruct.datasets.training_blocks import TrainingBlocks
 from skstruct.exceptions import DataFormatError
 from skstruct.model_selection.evaluation import loss_name
 from skstruct.saving import savable
-from skstruct.spaces.base import Decoded
+from skstruct.spaces.contracts import Decoded
 from skstruct.streaming.blocks import (
     Block,
     Partition,

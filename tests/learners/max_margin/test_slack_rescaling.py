@@ -33,7 +33,7 @@ from skstruct.losses import (
     ZeroOne,
 )
 from skstruct.spaces import Classes, Hierarchy, LabelSets, Rankings, Sequences
-from skstruct.spaces.base import Decoded, Guarantee
+from skstruct.spaces.contracts import Decoded, Guarantee
 from skstruct.spaces.pairwise.labels import PairwiseLabels
 from strategies import dags, forests
 

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from skstruct.learners.max_margin.structured_svm import StructuredSVM
 from skstruct.losses import Absolute, Hamming, HierarchicalLoss, Listed
 from skstruct.spaces import Classes, Hierarchy, Interval, LabelSets, Rankings, Sequences
-from skstruct.spaces.base import Guarantee
+from skstruct.spaces.contracts import Guarantee
 
 TREE = [("animal", "cat"), ("animal", "dog"), ("dog", "puppy")]
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import Strings
-from skstruct.spaces.base import Countable
+from skstruct.spaces.contracts import Countable
 from skstruct.testing import check_space
 
 

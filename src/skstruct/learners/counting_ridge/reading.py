@@ -25,7 +25,7 @@ from skstruct.learners.counting_ridge.score_functions import FEATURES, ScoreFunc
 from skstruct.learners.inputs import given_outputs, plain_kernel, read_inputs, row_weights
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
-from skstruct.spaces.base import Countable
+from skstruct.spaces.contracts import Countable
 from skstruct.spaces.infer_space import infer_space
 
 SEEN = 1000  # outputs whose embeddings are compared

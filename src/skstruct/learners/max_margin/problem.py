@@ -23,7 +23,7 @@ from skstruct.learners.token_problem import (
 )
 from skstruct.losses import pair
 from skstruct.saving import savable
-from skstruct.spaces.base import KBest
+from skstruct.spaces.contracts import KBest
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,9 @@ from skstruct.losses.base import BaseLoss
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_cheapest
 from skstruct.spaces import Candidates, Classes
-from skstruct.spaces.base import Decoded, KBest, ListView
+from skstruct.spaces.base import ListView
 from skstruct.spaces.constraints import check_feasible, check_n_rows
+from skstruct.spaces.contracts import Decoded, KBest
 from skstruct.spaces.infer_space import infer_space
 
 

@@ -16,15 +16,9 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct.saving import savable
 from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
 from skstruct.solvers.proposals import Moves
-from skstruct.spaces.base import (
-    EXACT,
-    BaseSpace,
-    Decoded,
-    Guarantee,
-    check_k,
-    decoded_or_infeasible,
-)
+from skstruct.spaces.base import BaseSpace, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, PairScheme
+from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.edge_sets.table import edge_numbers, read_nodes
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.pairwise.labels import LabelsAndEdges

@@ -10,16 +10,10 @@ import numpy as np
 from skstruct._arrays.checks import check_costs
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
-from skstruct.spaces.base import (
-    EXACT,
-    Decoded,
-    Guarantee,
-    check_feasible,
-    check_k,
-    decoded_or_infeasible,
-)
+from skstruct.spaces.base import check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.constraints import label_mask
+from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.cycles.constraints import CycleLimits, read_sizes
 from skstruct.spaces.cycles.decoding import CycleProblem, decides_exactly
 from skstruct.spaces.cycles.distribution import LawfulCycles

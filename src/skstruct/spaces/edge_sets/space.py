@@ -12,11 +12,12 @@ from sklearn.exceptions import NotFittedError
 
 from skstruct._arrays.imports import is_networkx
 from skstruct.solvers.dags import Dag
-from skstruct.spaces.base import EXACT, BaseSpace, Decoded
+from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few, list_closed_sets
 from skstruct.spaces.common.formats import sorted_names
 from skstruct.spaces.common.label_graph import read_edges
 from skstruct.spaces.constraints import check_restricted, check_size
+from skstruct.spaces.contracts import EXACT, Decoded
 from skstruct.spaces.edge_sets.formats import GraphForm, learn_nodes, read_form, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.label_sets import IndicatorSpace

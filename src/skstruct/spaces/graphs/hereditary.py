@@ -15,7 +15,7 @@ from skstruct.solvers.linear_ordering import (
 )
 from skstruct.solvers.pairwise.solve import CORE, minimize
 from skstruct.solvers.spanning_trees import are_bipartite, cheapest_forests
-from skstruct.spaces.base import EXACT, Guarantee
+from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.edge_sets.formats import as_networkx
 from skstruct.spaces.graphs.independence_systems import cheapest_members, n_blocks
 from skstruct.spaces.graphs.properties import (

@@ -13,9 +13,9 @@ from skstruct.solvers.distributions import Law
 from skstruct.solvers.pairwise.solve import CORE, minimize_fixed
 from skstruct.solvers.proposals import Moves
 from skstruct.solvers.spanning_trees import cheapest_connected, cheapest_forests, count_components
-from skstruct.spaces.base import EXACT, Guarantee
 from skstruct.spaces.common.covariances import PairScheme, Scalar
 from skstruct.spaces.constraints import Limits
+from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.edge_sets.distribution import MOST_NODES, InnerEdgeLaw, allowed_sets
 from skstruct.spaces.edge_sets.formats import as_networkx
 from skstruct.spaces.edge_sets.table import EdgeTable

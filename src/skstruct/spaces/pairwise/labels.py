@@ -16,10 +16,11 @@ from skstruct.solvers.pairwise.inference import label_law
 from skstruct.solvers.pairwise.proposals import LabelMoves
 from skstruct.solvers.pairwise.roof_duality import embed_points
 from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed, relax, relax_fixed
-from skstruct.spaces.base import EXACT, Decoded, Guarantee, check_k, decoded_or_infeasible
+from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.formats import check_distinct, sorted_names, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
 from skstruct.spaces.constraints import check_feasible, check_restricted
+from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.indicator_sets.counting import mean_of_products, second_moment_of_products
 from skstruct.spaces.label_sets import IndicatorSpace, LabelSets
 

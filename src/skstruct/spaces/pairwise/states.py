@@ -16,11 +16,12 @@ from skstruct.saving import savable
 from skstruct.solvers.pairwise.forests import best_states_on_forest, is_forest, k_best_states
 from skstruct.solvers.pairwise.inference import StateForestLaw
 from skstruct.solvers.pairwise.proposals import StateMoves
-from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
+from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.counting import StateLimits, UniformStates
 from skstruct.spaces.common.formats import check_distinct, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
 from skstruct.spaces.constraints import check_feasible
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.pairwise.state_formats import (
     StateForm,
     check_states,

@@ -10,9 +10,9 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.saving import check_row_limits, require, savable
-from skstruct.spaces.base import Decoded
 from skstruct.spaces.common.formats import match_columns
 from skstruct.spaces.constraints import check_feasible
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.quantities.base import QuantityForm, QuantitySpace
 from skstruct.tolerances import OUTPUT_RANGE
 

@@ -14,7 +14,7 @@ from skstruct.solvers.curves.base import QuadraticCurves
 from skstruct.solvers.linear_constraints import LinearConstraints
 from skstruct.solvers.quadratic_programs import minimize_quadratic
 from skstruct.solvers.separable.envelopes import minimize_over_polytope
-from skstruct.spaces.base import Decoded
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.boxes import Range
 from skstruct.tolerances import OUTPUT_FEASIBLE

@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
-from skstruct.spaces.base import Decoded
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.spaces.quantities.constrained import boxes_for
 from skstruct.tolerances import OUTPUT_FEASIBLE, OUTPUT_RANGE, ROUNDING_GAP

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.saving import savable
-from skstruct.spaces.base import Decoded
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.tolerances import OUTPUT_FEASIBLE, UNIT_SQUARE
 

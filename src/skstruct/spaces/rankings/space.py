@@ -15,16 +15,11 @@ from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_best_sequences
 from skstruct.solvers.linear_ordering import MOST_ITEMS
-from skstruct.spaces.base import (
-    EXACT,
-    Decoded,
-    Guarantee,
-    check_k,
-    decoded_or_infeasible,
-)
+from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_feasible
+from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
 from skstruct.spaces.rankings.constraints import RankLimits, read_before, read_fixed, read_top
 from skstruct.spaces.rankings.distribution import RandomRankings
 from skstruct.spaces.rankings.formats import RankingForm, read_rankings

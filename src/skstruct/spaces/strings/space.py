@@ -18,8 +18,9 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
 from skstruct.solvers.chains.viterbi import best_chains
-from skstruct.spaces.base import Decoded, decoded_or_infeasible
+from skstruct.spaces.base import decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
 from skstruct.spaces.sequence_sets.distribution import law_of_grams
 from skstruct.spaces.sequences import Sequences

@@ -12,8 +12,9 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.k_best import k_best
-from skstruct.spaces.base import Decoded, check_k, decoded_or_infeasible
+from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible, check_n_rows, check_restricted
+from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.edge_sets.formats import GraphForm, learn_nodes, read_form
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.tournaments.distribution import UniformTournaments
