@@ -233,9 +233,9 @@ class Flows(ConstrainedSpace):
         through = np.maximum(np.atleast_2d(supply), 0.0).sum(axis=1, keepdims=True)
         capacity = self.network_.capacity
         most = np.where(np.isinf(capacity), np.maximum(self.most_seen_, through), capacity)
-        limits = Range(np.zeros((1, len(capacity))), most)
+        bounds = Range(np.zeros((1, len(capacity))), most)
         constraints = for_all(read_constraints(self.incidence_, supply))
-        return LinearSystem(constraints, limits, of_training)
+        return LinearSystem(constraints, bounds, of_training)
 
     def _check_carried(self):
         """Raise where the network cannot carry the (first) supply."""

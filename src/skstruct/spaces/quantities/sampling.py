@@ -306,8 +306,8 @@ def uniform_points(space, n, rng) -> np.ndarray:
 
 def _triangulation(space):
     system = space._one_row()
-    constraints, limits = system.constraints, system.range
-    sides = (limits.low, limits.high, constraints.b_eq, constraints.b_ub)
+    constraints, bounds = system.constraints, system.range
+    sides = (bounds.low, bounds.high, constraints.b_eq, constraints.b_ub)
     key = tuple(side.tobytes() for side in sides)
     kept = constraints.plans.setdefault("triangulations", {})
     if key not in kept:
