@@ -34,7 +34,7 @@ def first_rows(chains, few):
 
 
 def bench_random():
-    table = Table("Cheapest chains, per position", "loop: peer / ours; by length: ours / peer")
+    table = Table("Minimum-cost chains, per position", "loop: peer / ours; by length: ours / peer")
     rng = np.random.default_rng(0)
     for q in (10, 26, 45):
         for everywhere in (True, False):

@@ -27,8 +27,8 @@ def problem(n_arcs, rng):
     n_nodes, n_flows, n_rows = SIZES[n_arcs]
     arcs, supply, Y = random_network(n_nodes, n_arcs, n_flows, rng)
     space = Flows(arcs, dict(enumerate(supply))).fit(Y)
-    system = space.limits_
-    # One conservation law follows from the others: solvers that mind are given one less.
+    system = space.constraints_
+    # One conservation distribution follows from the others: solvers that mind are given one less.
     reduced = system.constraints.A_eq[:-1], space.supply_[:-1], system.range.high[0]
     return space, Y, n_rows, reduced
 

@@ -35,7 +35,7 @@ GROWTH_PASSES, FEW_PASSES = 30, 3  # at most, and with all pairs of 100 labels
 
 def once(fit) -> tuple[float, object]:
     """CPU seconds of a fit and what it returns."""
-    with warnings.catch_warnings(), threadpool_limits(limits=1):
+    with warnings.catch_warnings(), threadpool_limits(constraints=1):
         warnings.simplefilter("ignore", ConvergenceWarning)
         start = time.process_time()
         model = fit()

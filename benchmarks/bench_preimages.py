@@ -109,7 +109,7 @@ def bench_large(n_rows=10, few=3):
 
 
 def bench_linear(n_rows=200):
-    table = Table("Linear costs: the cheapest string, CPU time per row", "")
+    table = Table("Linear costs: the minimum-cost string, CPU time per row", "")
     rng = np.random.default_rng(2)
     for q, n, T in LARGE:
         space = Strings(range(q), T, n)

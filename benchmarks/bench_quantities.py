@@ -28,8 +28,8 @@ def by_bounded_search(loss, W, y, low, high):
     return [local_minimum(loss, w, y, (low, high)) for w in W]
 
 
-def local_minimum(loss, w, y, limits):
-    return minimize_scalar(lambda t: w @ loss.rho(t, y), bounds=limits, method="bounded").fun
+def local_minimum(loss, w, y, constraints):
+    return minimize_scalar(lambda t: w @ loss.rho(t, y), bounds=constraints, method="bounded").fun
 
 
 def by_grid(loss, W, y, low, high):

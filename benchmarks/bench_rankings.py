@@ -17,7 +17,7 @@ from ranking_peers import (
     weighted_votes,
 )
 
-from skstruct.solvers.assignment import cheapest_assignments
+from skstruct.solvers.assignment import min_cost_assignments
 from skstruct.solvers.linear_ordering import linear_orders, pair_matrix
 from skstruct.spaces import Rankings
 
@@ -45,7 +45,7 @@ def bench_assignments():
             table.add(f"d = {d}, {kind}: Rankings.argmin, one thread", median(times, "ours"))
             factor = ratio(times, "scipy", "ours")
             table.add(f"d = {d}, {kind}: loop / ours", median(times, "scipy"), factor, at_least(1))
-            calls = {"ours": partial(halves, cheapest_assignments, costs, pool), "scipy": peer}
+            calls = {"ours": partial(halves, min_cost_assignments, costs, pool), "scipy": peer}
             times = compare(calls, rows, budget=8.0, clock=time.perf_counter)
             bar = at_least(2) if d <= 50 else at_least(1)
             table.add(f"d = {d}, {kind}: loop / ours on two threads (wall)",
@@ -97,8 +97,8 @@ def bench_many_items():
             pair = pair_matrix(costs, d)[0]
             above = np.triu(pair[np.ix_(order, order)], 1).sum() - bounds[0]
             table.add(f"{d} items, noise {noise:g}: Borda, above our bound", seconds, above / size)
-            cheapest = (values + size)[0] / size
-            table.add(f"{d} items, noise {noise:g}: above all pairs at their best", None, cheapest)
+            min_cost = (values + size)[0] / size
+            table.add(f"{d} items, noise {noise:g}: above all pairs at their best", None, min_cost)
 
 
 if __name__ == "__main__":

@@ -83,14 +83,14 @@ def bench_draws(n=1000):
     rng = np.random.default_rng(0)
     for name, space in spaces(rng).items():
         scores = 0.5 * rng.standard_normal(width(space))
-        law = space.law(scores)
+        distribution = space.distribution(scores)
         chains = Metropolis(space, scores, n_chains=N_CHAINS, rng=0).chains
         calls = {"uniform": partial(space.sample, n, rng)}
-        rows = {"uniform": n, f"sweep of {chains.moves.sweep:,} proposals": 4 * N_CHAINS}
-        if law is not None:
-            calls["exact law"] = partial(law.sample, n, rng)
-            rows["exact law"] = n
-        calls[f"sweep of {chains.moves.sweep:,} proposals"] = partial(chains.advance, 4)
+        rows = {"uniform": n, f"sweep of {chains.proposals.sweep:,} proposals": 4 * N_CHAINS}
+        if distribution is not None:
+            calls["exact distribution"] = partial(distribution.sample, n, rng)
+            rows["exact distribution"] = n
+        calls[f"sweep of {chains.proposals.sweep:,} proposals"] = partial(chains.advance, 4)
         for way, (call, n_few) in exact_ways(space, scores, rng).items():
             calls[way], rows[way] = call, n_few
         calls[FLOOR] = partial(rng.random, (n, np.size(space.sample(1, rng))))
@@ -120,25 +120,27 @@ def exact_ways(space, scores, rng, n=100):
     return found
 
 
-# ---------------------------------------------------------------------- laws
+# ---------------------------------------------------------------------- distributions
 def marginals(space, scores):
-    return space.law(scores).marginals()
+    return space.distribution(scores).marginals()
 
 
-def bench_laws(n=100):
+def bench_distributions(n=100):
     """What a step of training takes: ln Z and marginals of rows of scores."""
-    table = Table("Laws with marginals, per row", "time / exp of as many numbers as scores")
+    table = Table(
+        "Distributions with marginals, per row", "time / exp of as many numbers as scores"
+    )
     rng = np.random.default_rng(0)
     for name, space in spaces(rng).items():
         scores = rng.standard_normal((n, width(space)))
-        if space.law(scores[:1]) is None:
-            table.note(f"{name}: no exact law")
+        if space.distribution(scores[:1]) is None:
+            table.note(f"{name}: no exact distribution")
             continue
-        calls = {"law": partial(marginals, space, scores), FLOOR: partial(np.exp, scores)}
+        calls = {"distribution": partial(marginals, space, scores), FLOOR: partial(np.exp, scores)}
         times = compare(calls, dict.fromkeys(calls, n), rounds=3, budget=BUDGET)
-        seconds = median(times, "law")
+        seconds = median(times, "distribution")
         title = f"{name}: {1 / seconds:,.0f} rows per second"
-        table.add(title, seconds, ratio(times, "law", FLOOR))
+        table.add(title, seconds, ratio(times, "distribution", FLOOR))
 
 
 # ---------------------------------------------------------------------- partition functions
@@ -207,7 +209,7 @@ def bench_trees():
             rows = {"ours": n, "rows": len(few), "nodes": n}
             times = compare(calls, rows, rounds=5, budget=2 * BUDGET)
             name = f"{kind.__name__}, {d:,} labels"
-            table.add(f"{name}: law(scores).marginals()", median(times, "ours"))
+            table.add(f"{name}: distribution(scores).marginals()", median(times, "ours"))
             bar = at_least(100)
             table.add(f"{name}: NumPy, row by row and node by node", median(times, "rows"),
                       ratio(times, "rows", "ours"), bar)  # fmt: skip
@@ -225,6 +227,6 @@ def order_of_pairs(space, parent):
 if __name__ == "__main__":
     warnings.simplefilter("ignore", category=UserWarning)
     bench_draws()
-    bench_laws()
+    bench_distributions()
     bench_partition()
     bench_trees()

@@ -22,12 +22,12 @@ def proteins(n, length, rng):
 
 
 def texts(n, length, rng):
-    """Words drawn by Zipf's law from 2,000 invented ones."""
+    """Words drawn by Zipf's distribution from 2,000 invented ones."""
     words = [
         "".join(rng.choice(list("etaoinshrdlucmfwyp"), size)) for size in rng.integers(1, 10, 2000)
     ]
-    chances = 1 / np.arange(1, 2001)
-    drawn = rng.choice(words, (n, length), p=chances / chances.sum())
+    probabilities = 1 / np.arange(1, 2001)
+    drawn = rng.choice(words, (n, length), p=probabilities / probabilities.sum())
     return [" ".join(row)[:length] for row in drawn]
 
 

@@ -60,7 +60,7 @@ def relative_gaps(decoded):
 # ---------------------------------------------------------------------- cycles
 def bench_gaps():
     """The least cycle through any number of places, with the gap that is left."""
-    table = Table("Cheapest cycles, CPU time per row", "mean (value - bound) / |value|")
+    table = Table("Minimum-cost cycles, CPU time per row", "mean (value - bound) / |value|")
     sizes = {10: 500, 16: 20, 20: 20, 30: 20, 50: 20, 100: 5}
     if QUICK:
         sizes = {10: 100, 16: 10, 20: 5, 30: 5}
@@ -136,7 +136,7 @@ def race(table, case, space, costs, peers):
 
 
 def bench_trees():
-    table = Table("Cheapest spanning trees, per row", "peer / SpanningTrees.argmin")
+    table = Table("Minimum-cost spanning trees, per row", "peer / SpanningTrees.argmin")
     for N, n in NODES:
         space = SpanningTrees(N)
         costs = gaussian(n, N * (N - 1) // 2, np.random.default_rng(0))
@@ -148,7 +148,7 @@ def bench_trees():
 
 
 def bench_matchings():
-    table = Table("Cheapest matchings, per row", "peer / Matchings.argmin")
+    table = Table("Minimum-cost matchings, per row", "peer / Matchings.argmin")
     rng = np.random.default_rng(0)
     for N, n in NODES:
         space = Matchings(N)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other ways to the cheapest set that holds the parents of its members."""
+"""Other ways to the minimum-cost set that holds the parents of its members."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def random_tree(d, rng):
 
 
 def closed_sets_row_by_row(scores, parent):
-    """Chances of the labels of a tree: a loop over rows, and in each over nodes."""
+    """Probabilities of the labels of a tree: a loop over rows, and in each over nodes."""
     return np.array([_closed_sets(u, parent) for u in scores])
 
 
@@ -35,14 +35,15 @@ def _closed_sets(inside, parent):
     inside = inside.copy()
     for v in range(len(parent) - 1, 0, -1):
         inside[parent[v]] += np.logaddexp(0.0, inside[v])
-    chances = expit(inside)
+    probabilities = expit(inside)
     for v in range(1, len(parent)):
-        chances[v] *= chances[parent[v]]
-    return chances
+        probabilities[v] *= probabilities[parent[v]]
+    return probabilities
 
 
 def pairwise_row_by_row(scores, parent):
-    """Chances of labels and of pairs of them on a tree: a loop over rows, and in each over nodes.
+    """Probabilities of labels and of pairs of them on a tree: a loop over rows, and in each over
+    nodes.
 
     The pair of node v and its parent has the score number d + v - 1.
     """
@@ -62,13 +63,13 @@ def _pairwise(u, parent):
         out, held = below[v], below[v] + u[d + v - 1]
         below[parent[v]] += np.logaddexp(0.0, held) - np.logaddexp(0.0, out)
         given[v] = expit(out), expit(held)
-    chances = np.empty_like(u)
-    chances[0] = expit(below[0])
+    probabilities = np.empty_like(u)
+    probabilities[0] = expit(below[0])
     for v in range(1, d):
-        above, (out, held) = chances[parent[v]], given[v]
-        chances[d + v - 1] = above * held
-        chances[v] = (1 - above) * out + above * held
-    return chances
+        above, (out, held) = probabilities[parent[v]], given[v]
+        probabilities[d + v - 1] = above * held
+        probabilities[v] = (1 - above) * out + above * held
+    return probabilities
 
 
 # ---------------------------------------------------------------------- likelihoods

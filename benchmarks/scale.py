@@ -125,9 +125,10 @@ def main():
         f"Fits with {arguments.threads} thread(s) of BLAS; mean Hamming loss on 2,000 rows held out"
     )
     for d in arguments.labels:
-        chance, best = loss_levels(d)
+        probability, best = loss_levels(d)
         print(
-            f"   {d} labels: the best constant answer has {chance:.4f}, the law itself {best:.4f}"
+            f"   {d} labels: the best constant answer has {probability:.4f}, the distribution "
+            f"itself {best:.4f}"
         )
     print(aligned(COLUMNS), flush=True)
     records = measure(arguments, path)

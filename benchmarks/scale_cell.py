@@ -51,23 +51,25 @@ def make_rows(n, d, *, held_out=False):
 
 def _block(seed, d):
     """Features, labels and the probabilities of labels for 5,000 rows."""
-    law = np.random.default_rng(0)  # what does not depend on rows
-    mixing, shift = law.standard_normal((HIDDEN, P)), law.uniform(0, 2 * np.pi, P)
+    distribution = np.random.default_rng(0)  # what does not depend on rows
+    mixing, shift = distribution.standard_normal((HIDDEN, P)), distribution.uniform(0, 2 * np.pi, P)
     rng = np.random.default_rng(seed)
     U = rng.standard_normal((ROWS, HIDDEN))
     X = np.sin(U @ mixing + shift) + 0.15 * rng.standard_normal((ROWS, P))
-    waves = 1.2 * law.standard_normal((HIDDEN, d))
-    height = np.sin(U @ waves + law.uniform(0, 2 * np.pi, d)) + law.normal(-0.3, 0.5, d)
-    chances = 1.0 / (1.0 + np.exp(-4.0 * height))
-    return X, (rng.random(chances.shape) < chances).astype(np.int8), chances
+    waves = 1.2 * distribution.standard_normal((HIDDEN, d))
+    height = np.sin(U @ waves + distribution.uniform(0, 2 * np.pi, d)) + distribution.normal(
+        -0.3, 0.5, d
+    )
+    probabilities = 1.0 / (1.0 + np.exp(-4.0 * height))
+    return X, (rng.random(probabilities.shape) < probabilities).astype(np.int8), probabilities
 
 
 def loss_levels(d):
-    """Mean Hamming loss of the best constant answer, and of who knows the law."""
-    _, Y, chances = _block([1, 0], d)
-    Y, chances = Y[:HELD_OUT], chances[:HELD_OUT]
+    """Mean Hamming loss of the best constant answer, and of who knows the distribution."""
+    _, Y, probabilities = _block([1, 0], d)
+    Y, probabilities = Y[:HELD_OUT], probabilities[:HELD_OUT]
     share = Y.mean(axis=0)
-    best = ((chances > 0.5) != Y).mean()
+    best = ((probabilities > 0.5) != Y).mean()
     return float(np.minimum(share, 1.0 - share).mean()), float(best)
 
 

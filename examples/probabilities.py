@@ -2,7 +2,7 @@
 """Probabilities of outputs: a hierarchy of labels, exact, and rankings, by chains.
 
 Trains exponential families, checks that their probabilities mean what they say, and looks at the
-Markov chains of a law that no sum reaches.
+Markov chains of a distribution that no sum reaches.
 
 Usage: python examples/probabilities.py
 """

@@ -19,7 +19,7 @@ import numpy as np
 
 from skstruct import ConditionalRiskMinimizer, StructuredSVM, load_model, save_model
 from skstruct.losses import BaseLoss
-from skstruct.saving import check_row_limits, savable
+from skstruct.saving import check_row_constraints, savable
 from skstruct.spaces import BaseSpace, Decoded, Part, Parts, check_costs
 
 
@@ -40,7 +40,7 @@ class Lengths:
 
     def check_saved(self, longest):
         """Refuse a model file with lengths that the space has not: argmin relies on them."""
-        check_row_limits(self.length, "i", (), 0, longest + 1)
+        check_row_constraints(self.length, "i", (), 0, longest + 1)
 
 
 def all_segments(width):
@@ -127,12 +127,12 @@ class Segmentations(BaseSpace):
     default_loss = BoundaryLoss()
     output_kind = "parts"  # reports count segments
     part_words = ("segment", "segments")
-    _limits_kind = Lengths
+    _constraints_kind = Lengths
     _pairs_of = ("longest", "longest_")  # what psi grows with: model files are held to that
 
-    def __init__(self, longest=None, *, limits=None):
+    def __init__(self, longest=None, *, constraints=None):
         self.longest = longest
-        self.limits = limits
+        self.constraints = constraints
 
     # ------------------------------------------------------------------ outputs
     def fit(self, Y):
@@ -163,7 +163,9 @@ class Segmentations(BaseSpace):
     def contains(self, Z):
         Z = np.asarray(Z)
         marks = np.isin(Z, (0, 1)).all(axis=1)
-        return marks if self.limits is None else marks & (_lengths(Z) == self.limits.length)
+        return (
+            marks if self.constraints is None else marks & (_lengths(Z) == self.constraints.length)
+        )
 
     # ------------------------------------------------------------------ segments
     def segments(self):
@@ -186,10 +188,10 @@ class Segmentations(BaseSpace):
             ways = least[:, :stop] + costs[:, first : first + stop]
             before[:, stop] = ways.argmin(axis=1)
             least[:, stop] = ways[rows, before[:, stop]]
-        if self.limits is None:
+        if self.constraints is None:
             stop = least.argmin(axis=1)
         else:
-            stop = np.broadcast_to(self.limits.length, n)
+            stop = np.broadcast_to(self.constraints.length, n)
         values = least[rows, stop]
         return Decoded(self._marked(stop, before), values, values)
 
@@ -211,10 +213,10 @@ class Segmentations(BaseSpace):
         return self._limited(Lengths(length))
 
     @property
-    def limits_(self):
-        return self.limits
+    def constraints_(self):
+        return self.constraints
 
-    def _limits_sizes(self):
+    def _constraints_sizes(self):
         return (self._width,)
 
     def canonical_range(self):
@@ -235,8 +237,8 @@ class Segmentations(BaseSpace):
 
     def sample(self, n, rng):
         Z = np.random.default_rng(rng).integers(0, 2, (n, self._width), dtype=np.int8)
-        if self.limits is not None:
-            stop = np.broadcast_to(self.limits.length, n)[:, None]
+        if self.constraints is not None:
+            stop = np.broadcast_to(self.constraints.length, n)[:, None]
             at = np.arange(1, self._width + 1)
             Z = np.where(at == stop, 1, Z * (at < stop)).astype(np.int8)
         return Z

@@ -4,13 +4,13 @@
 "Structured prediction by conditional risk minimization", section 6.2. The paper's network is
 a drawing and its path choice is described in a sentence; both are replaced here by
 ``make_network_flows``: streets between three by four crossings, one unit from one corner to
-the opposite one, 20 inputs uniform on the unit cube. One crossing may be closed, with chances
+the opposite one, 20 inputs uniform on the unit cube. One crossing may be closed, with probabilities
 that depend on the inputs, and each path gets a share of the traffic that depends on the
 inputs and on what is closed. Levels can therefore not be compared with the paper's, the order
-of the methods can. The law being known, so is the least possible risk.
+of the methods can. The distribution being known, so is the least possible risk.
 
 The network of the table and the figure is a selected one: from some 200 random ones (delays,
-chances and how much they vary) one of those was taken where, at the point of the figure, ECRM
+probabilities and how much they vary) one of those was taken where, at the point of the figure, ECRM
 was within 5 % of the optimum and kNN at least twice as far off. What is true without selection
 is printed below them, for networks that were drawn afterwards.
 

@@ -174,10 +174,10 @@ def programs(model, scores):
     ends = [sparse.coo_array((np.ones(E), (rows, edges[:, k])), (E, n)) for k in (0, 1)]
     pairs = sparse.eye_array(E)
     below = sparse.bmat([[-ends[0], pairs], [-ends[1], pairs], [ends[0] + ends[1], -pairs]]).tocsc()
-    limits = np.repeat([0.0, 0.0, 1.0], E)
+    constraints = np.repeat([0.0, 0.0, 1.0], E)
     for row in scores:
         costs = -np.concatenate([row, model.edge_coef_])
-        linprog(costs, A_ub=below, b_ub=limits, bounds=(0, 1), method="highs")
+        linprog(costs, A_ub=below, b_ub=constraints, bounds=(0, 1), method="highs")
 
 
 # ---------------------------------------------------------------------- Figure 1

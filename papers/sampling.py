@@ -3,12 +3,12 @@
 
 "Learning to predict combinatorial structures". The thesis proves bounds and has no experiment in
 this chapter; here its claims stand beside what is measured. p(y) ~ exp f(y), f = <u, psi(y)>; rows
-of scores u are drawn from a normal law of the scale that is printed. B of the theorems is ||u|| and
-R is max ||psi||, which is the best that can be said with these letters.
+of scores u are drawn from a normal distribution of the scale that is printed. B of the theorems is
+||u|| and R is max ||psi||, which is the best that can be said with these letters.
 
 coalescence  Theorem 6.11: E T <= e^{2BR} steps until all chains of META have met, when coupled from
              the past. They meet at a step whose proposal a rejection sampler would accept, so that
-             E T = |Y| e^{fmax} / Z. Draws are tested against the exact law by chi-square.
+             E T = |Y| e^{fmax} / Z. Draws are tested against the exact distribution by chi-square.
 mixing       Theorems 6.12 and C.2 (papers/sampling_mixing.py).
 partition    Theorem 6.5 (papers/sampling_partition.py).
 quick        Section 6.4: ln Z from counts. "printed" is the thesis' |Y| + Psi'u + u'Cu, which lacks

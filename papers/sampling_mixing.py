@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast Markov chains reach their law: section 6.6.2 and appendix C.3 of Vembu (2010).
+"""How fast Markov chains reach their distribution: section 6.6.2 and appendix C.3 of Vembu (2010).
 
 Part of papers/sampling.py. Everything here is exact, on spaces of a few hundred outputs: the whole
-matrix of transitions, its second eigenvalue, and the first step t at which the distance to the law,
-max over starts of 1/2 sum_v |P^t(u, v) - p(v)|, is at most eps, by powers of the matrix.
+matrix of transitions, its second eigenvalue, and the first step t at which the distance to the
+distribution, max over starts of 1/2 sum_v |P^t(u, v) - p(v)|, is at most eps, by powers of the
+matrix.
 
 * META proposes outputs drawn uniformly. Theorem 6.12 says ln(1/eps) / ln(1 / (1 - e^{-2BR})) steps.
   The chain's second eigenvalue is 1 - Z / (|Y| e^{fmax}), which gives ln(eps) over its logarithm.
-* MC_cube sets a random label to a random bit. Theorem C.2 says d ln(d / eps) steps for any law. Its
-  proof stands for the uniform law; for log-linear ones 2d / (1 + e^{-max |w|}) ln(d / eps) can be
-  shown, and for others ln(d / eps) / (1 - factor), where path coupling contracts by a factor < 1.
-  The law f(u) = c (|u| - d/2)^2 has two modes that are far apart, and mixes in no such time.
+* MC_cube sets a random label to a random bit. Theorem C.2 says d ln(d / eps) steps for any
+  distribution. Its proof stands for the uniform distribution; for log-linear ones
+  2d / (1 + e^{-max |w|}) ln(d / eps) can be shown, and for others ln(d / eps) / (1 - factor),
+  where path coupling contracts by a factor < 1.
+  The distribution f(u) = c (|u| - d/2)^2 has two modes that are far apart, and mixes in no such
+  time.
 """
 
 from __future__ import annotations
@@ -63,7 +66,7 @@ def distance(P, f):
 
 
 def mixing_time(P, f, eps=EPS):
-    """The first t at which P^t is within eps of the law, wherever the chain began."""
+    """The first t at which P^t is within eps of the distribution, wherever the chain began."""
     powers = [P]  # P^(2^k)
     while distance(powers[-1], f) > eps:
         powers.append(normalised(powers[-1] @ powers[-1]))
@@ -115,7 +118,7 @@ def meta_table(cases):
               f" {theorem:9.3g}", flush=True)  # fmt: skip
 
 
-def cube_laws(d):
+def cube_distributions(d):
     """Name, scores of all label sets, and the corrected bound on steps until ``EPS``."""
     sets = (np.arange(2**d)[:, None] >> np.arange(d)) & 1
     yield "uniform", np.zeros(2**d), d * math.log(d / EPS)
@@ -132,10 +135,10 @@ def cube_laws(d):
 def cube_table(largest):
     print(f"\nTheorem C.2: steps of MC_cube until the distance is at most {EPS}")
     print("   (* more than the theorem says; relaxation time 1 / (1 - second eigenvalue))")
-    print(f"   {'d':>2s} {'law':26s} {'relaxation':>11s} {'steps':>11s} {'theorem':>8s}"
+    print(f"   {'d':>2s} {'distribution':26s} {'relaxation':>11s} {'steps':>11s} {'theorem':>8s}"
           f" {'corrected':>9s} {'path coupling':>14s}")  # fmt: skip
     for d in sorted({3, 5, largest}):
-        for name, f, corrected in cube_laws(d):
+        for name, f, corrected in cube_distributions(d):
             P, factor = cube_chain(f), contraction(f)
             relaxation = 1 / (1 - second_eigenvalue(P, f))
             steps, theorem = mixing_time(P, f), d * math.log(d / EPS)

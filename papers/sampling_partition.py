@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Annealed partition functions: Theorem 6.5 of Vembu (2010), its promise and its cost.
 
-Part of papers/sampling.py. The estimate is within a factor 1 +- eps of Z with chance 3/4. The
+Part of papers/sampling.py. The estimate is within a factor 1 +- eps of Z with probability 3/4. The
 thesis takes S = 65 l e^{2/p} / eps^2 draws at each of l = p ceil(R ||u||) levels; "here" are
 S = 65 l sinh^2(1/p) / eps^2 draws, and l = ceil(p h) levels with h half the range of f. "no
 promise" are as many chains, and levels that follow them.
 
 Draws are ends of Metropolis chains, of 5 sweeps at each level, drawn anew by their weights before
 they walk; the promise is for independent ones. Whether short chains do is shown too, above all for
-a law of two modes that are far apart.
+a distribution of two modes that are far apart.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_DRAWS = 10**6  # of an estimate with the thesis' S that is run, not only co
 
 def partition(quick):
     """Theorem 6.5: how often annealed estimates keep their promise, and what they cost."""
-    print("\nTheorem 6.5: annealed estimates, promised to be within eps with chance 0.75")
+    print("\nTheorem 6.5: annealed estimates, promised to be within eps with probability 0.75")
     print(f"   {'space':22s} {'eps':>4s} {'':13s} {'levels':>6s} {'S':>9s} {'draws':>11s}"
           f" {'runs':>4s} {'within eps':>10s} {'3/4 within':>10s} {'seconds':>8s}")  # fmt: skip
     for case in cases((0.5,)):
@@ -95,7 +95,7 @@ def estimates(case, seeds, signed=False, **options):
 
 
 def by_sweeps(quick):
-    """What is left of a level's law in the draws of the next, where chains are short."""
+    """What is left of a level's distribution in the draws of the next, where chains are short."""
     n, eps = (5, 0.5) if quick else (20, 0.1)
     print(f"\nMean of Zhat / Z - 1 by sweeps of the chains at each level, eps {eps}, {n} each")
     for case in cases((0.5,)):
@@ -108,7 +108,7 @@ def by_sweeps(quick):
 
 
 def by_median(quick):
-    """Medians of estimates that are within some eps with chance 3/4, and no more than that."""
+    """Medians of estimates that are within some eps with probability 3/4, and no more than that."""
     n, case = 50 if quick else 1000, next(iter(cases((0.5,))))
     others, _ = estimates(case, range(n, 2 * n), eps=1.0)
     eps = np.quantile(others, 0.75)

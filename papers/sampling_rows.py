@@ -43,7 +43,7 @@ class Row:
     by_risk: np.ndarray  # loss of the prediction of least risk
     probable: np.ndarray  # the same loss, of the most probable output
     wrong: np.ndarray  # whether the most probable output is wrong
-    chances: np.ndarray  # of labels, or of pairs in order; shape (n, m)
+    probabilities: np.ndarray  # of labels, or of pairs in order; shape (n, m)
     happened: np.ndarray  # zeros and ones, (n, m)
     chosen: tuple
     seconds: float
@@ -51,7 +51,7 @@ class Row:
     @classmethod
     def joined(cls, rows):
         """The rows of several folds as one."""
-        arrays = ("log_loss", "by_risk", "probable", "wrong", "chances", "happened")
+        arrays = ("log_loss", "by_risk", "probable", "wrong", "probabilities", "happened")
         together = {name: np.concatenate([getattr(row, name) for row in rows]) for name in arrays}
         chosen = tuple(value for row in rows for value in row.chosen)
         return replace(rows[0], chosen=chosen, seconds=sum(r.seconds for r in rows), **together)
@@ -71,9 +71,11 @@ def exponential(title, space, loss, part, **options) -> Row:
     lam = least(left_out, START)
     model = fitted(space, lam, settings, part.X_train, part.Y_train)
     under = model.problem_.judged_by(loss)
-    chances = under.means(model.decision_function(part.X_test))
+    probabilities = under.means(model.decision_function(part.X_test))
     log_loss = -model.log_proba(part.X_test, part.Y_test)
-    return judged(title, model, loss, part, log_loss, (under, chances), lam, started, settings)
+    return judged(
+        title, model, loss, part, log_loss, (under, probabilities), lam, started, settings
+    )
 
 
 def left_out_rows(n):
@@ -105,18 +107,20 @@ def least(judge, start):
 
 
 def without_inputs(space, loss, part) -> Row:
-    """The same law for all rows."""
+    """The same distribution for all rows."""
     blind = replace(
         part, X_train=np.zeros((len(part.Y_train), 1)), X_test=np.zeros((len(part.Y_test), 1))
     )
     started, settings = time.perf_counter(), {"fit_intercept": True}
     model = fitted(space, 1e-5, settings, blind.X_train, blind.Y_train)
     under = model.problem_.judged_by(loss)
-    chances = under.means(model.decision_function(blind.X_test))
+    probabilities = under.means(model.decision_function(blind.X_test))
     log_loss = -model.log_proba(blind.X_test, blind.Y_test)
     settings = {"kernel": "none"}
     title = "no inputs"
-    return judged(title, model, loss, blind, log_loss, (under, chances), 1e-5, started, settings)
+    return judged(
+        title, model, loss, blind, log_loss, (under, probabilities), 1e-5, started, settings
+    )
 
 
 def minimizer(space, loss, part, kernel) -> Row:
@@ -124,10 +128,10 @@ def minimizer(space, loss, part, kernel) -> Row:
     started = time.perf_counter()
     model = ConditionalRiskMinimizer(space, loss, kernel=kernel).fit(part.X_train, part.Y_train)
     under = model.problem_
-    chances, _ = under.mean_embedding(under.smooth(model.smoother_, part.X_test))
+    probabilities, _ = under.mean_embedding(under.smooth(model.smoother_, part.X_test))
     unknown = np.full(len(part.Y_test), np.nan)
     title, settings = f"ConditionalRiskMinimizer, {kernel}", {"kernel": kernel}
-    under = under, chances
+    under = under, probabilities
     return judged(title, model, loss, part, unknown, under, model.alpha_, started, settings)
 
 
@@ -172,7 +176,9 @@ def draw(name, rows, figures) -> list[float]:
     )  # fmt: skip
     errors = []
     for row, ax in zip(rows, panels.flat):
-        display = MarginalCalibrationDisplay.from_predictions(row.happened, row.chances, ax=ax)
+        display = MarginalCalibrationDisplay.from_predictions(
+            row.happened, row.probabilities, ax=ax
+        )
         ax.set_title(row.title, fontsize="medium")
         errors.append(display.expected_error)
     for ax in panels.flat[len(rows) :]:

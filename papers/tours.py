@@ -65,7 +65,7 @@ class City:
         self.lengths = lengths
 
     def known(self, rows):
-        """Limits of the queries of some rows."""
+        """Constraints of the queries of some rows."""
         closing = [[(self.tours[i][-1], self.tours[i][0])] for i in rows]
         sizes = self.lengths[rows]
         return {"include_edges": closing, "min_size": sizes, "max_size": sizes}

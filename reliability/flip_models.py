@@ -71,7 +71,7 @@ def make_models() -> dict:
         "tours": (StructuredSVM(Cycles(range(4)), max_iter=5, random_state=0), X, tours),
         "chains": (StructuredPerceptron(Sequences(), random_state=0), names, tags),
         "family": (ExponentialFamily(Sequences("xy"), max_iter=5, random_state=0), tokens, tags),
-        "limits": (risk(limited, alpha=1.0), X, ordered),
+        "constraints": (risk(limited, alpha=1.0), X, ordered),
         "strings": (OutputKernelRegressor("rbf", SpectrumKernel(2)), X, words),
         "boosting": (LabelRankingBoosting(3, random_state=0), X, ranks),
         "pairs": (PairwiseComparison(), X, ranks),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small spaces of rankings within random limits, and scores for them."""
+"""Small spaces of rankings within random constraints, and scores for them."""
 
 import numpy as np
 from hypothesis import strategies as st

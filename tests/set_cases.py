@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random limits on label sets and closed sets, and rows of scores, for laws and chains."""
+"""Random constraints on label sets and closed sets, and rows of scores, for distributions and
+chains.
+"""
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.testing import check_law
+from skstruct.testing import check_distribution
 
 SCORES = st.floats(-4, 4, allow_nan=False).map(lambda score: round(score, 3))
 EXTREME = st.sampled_from([0.0, 1.0, -1.0, 700.0, -700.0, 750.0, 1e5, -1e5, 1e5 + 1, 1e6, -1e6])
@@ -33,19 +35,19 @@ def limited(draw, space, groups=None, sizes=True):
     d = len(space.labels_)
     label = st.integers(0, d - 1)
     some = st.sets(label, max_size=1)
-    limits = {"include": draw(some), "exclude": draw(some)}
+    constraints = {"include": draw(some), "exclude": draw(some)}
     if groups is not None:
-        limits["exclusive"] = draw(groups)
+        constraints["exclusive"] = draw(groups)
     if sizes and draw(st.booleans()):
-        limits["min_size"] = draw(st.integers(0, d))
-        limits["max_size"] = draw(st.integers(0, d))
-    return space.restrict(**limits)
+        constraints["min_size"] = draw(st.integers(0, d))
+        constraints["max_size"] = draw(st.integers(0, d))
+    return space.restrict(**constraints)
 
 
-def check_law_or_empty(space, scores, **options):
-    """The law against the list of outputs, or the error that there is none."""
+def check_distribution_or_empty(space, scores, **options):
+    """The distribution against the list of outputs, or the error that there is none."""
     if len(space.enumerate()):
-        check_law(space, scores, **options)
+        check_distribution(space, scores, **options)
         return
     with pytest.raises(InfeasibleError):
-        space.law(scores)
+        space.distribution(scores)

@@ -44,7 +44,7 @@ def values(log_size):
 
 @given(f=values(3), kind=st.sampled_from(["meta_chain", "cube_chain"]))
 @settings(max_examples=30, deadline=None)
-def test_the_law_is_stationary(chains, f, kind):
+def test_the_distribution_is_stationary(chains, f, kind):
     P = getattr(chains, kind)(f)
     assert (P >= -1e-12).all()
     p = chains.probabilities(f)
@@ -75,7 +75,7 @@ def cube(d):
 
 @given(w=st.lists(st.floats(-4, 4), min_size=2, max_size=5).map(np.array))
 @settings(max_examples=30, deadline=None)
-def test_path_coupling_of_log_linear_laws(chains, w):
+def test_path_coupling_of_log_linear_distributions(chains, w):
     d = len(w)
     f = cube(d) @ w
     factor = 1 - (1 + math.exp(-np.abs(w).max())) / (2 * d)
@@ -84,7 +84,7 @@ def test_path_coupling_of_log_linear_laws(chains, w):
     assert chains.mixing_time(chains.cube_chain(f), f, 0.05) <= math.ceil(bound)
 
 
-def test_two_modes_refute_the_bound_for_all_laws(chains):
+def test_two_modes_refute_the_bound_for_all_distributions(chains):
     f = (cube(8).sum(axis=1) - 4.0) ** 2
     P = chains.cube_chain(f)
     assert 1 / (1 - chains.second_eigenvalue(P, f)) == pytest.approx(874_244, rel=1e-5)

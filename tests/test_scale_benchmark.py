@@ -134,8 +134,8 @@ def test_a_tiny_run_prints_all_columns_and_keeps_what_was_measured(module_named,
     table = [line.split() for line in lines[head + 1 : head + 1 + len(methods)]]
     losses = [float(cells[-1]) for cells in table]
     levels = next(line for line in lines if "5 labels" in line)
-    chance = float(levels.split("has ")[1].split(",")[0])
-    assert max(losses) < chance
+    probability = float(levels.split("has ")[1].split(",")[0])
+    assert max(losses) < probability
     records = scale.read(tmp_path / "scale.jsonl")
     assert [r["method"] for r in records] == methods
     assert all(r["growth"] > 0 and r["cpu"] > 0 and r["peak"] > r["growth"] for r in records)

@@ -106,10 +106,10 @@ def test_restricted_spaces_are_saved_and_checked(example, rows, tmp_path):
     space = example.Segmentations(5).restrict(length=3)
     model = ConditionalRiskMinimizer(space, alpha=1.0).fit(X[: len(three)], three)
     save_model(model, tmp_path / "model")
-    assert load_model(tmp_path / "model").space_.limits.length.tolist() == [3]
-    model.space_.limits = example.Lengths(np.array([9]))
+    assert load_model(tmp_path / "model").space_.constraints.length.tolist() == [3]
+    model.space_.constraints = example.Lengths(np.array([9]))
     save_model(model, tmp_path / "model")
-    with pytest.raises(ModelFileError, match="limits"):
+    with pytest.raises(ModelFileError, match="constraints"):
         load_model(tmp_path / "model")
 
 

@@ -15,7 +15,7 @@ from skstruct.losses.names import SHORT_NAMES
 
 LOSSES = Path(__file__).parents[1] / "docs" / "losses.md"
 FOLDER = Path(__file__).parents[1] / "docs" / "spaces"
-CAN = ("count", "sample", "list", "k best", "law", "walk")
+CAN = ("count", "sample", "list", "k best", "distribution", "walk")
 RING = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
 SMALL = {  # a space and some of its outputs
     "Classes": (spaces.Classes(), ["cat", "dog", "cow"]),
@@ -64,9 +64,9 @@ def capabilities(space) -> set[str]:
     if isinstance(space, spaces.KBest):
         assert space.kbest(np.zeros((1, width)), 2).values.shape == (1, 2)
         found.add("k best")
-    if space.law(np.zeros((1, width))) is not None:
-        found.add("law")
-    if space.moves() is not None:
+    if space.distribution(np.zeros((1, width))) is not None:
+        found.add("distribution")
+    if space.proposals() is not None:
         found.add("walk")
     return found
 
@@ -76,7 +76,7 @@ def _width(space) -> int:
     return space.embed(space.validate(outputs)).shape[1]
 
 
-def limits(space) -> list[str]:
+def constraints(space) -> list[str]:
     """Arguments of ``restrict``."""
     return list(inspect.signature(space.restrict).parameters) if hasattr(space, "restrict") else []
 
@@ -126,7 +126,7 @@ def test_the_table_of_capabilities(name):
     row = capability_rows()[name]
     assert code(row[1]) == [space.default_loss]
     assert {word for word, dot in zip(CAN, row[2:8]) if dot} == capabilities(space)
-    assert code(row[8]) == limits(space)
+    assert code(row[8]) == constraints(space)
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -134,7 +134,7 @@ def test_the_facts_of_each_page(name):
     space, outputs = SMALL[name]
     told, space = facts(name), space.fit(outputs)
     assert {word.strip() for word in told["can"].split(",")} == capabilities(space)
-    assert code(told["limits"]) == limits(space)
+    assert code(told["constraints"]) == constraints(space)
     assert code(told["losses"])[0] == space.default_loss
 
 

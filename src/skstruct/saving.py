@@ -161,8 +161,8 @@ def check_floats(made, names, ndim: int) -> None:
         require(plain, f"{type(made).__name__}.{name} is no array of numbers")
 
 
-def check_row_limits(array, letter: str, shape: tuple, low: int = 0, high: int = 0) -> None:
-    """Raise unless limits are for some rows: (rows, *shape), None in it for any width.
+def check_row_constraints(array, letter: str, shape: tuple, low: int = 0, high: int = 0) -> None:
+    """Raise unless constraints are for some rows: (rows, *shape), None in it for any width.
 
     Parameters
     ----------
@@ -175,10 +175,10 @@ def check_row_limits(array, letter: str, shape: tuple, low: int = 0, high: int =
     plain = isinstance(array, np.ndarray) and array.dtype.kind == letter
     fits = plain and array.ndim == 1 + len(shape) and len(array) > 0
     fits = fits and all(n is None or m == n for m, n in zip(array.shape[1:], shape))
-    require(fits, "limits that do not fit their space")
+    require(fits, "constraints that do not fit their space")
     if letter == "i" and array.size:
         inside = array.min() >= low and array.max() < high
-        require(inside, "limits with numbers that their space has not")
+        require(inside, "constraints with numbers that their space has not")
 
 
 def check_tree(model) -> None:

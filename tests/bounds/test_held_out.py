@@ -37,15 +37,15 @@ def test_binary_losses_are_bounded_exactly(n, rate):
 
 
 @pytest.mark.parametrize("n", [3, 30, 200])
-@pytest.mark.parametrize("law", ["beta", "three values", "rare", "constant"])
-def test_bounds_hold_for_all_but_delta_of_all_draws(n, law):
+@pytest.mark.parametrize("distribution", ["beta", "three values", "rare", "constant"])
+def test_bounds_hold_for_all_but_delta_of_all_draws(n, distribution):
     rng, largest = np.random.default_rng(0), 4.0
     draws, mean = {
         "beta": (rng.beta(0.3, 1.2, (2000, n)), 0.2),
         "three values": (rng.choice([0.0, 0.5, 1.0], (2000, n), p=[0.5, 0.3, 0.2]), 0.35),
         "rare": ((rng.random((2000, n)) < 0.02).astype(float), 0.02),
         "constant": (np.full((2000, n), 0.6), 0.6),
-    }[law]
+    }[distribution]
     values = [held_out_bound(largest * row, largest, delta=DELTA).value for row in draws]
     assert np.count_nonzero(np.array(values) < largest * mean) <= MOST
 

@@ -151,14 +151,14 @@ def test_parquet_gives_the_bytes_of_csv(run, whole, model, options):
             assert run(*arguments).out == expected
 
 
-def test_limits_by_row_need_all_rows(run, whole, model):
+def test_constraints_by_row_need_all_rows(run, whole, model):
     model("labels")
-    limits = ("--restrict", f"include={json.dumps([['a']] * 6 + [['b']] * (N_ROWS - 6))}")
-    expected = whole("predict", "m.model", "new.csv", *limits).out
+    constraints = ("--restrict", f"include={json.dumps([['a']] * 6 + [['b']] * (N_ROWS - 6))}")
+    expected = whole("predict", "m.model", "new.csv", *constraints).out
     found = list(csv.DictReader(io.StringIO(expected)))
     assert "a" in found[0]["prediction"]
     assert "b" in found[-1]["prediction"]
-    assert run("predict", "m.model", "new.csv", *limits, "--block-rows", 2).out == expected
+    assert run("predict", "m.model", "new.csv", *constraints, "--block-rows", 2).out == expected
 
 
 # ---------------------------------------------------------------------- files that are written

@@ -100,5 +100,5 @@ def test_all_sixteen_trees_of_four_nodes_are_equally_likely():
     assert len(counts) == 16
     share = 1 / 16
     error = np.abs(np.array(list(counts.values())) / draws - share)
-    # Five standard errors: a fair walk fails with chance below 16 * 6e-7.
+    # Five standard errors: a fair walk fails with probability below 16 * 6e-7.
     assert (error <= 5 * np.sqrt(share * (1 - share) / draws)).all()

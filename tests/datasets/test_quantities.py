@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generated numbers have the law they say; what is called exact agrees with brute force."""
+"""Generated numbers have the distribution they say; what is called exact agrees with brute
+force.
+"""
 
 from itertools import product
 from math import comb
@@ -35,7 +37,7 @@ def test_only_the_sine_is_left():
 
 
 @pytest.mark.parametrize(
-    ("settings", "law"),
+    ("settings", "distribution"),
     [
         ({"share": 0.0}, ("norm", (0, np.sqrt(0.1)))),
         ({"share": 0.0, "variance": 4.0}, ("norm", (0, 2))),
@@ -43,10 +45,10 @@ def test_only_the_sine_is_left():
         ({"share": 1.0, "variance": 0.0, "reach": 0.5}, ("uniform", (-0.5, 1))),
     ],
 )
-def test_noise_and_outliers(settings, law):
+def test_noise_and_outliers(settings, distribution):
     data = make_outlier_regression(4000, random_state=0, **settings)
     # A right generator fails with probability 1e-4; the seed is fixed.
-    assert kstest(data.y - data.clean, *law).pvalue > 1e-4
+    assert kstest(data.y - data.clean, *distribution).pvalue > 1e-4
 
 
 def test_share_of_outliers():

@@ -66,11 +66,11 @@ def test_drawn_shares_are_possible_and_raw_ones_stay():
     assert broken
 
 
-def test_drawn_chances_of_pairs_and_symbols_are_possible():
+def test_drawn_probabilities_of_pairs_and_symbols_are_possible():
     Y = Rankings("abc").sample(30, 0)
     model = ConditionalRiskMinimizer(Rankings("abc"), alpha=1e-4, gamma=2.0).fit(X, Y)
     drawn = [RankingDisplay.from_estimator(model, x) for x in RNG.standard_normal((10, 2))]
-    assert min(display.chances.min() for display in drawn) < -0.01
+    assert min(display.probabilities.min() for display in drawn) < -0.01
     for display in drawn:
         assert all(0 <= float(text.get_text()) <= 1 for text in display.ax_.texts)
     words = ["".join("ab"[int(v > 0)] for v in x) for x in X]
@@ -105,11 +105,11 @@ def test_rankings_show_the_share_of_each_pair(loss):
     weights = model.smoother_.weights(X[:1])[0]
     expected = [[weights @ (Y[:, p] < Y[:, q]) for q in range(3)] for p in range(3)]
     off = ~np.eye(3, dtype=bool)
-    np.testing.assert_allclose(display.chances[off], np.array(expected)[off], atol=1e-7)
+    np.testing.assert_allclose(display.probabilities[off], np.array(expected)[off], atol=1e-7)
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert [name[0] for name in names] == list(np.array(list("abc"))[np.argsort(display.ranks)])
     if loss == "kendall":
-        risk = sum(1 - display.chances[p, q] for p in range(3) for q in range(3)
+        risk = sum(1 - display.probabilities[p, q] for p in range(3) for q in range(3)
                    if display.ranks[p] < display.ranks[q])  # fmt: skip
         np.testing.assert_allclose(model.predict_risk(X[:1], loss=Kendall())[0], risk, atol=1e-6)
 
@@ -127,7 +127,7 @@ def test_rows_in_any_form_are_drawn():
     expected = RankingDisplay.from_estimator(model, frame.iloc[[0]], y=ranks.iloc[[0]])
     for x in (X[0], frame.iloc[0], sparse.csr_array(X[:1])):
         display = RankingDisplay.from_estimator(model, x, y=ranks.iloc[0])
-        np.testing.assert_allclose(display.chances, expected.chances)
+        np.testing.assert_allclose(display.probabilities, expected.probabilities)
         np.testing.assert_array_equal(display.truth, expected.truth)
     with pytest.raises(ValueError, match="not of NeighborLabelRanker"):
         RankingDisplay.from_estimator(NeighborLabelRanker(), X[0])

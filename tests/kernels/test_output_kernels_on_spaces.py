@@ -47,7 +47,7 @@ def check_costs(kernel, psi, K, rng):
 
 
 def check_on(kernel, space, outputs, rng, embedding):
-    """The same on a fitted space, with all its outputs in the user's form."""
+    """The same on a fitted space, with all its outputs in the user's format."""
     assert kernel.embedding_on(space) == embedding
     view = space.with_embedding(embedding)
     bound = kernel.bind(view).fit(outputs)

@@ -60,13 +60,13 @@ def fitted():
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("form", ["arrays", "dictionaries", "names"])
-def test_no_learner_fits_misaligned_sequences(name, form):
+@pytest.mark.parametrize("format", ["arrays", "dictionaries", "names"])
+def test_no_learner_fits_misaligned_sequences(name, format):
     inputs = {
         "arrays": X,
         "dictionaries": [[{"first": float(v[0])} for v in x] for x in X],
         "names": [[["up" if v[0] > 0 else "down"] for v in x] for x in X],
-    }[form]
+    }[format]
     too_long = [list(y) for y in Y]
     too_long[3].append("a")  # the totals differ, too
     for wrong in (BAD, too_long):

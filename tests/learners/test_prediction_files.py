@@ -71,35 +71,35 @@ LISTS = {
 
 
 @pytest.mark.parametrize("n_partitions", [1, 4])
-@pytest.mark.parametrize("form", TABLES)
-def test_outputs_with_a_number_for_each_label_become_columns(tmp_path, form, n_partitions):
-    model = fitted(*TABLES[form])
+@pytest.mark.parametrize("format", TABLES)
+def test_outputs_with_a_number_for_each_label_become_columns(tmp_path, format, n_partitions):
+    model = fitted(*TABLES[format])
     columns = written(model, tmp_path, n_partitions=n_partitions)
     right = model.predict(X_NEW)
-    names = right.columns if form == "frame" else getattr(model.space_, "labels_", range(4))
+    names = right.columns if format == "frame" else getattr(model.space_, "labels_", range(4))
     assert list(columns) == [str(name) for name in names]
     np.testing.assert_array_equal(np.transpose(list(columns.values())), as_array(right))
 
 
 @pytest.mark.parametrize("n_partitions", [1, 4])
-@pytest.mark.parametrize("form", LISTS)
-def test_other_outputs_become_one_column(tmp_path, form, n_partitions):
-    model = fitted(*LISTS[form])
+@pytest.mark.parametrize("format", LISTS)
+def test_other_outputs_become_one_column(tmp_path, format, n_partitions):
+    model = fitted(*LISTS[format])
     [(name, found)] = written(model, tmp_path, n_partitions=n_partitions).items()
     right = list(model.predict(X_NEW))
     assert name == "prediction"
-    if form == "sets":
+    if format == "sets":
         right = [sorted(output) for output in right]
-    elif form == "mixed tuples":
+    elif format == "mixed tuples":
         right = [{"0": text, "1": number} for text, number in right]
-    elif form == "tuples of numbers":
+    elif format == "tuples of numbers":
         right = [list(output) for output in right]
     assert found == right
 
 
-@pytest.mark.parametrize("form", [*TABLES, *LISTS])
-def test_batches_are_predicted_as_all_rows(form):
-    model = fitted(*{**TABLES, **LISTS}[form])
+@pytest.mark.parametrize("format", [*TABLES, *LISTS])
+def test_batches_are_predicted_as_all_rows(format):
+    model = fitted(*{**TABLES, **LISTS}[format])
     parts = list(model.predict_batches([X_NEW[:4], X_NEW[4:4], X_NEW[4:]]))
     right = model.predict(X_NEW)
     assert [type(part) for part in parts] == 3 * [type(right)]
@@ -155,7 +155,7 @@ def test_predicted_columns_can_be_sent():
 
 
 # ---------------------------------------------------------------------- choices and rows
-def test_limits_are_the_same_for_all_rows(tmp_path):
+def test_constraints_are_the_same_for_all_rows(tmp_path):
     model = fitted(label_sets(X), LabelSets(), "hamming")
     for by_row in ({"exclude": np.eye(4, dtype=bool)}, {"include": [[0], [1], [], []]}):
         with pytest.raises(ValueError, match="differ from row to row cannot be given for batches"):

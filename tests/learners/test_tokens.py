@@ -169,7 +169,7 @@ def test_bigrams_may_be_left_aside_at_prediction():
     assert list(alone.predict(X)) == list(joint.predict(X))
 
 
-def test_the_loss_and_limits_may_change_at_prediction():
+def test_the_loss_and_constraints_may_change_at_prediction():
     X, Y = chains(5)
     model = ConditionalRiskMinimizer(Sequences(), gamma=0.5, alpha=0.3).fit(X, Y)
     joint = ConditionalRiskMinimizer(
@@ -199,7 +199,7 @@ def test_blocks_and_weights():
     )
 
 
-def test_the_users_form_comes_back():
+def test_the_users_format_comes_back():
     X, Y = chains(7)
     model = ConditionalRiskMinimizer(alpha=0.3)
     assert all(isinstance(z, list) for z in model.fit(X, [list(y) for y in Y]).predict(X))

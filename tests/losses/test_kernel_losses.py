@@ -173,7 +173,7 @@ def test_preimages_leave_the_training_outputs():
 
 
 @pytest.mark.parametrize("d", [1, 4])
-def test_rows_of_their_own_limits(d):
+def test_rows_of_their_own_constraints(d):
     rng = np.random.default_rng(0)
     Y = rng.uniform(-1, 1, (15, d))
     W = rng.standard_normal((4, 15))
@@ -189,7 +189,7 @@ def test_rows_of_their_own_limits(d):
         assert decoded.values[i] <= allowed.min() + 1e-3 * np.ptp(row)
 
 
-def test_without_limits_there_is_still_a_bound():
+def test_without_constraints_there_is_still_a_bound():
     rng = np.random.default_rng(5)
     Y = rng.standard_normal((15, 2))
     W = rng.standard_normal((8, 15))

@@ -85,14 +85,14 @@ def test_restricted_f1_against_enumeration():
 @given(dags(5), st.data())
 def test_restrictions_hold_under_every_loss(space, data):
     """Whatever the embedding, a restricted prediction is the best of the restricted sets."""
-    limits = data.draw(
+    constraints = data.draw(
         st.sampled_from([{"one_path": True}, {"max_size": 2}, {"include": [0]}, {"exclude": [0]}])
     )
-    narrowed, everything = space.restrict(**limits), closed_sets(space)
+    narrowed, everything = space.restrict(**constraints), closed_sets(space)
     rows = narrowed.enumerate()
     weights = np.random.default_rng(0).standard_normal((20, len(everything)))
     losses = [HierarchicalLoss(), HierarchicalLoss(dag="average"), ZeroOne(), Listed(F1())]
-    if space.dag_.is_forest or "one_path" in limits:
+    if space.dag_.is_forest or "one_path" in constraints:
         losses.append(F1())
     for loss in losses:
         view, bound = pair(loss, narrowed, everything)

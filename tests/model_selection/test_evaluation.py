@@ -153,7 +153,8 @@ def test_the_interval_has_the_level_it_claims():
         means = bootstrap_means(rng.random((60, 1)), 300, rng)
         low, high = percentile_interval(means, 0.95)
         covered += bool(low[0] <= 0.5 <= high[0])
-    # The interval is that of a normal law with the variance over n, not n - 1: a little short.
+    # The interval is that of a normal distribution with the variance over n, not n - 1: a little
+    # short.
     share = 1 - 2 * student.sf(1.96 * np.sqrt(59 / 60), 59)
     assert 0.93 < share < 0.95
     assert abs(covered / n_trials - share) < 4 * np.sqrt(share * (1 - share) / n_trials)

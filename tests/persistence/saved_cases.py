@@ -245,14 +245,14 @@ def _rankers() -> dict[str, Case]:
 
 def _tokens() -> dict[str, Case]:
     cases = {}
-    for form, tokens in (("arrays", TOKENS), ("names", NAMED), ("dictionaries", DICTIONARIES)):
+    for format, tokens in (("arrays", TOKENS), ("names", NAMED), ("dictionaries", DICTIONARIES)):
         learners = [
             ConditionalRiskMinimizer(S.Sequences(), alpha=1.0),
             StructuredPerceptron(S.Sequences(), random_state=0, n_epochs=2),
             StructuredSVM(S.Sequences(), random_state=0, max_iter=3),
             ExponentialFamily(S.Sequences(), random_state=0, max_iter=3),
         ]
-        cases |= {f"tokens, {form}, {type(m).__name__}": Case(m, tokens, TAGS) for m in learners}
+        cases |= {f"tokens, {format}, {type(m).__name__}": Case(m, tokens, TAGS) for m in learners}
     return cases
 
 

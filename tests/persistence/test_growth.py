@@ -37,9 +37,9 @@ ARRAYS = {
 }  # fmt: skip
 
 
-def sparse_node(kept, form, array, shape, parts):
+def sparse_node(kept, format, array, shape, parts):
     data, indices, indptr = ({"array": part} for part in parts)
-    return {"sparse": {"array": array, "format": form, "kept": kept, "shape": shape,
+    return {"sparse": {"array": array, "format": format, "kept": kept, "shape": shape,
                        "data": data, "indices": indices, "indptr": indptr}}  # fmt: skip
 
 
@@ -82,15 +82,15 @@ def nodes() -> dict:
                             "edges": {"list": [{"tuple": [i, i + N, pair]} for i in range(N)]}}},
     }  # fmt: skip
     full, empty = ("floats", "columns", "starts"), ("nothing", "no columns", "none")
-    for form in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia"):
+    for format in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia"):
         for array in (True, False):
             for kept, shape, parts in (
                 ("csr", [N, 7], full), ("csc", [7, N], full),
                 ("csr", [1, 10 * N], empty), ("csc", [10 * N, 1], empty),
             ):  # fmt: skip
-                if form in (kept, "coo", "lil", "dok", "bsr", "dia"):
-                    name = f"{form} from {kept}, {shape}, {array}"
-                    found[name] = sparse_node(kept, form, array, shape, parts)
+                if format in (kept, "coo", "lil", "dok", "bsr", "dia"):
+                    name = f"{format} from {kept}, {shape}, {array}"
+                    found[name] = sparse_node(kept, format, array, shape, parts)
     return found
 
 

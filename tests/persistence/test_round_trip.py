@@ -129,8 +129,8 @@ def test_the_users_rows_are_rehearsed(again, tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-def test_limits_of_training_rows_leave_nothing_to_rehearse(again, tmp_path):
-    """The new rows have limits of their own, which only the user knows."""
+def test_constraints_of_training_rows_leave_nothing_to_rehearse(again, tmp_path):
+    """The new rows have constraints of their own, which only the user knows."""
     y = np.abs(X[:, :2]) / 3
     space = Polytope(A_ub=[[1, 1]], b_ub=np.full((len(X), 1), 3.0), bounds=(0, 2))
     model = ConditionalRiskMinimizer(space, alpha=1.0).fit(X, y)
@@ -228,7 +228,7 @@ def test_only_fitted_models_are_saved(tmp_path):
 
 def test_every_known_name_is_that_of_a_class():
     names = known_names()
-    assert {"ConditionalRiskMinimizer", "Dag", "RankLimits", "TaskModel"} <= set(names)
+    assert {"ConditionalRiskMinimizer", "Dag", "RankConstraints", "TaskModel"} <= set(names)
     assert {"sklearn.Pipeline", "sklearn.Tree"} <= set(names)
     for name in names:
         assert name_of(class_named(name)) == name

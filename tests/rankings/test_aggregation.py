@@ -57,7 +57,7 @@ def test_pick_takes_one_of_the_rankings():
         aggregate([[1, 1, 3]], method="pick")
 
 
-def test_one_ranking_is_its_own_consensus_in_its_own_form():
+def test_one_ranking_is_its_own_consensus_in_its_own_format():
     assert aggregate([["b", "c", "a"]]).ranking == ["b", "c", "a"]
     assert aggregate([["b", "c", "a"]], restrict={"top": 1}).ranking == ["b"]
     frame = pd.DataFrame({"x": [2, 2], "y": [1, 1]})
@@ -122,7 +122,7 @@ def test_losses_that_are_only_listed():
     assert many.bound == -np.inf
 
 
-def test_quick_rules_know_no_limits():
+def test_quick_rules_know_no_constraints():
     space = Rankings(range(3)).restrict(top=1)
     with pytest.raises(ValueError, match="restrictions"):
         aggregate([[1, 2, 3]], method="borda", space=space)

@@ -47,7 +47,7 @@ def test_items_that_one_row_leaves_out_do_not_count():
     assert spearman_rho(a, b) == spearman_rho([1, 2, 4], [2, 1, 3])
 
 
-def reachable(d, moves):
+def reachable(d, proposals):
     """Fewest moves from the identity to every order, by breadth-first search."""
     start = tuple(range(d))
     steps, frontier = {start: 0}, [start]
@@ -55,7 +55,7 @@ def reachable(d, moves):
         frontier = [
             steps.setdefault(after, steps[before] + 1) and after
             for before in frontier
-            for after in moves(before)
+            for after in proposals(before)
             if after not in steps
         ]
     return steps
@@ -81,11 +81,11 @@ def neighbour_swaps(order):
 
 
 @pytest.mark.parametrize(
-    ("metric", "moves"), [("cayley", swaps), ("ulam", insertions), ("kendall", neighbour_swaps)]
+    ("metric", "proposals"), [("cayley", swaps), ("ulam", insertions), ("kendall", neighbour_swaps)]
 )
-def test_distances_count_moves(metric, moves):
+def test_distances_count_moves(metric, proposals):
     d = 5
-    steps = reachable(d, moves)
+    steps = reachable(d, proposals)
     orders = np.array(list(steps))
     ranks = np.argsort(orders, axis=1) + 1
     np.testing.assert_array_equal(

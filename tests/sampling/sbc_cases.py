@@ -20,7 +20,8 @@ def rank_among(truth, draws, rng):
 
 
 def ranks_are_uniform(ranks, n_bins, level=1e-6, n_ranks=None):
-    """Chi-square test that ranks are uniform on 0..n_ranks-1; even ones fail with chance level.
+    """Chi-square test that ranks are uniform on 0..n_ranks-1; even ones fail with probability
+    level.
 
     L draws leave n_ranks = L + 1, which n_bins divides; each rank is a bin when None.
     """

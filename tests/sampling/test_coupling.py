@@ -18,8 +18,8 @@ from strategies import dags
 N = 1500
 
 
-def law_of(space, scores):
-    """All outputs, their scores and their chances."""
+def distribution_of(space, scores):
+    """All outputs, their scores and their probabilities."""
     outputs = space.enumerate()
     psi = space.embed(outputs)
     values = np.asarray((psi.toarray() if hasattr(psi, "toarray") else psi) @ scores)
@@ -34,8 +34,8 @@ def check_coupling(space, scores, *, n=N, rng=0, monotone=None, **how):
     for i in range(len(scores)):
         row = space.rows([i])
         assert row.contains(drawn[i]).all()
-        outputs, _, chances = law_of(row, scores[i])
-        assert_drawn_from(drawn[i], outputs, chances)
+        outputs, _, probabilities = distribution_of(row, scores[i])
+        assert_drawn_from(drawn[i], outputs, probabilities)
 
 
 def numbers(shape, scale=1.5):
@@ -132,7 +132,7 @@ def test_strong_attraction_needs_the_same_random_numbers():
 def test_steps_of_the_meta_chain_are_those_of_rejection():
     """E T = |Y| e^max f / Z; the mean of geometric times, five standard errors: level 6e-7."""
     space, scores = LabelSets(range(4)), np.array([0.3, -0.4, 0.2, 0.1])
-    _, values, _ = law_of(space, scores)
+    _, values, _ = distribution_of(space, scores)
     expected = len(values) * np.exp(values.max() - logsumexp(values))
     _, info = coupling_from_the_past(space, scores, 20_000, 0, method="meta", return_info=True)
     error = np.sqrt(expected * (expected - 1) / 20_000)
@@ -183,7 +183,7 @@ def test_it_says_how_far_it_went():
 class _Unsampled:
     """A space that knows nothing more than it must."""
 
-    limits_ = None
+    constraints_ = None
     embedding = "indicators"
 
 
@@ -192,7 +192,12 @@ class _Unsampled:
     [
         (_Unsampled(), [0.0], {}, "not Samplable: it has no sample"),
         (Rankings(range(3)), [0.0] * 9, {"method": "monotone"}, "Rankings is none of LabelSets"),
-        (LabelSets("ab", max_size=1), [0.0] * 2, {"method": "monotone"}, "limits of LabelSets"),
+        (
+            LabelSets("ab", max_size=1),
+            [0.0] * 2,
+            {"method": "monotone"},
+            "constraints of LabelSets",
+        ),
         (LabelSets("ab"), [0.0] * 3, {}, r"scores of shape \(n, 2\)"),
         (LabelSets("ab"), [0.0, np.nan], {}, r"scores\[0, 1\] is nan"),
         (LabelSets("ab"), [0.0] * 2, {"n": 0}, "n is a whole number from 1"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Metropolis chains: the law they approach, threads, interrupts and bad input."""
+"""Metropolis chains: the distribution they approach, threads, interrupts and bad input."""
 
 from unittest import mock
 
@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct.exceptions import MixingWarning
 from skstruct.sampling import Metropolis
-from skstruct.sampling.chains import Chains, MetaMoves
+from skstruct.sampling.chains import Chains, MetaProposals
 from skstruct.solvers.proposals import new_streams
 from skstruct.spaces import (
     BaseSpace,
@@ -26,21 +26,26 @@ class NoSampler(BaseSpace):
     """A space that knows nothing."""
 
 
-@pytest.mark.parametrize("moves", ["local", "meta"])
+@pytest.mark.parametrize("proposals", ["local", "meta"])
 @pytest.mark.parametrize(
     "space", [LabelSets(range(4)), Rankings(range(4), "pairs")], ids=["sets", "rankings"]
 )
-def test_chains_end_in_the_law(space, moves):
+def test_chains_end_in_the_distribution(space, proposals):
     """2,000 chains from one output after 60 sweeps: chi-square at level 1e-6."""
     outputs = space.enumerate()
     psi = np.asarray(space.embed(outputs), dtype=float)
     scores = np.random.default_rng(1).normal(size=psi.shape[1])
     chains = Metropolis(
-        space, scores, moves=moves, n_chains=2000, start=np.repeat(outputs[:1], 2000, axis=0), rng=2
+        space,
+        scores,
+        proposals=proposals,
+        n_chains=2000,
+        start=np.repeat(outputs[:1], 2000, axis=0),
+        rng=2,
     )
     drawn = chains.sample(1, n_warmup=60)
-    chances = np.exp(psi @ scores)
-    assert_drawn_from(drawn.pooled, outputs, chances / chances.sum())
+    probabilities = np.exp(psi @ scores)
+    assert_drawn_from(drawn.pooled, outputs, probabilities / probabilities.sum())
     assert_allclose(drawn.values, (space.embed(drawn.pooled) @ scores)[:, None])
 
 
@@ -48,17 +53,17 @@ def test_the_mixing_of_the_meta_chain():
     """From the worst start, P(not yet moved to another) falls as the exact eigenvalue says."""
     space, scores = LabelSets(range(3)), np.array([1.0, 0.5, -0.3])
     f = space.enumerate() @ scores
-    chances = np.exp(f - f.max()) / np.exp(f - f.max()).sum()
+    probabilities = np.exp(f - f.max()) / np.exp(f - f.max()).sum()
     eigenvalue = 1 - np.exp(f).mean() / np.exp(f.max())
     # The chain at its most probable output leaves with 1 - eigenvalue, except to itself.
     start = np.repeat(space.enumerate()[[f.argmax()]], 20_000, axis=0)
     states = start.copy()
-    MetaMoves(space).walk(
+    MetaProposals(space).walk(
         states, scores[None], np.zeros(len(start), int), np.ones(len(start)), 3,
         new_streams(len(start), 0),
     )  # fmt: skip
     there = (states == start).all(axis=1).mean()
-    expected = chances.max() + (1 - chances.max()) * eigenvalue**3
+    expected = probabilities.max() + (1 - probabilities.max()) * eigenvalue**3
     assert abs(there - expected) <= 5 * np.sqrt(expected * (1 - expected) / len(start))
 
 
@@ -127,7 +132,7 @@ def test_draws_are_summed_up():
         ({"n_chains": 2.5}, "n_chains"),
         ({"beta": -1.0}, "beta is finite"),
         ({"beta": np.nan}, "beta is finite"),
-        ({"moves": "far"}, "moves is one of auto, local, meta"),
+        ({"proposals": "far"}, "proposals is one of auto, local, meta"),
     ],
 )
 def test_parameters(arguments, message):
@@ -146,7 +151,7 @@ def test_sizes(sizes):
 def test_spaces_and_scores():
     with pytest.raises(ValueError, match="not Samplable"):
         Metropolis(NoSampler(), [0.0])
-    with pytest.raises(ValueError, match="One law"):
+    with pytest.raises(ValueError, match="One distribution"):
         Metropolis(LabelSets("ab"), np.zeros((2, 2)))
     with pytest.raises(ValueError, match="nan"):
         Metropolis(LabelSets("ab"), [0.0, np.nan])
@@ -157,7 +162,7 @@ def test_spaces_and_scores():
 
 def test_candidates_have_the_meta_chain():
     space = Candidates(["red", "green", "blue"]).fit(["red"])
-    drawn = Metropolis(space, np.zeros(3), moves="meta", rng=0).sample(5)
+    drawn = Metropolis(space, np.zeros(3), proposals="meta", rng=0).sample(5)
     assert drawn.outputs.shape[:2] == (4, 5)
 
 
@@ -190,6 +195,8 @@ def test_a_polytope_is_not_a_cube():
     scores = np.ones((1, 3))
     outputs = space.enumerate()
     assert len(outputs) == 7
-    assert_allclose(space.law(scores).log_partition, np.log(np.exp(outputs @ scores[0]).sum()))
+    assert_allclose(
+        space.distribution(scores).log_partition, np.log(np.exp(outputs @ scores[0]).sum())
+    )
     drawn = Metropolis(space, scores, n_chains=200, rng=0).sample(5)
     assert space.contains(drawn.pooled).all()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
-from law_cases import SPACES, listed
+from distribution_cases import SPACES, listed
 from skstruct.exceptions import InfeasibleError, MixingWarning, SamplingError
 from skstruct.sampling import log_partition, marginals
 from skstruct.sampling.annealed_estimates import Schedule, annealed_estimate, repeats_for
@@ -26,8 +26,8 @@ def test_exact_values_are_sums_over_all_outputs(space, seed, scale):
     scores = scale * np.random.default_rng(seed).normal(size=(3, psi.shape[1]))
     expected = logsumexp(scores @ psi.T, axis=1)
     assert_allclose(log_partition(space, scores), expected, rtol=1e-9, atol=1e-12)
-    chances = np.exp(scores @ psi.T - expected[:, None])
-    assert_allclose(marginals(space, scores), chances @ psi, atol=1e-9)
+    probabilities = np.exp(scores @ psi.T - expected[:, None])
+    assert_allclose(marginals(space, scores), probabilities @ psi, atol=1e-9)
     found = log_partition(space, scores, method="exact", return_interval=True)
     assert_array_equal(found.lower, found.upper)
     assert found.method == "exact"
@@ -47,7 +47,9 @@ def test_marginals_are_the_gradient(space, seed):
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
 def test_the_annealed_promise_holds_in_repeated_simulation(space):
-    """Each of 40 estimates may miss with chance 1/4: 21 or more do so with chance 5e-5."""
+    """Each of 40 estimates may miss with probability 1/4: 21 or more do so with probability
+    5e-5.
+    """
     psi = listed(space)[1]
     rng, missed = np.random.default_rng(3), 0
     scores = rng.normal(size=(40, psi.shape[1]))
@@ -62,11 +64,11 @@ def test_the_annealed_promise_holds_in_repeated_simulation(space):
 
 
 def test_standard_errors_are_right():
-    """Of 200 estimates about 68 % lie within one error: outside 55..80 % with chance 1e-4."""
+    """Of 200 estimates about 68 % lie within one error: outside 55..80 % with probability 1e-4."""
     space = LabelSets(range(5))
     scores = np.tile(np.random.default_rng(0).normal(size=5), (200, 1))
     values, errors = annealed_estimate(space, scores, n_draws=200, n_sweeps=20, rng=1)
-    within = np.abs(values - space.law(scores).log_partition) <= errors
+    within = np.abs(values - space.distribution(scores).log_partition) <= errors
     assert 0.55 <= within.mean() <= 0.80
 
 
@@ -167,7 +169,7 @@ def test_the_formulas_of_the_quick_estimates():
 
 
 def test_marginals_by_chains_are_close():
-    """Means of 4,000 draws: each of 12 numbers off by 5 errors with chance 6e-7."""
+    """Means of 4,000 draws: each of 12 numbers off by 5 errors with probability 6e-7."""
     space = Rankings(range(4), "pairs")
     scores = np.random.default_rng(0).normal(size=(2, 6))
     found = marginals(space, scores, method="chains", n_draws=4000, rng=1)
@@ -217,13 +219,13 @@ def test_methods_and_options():
         log_partition(LabelSets(range(50)), np.full(50, 50.0), method="annealed", eps=0.01)
     with pytest.raises(ValueError, match="p is a number from 1"):
         log_partition(space, [0.0, 1.0], method="annealed", p=0.5)
-    with pytest.raises(ValueError, match="moves is one of"):
-        log_partition(space, [0.0, 1.0], method="annealed", moves="far")
+    with pytest.raises(ValueError, match="proposals is one of"):
+        log_partition(space, [0.0, 1.0], method="annealed", proposals="far")
 
 
 def test_a_space_without_a_sampler_says_so():
     space = NoSampler()
-    with pytest.raises(ValueError, match="Summable"):
+    with pytest.raises(ValueError, match="SupportsInference"):
         log_partition(space, [0.0], method="exact")
     with pytest.raises(ValueError, match=r"not Samplable.*sample\(n, rng\)"):
         log_partition(space, [0.0], method="annealed")
@@ -238,7 +240,7 @@ def test_numbers_cannot_be_counted():
 
 
 def test_a_space_too_large_for_exact_sums_says_so():
-    with pytest.raises(ValueError, match="no exact law"):
+    with pytest.raises(ValueError, match="no exact distribution"):
         log_partition(Rankings(range(40)), np.zeros((1, 1600)), method="exact")
 
 

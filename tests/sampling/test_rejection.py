@@ -24,22 +24,22 @@ class NoSampler(BaseSpace):
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
-def test_draws_have_the_chances_of_the_law(space):
+def test_draws_have_the_probabilities_of_the_distribution(space):
     outputs = space.enumerate()
     psi = np.asarray(space.embed(outputs), dtype=float)
     scores = np.random.default_rng(0).normal(size=(2, psi.shape[1]))
     drawn = rejection_sample(space, scores, 3000, rng=1)
     assert drawn.shape[:2] == (2, 3000)
     for row in range(2):
-        chances = np.exp(psi @ scores[row])
-        assert_drawn_from(drawn[row], outputs, chances / chances.sum())
+        probabilities = np.exp(psi @ scores[row])
+        assert_drawn_from(drawn[row], outputs, probabilities / probabilities.sum())
 
 
 def test_any_upper_bound_will_do():
     space, scores = LabelSets(range(2)), [1.0, -1.0]
     drawn = rejection_sample(space, scores, 3000, rng=0, bound=2.5)
-    chances = np.exp(space.enumerate() @ scores)
-    assert_drawn_from(drawn, space.enumerate(), chances / chances.sum())
+    probabilities = np.exp(space.enumerate() @ scores)
+    assert_drawn_from(drawn, space.enumerate(), probabilities / probabilities.sum())
 
 
 def test_a_bound_that_is_none_is_noticed():
@@ -101,7 +101,7 @@ def test_an_interrupt_keeps_what_all_rows_have():
     assert 0 < drawn.shape[1] < 100_000
 
 
-def test_limits_of_rows():
+def test_constraints_of_rows():
     space = LabelSets("abc").restrict(include=[["a"], ["b"]])
     drawn = rejection_sample(space, np.zeros((2, 3)), 50, rng=0)
     assert drawn[0, :, 0].all()

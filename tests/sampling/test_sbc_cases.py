@@ -17,7 +17,7 @@ def test_a_right_sampler_passes_and_a_wrong_one_fails():
 
 
 def test_the_level_is_kept():
-    """One in ten of 400 uniform cases fails at level 0.1; 20..62 with chance over 99.9 %."""
+    """One in ten of 400 uniform cases fails at level 0.1; 20..62 with probability over 99.9 %."""
     rng = np.random.default_rng(2)
     failed = sum(not ranks_are_uniform(rng.integers(10, size=500), 10, 0.1) for _ in range(400))
     assert 20 <= failed <= 62

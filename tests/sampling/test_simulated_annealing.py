@@ -127,7 +127,7 @@ def test_parameters_and_copies():
     assert space.set_params(space__max_size=0).argmin(costs).bounds[0] == 0.0
 
 
-def test_limits_row_by_row():
+def test_constraints_row_by_row():
     limited = TREE.restrict(include=[["d"], []], exclude=[[], ["a"]])
     costs = np.random.default_rng(0).standard_normal((2, 5))
     found = SimulatedAnnealing(limited).argmin(costs)
@@ -156,7 +156,7 @@ def test_threads_do_not_matter(n_jobs):
         ({"bound": "none"}, "bound is one of range, decoder"),
         ({"betas": (0.0, 1.0)}, "above 0 in a geometric schedule"),
         ({"betas": (2.0, 1.0)}, "first and the last"),
-        ({"chain": "long"}, "moves is one of auto"),
+        ({"chain": "long"}, "proposals is one of auto"),
     ],
 )
 def test_what_cannot_be(how, says):

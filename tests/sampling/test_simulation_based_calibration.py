@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulation-based calibration: truths are spread evenly among draws of their posterior.
 
-An output is drawn from a prior law; noise turns it into an observation; the posterior is again a
-law of the same family, with other scores. Whatever statistic is looked at, the rank of the truth's
-among those of posterior draws is then uniform. 1,000 replications, chi-square at level 1e-6.
+An output is drawn from a prior distribution; noise turns it into an observation; the posterior is
+again a distribution of the same family, with other scores. Whatever statistic is looked at, the
+rank of the truth's among those of posterior draws is then uniform. 1,000 replications, chi-square
+at level 1e-6.
 """
 
 import numpy as np
 import pytest
 
-from law_cases import dense
+from distribution_cases import dense
 from sampling.sbc_cases import rank_among, ranks_are_uniform
 from skstruct.sampling import coupling_from_the_past
 from skstruct.sampling.partition import chain_draws
@@ -28,7 +29,7 @@ SPACES = {
 def posterior_draws(space, sampler, rng):
     """Truths of a prior, and draws from the posterior of each given a noisy look at psi."""
     prior = rng.normal(size=(1, dense(space.embed(space.sample(1, 0))).shape[1]))
-    truths = space.law(prior).sample(N, rng)[0]
+    truths = space.distribution(prior).sample(N, rng)[0]
     psi = dense(space.embed(truths))
     # Normal noise of variance 1: -|x - psi|²/2 is <x, psi> - |psi|²/2, and psi² is psi or 1.
     seen = psi + rng.normal(size=psi.shape)
@@ -36,8 +37,8 @@ def posterior_draws(space, sampler, rng):
     return truths, sampler(space, prior + seen - square, rng)
 
 
-def by_law(space, scores, rng):
-    return space.law(scores).sample(DRAWS, rng)
+def by_distribution(space, scores, rng):
+    return space.distribution(scores).sample(DRAWS, rng)
 
 
 def by_chains(space, scores, rng):
@@ -48,7 +49,7 @@ def by_coupling(space, scores, rng):
     return coupling_from_the_past(space, scores, DRAWS, rng)
 
 
-CASES = [(name, sampler) for name in SPACES for sampler in (by_law, by_chains)]
+CASES = [(name, sampler) for name in SPACES for sampler in (by_distribution, by_chains)]
 CASES += [("hierarchy", by_coupling)]
 
 
@@ -64,9 +65,9 @@ def test_truths_are_spread_evenly_among_draws(name, sampler):
     assert ranks_are_uniform(ranks, n_bins=16, level=1e-6, n_ranks=DRAWS + 1)
 
 
-def test_a_law_that_is_too_narrow_is_caught():
+def test_a_distribution_that_is_too_narrow_is_caught():
     space, rng = SPACES["sets"], np.random.default_rng(11)
-    sure = lambda space, scores, rng: by_law(space, 2.0 * scores, rng)  # noqa: E731
+    sure = lambda space, scores, rng: by_distribution(space, 2.0 * scores, rng)  # noqa: E731
     truths, draws = posterior_draws(space, sure, rng)
     look = rng.normal(size=5)
     of_draws = draws @ look

@@ -17,8 +17,8 @@ TWO_MODES = np.repeat([-10.4, 3.0], [8, 28])
 EIGHT = PairwiseLabels(labels=range(8))
 
 
-def law_of(space, scores):
-    """All outputs with their chances, and ln Z."""
+def distribution_of(space, scores):
+    """All outputs with their probabilities, and ln Z."""
     outputs = space.enumerate()
     values = space.embed(outputs) @ scores
     return outputs, np.exp(values - logsumexp(values)), logsumexp(values)
@@ -32,13 +32,13 @@ def last_of(space, scores, *, n_rounds, n_chains=1000, **how):
 
 def test_two_modes_have_their_weights():
     """Independent ladders: a chi-square test of level 1e-6, which chains alone do not pass."""
-    outputs, chances, _ = law_of(EIGHT, TWO_MODES)
+    outputs, probabilities, _ = distribution_of(EIGHT, TWO_MODES)
     drawn = last_of(EIGHT, TWO_MODES, n_rounds=100)
-    assert_drawn_from(drawn, outputs, chances)
+    assert_drawn_from(drawn, outputs, probabilities)
     # The full set alone: five standard errors, level 6e-7.
-    error = np.sqrt(chances[-1] * (1 - chances[-1]) / len(drawn))
+    error = np.sqrt(probabilities[-1] * (1 - probabilities[-1]) / len(drawn))
     assert outputs[-1].all()
-    assert abs(drawn.all(axis=1).mean() - chances[-1]) < 5 * error
+    assert abs(drawn.all(axis=1).mean() - probabilities[-1]) < 5 * error
 
 
 def test_chains_alone_stay_in_one_mode():
@@ -52,7 +52,7 @@ def test_chains_alone_stay_in_one_mode():
 
 def test_draws_of_few_long_ladders():
     draws = ParallelTempering(EIGHT, TWO_MODES, rng=1).sample(4000, n_warmup=200)
-    _, chances, log_partition = law_of(EIGHT, TWO_MODES)
+    _, probabilities, log_partition = distribution_of(EIGHT, TWO_MODES)
     assert draws.outputs.shape == (4, 4000, 8)
     assert draws.values.shape == (4, 4000)
     np.testing.assert_allclose(
@@ -66,31 +66,31 @@ def test_draws_of_few_long_ladders():
     assert np.ptp(details["swaps"]) < 0.25  # the ladder was evened
     assert (details["round_trips"] > 100).all()
     # The modes' weights change with each round trip at most: so many independent draws.
-    error = np.sqrt(chances[-1] * (1 - chances[-1]) / details["round_trips"].sum())
-    assert abs(draws.outputs.all(axis=2).mean() - chances[-1]) < 5 * error
+    error = np.sqrt(probabilities[-1] * (1 - probabilities[-1]) / details["round_trips"].sum())
+    assert abs(draws.outputs.all(axis=2).mean() - probabilities[-1]) < 5 * error
     assert abs(details["log_partition"] - log_partition) < 0.1
     assert (draws.acceptance < 0.1).all()  # changes at beta = 1, which are rare
 
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), given_betas=st.booleans())
-def test_laws_of_small_spaces(seed, given_betas):
+def test_distributions_of_small_spaces(seed, given_betas):
     rng = np.random.default_rng(seed)
     space = PairwiseLabels(labels=range(3))
     scores = 2.0 * rng.standard_normal(6)
-    outputs, chances, _ = law_of(space, scores)
+    outputs, probabilities, _ = distribution_of(space, scores)
     how = {"betas": [1.0, 0.6, 0.3, 0.0]} if given_betas else {"n_temperatures": 4}
     drawn = last_of(space, scores, n_rounds=40, **how)
-    assert_drawn_from(drawn, outputs, chances)
+    assert_drawn_from(drawn, outputs, probabilities)
 
 
-def test_without_local_moves_and_without_the_uniform_law():
+def test_without_local_proposals_and_without_the_uniform_distribution():
     space, scores = Rankings(range(3), "pairs"), np.array([2.0, -1.0, 0.5])
-    outputs, chances, _ = law_of(space, scores)
-    how = {"moves": "meta", "betas": [1.0, 0.5, 0.2], "swap_every": 3}
+    outputs, probabilities, _ = distribution_of(space, scores)
+    how = {"proposals": "meta", "betas": [1.0, 0.5, 0.2], "swap_every": 3}
     ladders = ParallelTempering(space, scores, n_chains=1000, rng=0, **how)
     draws = ladders.sample(1, n_warmup=15)
-    assert_drawn_from(draws.outputs[:, 0], outputs, chances)
+    assert_drawn_from(draws.outputs[:, 0], outputs, probabilities)
     assert np.isnan(draws.details["log_partition"])
 
 

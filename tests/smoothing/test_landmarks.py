@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pivots against their law, written down for every pair; residuals against dense algebra."""
+"""Pivots against their distribution, written down for every pair; residuals against dense
+algebra.
+"""
 
 from itertools import permutations
 
@@ -35,19 +37,19 @@ def left_diagonal(K, rows):
     return np.diagonal(K - K[:, rows] @ np.linalg.solve(K[np.ix_(rows, rows)], K[rows]))
 
 
-def law_of_pairs(K):
+def distribution_of_pairs(K):
     """p(i) p(j | i) of plain randomly pivoted Cholesky, for every ordered pair; sums to one."""
     first = np.diagonal(K) / np.trace(K)
-    law = {}
+    distribution = {}
     for i, j in permutations(range(len(K)), 2):
         left = K.diagonal() - K[:, i] ** 2 / K[i, i]
-        law[i, j] = first[i] * left[j] / left.sum()
-    return law
+        distribution[i, j] = first[i] * left[j] / left.sum()
+    return distribution
 
 
 @pytest.mark.parametrize(("n", "proposed"), [(4, 2), (5, 128)])
-def test_the_law_of_two_pivots_is_that_of_one_after_another(n, proposed, monkeypatch):
-    """Chi-square over all ordered pairs: a right law fails with probability 1e-6."""
+def test_the_distribution_of_two_pivots_is_that_of_one_after_another(n, proposed, monkeypatch):
+    """Chi-square over all ordered pairs: a right distribution fails with probability 1e-6."""
     monkeypatch.setattr(landmarks, "PROPOSED", proposed)
     rows = np.random.default_rng(n).standard_normal((n, 2))
     rows[1] = rows[0] + 0.2  # two close ones
@@ -58,24 +60,25 @@ def test_the_law_of_two_pivots_is_that_of_one_after_another(n, proposed, monkeyp
     def kernel(A, B):
         return K[A[:, 0]][:, B[:, 0]]
 
-    law = law_of_pairs(K)
-    assert sum(law.values()) == pytest.approx(1.0)
+    distribution = distribution_of_pairs(K)
+    assert sum(distribution.values()) == pytest.approx(1.0)
     stream, n_draws = np.random.RandomState(0), 6000
     drawn = [tuple(chosen(kernel, X, 2, stream).rows) for _ in range(n_draws)]
-    counts = np.array([drawn.count(pair) for pair in law])
-    expected = n_draws * np.array(list(law.values()))
+    counts = np.array([drawn.count(pair) for pair in distribution])
+    expected = n_draws * np.array(list(distribution.values()))
     assert counts.sum() == n_draws
 
     def distance(expected):
         return ((counts - expected) ** 2 / expected).sum()
 
-    limit = chi2.isf(1e-6, len(law) - 1)
+    limit = chi2.isf(1e-6, len(distribution) - 1)
     assert distance(expected) < limit
-    # Proposals that are all kept, and rows drawn evenly, have other laws: the test sees that.
+    # Proposals that are all kept, and rows drawn evenly, have other distributions: the test sees
+    # that.
     p = np.diagonal(K) / np.trace(K)
-    careless = np.array([p[i] * p[j] / (1.0 - p[i]) for i, j in law])
+    careless = np.array([p[i] * p[j] / (1.0 - p[i]) for i, j in distribution])
     assert distance(n_draws * careless) > limit
-    assert distance(np.full(len(law), n_draws / len(law))) > limit
+    assert distance(np.full(len(distribution), n_draws / len(distribution))) > limit
 
 
 @given(st.integers(2, 40), st.integers(1, 4), st.integers(1, 40), st.integers(0, 10**6))

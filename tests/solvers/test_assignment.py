@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import linear_sum_assignment
 
-from skstruct.solvers.assignment import cheapest_assignments
+from skstruct.solvers.assignment import min_cost_assignments
 from skstruct.solvers.k_best import k_best_sequences
 
 
@@ -30,7 +30,7 @@ def all_values(costs):
 
 @given(st.integers(1, 5).flatmap(cost_arrays))
 def test_against_all_permutations(costs):
-    columns, values = cheapest_assignments(costs)
+    columns, values = min_cost_assignments(costs)
     totals, _ = all_values(costs)
     slack = 1e-9 * (1 + np.abs(costs).max())
     np.testing.assert_allclose(values, totals.min(axis=1), atol=slack)
@@ -42,7 +42,7 @@ def test_forbidden_entries(data):
     d = data.draw(st.integers(1, 4))
     costs = data.draw(cost_arrays(d))
     allowed = data.draw(hnp.arrays(bool, (len(costs), d, d)))
-    _columns, values = cheapest_assignments(costs, allowed)
+    _columns, values = min_cost_assignments(costs, allowed)
     totals, orders = all_values(costs)
     legal = allowed[:, np.arange(d), orders].all(axis=2)
     best = np.where(legal, totals, np.inf).min(axis=1)
@@ -64,7 +64,7 @@ def test_against_scipy(d, kind):
                 costs[i, np.arange(d), rng.permutation(d)] -= rng.normal(1, 0.7)
     if kind == "scales":
         costs *= 10.0 ** rng.integers(-6, 7, (10, d, d))
-    _, values = cheapest_assignments(costs)
+    _, values = min_cost_assignments(costs)
     expected = [cost[linear_sum_assignment(cost)].sum() for cost in costs]
     np.testing.assert_allclose(values, expected, atol=1e-9 * (1 + np.abs(costs).max()))
 
@@ -74,7 +74,7 @@ def test_murty_lists_assignments_in_order():
     costs = rng.integers(0, 4, (5, 4, 4)).astype(float)
 
     def best_within(rows, allowed):
-        return cheapest_assignments(costs[rows], allowed)
+        return min_cost_assignments(costs[rows], allowed)
 
     columns, values = k_best_sequences(best_within, 5, 4, 4, 30)
     totals, _ = all_values(costs)

@@ -10,9 +10,9 @@ from hypothesis.extra import numpy as hnp
 from skstruct.solvers import linear_ordering
 from skstruct.solvers._numba_linear_ordering import split
 from skstruct.solvers.linear_ordering import (
-    cheapest_orders,
     improve_tops,
     linear_orders,
+    min_cost_orders,
     packed_bound,
     pair_matrix,
     pair_signs,
@@ -21,7 +21,7 @@ from skstruct.solvers.linear_ordering import (
     triangle_order,
 )
 from skstruct.spaces.rankings.partial import tied_behind
-from skstruct.spaces.rankings.positions import cheapest_by_program
+from skstruct.spaces.rankings.positions import min_cost_by_program
 from strategies import total_orders
 
 
@@ -63,7 +63,7 @@ def test_every_route_agrees(costs):
     d, best = 5, best_value(costs, 5)
     slack = 1e-6 * (1 + np.abs(costs).max())
     pairs = pair_matrix(costs, d)
-    np.testing.assert_allclose(cheapest_orders(4, d, pairs=pairs)[1], best, atol=slack)
+    np.testing.assert_allclose(min_cost_orders(4, d, pairs=pairs)[1], best, atol=slack)
     for row in range(4):
         order, bound = triangle_order(pairs[row])
         assert bound <= best[row] + slack
@@ -100,7 +100,7 @@ def test_ties_do_not_join_parts():
 @pytest.mark.parametrize("d", [13, 16])
 def test_search_and_bounds_bracket_the_optimum(d, monkeypatch):
     costs = noisy_votes(4, d, seed=d)
-    _, exact = cheapest_orders(4, d, pairs=pair_matrix(costs, d))
+    _, exact = min_cost_orders(4, d, pairs=pair_matrix(costs, d))
     _, values, bounds = linear_orders(costs, d)
     np.testing.assert_allclose(values, exact)
     np.testing.assert_array_equal(bounds, values)
@@ -128,7 +128,7 @@ def test_hundreds_of_items():
     assert (np.sort(orders, axis=1) == np.arange(d)).all()
     size = np.abs(costs).sum()
     assert -size <= bounds[0] <= values[0] <= 0
-    assert values[0] - bounds[0] < values[0] + size  # better than all pairs at their cheapest
+    assert values[0] - bounds[0] < values[0] + size  # better than all pairs at their of least cost
 
 
 def test_the_triangle_program_is_a_relaxation():
@@ -136,7 +136,7 @@ def test_the_triangle_program_is_a_relaxation():
     pair = pair_matrix(costs, 12)[0]
     matrix, bound, _ = solve_triangles(pair)
     np.testing.assert_allclose(matrix + matrix.T + np.eye(12), np.ones((12, 12)), atol=1e-7)
-    assert bound <= cheapest_orders(1, 12, pairs=pair[None])[1][0] + 1e-7
+    assert bound <= min_cost_orders(1, 12, pairs=pair[None])[1][0] + 1e-7
 
 
 @given(st.data())
@@ -151,7 +151,7 @@ def test_the_table_under_all_constraints(data):
         before[0, p, q] = data.draw(st.booleans())
     allowed = data.draw(hnp.arrays(bool, (2, d, d)))
     stop = data.draw(st.integers(1, d))
-    orders, values = cheapest_orders(
+    orders, values = min_cost_orders(
         2, d, positions=positions, pairs=pairs, before=before, allowed=allowed, stop=stop
     )
     every = np.argsort(total_orders(d), axis=1)
@@ -186,8 +186,8 @@ def test_the_program_against_the_table(data):
     order = data.draw(st.permutations(range(d)))
     before[0, order[0], order[1]] = True
     allowed = data.draw(hnp.arrays(bool, (1, d, d), elements=st.sampled_from([True, True, False])))
-    _, expected = cheapest_orders(2, d, positions=positions, before=before, allowed=allowed)
-    orders, values, bounds = cheapest_by_program(positions, before=before, allowed=allowed)
+    _, expected = min_cost_orders(2, d, positions=positions, before=before, allowed=allowed)
+    orders, values, bounds = min_cost_by_program(positions, before=before, allowed=allowed)
     np.testing.assert_allclose(values, expected, atol=1e-6)
     for row in np.flatnonzero(np.isfinite(values)):
         assert bounds[row] <= values[row]
@@ -205,7 +205,7 @@ def test_tops_are_improved_and_bounded():
         before = (costs * pair_signs(tied_behind(orders, top))).sum()
         bound = improve_tops(costs, orders, top)[0]
         after = (costs * pair_signs(tied_behind(orders, top))).sum()
-        _, best = cheapest_orders(1, d, pairs=pair_matrix(costs, d), stop=top)
+        _, best = min_cost_orders(1, d, pairs=pair_matrix(costs, d), stop=top)
         assert (np.sort(orders[0]) == np.arange(d)).all()
         assert bound - 1e-9 <= best[0] <= after + 1e-9 <= before + 2e-9
         better += after < before - 1e-9

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chisquare
 
-from skstruct.solvers.spanning_trees import are_trees, cheapest_trees, list_trees, sample_trees
+from skstruct.solvers.spanning_trees import are_trees, list_trees, min_cost_trees, sample_trees
 from skstruct.spaces.spanning_trees.counting import count_trees
 
 
@@ -36,7 +36,7 @@ def trees_one_by_one(n_nodes, edges):
 
 
 @given(multigraphs(), st.data())
-def test_cheapest_against_all(graph, data):
+def test_min_cost_against_all(graph, data):
     n_nodes, edges = graph
     shape = 3, len(edges)
     entries = st.one_of(st.integers(-2, 2).map(float), st.floats(-1e3, 1e3, width=32))
@@ -44,7 +44,7 @@ def test_cheapest_against_all(graph, data):
     rare = st.integers(0, 5).map(lambda k: k == 0)
     low = data.draw(hnp.arrays(bool, shape, elements=rare))
     high = ~data.draw(hnp.arrays(bool, (1, len(edges)), elements=rare))
-    found, values = cheapest_trees(costs, edges, n_nodes, low, high)
+    found, values = min_cost_trees(costs, edges, n_nodes, low, high)
     listed = trees_one_by_one(n_nodes, edges)
     allowed = ((listed >= low[:, None]) & (listed <= high[:, None])).all(axis=2)
     best = np.where(allowed, costs @ listed.T, np.inf).min(axis=1, initial=np.inf)
@@ -70,7 +70,7 @@ def test_all_trees_and_what_is_one(graph):
 
 def test_the_first_of_equal_edges_is_taken():
     complete = np.column_stack(np.triu_indices(5, 1))
-    trees, values = cheapest_trees(np.zeros((1, 10)), complete, 5)
+    trees, values = min_cost_trees(np.zeros((1, 10)), complete, 5)
     assert_array_equal(trees[0].nonzero()[0], np.arange(4))  # the star of node 0
     assert values[0] == 0
 
@@ -80,7 +80,7 @@ def test_large_graphs_against_networkx():
     edges = np.column_stack(np.triu_indices(40, 1))
     edges = edges[rng.random(len(edges)) < 0.3]
     costs = rng.standard_normal((5, len(edges)))
-    _, values = cheapest_trees(np.asfortranarray(costs), edges, 40)
+    _, values = min_cost_trees(np.asfortranarray(costs), edges, 40)
     for row, value in zip(costs, values):
         graph = nx.Graph()
         graph.add_weighted_edges_from((*edge, cost) for edge, cost in zip(edges.tolist(), row))
@@ -88,7 +88,7 @@ def test_large_graphs_against_networkx():
 
 
 def test_samples_are_uniform():
-    # A square with a diagonal and a doubled side. Fails for a right sampler with chance 1e-4.
+    # A square with a diagonal and a doubled side. Fails for a right sampler with probability 1e-4.
     edges = np.array([[0, 1], [1, 2], [2, 3], [3, 0], [0, 2], [0, 1]])
     listed = trees_one_by_one(4, edges)
     drawn = sample_trees(20_000, edges, 4, np.random.default_rng(0))

@@ -123,7 +123,7 @@ def test_names_that_can_be_read_but_once(space):
 
 
 @pytest.mark.parametrize(
-    ("space", "limits", "d"),
+    ("space", "constraints", "d"),
     [
         (LabelSets("abc"), {"include": [["a"], ["b"]], "exclude": ["a"]}, 3),
         (PairwiseLabels(labels="abc"), {"include": [["a"], ["b"]], "exclude": ["a"]}, 6),
@@ -136,8 +136,8 @@ def test_names_that_can_be_read_but_once(space):
         (Ordinal("ab"), {"min_level": ["b", None], "exclude": ["b"]}, 2),
     ],
 )
-def test_a_row_without_outputs_says_so(space, limits, d):
-    limited = space.restrict(**limits)
+def test_a_row_without_outputs_says_so(space, constraints, d):
+    limited = space.restrict(**constraints)
     for ask in (limited.argmin, lambda costs: limited.kbest(costs, 2)):
         with pytest.raises(InfeasibleError, match="no output meets the constraints in row 0"):
             ask(np.zeros((2, d)))
@@ -147,7 +147,7 @@ def test_a_row_without_outputs_says_so(space, limits, d):
         limited.contains(np.repeat(second.enumerate()[:1], 3, axis=0))
 
 
-def test_limits_that_exclude_all_that_is_listed():
+def test_constraints_that_exclude_all_that_is_listed():
     listed = Ordinal("abc").with_embedding("outputs", np.array([[1, 0, 0], [1, 1, 0]]))
     limited = listed.restrict(min_level=["b", "c"])
     for ask in (limited.argmin, lambda costs: limited.kbest(costs, 2)):

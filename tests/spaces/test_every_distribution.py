@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the laws of all spaces have in common, and how little work it is to have none."""
+"""What the distributions of all spaces have in common, and how little work it is to have none."""
 
 import time
 
@@ -27,7 +27,7 @@ from skstruct.spaces import (
     Strings,
     Tournaments,
 )
-from skstruct.testing import check_law
+from skstruct.testing import check_distribution
 from strategies import shown
 
 SPACES = {
@@ -66,33 +66,33 @@ SPACES = {
 
 @pytest.mark.parametrize(("space", "d"), SPACES.items(), ids=shown)
 def test_no_rows(space, d):
-    law = space.law(np.zeros((0, d)))
-    assert law.log_partition.shape == (0,)
-    assert law.marginals().shape == (0, d)
-    assert law.sample(2, np.random.default_rng(0)).shape[:2] == (0, 2)
+    distribution = space.distribution(np.zeros((0, d)))
+    assert distribution.log_partition.shape == (0,)
+    assert distribution.marginals().shape == (0, d)
+    assert distribution.sample(2, np.random.default_rng(0)).shape[:2] == (0, 2)
 
 
 @pytest.mark.parametrize(("space", "d"), SPACES.items(), ids=shown)
-def test_scores_are_the_laws_own(space, d):
+def test_scores_are_the_distributions_own(space, d):
     """An optimiser may write to its scores between two questions."""
     scores = np.random.default_rng(0).standard_normal((2, d))
-    still, law = space.law(scores.copy()), space.law(scores)
+    still, distribution = space.distribution(scores.copy()), space.distribution(scores)
     scores[:] = 99.0
-    assert_array_equal(law.marginals(), still.marginals())
-    ours, theirs = (one.sample(20, np.random.default_rng(0)) for one in (law, still))
+    assert_array_equal(distribution.marginals(), still.marginals())
+    ours, theirs = (one.sample(20, np.random.default_rng(0)) for one in (distribution, still))
     assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize(("space", "d"), SPACES.items(), ids=shown)
 def test_marginals_are_the_callers_own(space, d):
-    law = space.law(np.random.default_rng(0).standard_normal((2, d)))
-    found = law.marginals()
+    distribution = space.distribution(np.random.default_rng(0).standard_normal((2, d)))
+    found = distribution.marginals()
     before = found.copy()
     found[:] = 7.0
-    assert_array_equal(law.marginals(), before)
+    assert_array_equal(distribution.marginals(), before)
 
 
-# ------------------------------------------------------------- laws by lists
+# ------------------------------------------------------------- distributions by lists
 @pytest.mark.parametrize(
     "space",
     [
@@ -104,12 +104,12 @@ def test_marginals_are_the_callers_own(space, d):
 )
 def test_short_lists(space):
     d = space.embed(space.enumerate()[:1]).shape[1]
-    check_law(space, np.random.default_rng(0).standard_normal((2, d)))
+    check_distribution(space, np.random.default_rng(0).standard_normal((2, d)))
 
 
-def test_constraints_have_no_moves():
+def test_constraints_have_no_proposals():
     """Single flips would leave the polytope."""
-    assert BinaryPolytope(A_eq=[[1, 1, 0]], b_eq=[1]).moves() is None
+    assert BinaryPolytope(A_eq=[[1, 1, 0]], b_eq=[1]).proposals() is None
 
 
 def long_hierarchy(n):
@@ -143,10 +143,10 @@ def long_hierarchy(n):
     ],
     ids=shown,
 )
-def test_no_law_is_no_work(space, d, n):
+def test_no_distribution_is_no_work(space, d, n):
     """What is too much is found out within five seconds; mostly it takes less than one."""
     start = time.process_time()
-    assert space.law(np.zeros((n, d))) is None
+    assert space.distribution(np.zeros((n, d))) is None
     assert time.process_time() - start < 5.0
 
 
@@ -161,7 +161,7 @@ def test_no_law_is_no_work(space, d, n):
     ],
     ids=shown,
 )
-def test_as_many_rows_as_limits(space, d, n):
-    assert space.law(np.zeros((3, d))).log_partition.shape == (3,)
+def test_as_many_rows_as_constraints(space, d, n):
+    assert space.distribution(np.zeros((3, d))).log_partition.shape == (3,)
     with pytest.raises(ValueError, match=f"row by row for 3 rows; got {n}"):
-        space.law(np.zeros((n, d)))
+        space.distribution(np.zeros((n, d)))

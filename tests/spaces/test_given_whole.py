@@ -80,7 +80,8 @@ SPACES = {
     "Flows by demand": (Flows(DEMAND), [{("s", "t"): 1.0}]),
 }
 METHODS = ("argmin", "kbest", "enumerate", "sample", "size", "log_size", "mean_embedding",
-           "second_moment", "validate", "restore", "contains", "embed", "law", "moves")  # fmt: skip
+           "second_moment", "validate", "restore", "contains", "embed", "distribution",
+           "proposals")  # fmt: skip
 
 
 def arguments(space, outputs):
@@ -89,7 +90,7 @@ def arguments(space, outputs):
     costs = np.random.default_rng(0).normal(size=(1, d))
     given = {"argmin": (costs,), "kbest": (costs, 2), "sample": (3, 0), "validate": (outputs,)}
     given |= dict.fromkeys(("restore", "contains", "embed"), (Z,))
-    return given | {"law": (costs,)}
+    return given | {"distribution": (costs,)}
 
 
 def plain(answer):
@@ -115,7 +116,7 @@ def test_without_fit_as_with_it(name):
             continue  # this space has no such thing
         answer = getattr(clone(space), method)(*given.get(method, ()))
         tried += 1
-        if expected is None or method == "moves":
+        if expected is None or method == "proposals":
             assert (answer is None) == (expected is None)
             continue
         for ours, theirs in zip(plain(answer), plain(expected), strict=True):

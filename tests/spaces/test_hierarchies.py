@@ -30,30 +30,34 @@ def restrictions(draw, space):
     low = draw(st.integers(0, d))
     high = draw(st.integers(low, d))
     exclusive = draw(st.sampled_from([None, "siblings", "pair"]))
-    limits = {"include": include, "exclude": exclude, "min_size": low, "max_size": high}
+    constraints = {"include": include, "exclude": exclude, "min_size": low, "max_size": high}
     if exclusive == "pair" and d > 1:
-        limits["exclusive"] = [draw(st.permutations(range(d)))[:2]]
+        constraints["exclusive"] = [draw(st.permutations(range(d)))[:2]]
     elif exclusive == "siblings":
-        limits["exclusive"] = "siblings"
+        constraints["exclusive"] = "siblings"
     if draw(st.integers(0, 4)) == 0:
-        limits["one_path"] = True
-    return {key: limits[key] for key in limits if draw(st.booleans()) or key == "one_path"}
+        constraints["one_path"] = True
+    return {
+        key: constraints[key] for key in constraints if draw(st.booleans()) or key == "one_path"
+    }
 
 
-def obeys(row, space, limits):
+def obeys(row, space, constraints):
     dag = space.dag_
     taken = set(np.flatnonzero(row).tolist())
-    if not set(limits.get("include", [])) <= taken or taken & set(limits.get("exclude", [])):
+    if not set(constraints.get("include", [])) <= taken or taken & set(
+        constraints.get("exclude", [])
+    ):
         return False
-    if not limits.get("min_size", 0) <= len(taken) <= limits.get("max_size", len(row)):
+    if not constraints.get("min_size", 0) <= len(taken) <= constraints.get("max_size", len(row)):
         return False
-    groups = limits.get("exclusive", [])
+    groups = constraints.get("exclusive", [])
     if groups == "siblings":
         groups = [[c for p, c in zip(dag.parents, dag.children) if p == v] for v in range(len(row))]
         groups.append(dag.roots.tolist())
     if any(len(taken & set(map(int, group))) > 1 for group in groups):
         return False
-    if limits.get("one_path"):
+    if constraints.get("one_path"):
         leaves = [v for v in taken if v in set(dag.leaves.tolist())]
         graph = nx.DiGraph(list(zip(dag.parents.tolist(), dag.children.tolist())))
         graph.add_nodes_from(range(len(row)))
@@ -63,9 +67,9 @@ def obeys(row, space, limits):
 
 @given(st.data(), st.one_of(forests(5), dags(5)))
 def test_restrictions_against_enumeration(data, space):
-    limits = data.draw(restrictions(space))
-    narrowed = space.restrict(**limits)
-    listed = np.array([row for row in closed_sets(space) if obeys(row, space, limits)])
+    constraints = data.draw(restrictions(space))
+    narrowed = space.restrict(**constraints)
+    listed = np.array([row for row in closed_sets(space) if obeys(row, space, constraints)])
     if len(listed):
         check_space(narrowed, listed.astype(np.int8))
     else:

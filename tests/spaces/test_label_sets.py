@@ -21,7 +21,7 @@ def test_all_subsets(d):
 
 
 @given(st.data())
-def test_limits_against_enumeration(data):
+def test_constraints_against_enumeration(data):
     d = data.draw(st.integers(1, 5))
     name = st.integers(0, d - 1)
     include = data.draw(st.lists(name, max_size=2, unique=True))
@@ -87,21 +87,23 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_same_form_comes_back(form):
-    Y = FORMS[form]
+@pytest.mark.parametrize("format", FORMS)
+def test_the_same_format_comes_back(format):
+    Y = FORMS[format]
     space = (
-        LabelSets() if form in ("array", "bool", "float", "sparse") else LabelSets(["x", "y", "z"])
+        LabelSets()
+        if format in ("array", "bool", "float", "sparse")
+        else LabelSets(["x", "y", "z"])
     )
     Z = space.fit(Y).validate(Y)
     assert Z.dtype == np.int8
     assert Z.tolist() == [[1, 0, 1], [0, 0, 0]]
     back = space.restore(Z, index=getattr(Y, "index", None))
-    if form == "frame":
+    if format == "frame":
         pd.testing.assert_frame_equal(back, Y)
-    elif form == "series":
+    elif format == "series":
         pd.testing.assert_series_equal(back, Y)
-    elif form == "sparse":
+    elif format == "sparse":
         assert (back != Y).nnz == 0
     elif isinstance(Y, np.ndarray):
         assert back.dtype == Y.dtype
@@ -192,10 +194,10 @@ def test_refitting_forgets_the_old_labels():
     assert space.fit(np.zeros((1, 5), int)).size() == 32
 
 
-def test_limits_and_sizes_hold_together():
-    limits = LabelSets("abc").restrict(include=["a"], max_size=2).limits
-    assert LabelSets("abc", max_size=1, limits=limits).enumerate().tolist() == [[1, 0, 0]]
-    assert LabelSets("abc", min_size=2, max_size=3, limits=limits).size() == 2
+def test_constraints_and_sizes_hold_together():
+    constraints = LabelSets("abc").restrict(include=["a"], max_size=2).constraints
+    assert LabelSets("abc", max_size=1, constraints=constraints).enumerate().tolist() == [[1, 0, 0]]
+    assert LabelSets("abc", min_size=2, max_size=3, constraints=constraints).size() == 2
 
 
 def test_many_free_labels_are_counted_at_once(monkeypatch):

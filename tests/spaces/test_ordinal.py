@@ -49,7 +49,7 @@ def test_restricted(data):
         check_space(space, rows(d)[allowed], n_costs=5, n_draws=500)
 
 
-def test_limits_of_each_row():
+def test_constraints_of_each_row():
     space = Ordinal(["low", "medium", "high"]).restrict(
         min_level=["low", None, "high"], max_level=["low", "medium", None]
     )
@@ -130,7 +130,7 @@ def test_learners(learner, loss):
 
 
 def best(space, Y, number):
-    """The answer where a level of this number is the cheapest."""
+    """The answer where a level of this number is the one of least cost."""
     space = space.fit(Y)
     costs = np.where(np.arange(len(space.labels_)) <= number, -1.0, 1.0)
     return space.restore(space.argmin(costs[None]).outputs)

@@ -92,7 +92,7 @@ def test_other_embeddings_have_costs_element_by_element(case, seed):
         assert_allclose(view.kbest(costs, 2).values, np.sort(costs @ psi.T, axis=1)[:, :2])
 
 
-def test_limits_of_each_row():
+def test_constraints_of_each_row():
     space = Poset(ANIMALS).restrict(include=[["dog"], ["cat"], []], exclude=[["poodle"], [], []])
     costs = np.array([[-1.0, 0.0, 5.0, -9.0]] * 3)
     assert space.restore(space.argmin(costs).outputs).tolist() == ["dog", "cat", "poodle"]

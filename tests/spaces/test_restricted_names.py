@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Limits are of names: a restricted space keeps those that it had."""
+"""Constraints are of names: a restricted space keeps those that it had."""
 
 import numpy as np
 import pytest
@@ -77,7 +77,7 @@ def test_a_restricted_space_keeps_its_names(name):
         clone(restricted).fit(read(name, others))
 
 
-def test_predictions_obey_limits_by_name():
+def test_predictions_obey_constraints_by_name():
     """As many nodes as before, but others: position 3 is not the node that was meant."""
     space = Cycles().fit([["p", "q", "r", "s"]]).restrict(include=["s"])
     with pytest.raises(ValueError, match="holds the node 'a', which is not one of the 4 known"):
@@ -105,11 +105,11 @@ def test_predictions_obey_limits_by_name():
         (PairwiseStates("empty", "ab", "xy"), {"known": {"x": "a"}}, {"states": "ba"}),
     ],
 )
-def test_what_limits_rest_on_cannot_change(space, limit, change):
+def test_what_constraints_rest_on_cannot_change(space, limit, change):
     (parameter,) = change
     restricted = space.restrict(**limit)
     with pytest.raises(ValueError, match=f"{parameter} cannot change after restrict"):
         restricted.set_params(**change)
     assert restricted.set_params(**restricted.get_params()).size() == space.restrict(**limit).size()
-    restricted.set_params(limits=None, **change)
+    restricted.set_params(constraints=None, **change)
     assert restricted.size() == clone(space).set_params(**change).size()

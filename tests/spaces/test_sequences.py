@@ -44,7 +44,7 @@ def test_all_sequences(embedding, q, length):
 
 @settings(max_examples=60)
 @given(st.sampled_from(["positions", "bigrams"]), st.data())
-def test_limits_against_enumeration(embedding, data):
+def test_constraints_against_enumeration(embedding, data):
     q, high = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 4))
     low = data.draw(st.integers(0, high))
     symbol, end = st.integers(0, q - 1), st.none()
@@ -68,24 +68,24 @@ def test_limits_against_enumeration(embedding, data):
 
 
 @pytest.mark.parametrize("embedding", ["positions", "bigrams"])
-def test_limits_row_by_row(embedding):
+def test_constraints_row_by_row(embedding):
     space = Sequences("abc", (1, 4), embedding)
     rng = np.random.default_rng(0)
     costs = rng.standard_normal((3, space._width()))
-    limits = [
+    constraints = [
         {"length": 2, "known": {0: "c"}, "forbidden": [("c", "a"), ("a", None)]},
         {"length": 4, "known": {}, "forbidden": []},
         {"length": 3, "known": {1: "a", 2: "b"}, "forbidden": [(None, "a")]},
     ]
     by_row = space.restrict(
-        length=[row["length"] for row in limits],
-        known=[row["known"] for row in limits],
-        forbidden=[row["forbidden"] for row in limits],
+        length=[row["length"] for row in constraints],
+        known=[row["known"] for row in constraints],
+        forbidden=[row["forbidden"] for row in constraints],
     )
     decoded = by_row.argmin(costs)
     second = by_row.kbest(costs, 2)
     assert by_row.contains(decoded.outputs).all()
-    for i, row in enumerate(limits):
+    for i, row in enumerate(constraints):
         alone = space.restrict(**row).argmin(costs[[i]])
         np.testing.assert_array_equal(decoded.outputs[[i]], alone.outputs)
         np.testing.assert_array_equal(by_row.rows([i]).argmin(costs[[i]]).outputs, alone.outputs)
@@ -95,7 +95,7 @@ def test_limits_row_by_row(embedding):
         np.testing.assert_array_equal(second.outputs[[i]], expected)
     known = [["c", None], [None] * 4, [None, "a", "b"]]
     again = space.restrict(length=[2, 4, 3], known=known,
-                           forbidden=[row["forbidden"] for row in limits])  # fmt: skip
+                           forbidden=[row["forbidden"] for row in constraints])  # fmt: skip
     np.testing.assert_array_equal(again.argmin(costs).outputs, decoded.outputs)
     with pytest.raises(ValueError, match="row by row for 3 rows; got 2"):
         by_row.argmin(costs[:2])
@@ -183,7 +183,7 @@ def test_forbidden_in_every_symbol_is_infeasible():
         space.restrict(known={1: "a"}).argmin_chains(np.zeros((3, 2)), [0, 2, 3])
 
 
-# ------------------------------------------------------------------ the user's forms
+# ------------------------------------------------------------------ the user's formats
 @pytest.mark.parametrize(("Y", "kind"), [
     (["abc", "ba"], str),
     (np.array(["abc", "ba"]), np.str_),
@@ -282,7 +282,7 @@ def test_bad_outputs(parameters, Y, message):
         Sequences(**parameters).fit(Y)
 
 
-@pytest.mark.parametrize(("limits", "message"), [
+@pytest.mark.parametrize(("constraints", "message"), [
     ({"length": 4}, "at most 3; got 4"),
     ({"length": -1}, "whole number of at least 0"),
     ({"length": (1, 2, 3)}, "pair"),
@@ -294,15 +294,15 @@ def test_bad_outputs(parameters, Y, message):
     ({"forbidden": [("a", "x")]}, r"forbidden\[0\] holds the symbol 'x'"),
     ({"forbidden": [("a", "b", "a")]}, "lists pairs"),
 ])  # fmt: skip
-def test_bad_limits(limits, message):
+def test_bad_constraints(constraints, message):
     with pytest.raises(ValueError, match=message):
-        Sequences("ab", 3).restrict(**limits)
+        Sequences("ab", 3).restrict(**constraints)
 
 
-def test_limits_add_up():
+def test_constraints_add_up():
     space = Sequences("ab", (1, 3)).restrict(known={0: "a"}).restrict(length=2)
     assert space.restore(space.enumerate()).tolist() == ["aa", "ab"]
-    assert "known" in repr(space.limits)
+    assert "known" in repr(space.constraints)
     with pytest.raises(InfeasibleError, match="two different symbols"):
         space.restrict(known={0: "b"})
     with pytest.raises(ValueError, match="alphabet cannot change after restrict"):

@@ -199,18 +199,18 @@ def check_rows(space, costs, order, ask):
             np.testing.assert_array_equal(values, alone.values[0])
 
 
-@pytest.mark.parametrize("limits", ["none", "for all rows", "by row"])
+@pytest.mark.parametrize("constraints", ["none", "for all rows", "by row"])
 @pytest.mark.parametrize("name", CASES)
-def test_a_row_is_decoded_alone_as_in_any_batch(name, limits):
+def test_a_row_is_decoded_alone_as_in_any_batch(name, constraints):
     space, common, by_row = CASES[name]
-    chosen = {"none": {}, "for all rows": common, "by row": by_row}[limits]
+    chosen = {"none": {}, "for all rows": common, "by row": by_row}[constraints]
     if chosen is None:
         pytest.skip("no such constraints")
     rng = np.random.default_rng(7)
     d = width(space)
     for n in (2, 5, N_ROWS, 40):
         costs = costs_with_ties(rng, n, d)
-        if limits == "by row":
+        if constraints == "by row":
             here = {key: [value[i % 3] for i in range(n)] for key, value in chosen.items()}
         else:
             here = chosen
@@ -241,11 +241,11 @@ def by_index(space, costs, k):
     return sets[np.array(best)]
 
 
-@pytest.mark.parametrize("limits", ["none", "for all rows"])
+@pytest.mark.parametrize("constraints", ["none", "for all rows"])
 @pytest.mark.parametrize("name", sorted(BY_INDEX))
-def test_ties_are_settled_by_index(name, limits):
+def test_ties_are_settled_by_index(name, constraints):
     space, common, _ = CASES[name]
-    space = space if limits == "none" else space.restrict(**common)
+    space = space if constraints == "none" else space.restrict(**common)
     costs = costs_with_ties(np.random.default_rng(3), 200, width(space))
     np.testing.assert_array_equal(space.argmin(costs).outputs, by_index(space, costs, 1)[:, 0])
     if name in LISTED_BY_INDEX:

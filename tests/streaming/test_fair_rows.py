@@ -23,15 +23,16 @@ def test_rows_are_distinct_sorted_and_as_many_as_asked(sizes, n, max_groups, see
 
 
 @pytest.mark.parametrize("max_groups", [3, 100])
-def test_every_row_has_the_same_chance(max_groups):
+def test_every_row_has_the_same_probability(max_groups):
     """Of groups of very different sizes; error rate 1e-3 for each of the two cases."""
     sizes = [5, 40, 5, 17, 3, 60, 1, 1, 9, 20, 30, 8, 12, 9, 20]
     n, trials = 4, 2000
     counts = np.zeros(sum(sizes))
     for seed in range(trials):
         counts[fair_rows(sizes, n, np.random.RandomState(seed), max_groups)] += 1
-    # Trials are independent, rows of one trial are not: each row is held against its own law,
-    # a binomial, and the smallest of 240 p-values against its share of the error rate.
+    # Trials are independent, rows of one trial are not: each row is held against its own
+    # distribution, a binomial, and the smallest of 240 p-values against its share of the error
+    # rate.
     p_values = [stats.binomtest(int(c), trials, n / len(counts)).pvalue for c in counts]
     assert min(p_values) > 1e-3 / len(counts)
 

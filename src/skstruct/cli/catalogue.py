@@ -14,8 +14,8 @@ import click
 from skstruct.cli.options import json_option, quiet_option
 
 ABILITIES = (
-    ("law", "probabilities"), ("kbest", "k best"), ("sample", "samples"), ("size", "counts"),
-    ("enumerate", "lists"), ("restrict", "constraints"),
+    ("distribution", "probabilities"), ("kbest", "k best"), ("sample", "samples"),
+    ("size", "counts"), ("enumerate", "lists"), ("restrict", "constraints"),
 )  # fmt: skip
 _SIGNS = {
     ":math:": "", "`": "", " [1]_": "", "\\le ": "<= ", "\\ge ": ">= ", "\\ne ": "!= ",
@@ -64,7 +64,7 @@ def losses(as_json):
 
 def _has(space, method) -> bool:
     """Whether outputs of the space can be treated so; probabilities need outputs to list."""
-    return hasattr(space, method) and (method != "law" or getattr(space, "discrete", True))
+    return hasattr(space, method) and (method != "distribution" or getattr(space, "discrete", True))
 
 
 def _first_sentence(thing) -> str:

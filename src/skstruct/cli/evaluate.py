@@ -52,12 +52,12 @@ def evaluate(model, data, losses, restrict, bootstrap, level, quiet, as_json, **
     for loss in losses:
         check_loss(loss)
     task_model = open_model(model)
-    limits = parse_restrict(restrict)
-    check_restrict(task_model.learner_.space_, limits)
+    constraints = parse_restrict(restrict)
+    check_restrict(task_model.learner_.space_, constraints)
     table, X, y = read_labelled(task_model, data, reading, quiet=quiet)
     seen = training_remark(task_model, table, quiet)
     estimates = evaluated(
-        task_model.learner_, X, y, losses=list(losses) or None, restrict=limits,
+        task_model.learner_, X, y, losses=list(losses) or None, restrict=constraints,
         n_bootstrap=bootstrap, level=level,
     )  # fmt: skip
     columns = ("loss", "mean", "low", "high", "baseline", "aimed")

@@ -132,25 +132,25 @@ def parse_restrict(pairs) -> dict | None:
     >>> parse_restrict(["max_size=3", "exclude=cat, dog", "exclude=1", "top=[\\"a\\"]"])
     {'max_size': 3, 'exclude': ['cat', 'dog', '1'], 'top': ['a']}
     """
-    limits: dict = {}
+    constraints: dict = {}
     for key, text in map(_key_and_text, pairs):
         value = _names(text) if key in NAMES and text[:1] not in "[{" else _value(text)
         value = _names(text) if isinstance(value, str) else value
-        if key not in limits:
-            limits[key] = value
-        elif isinstance(value, list) and isinstance(limits[key], list):
-            limits[key] = limits[key] + value
+        if key not in constraints:
+            constraints[key] = value
+        elif isinstance(value, list) and isinstance(constraints[key], list):
+            constraints[key] = constraints[key] + value
         else:
             raise click.UsageError(f"--restrict {key} was given twice.")
-    return limits or None
+    return constraints or None
 
 
-def check_restrict(space, limits) -> None:
+def check_restrict(space, constraints) -> None:
     """Constraints that the space does not know are wrong usage."""
     from inspect import signature
 
     known = list(signature(space.restrict).parameters) if hasattr(space, "restrict") else []
-    for key in limits or ():
+    for key in constraints or ():
         if key not in known:
             raise click.UsageError(
                 f"{type(space).__name__} cannot be restricted by {key!r}; known are "

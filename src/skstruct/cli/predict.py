@@ -47,7 +47,7 @@ class Inputs:
     share: Callable[[], float | None]
 
 
-def inputs_of(model, path, options: dict, limits, rows=None, explain=None) -> Inputs:
+def inputs_of(model, path, options: dict, constraints, rows=None, explain=None) -> Inputs:
     """The inputs of a data file in parts; files of other formats than tables are one part.
 
     Parameters
@@ -55,7 +55,7 @@ def inputs_of(model, path, options: dict, limits, rows=None, explain=None) -> In
     model : TaskModel
     options : dict
         Of reading.
-    limits : dict or None
+    constraints : dict or None
         Constraints; those that differ from row to row need all rows at once.
     rows : int, default=None
         Of a part; at most ``MOST_ROWS``, and fewer where each is held against many rows of
@@ -72,7 +72,7 @@ def inputs_of(model, path, options: dict, limits, rows=None, explain=None) -> In
     check_format(options.get("format_"))
     with bad_data():
         in_blocks = has_blocks(path, options.get("format_"))
-    if not (in_blocks and isinstance(model.encoder_, TableEncoder)) or _by_row(model, limits):
+    if not (in_blocks and isinstance(model.encoder_, TableEncoder)) or _by_row(model, constraints):
         table, X = read_inputs(model, path, options)
         words = table.inputs if isinstance(table.inputs, list) else None
         return Inputs([Part(X, table.index, 0, words)], len(table), lambda: None)
@@ -112,14 +112,14 @@ def _held_against(model, explain) -> int:
     return n_training if hasattr(smoother, "X_fit_") else 1  # trees keep the means of leaves
 
 
-def _by_row(model, limits) -> bool:
+def _by_row(model, constraints) -> bool:
     """Whether constraints differ from row to row."""
     from skstruct.spaces.constraints import differs_by_row
 
-    if not limits:
+    if not constraints:
         return False
     with contextlib.suppress(ValueError, TypeError):  # said when they are used
-        return differs_by_row(model.learner_.space_.restrict(**limits))
+        return differs_by_row(model.learner_.space_.restrict(**constraints))
     return False
 
 
@@ -222,8 +222,8 @@ def predict(
     if loss is not None:
         check_loss(loss)
     task_model = open_model(model)
-    limits = parse_restrict(restrict)
-    check_restrict(task_model.learner_.space_, limits)
+    constraints = parse_restrict(restrict)
+    check_restrict(task_model.learner_.space_, constraints)
     if kbest is not None and explain is not None:
         raise click.UsageError("--explain is of the best prediction: leave --kbest out.")
     of_words = getattr(task_model.encoder_, "n_columns_", None) is not None
@@ -232,6 +232,6 @@ def predict(
     if style.kind == "conll" and any(beside.values()):
         given = ", ".join(option for option, value in beside.items() if value)
         raise click.UsageError(f"A CoNLL file holds one tag for every token: leave {given} out.")
-    inputs = inputs_of(task_model, data, reading, limits, block_rows, explain)
-    asked = ({"loss": loss, "restrict": limits}, kbest, risk, explain)
+    inputs = inputs_of(task_model, data, reading, constraints, block_rows, explain)
+    asked = ({"loss": loss, "restrict": constraints}, kbest, risk, explain)
     write_predictions(task_model, inputs, asked, output, style, strict=strict, quiet=quiet)

@@ -36,7 +36,7 @@ class StreetNetwork:
     n_features : int, default=20
         Length of x.
     seed : int, default=16
-        Draws the delays c, b and the chances g, h.
+        Draws the delays c, b and the probabilities g, h.
 
     Attributes
     ----------
@@ -79,16 +79,16 @@ class StreetNetwork:
     def _draw_behaviour(self, rng):
         d, K, p = len(self.arcs), len(self.states), self.n_features
         unit = np.sqrt(12 / p)  # <unit * normal, x - 1/2> has variance one for uniform x
-        self._chance = 0.3 * rng.standard_normal(K)
-        self._chance[0] = _CALM + np.log(K - 1)
+        self._probability = 0.3 * rng.standard_normal(K)
+        self._probability[0] = _CALM + np.log(K - 1)
         self._delay = 1.5 * rng.standard_normal(d)
         self._delay_effect = 0.25 * unit * rng.standard_normal((d, p))
-        self._chance_effect = 0.35 * unit * rng.standard_normal((K, p))
+        self._probability_effect = 0.35 * unit * rng.standard_normal((K, p))
 
-    # ------------------------------------------------------------------ the law
+    # ------------------------------------------------------------------ the distribution
     def probabilities(self, X) -> np.ndarray:
         """Probability of each state for each row of X; shape (n, n_states)."""
-        return _softmax(self._chance + (np.asarray(X) - 0.5) @ self._chance_effect.T)
+        return _softmax(self._probability + (np.asarray(X) - 0.5) @ self._probability_effect.T)
 
     def flows(self, X) -> np.ndarray:
         """The flow in each state for each row of X; shape (n, n_states, n_arcs)."""
@@ -257,7 +257,7 @@ def make_network_flows(
     -------
     X : array of shape (n_samples, n_features), uniform on the unit cube
     Y : array of shape (n_samples, n_arcs), the flow on each of ``network.arcs``
-    network : StreetNetwork, which knows the law of Y given X
+    network : StreetNetwork, which knows the distribution of Y given X
 
     Examples
     --------

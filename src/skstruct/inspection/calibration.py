@@ -12,7 +12,7 @@ from skstruct.learners.token_problem import check_lengths
 from skstruct.tolerances import OUTPUT_RANGE
 
 STRATEGIES = ("uniform", "quantile")
-NORMAL_95 = 1.959963984540054  # 97.5 % quantile of the normal law
+NORMAL_95 = 1.959963984540054  # 97.5 % quantile of the normal distribution
 
 
 class MarginalCalibrationDisplay:
@@ -41,8 +41,8 @@ class MarginalCalibrationDisplay:
 
     References
     ----------
-    .. [1] E. B. Wilson, Probable inference, the law of succession, and statistical inference.
-       Journal of the American Statistical Association 22 (1927) 209-212.
+    .. [1] E. B. Wilson, Probable inference, the distribution of succession, and statistical
+       inference. Journal of the American Statistical Association 22 (1927) 209-212.
     .. [2] M. Pakdaman Naeini, G. Cooper, M. Hauskrecht, Obtaining well calibrated probabilities
        using Bayesian binning. AAAI (2015).
 

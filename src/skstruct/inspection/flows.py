@@ -81,7 +81,7 @@ class FlowDisplay:
 
     @classmethod
     def from_predictions(cls, space, flow, *, truth=None, coordinates=None, ax=None):
-        """Draw one flow in any form that a fitted space of Flows takes.
+        """Draw one flow in any format that a fitted space of Flows takes.
 
         Parameters
         ----------

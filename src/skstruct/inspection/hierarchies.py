@@ -221,7 +221,7 @@ class HierarchyErrorsDisplay:
         Parameters
         ----------
         space : Hierarchy, LabelSets or another fitted space of label sets
-        predicted, truth : outputs in any form that the space takes
+        predicted, truth : outputs in any format that the space takes
         max_labels : int, default=40
         """
         if space.output_dag() is None:

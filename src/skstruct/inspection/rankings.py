@@ -11,7 +11,7 @@ from skstruct.solvers.linear_ordering import pair_matrix
 
 
 class RankingDisplay:
-    """Chances that one item comes before another, items in predicted order.
+    """Probabilities that one item comes before another, items in predicted order.
 
     Where the ranking is beyond doubt, everything above the diagonal is dark; pale fields
     near the diagonal are neighbours that might as well be swapped.
@@ -19,7 +19,7 @@ class RankingDisplay:
     Parameters
     ----------
     items : sequence of names
-    chances : array of shape (d, d)
+    probabilities : array of shape (d, d)
         Estimates of P(p before q | x); they may lie outside 0..1, and are drawn within it.
     ranks : array of shape (d,)
         The predicted ranking.
@@ -27,9 +27,9 @@ class RankingDisplay:
         True ranks, written beside the names when given.
     """
 
-    def __init__(self, items, chances, ranks, truth=None):
+    def __init__(self, items, probabilities, ranks, truth=None):
         self.items = items
-        self.chances = chances
+        self.probabilities = probabilities
         self.ranks = ranks
         self.truth = truth
 
@@ -50,10 +50,10 @@ class RankingDisplay:
         problem, smoother = estimator._prepared("kendall", None)
         costs, _ = problem.costs(problem.smooth(smoother, estimator._checked(X)[0]))
         d = len(space.items_)
-        chances = 0.5 - pair_matrix(costs, d)[0]  # costs are minus half the mean signs
+        probabilities = 0.5 - pair_matrix(costs, d)[0]  # costs are minus half the mean signs
         ranks = space.validate(estimator.predict(X, loss=loss, restrict=restrict))[0]
         truth = None if y is None else one_output(space, y)
-        return cls(space.items_, chances, ranks, truth).plot(ax)
+        return cls(space.items_, probabilities, ranks, truth).plot(ax)
 
     def plot(self, ax=None):
         """Draw on ``ax``, or on a new figure; returns the display."""
@@ -63,7 +63,7 @@ class RankingDisplay:
         if ax is None:
             size = min(2.5 + 0.55 * d, 14)
             _, ax = pyplot.subplots(figsize=(size + 0.8, size), layout="constrained")
-        shown = np.clip(self.chances[np.ix_(order, order)].astype(float), 0.0, 1.0)
+        shown = np.clip(self.probabilities[np.ix_(order, order)].astype(float), 0.0, 1.0)
         np.fill_diagonal(shown, np.nan)
         image = ax.imshow(shown, cmap="RdBu", vmin=0, vmax=1)
         if d <= 20:
@@ -77,6 +77,8 @@ class RankingDisplay:
             names = [f"{name} ({self.truth[j]:g})" for name, j in zip(names, order)]
         ax.set_yticks(range(d), names, **LITERAL)
         ax.set_ylabel("predicted order" + ("" if self.truth is None else " (true rank)"))
-        ax.figure.colorbar(image, ax=ax, label="chance that row comes before column", shrink=0.8)
+        ax.figure.colorbar(
+            image, ax=ax, label="probability that row comes before column", shrink=0.8
+        )
         self.ax_, self.figure_ = ax, ax.figure
         return self

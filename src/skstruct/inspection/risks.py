@@ -36,7 +36,7 @@ def risks_and_losses(estimator, X, y, *, loss=None, restrict=None) -> tuple[Any,
     elif hasattr(estimator, "log_proba"):
         problem, _ = estimator._prepared(loss, restrict)
         if not problem.by_loss:
-            return _chances_to_be_wrong(estimator, X, y, restrict)
+            return _probabilities_to_be_wrong(estimator, X, y, restrict)
     else:
         raise ValueError(
             f"{type(estimator).__name__} does not estimate the risk of its predictions; "
@@ -57,11 +57,11 @@ def canonical(space, predicted, y, learner=None) -> tuple[np.ndarray, np.ndarray
     return same_width(predicted, truth)
 
 
-def _chances_to_be_wrong(estimator, X, y, restrict):
+def _probabilities_to_be_wrong(estimator, X, y, restrict):
     outputs = estimator.predict(X, restrict=restrict)
-    chances = np.exp(estimator.log_proba(X, outputs, restrict=restrict))
+    probabilities = np.exp(estimator.log_proba(X, outputs, restrict=restrict))
     predicted, truth = canonical(estimator.space_, outputs, y, estimator)
-    return 1.0 - np.clip(chances, 0, 1), np.asarray(ZeroOne()(predicted, truth), float)
+    return 1.0 - np.clip(probabilities, 0, 1), np.asarray(ZeroOne()(predicted, truth), float)
 
 
 def checked_pairs(risks, losses) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +81,7 @@ def checked_pairs(risks, losses) -> tuple[np.ndarray, np.ndarray]:
 # Whether a model loses on average what it expects to lose.
 
 
-NORMAL_95 = 1.959963984540054  # 97.5 % quantile of the normal law
+NORMAL_95 = 1.959963984540054  # 97.5 % quantile of the normal distribution
 
 
 class CalibrationDisplay:
@@ -90,7 +90,7 @@ class CalibrationDisplay:
     Rows are ordered by estimated risk and cut into bins of equal size; rows of equal risk
     stay together. On the diagonal a model loses what it expects to. Bars are 95 % intervals
     of the mean loss of a bin: those of Wilson where losses are zero or one, else those of
-    Student, which are only as good as a normal law of the mean; a bin of one row has none.
+    Student, which are only as good as a normal distribution of the mean; a bin of one row has none.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def equal_bins(risks: np.ndarray, n_bins) -> np.ndarray:
 
 
 def mean_interval(losses: np.ndarray) -> tuple[float, float]:
-    """95 % interval of the mean of a law of which ``losses`` were drawn."""
+    """95 % interval of the mean of a distribution of which ``losses`` were drawn."""
     n, mean = len(losses), float(np.mean(losses))
     if np.isin(losses, (0.0, 1.0)).all():  # Wilson (1927)
         z2 = NORMAL_95**2

@@ -36,7 +36,7 @@ class TourDisplay:
 
     @classmethod
     def from_predictions(cls, space, tours, coordinates, *, truth=None, ax=None):
-        """Draw cycles in any form that a fitted space of them takes.
+        """Draw cycles in any format that a fitted space of them takes.
 
         Parameters
         ----------

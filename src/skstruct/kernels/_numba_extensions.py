@@ -211,7 +211,7 @@ def _sample(R, part, logs, state):
     Items are drawn one after the other among those with nothing left before them, item u
     with probability h(u) / sum of h, and the estimate is the product of the inverses. With
     h(u) = 1 + number of items after u it is exact where no item follows two that are
-    incomparable (the hook formula), and has less variance than equal chances elsewhere.
+    incomparable (the hook formula), and has less variance than equal probabilities elsewhere.
     """
     n = part.shape[0]
     n_before, n_after = np.zeros(n, np.int64), np.zeros(n, np.int64)

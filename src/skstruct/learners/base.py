@@ -171,18 +171,18 @@ class BlockPredictor(BaseEstimator):
         index = X.index if is_pandas(X, "DataFrame", "Series") else None
         return read_inputs(self, X), index
 
-    def _check_limits(self, problem, n: int) -> None:
-        """Raise where limits that differ from row to row are not those of n new rows."""
-        limits = getattr(problem.space, "limits_", None)
-        if getattr(limits, "of_training", False):
+    def _check_constraints(self, problem, n: int) -> None:
+        """Raise where constraints that differ from row to row are not those of n new rows."""
+        constraints = getattr(problem.space, "constraints_", None)
+        if getattr(constraints, "of_training", False):
             raise ValueError(
                 f"{type(self.space_).__name__}: the constraints differ from row to row, and were "
                 "given for training; give those of the new rows: restrict={...}."
             )
-        check_n_rows(limits, n, type(self.space_).__name__)
+        check_n_rows(constraints, n, type(self.space_).__name__)
 
     def _in_blocks(self, X, problem, smoother, decide):
-        self._check_limits(problem, X.shape[0])
+        self._check_constraints(problem, X.shape[0])
         budget = {"memory": self.memory, "n_jobs": self.n_jobs, "verbose": self.verbose}
         smooth = partial(problem.smooth, smoother)
         with watching(self.verbose):
@@ -194,7 +194,7 @@ class BlockPredictor(BaseEstimator):
         if device is not None:
             from skstruct.learners.on_device import decide_on_device
 
-            self._check_limits(problem, X.shape[0])
+            self._check_constraints(problem, X.shape[0])
             decoded = decide_on_device(problem, smoother, X, backend_for(device), self.memory)
             if decoded is not None:
                 return decoded
@@ -221,7 +221,7 @@ class BlockPredictor(BaseEstimator):
 
         Yields
         ------
-        outputs of each batch, in the form of ``predict``
+        outputs of each batch, in the format of ``predict``
         """
         return (decoded.outputs for decoded in self.decode_batches(batches, **choices))
 
@@ -303,7 +303,7 @@ class ScoreLearner(BlockPredictor):
     @reported
     @all_or_nothing
     def fit(self, X, y, sample_weight=None, *, checkpoint=None):
-        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
+        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
         Parameters
         ----------
@@ -384,7 +384,7 @@ class ScoreLearner(BlockPredictor):
         return self._decode(X, *self._prepared(restrict))
 
     def predict(self, X, *, restrict=None):
-        """Outputs of the largest score, in the form in which ``y`` was given."""
+        """Outputs of the largest score, in the format in which ``y`` was given."""
         return self.decode(X, restrict=restrict).outputs
 
     def kbest(self, X, k=3, *, restrict=None) -> Decoded:

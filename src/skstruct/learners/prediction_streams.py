@@ -13,7 +13,7 @@ import numpy as np
 from skstruct._arrays.imports import is_pandas, require
 from skstruct._arrays.rows import dense
 from skstruct.smoothing.nystroem.reading import restated
-from skstruct.spaces.common.formats import LabelSetForm
+from skstruct.spaces.common.formats import LabelSetFormat
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.contracts import Decoded
 from skstruct.streaming import ParquetSource, Source, as_source
@@ -37,13 +37,13 @@ def prepared(model, choices: dict) -> tuple[Any, Any]:
     return model._prepared(**{**dict.fromkeys(known), **choices})
 
 
-def check_same_limits(model, problem) -> None:
-    """Raise where limits differ from row to row: nobody says which batch they belong to."""
+def check_same_constraints(model, problem) -> None:
+    """Raise where constraints differ from row to row: nobody says which batch they belong to."""
     if differs_by_row(problem.space):
         raise ValueError(
-            f"{type(model.space_).__name__}: limits that differ from row to row cannot be given "
-            "for batches or files. Give limits that are the same for all rows, or give predict "
-            "some rows with their own limits at a time."
+            f"{type(model.space_).__name__}: constraints that differ from row to row cannot be "
+            "given for batches or files. Give constraints that are the same for all rows, or give "
+            "predict some rows with their own constraints at a time."
         )
 
 
@@ -72,7 +72,7 @@ def inputs_of(model, batches) -> Iterator:
 
 def decode_batches(model, batches, problem, smoother) -> Iterator[Decoded]:
     """Decisions of every batch: reading, smoothing and deciding work at the same time."""
-    check_same_limits(model, problem)
+    check_same_constraints(model, problem)
     return _decisions(model, batches, problem, smoother)
 
 
@@ -83,7 +83,7 @@ def _decisions(model, batches, problem, smoother) -> Iterator[Decoded]:
             if count_rows(batch) == 0:
                 return number, getattr(batch, "index", None), None, 0
             X, index = model._checked(batch)
-            model._check_limits(problem, X.shape[0])
+            model._check_constraints(problem, X.shape[0])
             return number, index, problem.smooth(smoother, X), X.shape[0]
         except (ValueError, TypeError) as error:
             raise restated(error, f"In batch {number}: {error}") from error
@@ -117,15 +117,15 @@ class PredictedColumns:
     ----------
     model : fitted learner
     choices : dict
-        Arguments of its ``decode``. Limits must be the same for all rows.
+        Arguments of its ``decode``. Constraints must be the same for all rows.
     """
 
     def __init__(self, model, choices):
         self.model, self.choices = model, choices
-        # Limits do not depend on the loss, and another loss may take long to prepare.
-        limits = {name: choices[name] if name == "restrict" else None for name in choices}
-        problem, _ = prepared(model, limits)
-        check_same_limits(model, problem)
+        # Constraints do not depend on the loss, and another loss may take long to prepare.
+        constraints = {name: choices[name] if name == "restrict" else None for name in choices}
+        problem, _ = prepared(model, constraints)
+        check_same_constraints(model, problem)
         self.typed = TypedColumn(example_outputs(model))
 
     def __call__(self, block) -> dict:
@@ -199,7 +199,9 @@ def example_outputs(model) -> list:
     examples = columns.get("prediction")
     if not isinstance(examples, list):
         return []
-    if isinstance(getattr(space, "_form", None), LabelSetForm):  # sets of names may all be empty
+    if isinstance(
+        getattr(space, "_format", None), LabelSetFormat
+    ):  # sets of names may all be empty
         examples = [[_plain(label) for label in space.labels_], []]
     return examples
 

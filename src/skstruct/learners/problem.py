@@ -206,8 +206,11 @@ class RiskProblem:
 
         None where rows have constraints of their own. Of many rows, some ten thousand are judged.
         """
-        limits = getattr(self.space, "limits", None), getattr(self.space, "limits_", None)
-        if any(getattr(limit, "n_rows", None) is not None for limit in limits):
+        constraints = (
+            getattr(self.space, "constraints", None),
+            getattr(self.space, "constraints_", None),
+        )
+        if any(getattr(limit, "n_rows", None) is not None for limit in constraints):
             return None
         n = len(self.outputs)
         weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight)

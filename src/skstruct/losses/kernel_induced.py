@@ -101,7 +101,7 @@ class PreImages:
         view = self.space.with_embedding("coordinates")
         try:
             return [view.argmin(-pull).outputs]
-        except ValueError:  # no limits that way
+        except ValueError:  # no constraints that way
             return []
 
     def _improved(self, starts):
@@ -155,7 +155,7 @@ class PreImages:
         costs = np.hstack([2.0 * origin, -np.ones(d)])
         try:
             farthest = view.argmin(np.tile(costs, (len(self.W), 1))).bounds
-        except ValueError:  # no limits
+        except ValueError:  # no constraints
             return np.inf
         norms = np.maximum(origin @ origin - farthest, 0.0)
         base = self.loss.width * norms + self.loss.coef0
@@ -179,7 +179,7 @@ class KernelLoss(BaseLoss):
     costs 2, however far. Minimizing the estimated risk is then kernel dependency
     estimation, and the search for its minimum the pre-image problem [2]_:
 
-    - one coordinate between limits, Gaussian kernel: global search with certificate;
+    - one coordinate between constraints, Gaussian kernel: global search with certificate;
     - linear kernel: the squared loss, decided as by :class:`Squared`;
     - otherwise the best training output, improved by steps within the space from several
       such outputs, and so never worse than it. With a Gaussian kernel and up to three
@@ -333,7 +333,7 @@ class KernelLoss(BaseLoss):
         W, Y = np.asarray(weights, dtype=np.float64), np.asarray(outputs, dtype=np.float64)
         if self.kernel == "linear":
             return _as_squared(W, Y, space)
-        if self.kernel == "rbf" and Y.shape[1] == 1 and _has_limits(space):
+        if self.kernel == "rbf" and Y.shape[1] == 1 and _has_constraints(space):
             return space.minimize(self.curves(W, Y))
         return PreImages(self, W, Y, space).best(certify)
 
@@ -381,10 +381,10 @@ def _spread(space) -> float:
     return total if total > 0 else 1.0
 
 
-def _has_limits(space) -> bool:
+def _has_constraints(space) -> bool:
     """Whether sums over coordinates are minimized over the space, and it is bounded."""
-    limits = getattr(space, "limits_", None)
-    ends = [getattr(limits, side, 0.0) for side in ("low", "high")]
+    constraints = getattr(space, "constraints_", None)
+    ends = [getattr(constraints, side, 0.0) for side in ("low", "high")]
     return getattr(space, "separable", True) and all(np.isfinite(end).all() for end in ends)
 
 

@@ -233,7 +233,9 @@ class PositionLoss(BaseLoss):
         return ((predicted @ matrix) * true).sum(axis=2) @ weights
 
     def range(self):
-        """Of rankings under which every item could be at its dearest, or its cheapest, position."""
+        """Of rankings under which every item could be at its highest or its lowest cost,
+        position.
+        """
         if not hasattr(self, "weights_"):
             return -np.inf, np.inf
         matrix, weight = self._matrix(len(self.weights_)), self.weights_.sum()

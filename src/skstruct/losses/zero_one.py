@@ -23,7 +23,7 @@ class ZeroOne(BaseLoss):
 
     Parameters
     ----------
-    candidates : outputs in the user's form, default=None
+    candidates : outputs in the user's format, default=None
         What may be predicted; None is whatever occurred in training.
 
     Examples
@@ -72,12 +72,12 @@ class Listed(BaseLoss):
     r"""Any loss over a finite list of outputs: :math:`\ell(z, y) = e_z' L e_y`.
 
     Wraps a loss of this package, which then needs no embedding of its own, or any
-    callable of two outputs in the user's form.
+    callable of two outputs in the user's format.
 
     Parameters
     ----------
     loss : loss, or callable (predicted, true) -> float
-    candidates : outputs in the user's form, default=None
+    candidates : outputs in the user's format, default=None
         What may be predicted; None is whatever occurred in training.
 
     Examples

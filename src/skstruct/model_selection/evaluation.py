@@ -144,7 +144,7 @@ def evaluate(
     truth = learner.space_.validate(y)
     named = usual_losses(learner) if losses is None else {loss_name(loss): loss for loss in losses}
     own = loss_name(learner.loss_) if hasattr(learner, "loss_") else None
-    plain = learner.space_.validate(model.predict(X, **_limits(restrict)))
+    plain = learner.space_.validate(model.predict(X, **_constraints(restrict)))
     check_predicted_lengths(learner, plain, truth)
     columns, baselines, aims = [], [], []
     for name in track(list(named), "losses"):
@@ -215,7 +215,7 @@ def predicted_for(model, X, loss, restrict=None):
     if not takes_loss(model):
         return None
     try:
-        outputs = model.predict(X, loss=loss, **_limits(restrict))
+        outputs = model.predict(X, loss=loss, **_constraints(restrict))
         return deciding(model).space_.validate(outputs)
     except ValueError as error:  # the learner has no way of predicting for it
         if restrict is not None and isinstance(error, InfeasibleError):
@@ -223,7 +223,7 @@ def predicted_for(model, X, loss, restrict=None):
         return None
 
 
-def _limits(restrict):
+def _constraints(restrict):
     return {} if restrict is None else {"restrict": restrict}
 
 

@@ -111,7 +111,9 @@ def _stored_predictions(model, X, encoder):
         try:
             rows = own_rows(model)
             found = predict_with_values(model, rows)
-        except Exception:  # limits that differ by row, inputs of a form that only the user knows
+        except (
+            Exception
+        ):  # constraints that differ by row, inputs of a form that only the user knows
             return None
     else:
         rows = some_rows(readable(model, X))

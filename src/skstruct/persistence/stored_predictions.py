@@ -18,7 +18,7 @@ SEED = 20240229
 
 
 def some_rows(X):
-    """The first rows of inputs of any form."""
+    """The first rows of inputs of any format."""
     if is_pandas(X, "DataFrame", "Series"):
         return X.iloc[:N_ROWS]
     if sparse.issparse(X):
@@ -100,7 +100,7 @@ def close(a, b) -> bool:
 
 
 def same(a, b) -> bool:
-    """Whether outputs in the user's form are equal, numbers up to rounding."""
+    """Whether outputs in the user's format are equal, numbers up to rounding."""
     if is_pandas(a, "DataFrame", "Series"):
         return type(a) is type(b) and same(a.to_numpy(), b.to_numpy())
     if sparse.issparse(a):
@@ -140,7 +140,7 @@ def own_rows(model):
 
 
 def _tokens(reader, rng, length):
-    """One sequence in the form of training."""
+    """One sequence in the format of training."""
     names = reader.names_
     if names is None:
         return rng.random((length, reader.n_features_))

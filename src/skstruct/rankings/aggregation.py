@@ -34,20 +34,20 @@ def kwik_sort(costs: np.ndarray, d: int, n_runs: int, rng) -> np.ndarray:
 
 
 def linear_program_order(costs: np.ndarray, d: int, n_runs: int, rng) -> np.ndarray:
-    """The same by the triangle program: sides are drawn with the chances that it gives."""
+    """The same by the triangle program: sides are drawn with the probabilities that it gives."""
     if d < 3:
         return kwik_sort(costs, d, n_runs, rng)
     matrix, _, _ = solve_triangles(pair_matrix(costs[None], d)[0])
     return _pivot_orders(matrix, n_runs, rng)
 
 
-def _pivot_orders(chance, n_runs, rng):
-    """``chance[p, q]`` is that of p coming before the pivot q."""
-    return np.array([_pivot_order(chance, rng) for _ in range(max(1, n_runs))], dtype=np.int64)
+def _pivot_orders(probability, n_runs, rng):
+    """``probability[p, q]`` is that of p coming before the pivot q."""
+    return np.array([_pivot_order(probability, rng) for _ in range(max(1, n_runs))], dtype=np.int64)
 
 
-def _pivot_order(chance, rng):
-    order, parts = [], [np.arange(len(chance))]
+def _pivot_order(probability, rng):
+    order, parts = [], [np.arange(len(probability))]
     while parts:
         part = parts.pop()
         if len(part) <= 1:
@@ -55,7 +55,7 @@ def _pivot_order(chance, rng):
             continue
         pivot = part[rng.integers(len(part))]
         others = part[part != pivot]
-        before = rng.random(len(others)) < chance[others, pivot]
+        before = rng.random(len(others)) < probability[others, pivot]
         # A stack: what comes first is pushed last.
         parts += [others[~before], np.array([pivot]), others[before]]
     return order
@@ -73,7 +73,7 @@ METHODS = ("optimal", "borda", "kwiksort", "lp", "pick")
 class Aggregate:
     """A consensus ranking with its certificate: no ranking costs less than ``bound``."""
 
-    ranking: Any  # in the form in which the rankings were given
+    ranking: Any  # in the format in which the rankings were given
     value: float  # sum of the weighted losses
     bound: float
     method: str
@@ -148,7 +148,7 @@ def aggregate(
     outputs = space.validate(rankings)
     weights = _check_weights(weights, len(outputs))
     space = space.restrict(**restrict) if restrict else space
-    if method != "optimal" and not space.limits_.is_free:
+    if method != "optimal" and not space.constraints_.is_free:
         raise ValueError('Only method="optimal" obeys restrictions.')
     loss = resolve_loss(loss)
     listed = loss.embedding_on(space) == "outputs"

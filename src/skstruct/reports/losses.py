@@ -79,8 +79,8 @@ def _on_training(subject, shared) -> dict:
 
 
 UNDER_ZERO_ONE = (
-    "The most probable output is predicted: its risk is the chance that anything in it is wrong, "
-    "and the loss here is one where that is so. "
+    "The most probable output is predicted: its risk is the probability that anything in it is "
+    "wrong, and the loss here is one where that is so. "
 )
 SEARCHED = {
     "alpha": "the penalty",

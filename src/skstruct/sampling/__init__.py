@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from skstruct.sampling.rejection import rejection_sample
     from skstruct.sampling.simulated_annealing import SimulatedAnnealing
     from skstruct.sampling.tempering import ParallelTempering
-    from skstruct.solvers.distributions import Law
-    from skstruct.solvers.proposals import Moves
+    from skstruct.solvers.distributions import Distribution
+    from skstruct.solvers.proposals import Proposals
 
 __getattr__ = lazy_names(
     "skstruct",
@@ -22,10 +22,10 @@ __getattr__ = lazy_names(
         "Coalescence": "sampling.coupling",
         "Diagnostics": "sampling.convergence",
         "Draws": "sampling.metropolis",
-        "Law": "solvers.distributions",
+        "Distribution": "solvers.distributions",
         "LogPartition": "sampling.partition",
         "Metropolis": "sampling.metropolis",
-        "Moves": "solvers.proposals",
+        "Proposals": "solvers.proposals",
         "ParallelTempering": "sampling.tempering",
         "SimulatedAnnealing": "sampling.simulated_annealing",
         "coupling_from_the_past": "sampling.coupling",
@@ -40,12 +40,12 @@ __getattr__ = lazy_names(
 __all__ = [
     "Coalescence",
     "Diagnostics",
+    "Distribution",
     "Draws",
-    "Law",
     "LogPartition",
     "Metropolis",
-    "Moves",
     "ParallelTempering",
+    "Proposals",
     "SimulatedAnnealing",
     "coupling_from_the_past",
     "diagnostics",

@@ -2,7 +2,8 @@
 r"""Annealed estimates of ln Z by chains that are annealed together (sequential Monte Carlo), with
 the number of draws that a guarantee takes.
 
-Chains begin at the uniform law. From level to level, each is weighed by :math:`g = \exp((\beta'
+Chains begin at the uniform distribution. From level to level, each is weighed by :math:`g =
+\exp((\beta'
 - \beta) f)` and drawn anew by its weight, then walks on at the new :math:`\beta'`. At given
 levels, the product of the mean weights is an unbiased estimate of :math:`Z / |\mathcal Y|`
 however badly chains mix [1]_. Here levels follow the chains: each is as far from the last as
@@ -33,7 +34,7 @@ HALVINGS = 30  # of the interval in which a level is searched
 
 
 class Population:
-    """Chains of several rows of scores on their way from the uniform law to theirs.
+    """Chains of several rows of scores on their way from the uniform distribution to theirs.
 
     Parameters
     ----------
@@ -49,16 +50,18 @@ class Population:
     errors : array (R,), their standard errors
     """
 
-    def __init__(self, space, scores, n: int, *, moves="auto", rng=None, n_jobs=None):
+    def __init__(self, space, scores, n: int, *, proposals="auto", rng=None, n_jobs=None):
         self.rng = np.random.default_rng(rng)
         self.each = max(2, -(-n // BATCHES))  # chains of a batch
         self.shape = len(scores), BATCHES, self.each
         row = np.repeat(np.arange(len(scores)), BATCHES * self.each)
-        self.chains = Chains(space, scores, row, beta=0.0, moves=moves, rng=self.rng, n_jobs=n_jobs)
+        self.chains = Chains(
+            space, scores, row, beta=0.0, proposals=proposals, rng=self.rng, n_jobs=n_jobs
+        )
         self.levels: list[np.ndarray] = []  # ln of the mean weights of batches (R, B)
 
     def anneal(self, n_sweeps: int) -> None:
-        """Bring all rows to their laws, with so many sweeps at each level."""
+        """Bring all rows to their distributions, with so many sweeps at each level."""
         beta = np.zeros(self.shape[0])
         while (beta < 1).any():
             f = self.chains.values().reshape(len(beta), -1)
@@ -128,18 +131,18 @@ def _steps(f, most) -> np.ndarray:
 
 # Annealed estimates of ln Z, with the number of draws that a guarantee takes.
 #
-# Between the uniform law and p lie the laws :math:`\pi_\beta \propto \exp \beta f`. Ratios of
-# neighbouring partition functions are means of :math:`\exp((\beta_j - \beta_{j-1}) f)` under
-# :math:`\pi_{\beta_{j-1}}`, and
+# Between the uniform distribution and p lie the distributions :math:`\pi_\beta \propto \exp \beta
+# f`. Ratios of neighbouring partition functions are means of :math:`\exp((\beta_j - \beta_{j-1})
+# f)` under :math:`\pi_{\beta_{j-1}}`, and
 #
 # .. math:: Z = |\mathcal Y| \prod_{j=1}^l \mathbf E_{\beta_{j-1}} e^{(\beta_j - \beta_{j-1}) f}.
 #
 # f is centred so that :math:`|f| \le h`, half its range by the bounds of the decoder. With
 # :math:`\beta_j = j / l`, :math:`l = \lceil p h \rceil` levels and
 # :math:`S = \lceil 65\, l \sinh^2(1/p) / \epsilon^2 \rceil` independent draws at each,
-# :math:`\Pr[|\hat Z / Z - 1| \le \epsilon] \ge 3/4`; the median of k estimates makes the chance
-# :math:`1 - \delta`. This takes of the order of :math:`h^2 / \epsilon^2` draws. Where nothing is
-# promised, chains are annealed together (:mod:`~.populations`).
+# :math:`\Pr[|\hat Z / Z - 1| \le \epsilon] \ge 3/4`; the median of k estimates makes the
+# probability :math:`1 - \delta`. This takes of the order of :math:`h^2 / \epsilon^2` draws. Where
+# nothing is promised, chains are annealed together (:mod:`~.populations`).
 
 
 MOST_CHAINS = 200_000  # chains that run at a time
@@ -174,9 +177,9 @@ class Schedule:
 
 
 def repeats_for(delta: float) -> int:
-    """The least odd k such that half of k estimates fail with chance delta at most.
+    """The least odd k such that half of k estimates fail with probability delta at most.
 
-    Each fails with chance 1/4 at most, independently: a binomial tail.
+    Each fails with probability 1/4 at most, independently: a binomial tail.
 
     >>> repeats_for(0.25), repeats_for(0.05), repeats_for(0.001)
     (1, 9, 33)
@@ -196,7 +199,7 @@ def check_accuracy(eps, delta) -> None:
 
 
 def annealed_estimate(
-    space, scores, *, eps=0.1, delta=0.25, p=3.0, n_draws=None, n_sweeps=10, moves="auto",
+    space, scores, *, eps=0.1, delta=0.25, p=3.0, n_draws=None, n_sweeps=10, proposals="auto",
     rng=None, n_jobs=None, verbose=0,
 ):  # fmt: skip
     """ln Z of every row, and the standard error of each by the spread of the chains.
@@ -213,14 +216,14 @@ def annealed_estimate(
     n_draws : int, default=None
         Chains that are annealed together, with no promise; None for the promise.
     n_sweeps : int
-    moves : see :class:`~.metropolis.Metropolis`
+    proposals : see :class:`~.metropolis.Metropolis`
     """
     _check_options(eps, delta, p, n_draws, n_sweeps)
     check_samplable(space)
     if not hasattr(space, "log_size"):
         raise ValueError(f"{type(space).__name__} is not Countable: it has no log_size().")
     values, errors = np.empty(len(scores)), np.zeros(len(scores))
-    shared = {"moves": moves, "rng": np.random.default_rng(rng), "n_jobs": n_jobs}
+    shared = {"proposals": proposals, "rng": np.random.default_rng(rng), "n_jobs": n_jobs}
     if n_draws is not None:
         per = max(1, MOST_CHAINS // int(n_draws))
         for start in track(range(0, len(scores), per), "annealing", verbose):

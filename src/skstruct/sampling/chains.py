@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from scipy import sparse
 
 from skstruct._arrays.memory import row_blocks
-from skstruct.solvers.proposals import Moves, new_streams
+from skstruct.solvers.proposals import Proposals, new_streams
 from skstruct.spaces.common.listing import check_width
 from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.contracts import Samplable
@@ -48,12 +48,12 @@ def mean_of(embed, outputs) -> np.ndarray:
 # The meta chain: proposals drawn uniformly, for every space with a uniform sampler.
 
 
-class MetaMoves(Moves):
-    r"""Propose an output drawn uniformly, accept by the ratio of chances [1]_.
+class MetaProposals(Proposals):
+    r"""Propose an output drawn uniformly, accept by the ratio of probabilities [1]_.
 
-    With :math:`f_{max}` the largest score, the distance to the law after t steps is
+    With :math:`f_{max}` the largest score, the distance to the distribution after t steps is
     :math:`(1 - Z / (|\mathcal Y| e^{f_{max}}))^t` in total variation: independent of where it
-    starts, but slow where few outputs hold most of the chance.
+    starts, but slow where few outputs hold most of the probability.
 
     References
     ----------
@@ -90,7 +90,7 @@ class MetaMoves(Moves):
 # Many Markov chains on one space, each after a row of scores and at a temperature of its own.
 
 
-MOVES = ("auto", "local", "meta")
+PROPOSALS = ("auto", "local", "meta")
 CHAINS_PER_THREAD = 64  # chains that are not worth a thread
 
 
@@ -104,7 +104,7 @@ class Chains:
     row : int array of shape (n_chains,)
         The row of scores that each chain follows.
     beta : float or array of shape (n_chains,), default=1.0
-    moves : "auto", "local", "meta" or Moves, default="auto"
+    proposals : "auto", "local", "meta" or Proposals, default="auto"
         Local moves of the space; ``"meta"`` proposes outputs that are drawn uniformly.
     start : array (n_chains, ...), default=None
         Outputs in canonical form to begin with; drawn uniformly when None.
@@ -114,11 +114,11 @@ class Chains:
     """
 
     def __init__(
-        self, space, scores, row, *, beta=1.0, moves="auto", start=None, rng=None, n_jobs=None
+        self, space, scores, row, *, beta=1.0, proposals="auto", start=None, rng=None, n_jobs=None
     ):
         rng = np.random.default_rng(rng)
         self.space, self.n_jobs = space, n_jobs
-        self.moves = chosen_moves(space, moves)
+        self.proposals = chosen_proposals(space, proposals)
         self.scores = np.ascontiguousarray(scores, dtype=np.float64)
         self.row = np.ascontiguousarray(row, dtype=np.int64)
         self.beta = np.broadcast_to(np.asarray(beta, dtype=np.float64), self.row.shape).copy()
@@ -129,16 +129,16 @@ class Chains:
             raise ValueError(f"start: some output is none of {type(space).__name__}.")
         if len(first):  # compiled steps trust their arrays
             check_width(self.scores, space.embed(first[:1]).shape[1], space)
-        self.states = self.moves.start(first)
+        self.states = self.proposals.start(first)
         self.streams = new_streams(len(self.row), rng)
         self.accepted = np.zeros(len(self.row), np.int64)
         self.n_steps = 0
 
     def advance(self, n_sweeps: int = 1) -> None:
         """Go on for so many sweeps."""
-        n_steps, n = n_sweeps * self.moves.sweep, len(self.row)
+        n_steps, n = n_sweeps * self.proposals.sweep, len(self.row)
         jobs = min(effective_n_jobs(self.n_jobs), max(1, n // CHAINS_PER_THREAD))
-        if jobs == 1 or isinstance(self.moves, MetaMoves):
+        if jobs == 1 or isinstance(self.proposals, MetaProposals):
             self.accepted += self._walk(slice(0, n), n_steps)
         else:
             cuts = np.linspace(0, n, jobs + 1).astype(int)
@@ -149,7 +149,7 @@ class Chains:
         self.n_steps += n_steps
 
     def _walk(self, part, n_steps):
-        return self.moves.walk(
+        return self.proposals.walk(
             self.states[part], self.scores, self.row[part], self.beta[part], n_steps,
             self.streams[part],
         )  # fmt: skip
@@ -157,7 +157,7 @@ class Chains:
     @property
     def outputs(self) -> np.ndarray:
         """Where the chains are, in canonical form; shape (n_chains, ...)."""
-        return self.moves.outputs(self.states)
+        return self.proposals.outputs(self.states)
 
     def values(self) -> np.ndarray:
         """Scores of where the chains are; shape (n_chains,)."""
@@ -169,20 +169,24 @@ class Chains:
         return self.accepted / max(self.n_steps, 1)
 
 
-def chosen_moves(space, moves) -> Moves:
-    """Moves by name; local ones where the space has them and nothing else is asked for."""
-    if isinstance(moves, Moves):
-        return moves
-    if moves not in MOVES:
-        raise ValueError(f"moves is one of {', '.join(MOVES)}, or Moves; got {moves!r}.")
-    local = None if moves == "meta" else space.moves()
+def chosen_proposals(space, proposals) -> Proposals:
+    """Proposals by name; local ones where the space has them and nothing else is asked for."""
+    if isinstance(proposals, Proposals):
+        return proposals
+    if proposals not in PROPOSALS:
+        raise ValueError(
+            f"proposals is one of {', '.join(PROPOSALS)}, or Proposals; got {proposals!r}."
+        )
+    local = None if proposals == "meta" else space.proposals()
     if local is not None:
         return local
     name = type(space).__name__
-    if moves == "local":
-        raise ValueError(f"{name} has no local moves within these limits: use moves='meta'.")
+    if proposals == "local":
+        raise ValueError(
+            f"{name} has no local moves within these constraints: use proposals='meta'."
+        )
     check_samplable(space)
-    return MetaMoves(space)
+    return MetaProposals(space)
 
 
 def check_samplable(space) -> None:
@@ -194,7 +198,7 @@ def check_samplable(space) -> None:
         )
     if differs_by_row(space):
         raise ValueError(
-            f"The limits of {type(space).__name__} differ from row to row: take rows(i) of it."
+            f"The constraints of {type(space).__name__} differ from row to row: take rows(i) of it."
         )
 
 

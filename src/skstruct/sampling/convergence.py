@@ -170,7 +170,7 @@ def advice(found) -> str:
     )
     if wants_tempering(found):
         said.append("ParallelTempering, which leads chains across what parts them;")
-    said.append("or exact draws, without chains, where space.law(scores) is not None.")
+    said.append("or exact draws, without chains, where space.distribution(scores) is not None.")
     return " ".join(said)
 
 
@@ -238,7 +238,7 @@ class Diagnostics:
     Attributes
     ----------
     mean, sd : of all draws
-    mcse_mean : standard error of the mean, as an estimate of the law's
+    mcse_mean : standard error of the mean, as an estimate of the distribution's
     ess_bulk, ess_tail : effective sample sizes
     r_hat : rank-normalised split R-hat
     acceptance : shares of accepted proposals, shape (n_chains,), or None
@@ -305,7 +305,7 @@ def diagnostics(draws, *, of="score", r_hat_limit=1.01, ess_limit=400, warn=True
     of : "score" or "psi", default="score"
         What is looked at of Draws: their scores, or every coordinate of the embedding, which
         also tells modes of equal score apart. Where all scores are the same, as under a uniform
-        law, it is psi.
+        distribution, it is psi.
     r_hat_limit : float, default=1.01
     ess_limit : float, default=400
         Effective draws of all chains together.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Spaces of 0/1 vectors whose laws respect an order, written as such."""
+"""Spaces of 0/1 vectors whose distributions respect an order, written as such."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.progress import track
 from skstruct.exceptions import SamplingError
 from skstruct.sampling.chains import value_range, values_of
-from skstruct.solvers.coupling import OrderedLaws, coupled
+from skstruct.solvers.coupling import OrderedDistributions, coupled
 from skstruct.solvers.proposals import new_streams
 from skstruct.spaces.common.listing import check_scores, check_width
 from skstruct.spaces.constraints import check_feasible, check_n_rows, differs_by_row
@@ -27,9 +27,9 @@ ORDERED = (LabelSets, Hierarchy, PairwiseLabels)
 
 @dataclass(frozen=True, eq=False)
 class Turned:
-    """Laws in an order in which some labels count as in when they are out."""
+    """Distributions in an order in which some labels count as in when they are out."""
 
-    laws: OrderedLaws
+    distributions: OrderedDistributions
     turned: np.ndarray  # bool, shape (n_rows, d)
     wrong: np.ndarray  # int64, shape (n_rows,): a pair that fits no order; -1 for none
 
@@ -39,14 +39,14 @@ def why_unordered(space) -> str:
     name = type(space).__name__
     if not isinstance(space, ORDERED):
         return f"{name} is none of {', '.join(kind.__name__ for kind in ORDERED)}"
-    limits = space.limits_
-    if limits.is_sized or limits.groups or limits.one_path:
-        return f"limits of {name} on sizes, groups or paths leave no order: {limits!r}"
+    constraints = space.constraints_
+    if constraints.is_sized or constraints.groups or constraints.one_path:
+        return f"constraints of {name} on sizes, groups or paths leave no order: {constraints!r}"
     return ""
 
 
-def ordered_laws(space, scores) -> Turned:
-    r"""The laws :math:`\exp \langle u, \psi \rangle` of a space that is not unordered.
+def ordered_distributions(space, scores) -> Turned:
+    r"""The distributions :math:`\exp \langle u, \psi \rangle` of a space that is not unordered.
 
     Pairs of labels are attractive where their score is at least zero. Where scores of pairs
     are negative, labels are put on two sides, if that can be, so that pairs of negative score
@@ -54,20 +54,22 @@ def ordered_laws(space, scores) -> Turned:
     :math:`x_i = 1 - y_i` on one side, :math:`w y_i y_j = w x_j - w x_i x_j`, all are attractive.
     That can always be on forests, and on bipartite graphs with no positive pair.
     """
-    name, dag, limits = type(space).__name__, space.dag_, space.limits_
+    name, dag, constraints = type(space).__name__, space.dag_, space.constraints_
     edges = getattr(space, "edges_", np.empty((0, 2), np.int64))
     d, n = len(space.labels_), len(scores)
-    check_n_rows(limits, n, name)
+    check_n_rows(constraints, n, name)
     check_width(scores, d + len(edges), space)
-    low, high = (np.broadcast_to(mask, (n, d)) for mask in space._close_masks(limits))
+    low, high = (np.broadcast_to(mask, (n, d)) for mask in space._close_masks(constraints))
     check_feasible(np.all(low <= high, axis=1), space)
     node, pair = scores[:, :d], scores[:, d:]
     turned, wrong = _turned(pair, edges, d)
     if turned.any():
         node, pair = _turn(node, pair, edges, turned)
         low, high = np.where(turned, ~high, low), np.where(turned, ~low, high)
-    laws = OrderedLaws(node, pair, edges, low, high, dag.parents, dag.children, dag.order)
-    return Turned(laws, turned, wrong)
+    distributions = OrderedDistributions(
+        node, pair, edges, low, high, dag.parents, dag.children, dag.order
+    )
+    return Turned(distributions, turned, wrong)
 
 
 def _turned(pair, edges, d):
@@ -172,9 +174,9 @@ class MetaCoupling:
         if t >= self.n_steps:
             raise SamplingError(
                 f"Coupling from the past: in row {self.rows[past.slots[0] // n]} no proposal of "
-                f"the last {t:,} steps was accepted from everywhere; the law is too far from "
-                "uniform. Give more max_doublings, or use space.law(scores).sample where the law "
-                "is known, Metropolis or ParallelTempering."
+                f"the last {t:,} steps was accepted from everywhere; the distribution is too far "
+                "from uniform. Give more max_doublings, or use space.distribution(scores).sample "
+                "where the distribution is known, Metropolis or ParallelTempering."
             )
         length = max(1, min(max(t, 1), AT_ONCE // a, self.n_steps - t))
         row = np.repeat(past.slots // n, length)
@@ -233,7 +235,7 @@ def coupling_from_the_past(
 ):  # fmt: skip
     r"""Exact and independent draws of :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`.
 
-    A chain that began infinitely long ago has its law now. Where it is now is known once
+    A chain that began infinitely long ago has its distribution now. Where it is now is known once
     all chains that began at some time in the past, with the same random numbers, have met [1]_.
 
     - ``"monotone"``: labels are drawn anew given all others, which keeps the order of label
@@ -242,14 +244,14 @@ def coupling_from_the_past(
       and :class:`~skstruct.spaces.PairwiseLabels` with scores of pairs of at least zero, or
       such that turning some labels from in to out makes them so.
     - ``"meta"``: proposals are drawn uniformly [2]_. All chains meet at a step whose proposal z
-      is accepted from the best output, which happens with chance
+      is accepted from the best output, which happens with probability
       :math:`e^{f(z) - f_{max}}` as in rejection sampling:
       :math:`E T = |\mathcal Y| e^{f_{max}} / Z` steps. For every space with a uniform sampler.
 
     Parameters
     ----------
     space : fitted space
-        Limits may differ from row to row.
+        Constraints may differ from row to row.
     scores : array u of shape (n_rows, d) or (d,)
     n : int, default=1
         Draws of every row.
@@ -258,7 +260,7 @@ def coupling_from_the_past(
         "auto" is "monotone" in rows where that is possible.
     max_doublings : int, default=20
         No draw looks back farther than 2 to this power; a SamplingError says where that is not
-        enough. Leaving out such draws would not leave draws of the law.
+        enough. Leaving out such draws would not leave draws of the distribution.
     return_info : bool, default=False
         Whether to return also how far draws had to look back.
     n_jobs : int, default=None
@@ -285,7 +287,7 @@ def coupling_from_the_past(
     >>> from skstruct.spaces import Hierarchy
     >>> space = Hierarchy([("animal", "cat"), ("animal", "dog")])
     >>> drawn = coupling_from_the_past(space, [0.5, 1.0, -1.0], n=20_000, rng=0)
-    >>> drawn.mean(axis=0).round(1), space.law([0.5, 1.0, -1.0]).marginals().round(1)
+    >>> drawn.mean(axis=0).round(1), space.distribution([0.5, 1.0, -1.0]).marginals().round(1)
     (array([0.9, 0.7, 0.2]), array([[0.9, 0.7, 0.2]]))
     """
     single = np.ndim(scores) == 1
@@ -335,7 +337,7 @@ def _ways(space, scores, method, max_doublings, n_jobs) -> list:
     every = np.arange(len(scores))
     if why or method == "meta":
         return [(every, _meta(space, scores, every, max_doublings))]
-    ordered = ordered_laws(space, scores)
+    ordered = ordered_distributions(space, scores)
     bad = np.flatnonzero(ordered.wrong >= 0)
     if len(bad) and method == "monotone":
         _refuse(space, scores, int(bad[0]), int(ordered.wrong[bad[0]]))
@@ -376,13 +378,16 @@ class _Monotone:
     def draw(self, n, rng):
         row = np.repeat(self.rows, n)
         seeds = new_streams(len(row), rng)
-        states, sweeps = coupled(self.ordered.laws, row, seeds, self.max_doublings, self.n_jobs)
+        states, sweeps = coupled(
+            self.ordered.distributions, row, seeds, self.max_doublings, self.n_jobs
+        )
         if not sweeps.all():
             raise SamplingError(
                 f"Coupling from the past: in row {row[sweeps.argmin()]} the top and the bottom "
                 f"have not met {2**self.max_doublings} sweeps later, in {(sweeps == 0).sum()} of "
-                f"{len(row)} draws. Give more max_doublings, or use space.law(scores).sample "
-                "where the law is known, or ParallelTempering."
+                f"{len(row)} draws. Give more max_doublings, or use "
+                "space.distribution(scores).sample where the distribution is known, or "
+                "ParallelTempering."
             )
         drawn = (states ^ self.ordered.turned[row]).astype(np.int8)
         return drawn.reshape(len(self.rows), n, -1), sweeps.reshape(-1, n)
@@ -393,7 +398,7 @@ def _meta(space, scores, rows, max_doublings):
     if not isinstance(space, Samplable):
         raise ValueError(
             f"{type(space).__name__} is not Samplable: it has no sample(n, rng) that draws "
-            "outputs uniformly, which the meta chain proposes. Where space.law(scores) is not "
-            "None it draws exactly; Metropolis with local moves and a start draws roughly."
+            "outputs uniformly, which the meta chain proposes. Where space.distribution(scores) "
+            "is not None it draws exactly; Metropolis with local moves and a start draws roughly."
         )
     return MetaCoupling(space, scores, rows, 2**max_doublings)

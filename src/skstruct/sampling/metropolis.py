@@ -57,7 +57,7 @@ class Draws:
         return self.outputs.reshape(-1, *self.outputs.shape[2:])
 
     def restored(self):
-        """All draws of all chains in the user's own form."""
+        """All draws of all chains in the user's own format."""
         return self.space.restore(self.pooled)
 
     def marginals(self) -> np.ndarray:
@@ -68,8 +68,8 @@ class Draws:
         """R-hat, effective sizes and acceptance; see :func:`~.convergence.diagnostics`."""
         from skstruct.sampling.convergence import diagnostics
 
-        limits = {"r_hat_limit": r_hat_limit, "ess_limit": ess_limit}
-        found = diagnostics(self, of=of, **limits, warn=False)
+        constraints = {"r_hat_limit": r_hat_limit, "ess_limit": ess_limit}
+        found = diagnostics(self, of=of, **constraints, warn=False)
         if warn and not found.ok:
             warnings.warn(advice(found), MixingWarning, stacklevel=2)
         return found
@@ -100,7 +100,7 @@ class Metropolis:
     ----------
     space : fitted space
     scores : array u of shape (d,) or (1, d)
-    moves : "auto", "local" or "meta", default="auto"
+    proposals : "auto", "local" or "meta", default="auto"
         Local moves where the space has them; ``"meta"`` proposes uniform draws.
     n_chains : int, default=4
     beta : float, default=1.0
@@ -121,13 +121,13 @@ class Metropolis:
     >>> draws = chains.sample(1000, n_warmup=100)
     >>> draws.outputs.shape
     (4, 1000, 3)
-    >>> exact = space.law([0.5, 0.5, 0.5]).marginals()[0]
+    >>> exact = space.distribution([0.5, 0.5, 0.5]).marginals()[0]
     >>> bool(np.abs(draws.marginals() - exact).max() < 0.1)
     True
     """
 
     def __init__(
-        self, space, scores, *, moves="auto", n_chains=4, beta=1.0, start=None, rng=None,
+        self, space, scores, *, proposals="auto", n_chains=4, beta=1.0, start=None, rng=None,
         n_jobs=None, verbose=0,
     ):  # fmt: skip
         scores = one_row_of_scores(scores, space)
@@ -137,7 +137,13 @@ class Metropolis:
             raise ValueError(f"beta is finite and at least zero; got {beta!r}.")
         self.space, self.verbose = space, verbose
         row = np.zeros(int(n_chains), np.int64)
-        shared = {"beta": beta, "moves": moves, "start": start, "rng": rng, "n_jobs": n_jobs}
+        shared = {
+            "beta": beta,
+            "proposals": proposals,
+            "start": start,
+            "rng": rng,
+            "n_jobs": n_jobs,
+        }
         self.chains = Chains(space, scores, row, **shared)
 
     def sample(self, n_draws: int = 1000, *, n_warmup: int = 0, thin: int = 1) -> Draws:
@@ -184,10 +190,12 @@ def drawn(space, outputs, scores, chains, interrupted, details=None) -> Draws:
 
 
 def one_row_of_scores(scores, space) -> np.ndarray:
-    """Scores of a single law; shape (1, d)."""
+    """Scores of a single distribution; shape (1, d)."""
     scores = check_scores(scores, space)
     if len(scores) != 1:
-        raise ValueError(f"One law is sampled at a time, scores of shape (d,); got {scores.shape}.")
+        raise ValueError(
+            f"One distribution is sampled at a time, scores of shape (d,); got {scores.shape}."
+        )
     return scores
 
 

@@ -3,7 +3,7 @@
 
 Over all outputs, f = <u, psi> has mean m = psibar'u and variance v = u'Su, which countable
 spaces know. Neither estimate has a guarantee; both are exact for u = 0, and the cumulant one is
-right to second order around the uniform law whatever the number of outputs.
+right to second order around the uniform distribution whatever the number of outputs.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ def taylor_estimate(space, scores) -> np.ndarray:
     return log_size + np.log1p(mean + (variance + mean**2) / 2)
 
 
-# Partition functions and marginals of a law on a space, by whichever way there is.
+# Partition functions and marginals of a distribution on a space, by whichever way there is.
 
 
 SWEEPS = 5  # at each level of annealing
-OPTIONS = ("n_draws", "n_sweeps", "moves", "p", "n_jobs", "verbose")
+OPTIONS = ("n_draws", "n_sweeps", "proposals", "p", "n_jobs", "verbose")
 METHODS = ("auto", "exact", "annealed", "cumulant", "taylor")
 
 
@@ -67,7 +67,7 @@ class LogPartition:
     ----------
     values : array (n,)
     lower, upper : arrays (n,)
-        Hold ln Z with chance ``confidence``; NaN where a method promises nothing.
+        Hold ln Z with probability ``confidence``; NaN where a method promises nothing.
     errors : array (n,)
         Standard errors by the spread of the draws; 0 where values are exact, NaN where too few
         draws saw too little to tell.
@@ -106,11 +106,11 @@ def log_partition(
     space : fitted space
     scores : array u of shape (n, d), or (d,) for one row
     method : "auto", "exact", "annealed", "cumulant" or "taylor", default="auto"
-        Exact by dynamic programming; annealed between the uniform law and this one, with a
+        Exact by dynamic programming; annealed between the uniform distribution and this one, with a
         promise [1]_; or quick, from counts alone and with no promise. ``"auto"`` is exact where
         that is possible, else annealed.
     eps, delta : float, default=0.1 and 0.25
-        The annealed estimate is right up to a factor :math:`1 \pm \epsilon` with chance
+        The annealed estimate is right up to a factor :math:`1 \pm \epsilon` with probability
         :math:`1 - \delta`, as far as chains mix.
     return_interval : bool, default=False
         Whether to return a :class:`LogPartition`, with intervals, instead of an array.
@@ -118,7 +118,7 @@ def log_partition(
     **options
         Of :func:`~skstruct.sampling.annealed_estimates.annealed_estimate`: ``n_draws`` for an
         estimate of so many chains with a standard error in place of the promise, ``n_sweeps``,
-        ``moves``, ``p``, ``n_jobs``, ``verbose``.
+        ``proposals``, ``p``, ``n_jobs``, ``verbose``.
 
     Returns
     -------
@@ -148,9 +148,9 @@ def log_partition(
         raise TypeError(f"Options are {', '.join(OPTIONS)}; got {unknown.pop()!r}.")
     found = None
     if method in ("auto", "exact"):
-        law = exact_law(space, scores, required=method == "exact")
-        if law is not None:
-            found = LogPartition.exact(law.log_partition)
+        distribution = exact_distribution(space, scores, required=method == "exact")
+        if distribution is not None:
+            found = LogPartition.exact(distribution.log_partition)
     if found is None and method in ("auto", "annealed"):
         found = _annealed(space, scores, eps, delta, rng, options)
     if found is None:
@@ -176,7 +176,15 @@ def _annealed(space, scores, eps, delta, rng, options) -> LogPartition:
 
 
 def marginals(
-    space, scores, *, method="auto", n_draws=1000, n_warmup=50, moves="auto", rng=None, n_jobs=None
+    space,
+    scores,
+    *,
+    method="auto",
+    n_draws=1000,
+    n_warmup=50,
+    proposals="auto",
+    rng=None,
+    n_jobs=None,
 ):
     r""":math:`\mathbf E\, \psi(Y)` under :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`.
 
@@ -188,8 +196,8 @@ def marginals(
         By dynamic programming, or the mean over Markov chains; ``"auto"`` is exact where that
         is possible.
     n_draws : int, default=1000
-        Chains of every row, annealed together from the uniform law, of which the last output
-        is taken.
+        Chains of every row, annealed together from the uniform distribution, of which the last
+        output is taken.
     n_warmup : int, default=50
         Sweeps of every chain once it is there.
     moves, rng, n_jobs : see :class:`~.metropolis.Metropolis`
@@ -197,7 +205,7 @@ def marginals(
     Returns
     -------
     means : array of shape (n, d)
-        From S independent draws, <means, z> is off by at least eps with chance
+        From S independent draws, <means, z> is off by at least eps with probability
         :math:`2 e^{-\epsilon^2 S / (2 R^2 \|z\|^2)}` at most, :math:`R = \max \|\psi\|`; draws of
         chains are that as far as they mix.
 
@@ -210,19 +218,19 @@ def marginals(
     check_method(method, ("auto", "exact", "chains"))
     scores = check_scores(scores, space)
     if method != "chains":
-        law = exact_law(space, scores, required=method == "exact")
-        if law is not None:
-            return law.marginals()
+        distribution = exact_distribution(space, scores, required=method == "exact")
+        if distribution is not None:
+            return distribution.marginals()
     if not len(scores):
         return np.zeros_like(scores)
     drawn = chain_draws(
-        space, scores, n_draws, n_warmup=n_warmup, moves=moves, rng=rng, n_jobs=n_jobs
+        space, scores, n_draws, n_warmup=n_warmup, proposals=proposals, rng=rng, n_jobs=n_jobs
     )
     means = [mean_of(space.embed, outputs) for outputs in drawn]
     return np.array(means).reshape(len(scores), scores.shape[1])
 
 
-def chain_draws(space, scores, n, *, n_warmup=50, moves="auto", rng=None, n_jobs=None):
+def chain_draws(space, scores, n, *, n_warmup=50, proposals="auto", rng=None, n_jobs=None):
     """``n`` draws of every row by chains that were annealed together; shape (n_rows, n, ...).
 
     Warns where ``n_warmup`` further sweeps change the mean score: chains had not arrived.
@@ -231,7 +239,7 @@ def chain_draws(space, scores, n, *, n_warmup=50, moves="auto", rng=None, n_jobs
     rng = np.random.default_rng(rng)
     drawn = []
     for rows in row_blocks(len(scores), 1, max(1, MOST_CHAINS // n)):
-        population = Population(space, scores[rows], n, moves=moves, rng=rng, n_jobs=n_jobs)
+        population = Population(space, scores[rows], n, proposals=proposals, rng=rng, n_jobs=n_jobs)
         population.anneal(SWEEPS)
         chains, R = population.chains, len(scores[rows])
         before = chains.values().reshape(R, -1)
@@ -244,15 +252,17 @@ def chain_draws(space, scores, n, *, n_warmup=50, moves="auto", rng=None, n_jobs
     return np.concatenate(drawn)
 
 
-def exact_law(space, scores, required=False):
-    """The law of the space, or None; where it is required, an error that says what else."""
-    law = space.law(scores) if hasattr(space, "law") else None
-    if law is None and required:
+def exact_distribution(space, scores, required=False):
+    """The distribution of the space, or None; where it is required, an error that says what
+    else.
+    """
+    distribution = space.distribution(scores) if hasattr(space, "distribution") else None
+    if distribution is None and required:
         raise ValueError(
-            f"{type(space).__name__} has no exact law (protocol Summable) of this size and within "
-            "these limits: use method='auto', which samples instead."
+            f"{type(space).__name__} has no exact distribution (protocol SupportsInference) of "
+            "this size and within these constraints: use method='auto', which samples instead."
         )
-    return law
+    return distribution
 
 
 def check_method(method, known=METHODS) -> None:

@@ -18,14 +18,14 @@ BLOCK = 4096  # uniform draws at a time
 def rejection_sample(space, scores, n: int = 1, rng=None, *, bound=None, max_trials=10**7):
     r"""Exact, independent draws of :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`.
 
-    A uniform draw z is accepted with chance :math:`e^{f(z) - f_{ub}}`, where
+    A uniform draw z is accepted with probability :math:`e^{f(z) - f_{ub}}`, where
     :math:`f_{ub} \ge \max f` is the bound of the decoder. One draw takes
-    :math:`|\mathcal Y| e^{f_{ub}} / Z` trials on average [1]_: few where the law is broad.
+    :math:`|\mathcal Y| e^{f_{ub}} / Z` trials on average [1]_: few where the distribution is broad.
 
     Parameters
     ----------
     space : fitted space, samplable
-    scores : array u of shape (n_rows, d), or (d,) for one law
+    scores : array u of shape (n_rows, d), or (d,) for one distribution
     n : int, default=1
         Draws of every row.
     rng : int or Generator, default=None
@@ -96,8 +96,8 @@ class _Kept:
         if self.n_trials >= max_trials:
             raise SamplingError(
                 f"{type(self.space).__name__}: {self.n_kept} of {n} draws were accepted in "
-                f"{self.n_trials:,} trials; the law is too far from uniform for rejection. Use "
-                "coupling_from_the_past or Metropolis, or raise max_trials."
+                f"{self.n_trials:,} trials; the distribution is too far from uniform for "
+                "rejection. Use coupling_from_the_past or Metropolis, or raise max_trials."
             )
         size = min(BLOCK, max_trials - self.n_trials)
         proposed = np.asarray(self.space.sample(size, rng))

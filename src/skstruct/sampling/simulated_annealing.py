@@ -14,7 +14,7 @@ from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded, Guarantee, Samplable
 
 
-def annealed_search(space, costs, betas, n_chains: int, *, moves="auto", rng=None, n_jobs=None):
+def annealed_search(space, costs, betas, n_chains: int, *, proposals="auto", rng=None, n_jobs=None):
     """For every row the output of least cost at the start or the end of a sweep of any chain.
 
     Parameters
@@ -38,7 +38,7 @@ def annealed_search(space, costs, betas, n_chains: int, *, moves="auto", rng=Non
     costs = check_costs(costs, width, used_by=f"SimulatedAnnealing of {type(space).__name__}")
     if not n:
         return first[:0]
-    chains = Chains(space, -costs, row, start=first, moves=moves, rng=rng, n_jobs=n_jobs)
+    chains = Chains(space, -costs, row, start=first, proposals=proposals, rng=rng, n_jobs=n_jobs)
     best, best_values = np.array(first), chains.values()
     size = size_of(costs)[row]
     for beta in betas:
@@ -64,8 +64,8 @@ def size_of(costs) -> np.ndarray:
 
 def psi_range(space, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of every coordinate of psi by the space's decoder; (1, d) each, (n, d) by row."""
-    limits = getattr(space, "limits_", None)
-    if getattr(limits, "n_rows", None) is None:
+    constraints = getattr(space, "constraints_", None)
+    if getattr(constraints, "n_rows", None) is None:
         both = np.vstack([np.eye(d), -np.eye(d)])
         least = np.asarray(space.argmin(both).bounds).reshape(2, 1, d)
     else:
@@ -87,10 +87,10 @@ SHARED = ("enumerate", "stream", "size", "log_size", "mean_embedding", "second_m
 class SimulatedAnnealing(EmbeddingView):
     r"""A space that is searched by chains which grow cold.
 
-    With f the negative cost, a chain goes from y to a proposal z with chance
+    With f the negative cost, a chain goes from y to a proposal z with probability
     :math:`\min(1, \alpha^{f(z) - f(y)})`, :math:`\alpha = e^\beta` growing from sweep to sweep
-    [1]_: its law grows narrow around the best outputs. The best output at the end of any sweep
-    is the answer. It may be any output: all that is promised is the bound.
+    [1]_: its distribution grows narrow around the best outputs. The best output at the end of any
+    sweep is the answer. It may be any output: all that is promised is the bound.
 
     It decodes wherever the space did, as the ``space`` of a learner too, and everything else is
     as in the space. Worth it where that has no exact decoder, or a slow one.
@@ -184,11 +184,11 @@ class SimulatedAnnealing(EmbeddingView):
     def covariance(self):
         return self.space.covariance()
 
-    def law(self, scores):
-        return self.space.law(scores)
+    def distribution(self, scores):
+        return self.space.distribution(scores)
 
-    def moves(self):
-        return self.space.moves()
+    def proposals(self):
+        return self.space.proposals()
 
     def fit(self, Y):
         self._forget()
@@ -219,10 +219,10 @@ class SimulatedAnnealing(EmbeddingView):
         """For every row the best output that was seen; costs of shape (n, d)."""
         self._check()
         costs, rng = np.asarray(costs, dtype=np.float64), np.random.default_rng(self.rng)
-        if getattr(self.limits_, "n_rows", None) is None:
+        if getattr(self.constraints_, "n_rows", None) is None:
             outputs = self._search(self.space, costs, rng)
         else:
-            check_n_rows(self.limits_, len(costs), type(self.space).__name__)
+            check_n_rows(self.constraints_, len(costs), type(self.space).__name__)
             rows = [self.space.rows([i]) for i in range(len(costs))]
             found = [self._search(space, costs[[i]], rng) for i, space in enumerate(rows)]
             outputs = np.concatenate(found)
@@ -234,7 +234,7 @@ class SimulatedAnnealing(EmbeddingView):
         first, last = self.betas
         between = np.geomspace if self.schedule == "geometric" else np.linspace
         betas = between(first, last, int(self.n_sweeps))
-        how = {"moves": self.chain, "rng": rng, "n_jobs": self.n_jobs}
+        how = {"proposals": self.chain, "rng": rng, "n_jobs": self.n_jobs}
         return annealed_search(space, costs, betas, int(self.n_chains), **how)
 
     def _check(self):

@@ -73,7 +73,7 @@ class Ladder:
     def forget_rates(self):
         n_ladders, n_levels = self.chain_at.shape
         self.n_rounds = 0
-        self.chance, self.tried = np.zeros(n_levels - 1), np.zeros(n_levels - 1)
+        self.probability, self.tried = np.zeros(n_levels - 1), np.zeros(n_levels - 1)
         self.log_ratios = np.full(n_levels - 1, -np.inf)
         self.round_trips = np.zeros(n_ladders, np.int64)
 
@@ -84,10 +84,10 @@ class Ladder:
         summed = np.logaddexp.reduce(step * at[:, 1:], axis=0)
         self.log_ratios = np.logaddexp(self.log_ratios, summed)
         pairs = np.arange(int(self.odd), len(betas) - 1, 2)
-        log_chance = np.minimum(step[pairs] * (at[:, pairs + 1] - at[:, pairs]), 0.0)
-        self.chance[pairs] += np.exp(log_chance).sum(axis=0)
+        log_probability = np.minimum(step[pairs] * (at[:, pairs + 1] - at[:, pairs]), 0.0)
+        self.probability[pairs] += np.exp(log_probability).sum(axis=0)
         self.tried[pairs] += len(at)
-        swapped = -rng.standard_exponential(log_chance.shape) < log_chance
+        swapped = -rng.standard_exponential(log_probability.shape) < log_probability
         for array in (self.chain_at, at):
             cold, hot = array[:, pairs].copy(), array[:, pairs + 1].copy()
             array[:, pairs] = np.where(swapped, hot, cold)
@@ -104,8 +104,8 @@ class Ladder:
         self.was_hot[cold], self.was_cold[cold] = False, True
 
     def swap_rates(self) -> np.ndarray:
-        """Mean chance that neighbours change places; shape (K - 1,)."""
-        return self.chance / np.maximum(self.tried, 1)
+        """Mean probability that neighbours change places; shape (K - 1,)."""
+        return self.probability / np.maximum(self.tried, 1)
 
     def log_ratio(self) -> float:
         r"""Estimate of :math:`\ln Z(\beta_1) - \ln Z(\beta_K)`, by means at the hotter ones."""
@@ -125,10 +125,10 @@ class ParallelTempering:
 
     Every chain is a ladder of chains at the inverse temperatures
     :math:`1 = \beta_1 > \dots > \beta_K`, each approaching
-    :math:`\exp(\beta_k \langle u, \psi \rangle)`. Neighbours change places with chance
+    :math:`\exp(\beta_k \langle u, \psi \rangle)`. Neighbours change places with probability
     :math:`\min(1, e^{(\beta_k - \beta_{k+1})(f_{k+1} - f_k)})`, odd and even pairs in turn [1]_.
-    At :math:`\beta = 0`, the uniform law, outputs are drawn anew each round: what comes up the
-    ladder from there has forgotten where it was.
+    At :math:`\beta = 0`, the uniform distribution, outputs are drawn anew each round: what comes up
+    the ladder from there has forgotten where it was.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class ParallelTempering:
         Ladders.
     swap_every : int, default=1
         Sweeps before each attempt to change places: together a round.
-    moves : "auto", "local" or "meta", default="auto"
+    proposals : "auto", "local" or "meta", default="auto"
         As in :class:`~skstruct.sampling.Metropolis`.
     rng : int or Generator, default=None
     n_jobs : int, default=None
@@ -172,7 +172,7 @@ class ParallelTempering:
 
     def __init__(
         self, space, scores, *, betas=None, n_temperatures=8, n_chains=4, swap_every=1,
-        moves="auto", rng=None, n_jobs=None, verbose=0,
+        proposals="auto", rng=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         scores = one_row_of_scores(scores, space)
         for name, value in (("n_chains", n_chains), ("swap_every", swap_every)):
@@ -184,7 +184,7 @@ class ParallelTempering:
         self.rng = np.random.default_rng(rng)
         self.n_chains, n_levels = int(n_chains), len(self.betas)
         row = np.zeros(self.n_chains * n_levels, np.int64)
-        self.chains = Chains(space, scores, row, moves=moves, rng=self.rng, n_jobs=n_jobs)
+        self.chains = Chains(space, scores, row, proposals=proposals, rng=self.rng, n_jobs=n_jobs)
         self.ladder = Ladder(self.n_chains, n_levels)
         self.ahead: list[np.ndarray] = []
 
@@ -206,8 +206,8 @@ class ParallelTempering:
         Returns
         -------
         draws : Draws
-            With ``details``: ``betas`` (K,), ``swaps`` (K - 1,) the mean chance that neighbours
-            change places, ``round_trips`` (n_chains,) how often one went from the lowest
+            With ``details``: ``betas`` (K,), ``swaps`` (K - 1,) the mean probability that
+            neighbours change places, ``round_trips`` (n_chains,) how often one went from the lowest
             temperature to the highest and back, and ``log_partition`` by the ratios between
             neighbours, nan where the space cannot be counted.
         """
@@ -229,7 +229,7 @@ class ParallelTempering:
             if not kept:
                 raise
             warn_interrupted(len(kept), n_draws)
-        n_steps = self.ladder.n_rounds * self.swap_every * self.chains.moves.sweep
+        n_steps = self.ladder.n_rounds * self.swap_every * self.chains.proposals.sweep
         draws = Draws(
             np.stack(kept, axis=1), np.stack(values, axis=1), accepted / max(n_steps, 1),
             self.space, interrupted, self._details(),
@@ -257,7 +257,7 @@ class ParallelTempering:
         chains.advance(self.swap_every)
         accepted = chains.accepted[coldest] - before
         if self.betas[-1] == 0:
-            chains.states[ladder.flat_chains[:, -1]] = chains.moves.start(self._fresh())
+            chains.states[ladder.flat_chains[:, -1]] = chains.proposals.start(self._fresh())
         ladder.swap(chains.values(), self.betas, self.rng)
         return accepted
 

@@ -136,7 +136,7 @@ class Forest(WeightedMean):
 
     Notes
     -----
-    Each tree draws as many rows as there are, by chances proportional to the sample
+    Each tree draws as many rows as there are, by probabilities proportional to the sample
     weights; as many as the weights add up to if that is more, up to ten times the rows.
     Neither the order of the rows nor writing a row three times instead of giving it
     weight three changes the samples.

@@ -16,7 +16,7 @@ LONGEST_CHAIN = 4  # row reductions that follow one another before the path sear
 
 @nb.njit(cache=True, nogil=True)
 def reduce_columns(cost, column_of, row_of, dual, best_row):
-    """Set the dual of every column to its cheapest row; match where that row is still free."""
+    """Set the dual of every column to its lowest cost row; match where that row is still free."""
     d = len(cost)
     for j in range(d):
         column_of[j] = row_of[j] = -1

@@ -199,7 +199,7 @@ def _reached(
 
 @nb.njit(cache=True, nogil=True)
 def closures(costs, order, position, out_start, out, in_start, inn, in_arc):
-    """Cheapest set of every row that holds the parents of its members, its cost and a bound."""
+    """Minimum-cost set of every row that holds the parents of its members, its cost and a bound."""
     n, d = costs.shape
     outputs, values, bounds = np.zeros((n, d), np.int8), np.empty(n), np.empty(n)
     gain, room, flow = np.empty(d), np.empty(d), np.zeros(out.shape[0])
@@ -277,7 +277,7 @@ def transposed(costs, first, last, columns, block):
 
 @nb.njit(cache=True, nogil=True)
 def _closed_block(parent, below, taken):
-    """Costs in `below` become those of whole subtrees; `taken` marks the cheapest set."""
+    """Costs in `below` become those of whole subtrees; `taken` marks the minimum-cost set."""
     d = parent.shape[0]
     below[d] = 0.0
     for v in range(d - 1, -1, -1):  # children come after their parents
@@ -292,7 +292,7 @@ def _closed_block(parent, below, taken):
 
 @nb.njit(cache=True, nogil=True)
 def closed_sets(costs, order, parent):
-    """Cheapest ancestor-closed set of every row, and its cost.
+    """Minimum-cost ancestor-closed set of every row, and its cost.
 
     below(v) = cost(v) + sum over children of min(0, below(child)); a node is taken
     when its parent is and below(v) < 0. `parent` holds topological positions, and d for
@@ -380,7 +380,7 @@ def _trace(cost, low, end, size, table, preorder, output):
 
 @nb.njit(cache=True, nogil=True)
 def sized_sets(costs, low, high, preorder, end, smallest, largest, per_size):
-    """Cheapest ancestor-closed set with smallest..largest nodes, for every row.
+    """Minimum-cost ancestor-closed set with smallest..largest nodes, for every row.
 
     `costs` is (n, d), or with `per_size` (n, d * d): entry j * d + (k - 1) is then the
     cost of node j in a set of k nodes. `low` and `high` (n or 1 rows) mark the nodes

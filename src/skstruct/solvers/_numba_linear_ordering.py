@@ -338,7 +338,7 @@ def split(pair, order):
 
     A pair of equal cost may point either way; pointing it along the order of total costs
     makes a tournament, whose strong components are intervals of the order of wins. Across
-    components every pair is at its cheapest, so each may be solved by itself.
+    components every pair is at its lowest cost, so each may be solved by itself.
     """
     d = len(pair)
     sums = np.zeros(d)
@@ -388,7 +388,7 @@ def solve_part(pair, part):
 
 @nb.njit(cache=True, nogil=True)
 def packed_cycles(pair, order):
-    """What every order loses against all pairs at their cheapest, at least.
+    """What every order loses against all pairs at their of least cost, at least.
 
     Preferences u -> w -> v -> u cannot all be met: one of the three costs twice its size
     more than it might. Cycles packed so that no pair pays more than it has add up (this is
@@ -425,7 +425,7 @@ def packed_cycles(pair, order):
 
 @nb.njit(cache=True, nogil=True)
 def met(pair, part):
-    """What the pairs of a part would gain if all were at their cheapest."""
+    """What the pairs of a part would gain if all were at their of least cost."""
     gain = 0.0
     for p in range(len(part)):
         for q in range(p + 1, len(part)):

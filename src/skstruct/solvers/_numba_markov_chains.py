@@ -49,7 +49,7 @@ def below(streams, c, n):
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def accepts(log_ratio, streams, c):
-    """True with chance min(1, exp(log_ratio)); a sure step asks for no random number."""
+    """True with probability min(1, exp(log_ratio)); a sure step asks for no random number."""
     return log_ratio >= 0.0 or fraction(streams, c) < np.exp(log_ratio)
 
 

@@ -31,10 +31,10 @@ def join(parent, u, v):
 
 
 @nb.njit(cache=True, nogil=True)
-def cheapest_tree(cost, ends, low, high, tree, parent, part, left, best):
-    """Fill ``tree`` with the cheapest one that obeys low..high; False if there is none.
+def min_cost_tree(cost, ends, low, high, tree, parent, part, left, best):
+    """Fill ``tree`` with the minimum-cost one that obeys low..high; False if there is none.
 
-    Boruvka's rounds: every component takes its cheapest edge to another one, the first
+    Boruvka's rounds: every component takes its lowest cost edge to another one, the first
     among equals, so that no circle can close. ``left`` holds the edges between different
     components, in order.
     """
@@ -76,14 +76,14 @@ def cheapest_tree(cost, ends, low, high, tree, parent, part, left, best):
 
 
 @nb.njit(cache=True, nogil=True)
-def cheapest_tree_rows(costs, ends, n_nodes, low, high, trees, found):
-    """``cheapest_tree`` of every row of costs (n, d); low and high of shape (1 or n, d)."""
+def min_cost_tree_rows(costs, ends, n_nodes, low, high, trees, found):
+    """``min_cost_tree`` of every row of costs (n, d); low and high of shape (1 or n, d)."""
     parent, part = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int64)
     best = np.empty(n_nodes, np.int64)
     left = np.empty(len(ends), np.int64)
     for i in range(len(costs)):
         below, above = low[min(i, len(low) - 1)], high[min(i, len(high) - 1)]
-        found[i] = cheapest_tree(costs[i], ends, below, above, trees[i], parent, part, left, best)
+        found[i] = min_cost_tree(costs[i], ends, below, above, trees[i], parent, part, left, best)
 
 
 @nb.njit(cache=True, nogil=True)

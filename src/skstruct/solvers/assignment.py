@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cheapest one-to-one assignments, for many cost matrices at once."""
+"""Minimum-cost one-to-one assignments, for many cost matrices at once."""
 
 from __future__ import annotations
 
 import numpy as np
 
 
-def cheapest_assignments(costs: np.ndarray, allowed: np.ndarray | None = None):
+def min_cost_assignments(costs: np.ndarray, allowed: np.ndarray | None = None):
     """For every cost matrix the column of each row, all different, of least total cost.
 
     Parameters
@@ -24,7 +24,7 @@ def cheapest_assignments(costs: np.ndarray, allowed: np.ndarray | None = None):
 
     Examples
     --------
-    >>> columns, values = cheapest_assignments(np.array([[[1.0, 2.0], [0.0, 5.0]]]))
+    >>> columns, values = min_cost_assignments(np.array([[[1.0, 2.0], [0.0, 5.0]]]))
     >>> columns.tolist(), values.tolist()
     ([[1, 0]], [2.0])
     """

@@ -16,8 +16,8 @@ PAIRS_PER_THREAD = 16  # pairs of chains that are not worth a thread
 
 
 @dataclass(frozen=True, eq=False)
-class OrderedLaws:
-    r"""Laws on closed sets in which labels attract each other.
+class OrderedDistributions:
+    r"""Distributions on closed sets in which labels attract each other.
 
     .. math:: p(x) \propto \exp(\sum_j a_j x_j + \sum_{ij} w_{ij} x_i x_j), \quad w \ge 0
 
@@ -70,7 +70,7 @@ def _lists(d, owner, item, number=None):
     return start.astype(np.int64), items, number.astype(np.int64)
 
 
-def coupled(laws: OrderedLaws, row, seeds, max_doublings: int, n_jobs=None):
+def coupled(distributions: OrderedDistributions, row, seeds, max_doublings: int, n_jobs=None):
     """One exact draw for every entry of ``row``.
 
     The top and the bottom are followed from 1, 2, 4, ... sweeps in the past, with the same
@@ -78,9 +78,9 @@ def coupled(laws: OrderedLaws, row, seeds, max_doublings: int, n_jobs=None):
 
     Parameters
     ----------
-    laws : OrderedLaws
+    distributions : OrderedDistributions
     row : int array of shape (m,)
-        The law of each draw.
+        The distribution of each draw.
     seeds : uint64 array of shape (m, 4)
         Of each draw, see :func:`~skstruct.solvers.proposals.new_streams`.
     max_doublings : int
@@ -97,14 +97,14 @@ def coupled(laws: OrderedLaws, row, seeds, max_doublings: int, n_jobs=None):
     .. [1] J. Propp and D. Wilson, "Exact sampling with coupled Markov chains and applications
        to statistical mechanics", Random Structures & Algorithms 9, 1996.
     """
-    states = np.empty((len(row), laws.node.shape[1]), np.int8)
+    states = np.empty((len(row), distributions.node.shape[1]), np.int8)
     sweeps = np.zeros(len(row), np.int64)
     left = np.arange(len(row))
     for level in range(max_doublings + 1):
         most = max(1, WORK // max(states.shape[1] << level, 1))
         for start in range(0, len(left), most):
             part = left[start : start + most]
-            states[part], met = _at_level(laws, row[part], seeds[part], level, n_jobs)
+            states[part], met = _at_level(distributions, row[part], seeds[part], level, n_jobs)
             sweeps[part[met]] = 1 << level
         left = left[sweeps[left] == 0]
         if not len(left):
@@ -112,13 +112,13 @@ def coupled(laws: OrderedLaws, row, seeds, max_doublings: int, n_jobs=None):
     return states, sweeps
 
 
-def _at_level(laws, row, seeds, level, n_jobs):
+def _at_level(distributions, row, seeds, level, n_jobs):
     from skstruct.solvers._numba_markov_chains import couple
 
-    states = np.empty((len(row), laws.node.shape[1]), np.int8)
+    states = np.empty((len(row), distributions.node.shape[1]), np.int8)
 
     def run(part):
-        return couple(seeds[part], row[part], *laws.arrays, level, states[part])
+        return couple(seeds[part], row[part], *distributions.arrays, level, states[part])
 
     jobs = min(effective_n_jobs(n_jobs), max(1, len(row) // PAIRS_PER_THREAD))
     if jobs == 1:

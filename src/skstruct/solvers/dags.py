@@ -182,14 +182,14 @@ def _preorder(parent, roots):
 
 
 def dag_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, ...]:
-    """Cheapest ancestor-closed set of every row, its cost, and a lower bound from the flow."""
+    """Minimum-cost ancestor-closed set of every row, its cost, and a lower bound from the flow."""
     from skstruct.solvers._numba_closures import closures
 
     return closures(np.ascontiguousarray(costs), dag.order, dag.position, *dag.arc_arrays)
 
 
 def forest_closed_sets(costs: np.ndarray, dag: Dag) -> tuple[np.ndarray, np.ndarray]:
-    """Cheapest ancestor-closed set of every row, and its cost."""
+    """Minimum-cost ancestor-closed set of every row, and its cost."""
     from skstruct.solvers._numba_closures import closed_sets
 
     parent = _parents(dag)

@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 
-class Law(ABC):
-    r"""The laws :math:`p(y) = \exp(\langle u, \psi(y) \rangle - \ln Z)`, one per row of scores u.
+class Distribution(ABC):
+    r"""The distributions :math:`p(y) = \exp(\langle u, \psi(y) \rangle - \ln Z)`, one per row of
+    scores u.
 
     Attributes
     ----------
@@ -29,43 +30,45 @@ class Law(ABC):
         """``n`` independent outputs of every row in canonical form; shape (n_rows, n, ...)."""
 
 
-class StackedLaws(Law):
-    """Laws of different sets of outputs, one after the other.
+class StackedDistributions(Distribution):
+    """Distributions of different sets of outputs, one after the other.
 
     Parameters
     ----------
-    laws : list of laws
+    distributions : list of distributions
     """
 
-    def __init__(self, laws):
-        self.laws = laws
-        self.log_partition = np.concatenate([law.log_partition for law in laws])
+    def __init__(self, distributions):
+        self.distributions = distributions
+        self.log_partition = np.concatenate(
+            [distribution.log_partition for distribution in distributions]
+        )
 
     def marginals(self):
-        return np.concatenate([law.marginals() for law in self.laws])
+        return np.concatenate([distribution.marginals() for distribution in self.distributions])
 
     def sample(self, n, rng):
-        return np.concatenate([law.sample(n, rng) for law in self.laws])
+        return np.concatenate([distribution.sample(n, rng) for distribution in self.distributions])
 
 
-class ChoiceLaw(Law):
-    """One of m choices with chances proportional to exp(values).
+class ChoiceDistribution(Distribution):
+    """One of m choices with probabilities proportional to exp(values).
 
-    The caller gives the costs of the choices, and says what their chances mean.
+    The caller gives the costs of the choices, and says what their probabilities mean.
 
     Parameters
     ----------
     values : array of shape (n, m)
         What each choice scores; -inf where it is not allowed.
     marginals_of : callable, default=None
-        Chances of the choices (n, m) to marginals (n, d); None where these are the same.
+        Probabilities of the choices (n, m) to marginals (n, d); None where these are the same.
     outputs_of : callable, default=None
         Numbers of choices to outputs in canonical form; None where these are the same.
 
     Examples
     --------
-    >>> law = ChoiceLaw(np.log([[1.0, 3.0]]))
-    >>> np.exp(law.log_partition).round(12), law.marginals().round(12)
+    >>> distribution = ChoiceDistribution(np.log([[1.0, 3.0]]))
+    >>> np.exp(distribution.log_partition).round(12), distribution.marginals().round(12)
     (array([4.]), array([[0.25, 0.75]]))
     """
 
@@ -84,8 +87,10 @@ class ChoiceLaw(Law):
         return self._weights / self._totals[:, None]
 
     def marginals(self):
-        chances = self.probabilities
-        return chances.copy() if self.marginals_of is None else self.marginals_of(chances)
+        probabilities = self.probabilities
+        return (
+            probabilities.copy() if self.marginals_of is None else self.marginals_of(probabilities)
+        )
 
     def sample(self, n, rng):
         drawn = drawn_columns(self.probabilities, n, rng)
@@ -93,10 +98,10 @@ class ChoiceLaw(Law):
 
 
 def drawn_columns(probabilities, n: int, rng) -> np.ndarray:
-    """``n`` columns of every row with the chances that stand there; int64 (n_rows, n)."""
+    """``n`` columns of every row with the probabilities that stand there; int64 (n_rows, n)."""
     upto = np.cumsum(probabilities, axis=1)
     upto /= upto[:, -1:]
-    # Rounding may reach past the last column of chance above 0: none is drawn beyond it.
+    # Rounding may reach past the last column of probability above 0: none is drawn beyond it.
     last = probabilities.shape[1] - 1 - np.argmax(probabilities[:, ::-1] > 0, axis=1)
     # All rows are searched at once: row r lives between 2 r and 2 r + 1.
     rows = np.arange(len(upto))[:, None]
@@ -105,8 +110,8 @@ def drawn_columns(probabilities, n: int, rng) -> np.ndarray:
     return np.minimum(found - probabilities.shape[1] * rows, last[:, None])
 
 
-class ListedLaw(ChoiceLaw):
-    """Laws over outputs that are few enough to be listed, with their embeddings.
+class ListedDistribution(ChoiceDistribution):
+    """Distributions over outputs that are few enough to be listed, with their embeddings.
 
     Parameters
     ----------
@@ -118,8 +123,9 @@ class ListedLaw(ChoiceLaw):
 
     Examples
     --------
-    >>> law = ListedLaw(np.array([[0], [1]]), np.array([[0.0], [1.0]]), np.log([[3.0]]))
-    >>> np.exp(law.log_partition).round(12), law.marginals()
+    >>> distribution = ListedDistribution(np.array([[0], [1]]), np.array([[0.0], [1.0]]),
+    ...     np.log([[3.0]]))
+    >>> np.exp(distribution.log_partition).round(12), distribution.marginals()
     (array([4.]), array([[0.75]]))
     """
 
@@ -127,6 +133,6 @@ class ListedLaw(ChoiceLaw):
         self.outputs, self.psi = np.asarray(outputs), psi
         super().__init__(
             np.asarray(psi @ scores.T).T,
-            marginals_of=lambda chances: np.asarray(chances @ psi),
+            marginals_of=lambda probabilities: np.asarray(probabilities @ psi),
             outputs_of=lambda drawn: self.outputs[drawn],
         )

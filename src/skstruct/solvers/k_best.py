@@ -9,14 +9,14 @@ from itertools import count
 import numpy as np
 
 
-def cheapest(costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number and cost of the cheapest entry of every row, the first among equals."""
+def min_cost(costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number and cost of the minimum-cost entry of every row, the first among equals."""
     best = costs.argmin(axis=1)
     return best, costs[np.arange(len(costs)), best]
 
 
-def k_cheapest(costs: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers and costs of the ``k`` cheapest entries of every row, cheapest first.
+def k_min_cost(costs: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers and costs of the ``k`` minimum-cost entries of every row, minimum-cost first.
 
     Ranks that no row has are left off.
     """
@@ -27,7 +27,7 @@ def k_cheapest(costs: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def k_best(best_within, n_rows: int, d: int, k: int):
-    """The ``k`` cheapest outputs of every row, cheapest first.
+    """The ``k`` minimum-cost outputs of every row, minimum-cost first.
 
     After the best output z of a part (coordinates kept within low..high), the rest of the
     part splits into one piece per free coordinate j: equal to z before j, different
@@ -92,7 +92,7 @@ def _split(z, low, high):
 
 
 def k_best_sequences(best_within, n_rows: int, length: int, n_symbols: int, k: int):
-    """The ``k`` cheapest sequences of every row, cheapest first.
+    """The ``k`` minimum-cost sequences of every row, minimum-cost first.
 
     After the best sequence z of a part, the rest of the part splits into one piece per
     position t: equal to z before t, another symbol at t. All pieces of all rows are decoded

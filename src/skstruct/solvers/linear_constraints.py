@@ -127,7 +127,7 @@ class LinearConstraints:
 
     # ------------------------------------------------------------- linear costs
     def minimize_linear(self, costs, low, high):
-        """For every row of costs the cheapest point, its value and a lower bound.
+        """For every row of costs the minimum-cost point, its value and a lower bound.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from skstruct.tolerances import INTEGRAL, ROUNDING_GAP, TIE
 MOST_ITEMS = 20  # the table has 2**20 entries, 8 MB; a row takes about 0.1 s
 
 
-def cheapest_orders(n, d, *, positions=None, pairs=None, before=None, allowed=None, stop=None):
+def min_cost_orders(n, d, *, positions=None, pairs=None, before=None, allowed=None, stop=None):
     """For every row the order of least total cost, exactly.
 
     Parameters
@@ -37,7 +37,7 @@ def cheapest_orders(n, d, *, positions=None, pairs=None, before=None, allowed=No
     Examples
     --------
     >>> pairs = np.array([[[0.0, 1.0, -1.0], [-1.0, 0.0, 2.0], [1.0, -2.0, 0.0]]])
-    >>> orders, values = cheapest_orders(1, 3, pairs=pairs)
+    >>> orders, values = min_cost_orders(1, 3, pairs=pairs)
     >>> orders.tolist(), values.tolist()
     ([[0, 2, 1]], [-2.0])
     """
@@ -55,7 +55,7 @@ def cheapest_orders(n, d, *, positions=None, pairs=None, before=None, allowed=No
 def count_orders(before: np.ndarray, allowed: np.ndarray, stop: int) -> np.ndarray:
     """Number of ways to go on from every set of items placed first; entry 0 counts them all.
 
-    ``before`` and ``allowed`` are those of :func:`cheapest_orders` for one row, (d, d).
+    ``before`` and ``allowed`` are those of :func:`min_cost_orders` for one row, (d, d).
     """
     from skstruct.solvers._numba_linear_ordering import count_completions, set_sizes
 
@@ -315,6 +315,6 @@ def _order_part(pair, prove):
         order, bound = triangle_order(pair, prove=prove and d > MOST_ITEMS)
     value = np.triu(pair[np.ix_(order, order)], 1).sum()
     if d <= MOST_ITEMS and bound < value - ROUNDING_GAP * np.abs(pair).sum():
-        orders, values = cheapest_orders(1, d, pairs=pair[None])
+        orders, values = min_cost_orders(1, d, pairs=pair[None])
         return orders[0], values[0]
     return order, bound

@@ -32,8 +32,8 @@ def _power_of_two(exponent):
     return ((exponent + 1023) << 52).view(torch.float64)
 
 
-def cheapest(costs, allowed=None):
-    """Number and cost of the cheapest entry of every row, the first among equals.
+def min_cost(costs, allowed=None):
+    """Number and cost of the minimum-cost entry of every row, the first among equals.
 
     ``allowed`` (d,) marks entries that may be taken.
     """
@@ -92,7 +92,7 @@ class Forest:
         )
 
     def closed_sets(self, costs):
-        """Cheapest ancestor-closed set of every row, int8 (n, d), and its cost (n,).
+        """Minimum-cost ancestor-closed set of every row, int8 (n, d), and its cost (n,).
 
         below(v) = cost(v) + sum over children of min(0, below(child)); a node is taken when its
         parent is and below(v) < 0.
@@ -112,22 +112,22 @@ class Forest:
 
 
 def listed_argmin(listed, allowed, backend) -> Callable | None:
-    """The cheapest of the ``listed`` outputs (d, ...), all or those ``allowed`` (d,)."""
+    """The minimum-cost of the ``listed`` outputs (d, ...), all or those ``allowed`` (d,)."""
     if allowed is not None and not allowed.any():
         return None
     mask = None if allowed is None or allowed.all() else torch.tensor(allowed).to(backend.device)
 
     def argmin(costs):
-        best, values = cheapest(costs, mask)
+        best, values = min_cost(costs, mask)
         return listed[backend.to_host(best)], values
 
     return argmin
 
 
-def sets_argmin(solve, limits, low, high, backend) -> Callable | None:
+def sets_argmin(solve, constraints, low, high, backend) -> Callable | None:
     """``solve(costs, low, high)`` with labels that must and may be in, (1, d) each, if any."""
     within: tuple = (None, None)
-    if limits.is_masked:
+    if constraints.is_masked:
         if (low & ~high).any():
             return None
         within = tuple(torch.tensor(mask[0]).to(backend.device) for mask in (low, high))
@@ -139,7 +139,7 @@ def sets_argmin(solve, limits, low, high, backend) -> Callable | None:
     return argmin
 
 
-def forest_argmin(dag: Dag, limits, low, high, backend) -> Callable | None:
+def forest_argmin(dag: Dag, constraints, low, high, backend) -> Callable | None:
     """Closed sets of a forest, between ``low`` and ``high`` (1, d), which are closed as well."""
     forest = Forest(dag, backend.device)
 
@@ -151,7 +151,7 @@ def forest_argmin(dag: Dag, limits, low, high, backend) -> Callable | None:
         outputs = forest.closed_sets(edited)[0] | low
         return outputs, (costs * outputs).sum(1)
 
-    return sets_argmin(solve, limits, low, high, backend)
+    return sets_argmin(solve, constraints, low, high, backend)
 
 
 def ranks_argmin(d: int, top: int | None, backend) -> Callable:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 
-class Moves(ABC):
+class Proposals(ABC):
     """Local moves among the outputs of one structure: the steps of a Metropolis chain.
 
     Attributes
@@ -31,7 +31,7 @@ class Moves(ABC):
     def walk(self, states, scores, row, beta, n_steps: int, streams) -> np.ndarray:
         r"""Make ``n_steps`` proposals in every chain; states and streams change in place.
 
-        Chain c approaches the law :math:`\exp(\beta_c \langle u_{row(c)}, \psi \rangle)`.
+        Chain c approaches the distribution :math:`\exp(\beta_c \langle u_{row(c)}, \psi \rangle)`.
 
         Parameters
         ----------
@@ -40,7 +40,7 @@ class Moves(ABC):
         row : int64 array of shape (n,)
             The row of scores that each chain follows.
         beta : float64 array of shape (n,)
-            Inverse temperatures; 0 is the uniform law.
+            Inverse temperatures; 0 is the uniform distribution.
         streams : uint64 array of shape (n, 4)
             Random streams of the chains, see :mod:`skstruct.solvers.proposals`.
 
@@ -50,7 +50,7 @@ class Moves(ABC):
         """
 
 
-class ChoiceMoves(Moves):
+class ChoiceProposals(Proposals):
     """Every proposal is any of the choices, all alike.
 
     Parameters
@@ -64,8 +64,8 @@ class ChoiceMoves(Moves):
 
     Examples
     --------
-    >>> moves = ChoiceMoves([1, 4], np.asarray)
-    >>> moves.outputs(moves.start([4, 1]))
+    >>> proposals = ChoiceProposals([1, 4], np.asarray)
+    >>> proposals.outputs(proposals.start([4, 1]))
     array([4, 1])
     """
 

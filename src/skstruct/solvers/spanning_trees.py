@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def cheapest_trees(costs: np.ndarray, edges: np.ndarray, n_nodes: int, low=None, high=None):
+def min_cost_trees(costs: np.ndarray, edges: np.ndarray, n_nodes: int, low=None, high=None):
     """For every row of costs the spanning tree of least total cost.
 
     Exact for costs of any sign: all spanning trees have the same number of edges. Among
@@ -25,16 +25,16 @@ def cheapest_trees(costs: np.ndarray, edges: np.ndarray, n_nodes: int, low=None,
     -------
     trees : int8 array of shape (n, d)
     values : array of shape (n,)
-        Infinite where no tree obeys the limits.
+        Infinite where no tree obeys the constraints.
 
     Examples
     --------
     >>> triangle = np.array([[0, 1], [0, 2], [1, 2]])
-    >>> trees, values = cheapest_trees(np.array([[3.0, -1.0, 2.0]]), triangle, 3)
+    >>> trees, values = min_cost_trees(np.array([[3.0, -1.0, 2.0]]), triangle, 3)
     >>> trees.tolist(), values.tolist()
     ([[0, 1, 1]], [1.0])
     """
-    from skstruct.solvers._numba_spanning_trees import cheapest_tree_rows
+    from skstruct.solvers._numba_spanning_trees import min_cost_tree_rows
 
     costs = np.ascontiguousarray(costs, dtype=np.float64)
     n, d = costs.shape
@@ -42,7 +42,7 @@ def cheapest_trees(costs: np.ndarray, edges: np.ndarray, n_nodes: int, low=None,
     low = np.zeros((1, d), bool) if low is None else np.ascontiguousarray(low)
     high = np.ones((1, d), bool) if high is None else np.ascontiguousarray(high)
     edges = np.ascontiguousarray(edges, dtype=np.int64)
-    cheapest_tree_rows(costs, edges, n_nodes, low, high, trees, found)
+    min_cost_tree_rows(costs, edges, n_nodes, low, high, trees, found)
     return trees, np.where(found, (costs * trees).sum(axis=1), np.inf)
 
 
@@ -119,11 +119,11 @@ def are_bipartite(Z: np.ndarray, edges: np.ndarray, n_nodes: int) -> np.ndarray:
     return even
 
 
-def cheapest_forests(costs, edges, n_nodes, low, high, smallest=0, largest=None):
+def min_cost_forests(costs, edges, n_nodes, low, high, smallest=0, largest=None):
     """For every row the edges without cycle of least total cost, exactly.
 
     Forests are the independent sets of a matroid, of which Kruskal's greedy order finds the
-    cheapest of every size.
+    minimum-cost of every size.
 
     Parameters
     ----------
@@ -132,18 +132,18 @@ def cheapest_forests(costs, edges, n_nodes, low, high, smallest=0, largest=None)
     low, high : bool arrays of shape (1 or n, d)
         Edges that must and that may be in.
     smallest, largest : int
-        Limits on the number of edges.
+        Constraints on the number of edges.
 
     Returns
     -------
     outputs : int8 array of shape (n, d)
     values : array of shape (n,)
-        Infinite where the limits leave nothing.
+        Infinite where the constraints leave nothing.
 
     Examples
     --------
     >>> triangle, free = np.array([[0, 1], [0, 2], [1, 2]]), np.zeros((1, 3), bool)
-    >>> outputs, values = cheapest_forests(np.array([[-3.0, -1.0, -2.0]]), triangle, 3, free, ~free)
+    >>> outputs, values = min_cost_forests(np.array([[-3.0, -1.0, -2.0]]), triangle, 3, free, ~free)
     >>> outputs.tolist(), values.tolist()
     ([[1, 0, 1]], [-5.0])
     """
@@ -151,14 +151,14 @@ def cheapest_forests(costs, edges, n_nodes, low, high, smallest=0, largest=None)
     return _grown(costs, edges, n_nodes, low, high, True, False, smallest, largest)
 
 
-def cheapest_connected(costs, edges, n_nodes, low, high):
+def min_cost_connected(costs, edges, n_nodes, low, high):
     """For every row the edges of least total cost that connect all nodes, exactly.
 
     All edges of negative cost are worth taking; what they leave apart is joined by the
-    cheapest tree over the components. Parameters and results as of :func:`cheapest_forests`.
+    minimum-cost tree over the components. Parameters and results as of :func:`min_cost_forests`.
 
     >>> triangle, free = np.array([[0, 1], [0, 2], [1, 2]]), np.zeros((1, 3), bool)
-    >>> outputs, values = cheapest_connected(np.array([[-3.0, 5.0, 2.0]]), triangle, 3, free, ~free)
+    >>> outputs, values = min_cost_connected(np.array([[-3.0, 5.0, 2.0]]), triangle, 3, free, ~free)
     >>> outputs.tolist(), values.tolist()
     ([[1, 0, 1]], [-1.0])
     """

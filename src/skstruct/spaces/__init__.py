@@ -20,8 +20,8 @@ from skstruct.spaces.contracts import (
     OutputSpace,
     Restrictable,
     Samplable,
-    Summable,
-    Walkable,
+    SupportsInference,
+    SupportsProposals,
 )
 from skstruct.spaces.hierarchies import Hierarchy
 from skstruct.spaces.label_sets import LabelSets
@@ -113,8 +113,8 @@ __all__ = [
     "SpanningTrees",
     "Sphere",
     "Strings",
-    "Summable",
+    "SupportsInference",
+    "SupportsProposals",
     "Tournaments",
-    "Walkable",
     "check_costs",
 ]

@@ -20,7 +20,7 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.methods import keep_in_step
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.solvers.k_best import cheapest, k_cheapest
+from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.spaces.common import listing
 from skstruct.spaces.common.covariances import DenseCovariance
 from skstruct.spaces.common.description import DescribedOutputs
@@ -40,18 +40,18 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
     guarantee = EXACT
     default_loss: Any = "zero_one"
     usual_losses: ClassVar[tuple[str, ...]] = ()  # others by which predictions are judged
-    limits_: Any  # limits, those of parameters included
+    constraints_: Any  # constraints, those of parameters included
     discrete = True  # outputs can tie: costs are rounded to a grid on which ties are ties
     decodes_chains = False  # has ``argmin_chains`` and its like, by costs at every position
     decodes_relaxed = False  # has ``argmin_relaxed``, over a polytope that holds all psi
     is_list = False  # a view that lists outputs, such as those of training
-    # Limits are positions among names: the parameters that bring these and may be learned, each
-    # with what it becomes in ``fit``, and all other parameters that limits depend on.
+    # Constraints are positions among names: the parameters that bring these and may be learned,
+    # each with what it becomes in ``fit``, and all other parameters that constraints depend on.
     _named_by: ClassVar[dict[str, str]] = {}
-    _limits_rest_on: ClassVar[tuple[str, ...]] = ()
-    # What a class keeps once it is computed, until parameters change, or limits too.
+    _constraints_rest_on: ClassVar[tuple[str, ...]] = ()
+    # What a class keeps once it is computed, until parameters change, or constraints too.
     _from_parameters: ClassVar[tuple[str, ...]] = ()
-    _from_limits: ClassVar[tuple[str, ...]] = ()
+    _from_constraints: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -75,22 +75,22 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
 
     def rows(self, index):
         """The space as it is for some rows, where rows may be restricted differently."""
-        if getattr(self.limits, "n_rows", None) is None:
+        if getattr(self.constraints, "n_rows", None) is None:
             return self
-        return self._limited(self.limits.rows(one_or_more(index)))
+        return self._limited(self.constraints.rows(one_or_more(index)))
 
-    def _limited(self, limits):
-        """The same space within other limits, which keeps the names that it has learned."""
+    def _limited(self, constraints):
+        """The same space within other constraints, which keeps the names that it has learned."""
         narrowed = copy.copy(self)
-        narrowed.limits = limits
+        narrowed.constraints = constraints
         narrowed._keep_names()
-        narrowed._drop("_from_limits")
+        narrowed._drop("_from_constraints")
         return narrowed
 
     def _forget(self):
         """Drop what was derived from parameters that may have changed."""
         self._drop("_from_parameters")
-        self._drop("_from_limits")
+        self._drop("_from_constraints")
 
     def _drop(self, kind: str):
         for part in type(self).__mro__:
@@ -98,7 +98,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
                 self.__dict__.pop(name, None)
 
     def _keep_names(self):
-        """Make parameters of learned names: a later ``fit`` cannot give limits other names."""
+        """Make parameters of learned names: a later ``fit`` cannot give constraints other names."""
         for parameter, learned in self._named_by.items():
             if getattr(self, parameter) is None:
                 setattr(self, parameter, getattr(self, learned))
@@ -110,15 +110,15 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         return self
 
     def _check_unlimited(self, params):
-        """Refuse to change what limits rest on, as long as there are limits."""
-        if self.limits is None or "limits" in params:
+        """Refuse to change what constraints rest on, as long as there are constraints."""
+        if self.constraints is None or "constraints" in params:
             return
-        for name in (*self._named_by, *self._limits_rest_on):
+        for name in (*self._named_by, *self._constraints_rest_on):
             if name in params and not _same(params[name], getattr(self, name)):
                 raise ValueError(
-                    f"{type(self).__name__}: {name} cannot change after restrict(), whose limits "
-                    f"are those of {name}={getattr(self, name)!r}; set limits=None with it, or "
-                    "restrict later."
+                    f"{type(self).__name__}: {name} cannot change after restrict(), whose "
+                    f"constraints are those of {name}={getattr(self, name)!r}; set "
+                    "constraints=None with it, or restrict later."
                 )
 
     def with_embedding(self, name, outputs=None, candidates=None):
@@ -162,7 +162,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
             return None
 
     def examples(self, Z):
-        """Outputs in the user's form that show which values may come: those of Z, as a rule."""
+        """Outputs in the user's format that show which values may come: those of Z, as a rule."""
         return self.restore(Z)
 
     def are_complete(self, Z) -> np.ndarray:
@@ -178,12 +178,12 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         """A larger space with the same embedding, whose moments are closed forms, or None.
 
         What the truth may be contrasted with where the outputs of this space are too alike, or
-        too hard to count; limits are left behind.
+        too hard to count; constraints are left behind.
         """
         return None
 
     def covariance(self):
-        """Covariance of psi under the uniform law: a :class:`~.covariances.Covariance`."""
+        """Covariance of psi under the uniform distribution: a :class:`~.covariances.Covariance`."""
         mean = np.asarray(self.mean_embedding())
         check_square_fits(
             len(mean), f"The covariance over {type(self).__name__}", "Use a smaller embedding."
@@ -193,8 +193,9 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         second -= np.outer(mean, mean)
         return DenseCovariance(second)
 
-    def law(self, scores):
-        r"""The laws :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`, where known exactly.
+    def distribution(self, scores):
+        r"""The distributions :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`, where known
+        exactly.
 
         Parameters
         ----------
@@ -202,10 +203,10 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
 
         Returns
         -------
-        law : :class:`~skstruct.solvers.distributions.Law` or None
+        distribution : :class:`~skstruct.solvers.distributions.Distribution` or None
             Here for outputs that are few enough to be listed.
         """
-        return listing.listed_law(self, self._checked_scores(scores))
+        return listing.listed_distribution(self, self._checked_scores(scores))
 
     def tensor_argmin(self, backend) -> Callable | None:
         """How :meth:`argmin` is computed on a device of torch; None: not at all.
@@ -225,8 +226,8 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         """
         return None
 
-    def moves(self):
-        """Local moves of Markov chains, :class:`~skstruct.solvers.proposals.Moves`, or None."""
+    def proposals(self):
+        """Local moves of Markov chains, :class:`~skstruct.solvers.proposals.Proposals`, or None."""
         return None
 
     def _checked_scores(self, scores, width=None) -> np.ndarray:
@@ -236,7 +237,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         return scores
 
     def _checked_costs(self, costs, width: int) -> np.ndarray:
-        """Finite costs (n, width) of as many rows as limits are for."""
+        """Finite costs (n, width) of as many rows as constraints are for."""
         costs = check_costs(costs, width, used_by=type(self).__name__)
         self._check_rows(len(costs))
         return costs
@@ -253,14 +254,14 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         self._check_rows(len(Z))
 
     def _check_rows(self, n: int) -> None:
-        """Raise where limits are for another number of rows."""
-        check_n_rows(getattr(self, "limits_", None), n, type(self).__name__)
+        """Raise where constraints are for another number of rows."""
+        check_n_rows(getattr(self, "constraints_", None), n, type(self).__name__)
 
     def _one_row(self) -> Any:
-        """Limits, where they are the same for all rows."""
-        if self.limits_ is not None and self.limits_.n_rows is not None:
+        """Constraints, where they are the same for all rows."""
+        if self.constraints_ is not None and self.constraints_.n_rows is not None:
             raise ValueError("This space differs from row to row; take rows(i) of it first.")
-        return self.limits_
+        return self.constraints_
 
     def approximate_enumeration(self, costs, nu):
         r"""Outputs that cost at most :math:`(1 - \nu) \min + \nu \max`, one by one.
@@ -419,7 +420,7 @@ class GivenWhole:
 
 
 class EmbeddingView(BaseSpace):
-    """Wraps a space: its outputs, names and limits, with an embedding of the view's own."""
+    """Wraps a space: its outputs, names and constraints, with an embedding of the view's own."""
 
     def __init__(self, space):
         self.space = space
@@ -433,8 +434,8 @@ class EmbeddingView(BaseSpace):
         return self.space.dag_
 
     @property
-    def limits_(self):
-        return getattr(self.space, "limits_", None)
+    def constraints_(self):
+        return getattr(self.space, "constraints_", None)
 
     def fit(self, Y):
         self.space.fit(Y)
@@ -450,7 +451,7 @@ class EmbeddingView(BaseSpace):
         return self.space.contains(Z)
 
     def _check_rows(self, n):
-        check_n_rows(self.limits_, n, type(self.space).__name__)
+        check_n_rows(self.constraints_, n, type(self.space).__name__)
 
     @property
     def whole(self):
@@ -472,8 +473,8 @@ class EmbeddingView(BaseSpace):
     def rows(self, index):
         return self._over(self.space.rows(index))
 
-    def restrict(self, **limits):
-        return self._over(self.space.restrict(**limits))
+    def restrict(self, **constraints):
+        return self._over(self.space.restrict(**constraints))
 
     def with_embedding(self, name, outputs=None, candidates=None):
         if name == self.embedding:
@@ -482,7 +483,7 @@ class EmbeddingView(BaseSpace):
 
 
 class ListView(EmbeddingView):
-    """Outputs of a space that are listed: the cheapest are found by comparing all.
+    """Outputs of a space that are listed: the minimum-cost are found by comparing all.
 
     A child brings ``listed_`` (m, ...), and costs have a column for each of them.
     """
@@ -508,16 +509,16 @@ class ListView(EmbeddingView):
     def _allowed_costs(self, costs):
         name = type(self).__name__
         costs = check_costs(costs, len(self.listed_), used_by=name)
-        check_n_rows(self.limits_, len(costs), name)
+        check_n_rows(self.constraints_, len(costs), name)
         return np.where(self.allowed(), costs, np.inf)
 
     def argmin(self, costs):
-        best, values = cheapest(self._allowed_costs(costs))
+        best, values = min_cost(self._allowed_costs(costs))
         self._check_some(values)
         return Decoded(self.listed_[best], values, values)
 
     def _check_some(self, values):
-        """Raise where the limits exclude the whole list of a row; values of shape (n,)."""
+        """Raise where the constraints exclude the whole list of a row; values of shape (n,)."""
         lost = np.flatnonzero(~np.isfinite(values))
         if len(lost):
             raise InfeasibleError(
@@ -533,7 +534,7 @@ class ListView(EmbeddingView):
 
     def kbest(self, costs, k):
         k = check_k(k, type(self).__name__)
-        order, values = k_cheapest(self._allowed_costs(costs), k)
+        order, values = k_min_cost(self._allowed_costs(costs), k)
         self._check_some(values.min(axis=1))
         return Decoded(self.listed_[order], values, values)
 

@@ -32,8 +32,8 @@ class BinaryPolytope(IndicatorSpace):
     A_ub, b_ub, A_eq, b_eq : arrays or sparse arrays, default=None
     labels : sequence, default=None
         Names of the coordinates; numbers when None.
-    limits : Limits, default=None
-        Further limits, made by :meth:`restrict`.
+    constraints : Constraints, default=None
+        Further constraints, made by :meth:`restrict`.
 
     Examples
     --------
@@ -43,15 +43,17 @@ class BinaryPolytope(IndicatorSpace):
     array([[0, 1, 1]], dtype=int8)
     """
 
-    _limits_rest_on = ("A_ub", "A_eq", "labels")
+    _constraints_rest_on = ("A_ub", "A_eq", "labels")
 
-    def __init__(self, A_ub=None, b_ub=None, A_eq=None, b_eq=None, *, labels=None, limits=None):
+    def __init__(
+        self, A_ub=None, b_ub=None, A_eq=None, b_eq=None, *, labels=None, constraints=None
+    ):
         self.A_ub = A_ub
         self.b_ub = b_ub
         self.A_eq = A_eq
         self.b_eq = b_eq
         self.labels = labels
-        self.limits = limits
+        self.constraints = constraints
 
     def _dimension(self) -> int:
         d = columns_of(self.A_ub, self.A_eq, used_by="BinaryPolytope")
@@ -71,14 +73,14 @@ class BinaryPolytope(IndicatorSpace):
     def dag_(self) -> Dag:
         return Dag(len(self.labels_), [], [])
 
-    def _program(self, limits=None) -> BinaryProgram:
+    def _program(self, constraints=None) -> BinaryProgram:
         b_eq, b_ub = (None if b is None else np.ravel(b) for b in (self.b_eq, self.b_ub))
         read = read_constraints(
             self.A_eq, b_eq, self.A_ub, b_ub, n_columns=len(self.labels_), used_by="BinaryPolytope"
         )
         A_ub, b_ub, A_eq, b_eq = read.A_ub, read.b_ub, read.A_eq, read.b_eq
-        if limits is not None:
-            A, b, _, _ = limit_constraints(self.dag_, limits)
+        if constraints is not None:
+            A, b, _, _ = limit_constraints(self.dag_, constraints)
             A_ub, b_ub = sparse.vstack([A_ub, A], format="csr"), np.concatenate([b_ub, b])
         return BinaryProgram(A_ub, b_ub, A_eq, b_eq)
 
@@ -103,19 +105,19 @@ class BinaryPolytope(IndicatorSpace):
     def contains(self, Z):
         return super().contains(Z) & (self._program().violation(Z) <= FEASIBLE)
 
-    def _decode(self, costs, limits):
-        return decode_rows(self._program(limits), costs, limits.low, limits.high)
+    def _decode(self, costs, constraints):
+        return decode_rows(self._program(constraints), costs, constraints.low, constraints.high)
 
     def _count_within(self, low, high):
         listed = self.enumerate()
         return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
 
-    def law(self, scores):
+    def distribution(self, scores):
         """Over the list of outputs, where it is short; constraints leave nothing to sum by."""
         scores = self._checked_scores(scores, len(self.labels_))
-        return BaseSpace.law(self, scores)
+        return BaseSpace.distribution(self, scores)
 
-    def moves(self):
+    def proposals(self):
         """None: single flips may not lead from each output to each."""
         return None
 

@@ -14,7 +14,7 @@ from skstruct._arrays.imports import is_pandas
 from skstruct._arrays.memory import check_square_fits
 from skstruct._arrays.rows import unit_vectors
 from skstruct.saving import savable
-from skstruct.solvers.k_best import cheapest, k_cheapest
+from skstruct.solvers.k_best import k_min_cost, min_cost
 from skstruct.spaces.base import BaseSpace, GivenWhole, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Exchangeable
 from skstruct.spaces.common.description import Part, Parts
@@ -176,7 +176,7 @@ class Classes(GivenWhole, BaseSpace):
         return costs if allowed is None else np.where(allowed, costs, np.inf)
 
     def argmin(self, costs):
-        best, values = cheapest(self._allowed_costs(costs))
+        best, values = min_cost(self._allowed_costs(costs))
         return decoded_or_infeasible(best, values, values, self)
 
     def tensor_argmin(self, backend):
@@ -185,30 +185,30 @@ class Classes(GivenWhole, BaseSpace):
         return listed_argmin(self.listed_, getattr(self, "allowed_", None), backend)
 
     def kbest(self, costs, k):
-        """The ``k`` cheapest classes of every row; fewer when there are fewer classes."""
+        """The ``k`` minimum-cost classes of every row; fewer when there are fewer classes."""
         k = check_k(k, type(self).__name__)
-        order, values = k_cheapest(self._allowed_costs(costs), k)
+        order, values = k_min_cost(self._allowed_costs(costs), k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(order, values, values)
 
-    def law(self, scores):
-        """Laws of the classes: a softmax of the scores themselves, (n, k)."""
-        from skstruct.solvers.distributions import ChoiceLaw
+    def distribution(self, scores):
+        """Distributions of the classes: a softmax of the scores themselves, (n, k)."""
+        from skstruct.solvers.distributions import ChoiceDistribution
 
         self._ready()
         scores, predicted = self._checked_scores(scores, len(self.listed_)), self._predicted()
         values = np.full(scores.shape, -np.inf)
         values[:, predicted] = scores[:, predicted]
-        law = ChoiceLaw(values)
-        check_feasible(np.isfinite(law.log_partition), self)
-        return law
+        distribution = ChoiceDistribution(values)
+        check_feasible(np.isfinite(distribution.log_partition), self)
+        return distribution
 
-    def moves(self):
+    def proposals(self):
         """Any class follows any other."""
-        from skstruct.solvers.proposals import ChoiceMoves
+        from skstruct.solvers.proposals import ChoiceProposals
 
         self._ready()
-        return ChoiceMoves(self._predicted(), np.asarray)
+        return ChoiceProposals(self._predicted(), np.asarray)
 
     def _predicted(self) -> np.ndarray:
         """Numbers of the classes that may be predicted."""

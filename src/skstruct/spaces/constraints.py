@@ -10,13 +10,13 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
-from skstruct.saving import check_row_limits, require, savable
+from skstruct.saving import check_row_constraints, require, savable
 from skstruct.spaces.common.formats import match_columns, unknown_label
 
 
 @savable
 @dataclass(frozen=True, eq=False)
-class Limits:
+class Constraints:
     """Constraints on 0/1 outputs, the same for all rows or one set per row.
 
     Immutable, so that copying a restricted space costs nothing.
@@ -30,7 +30,7 @@ class Limits:
     one_path: bool = False  # one leaf and all above it, nothing else
 
     @classmethod
-    def none(cls, d: int) -> Limits:
+    def none(cls, d: int) -> Constraints:
         return cls(np.zeros((1, d), bool), np.ones((1, d), bool), 0, d)
 
     def __deepcopy__(self, memo):
@@ -47,7 +47,7 @@ class Limits:
             parts.append(f"{len(self.groups)} exclusive groups")
         if self.one_path:
             parts.append("one path")
-        return f"Limits({'; '.join(parts) or 'none'})"
+        return f"Constraints({'; '.join(parts) or 'none'})"
 
     @property
     def is_sized(self) -> bool:
@@ -59,22 +59,22 @@ class Limits:
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows these limits are for; None when they are the same for all."""
+        """Number of rows these constraints are for; None when they are the same for all."""
         n = max(len(self.low), len(self.high))
         return None if n == 1 else n
 
-    def rows(self, index) -> Limits:
+    def rows(self, index) -> Constraints:
         if self.n_rows is None:
             return self
         low = self.low if len(self.low) == 1 else self.low[index]
         high = self.high if len(self.high) == 1 else self.high[index]
         return replace(self, low=low, high=high)
 
-    def within(self, low, high) -> Limits:
+    def within(self, low, high) -> Constraints:
         """Narrowed further, coordinate by coordinate."""
         return replace(self, low=self.low | low, high=self.high & high)
 
-    def narrow(self, *, low, high, min_size, max_size, groups, one_path) -> Limits:
+    def narrow(self, *, low, high, min_size, max_size, groups, one_path) -> Constraints:
         smallest = self.smallest if min_size is None else max(self.smallest, min_size)
         largest = self.largest if max_size is None else min(self.largest, max_size)
         groups = self.groups + tuple(groups)
@@ -83,21 +83,23 @@ class Limits:
             raise ValueError(
                 f"Known labels are given for different numbers of rows: {sorted(counts)}."
             )
-        return Limits(
+        return Constraints(
             self.low | low, self.high & high, smallest, largest, groups, self.one_path or one_path
         )
 
     def check_saved(self, d: int, n_labels: int) -> None:
-        """Raise a ModelFileError unless these are limits of sets of d columns, as from a file."""
+        """Raise a ModelFileError unless these are constraints of sets of d columns, as from a
+        file.
+        """
         for mask in (self.low, self.high):
-            check_row_limits(mask, "b", (d,))
+            check_row_constraints(mask, "b", (d,))
         for group in self.groups:
-            check_row_limits(np.asarray(group)[None], "i", (None,), 0, n_labels)
+            check_row_constraints(np.asarray(group)[None], "i", (None,), 0, n_labels)
         whole = type(self.smallest) is int and type(self.largest) is int
         require(whole, "sizes of label sets that are no numbers")
 
     def allow(self, Z: np.ndarray) -> np.ndarray:
-        """Which rows of ``Z`` meet the limits (paths are the hierarchy's business); (n,)."""
+        """Which rows of ``Z`` meet the constraints (paths are the hierarchy's business); (n,)."""
         Z = np.asarray(Z).astype(bool)
         size = Z.sum(axis=1)
         good = (size >= self.smallest) & (size <= self.largest)
@@ -118,29 +120,29 @@ def check_size(value, name: str, used_by: str):
 
 
 def differs_by_row(space) -> bool:
-    """Whether the limits of a space differ from row to row."""
-    return getattr(getattr(space, "limits_", None), "n_rows", None) is not None
+    """Whether the constraints of a space differ from row to row."""
+    return getattr(getattr(space, "constraints_", None), "n_rows", None) is not None
 
 
-def check_n_rows(limits: Limits | None, n: int, used_by: str):
-    """Limits that were given row by row are for just so many rows."""
-    expected = None if limits is None else limits.n_rows
+def check_n_rows(constraints: Constraints | None, n: int, used_by: str):
+    """Constraints that were given row by row are for just so many rows."""
+    expected = None if constraints is None else constraints.n_rows
     if expected is not None and expected != n:
         raise ValueError(f"{used_by} is restricted row by row for {expected} rows; got {n}.")
 
 
 def check_restricted(known: int, found: int, what: str, used_by: str):
-    """Limits that were made for so many labels are of no use for another number of them."""
+    """Constraints that were made for so many labels are of no use for another number of them."""
     if known != found:
         raise ValueError(f"{used_by} was restricted for {known} {what}; Y has {found}.")
 
 
 def allowed_by(space, outputs) -> np.ndarray:
     """Which outputs a space holds, where its rows may be restricted differently; (1 or n, m)."""
-    limits = getattr(space, "limits_", None)
-    if limits is None or limits.n_rows is None:
+    constraints = getattr(space, "constraints_", None)
+    if constraints is None or constraints.n_rows is None:
         return space.contains(outputs)[None]
-    return np.array([space.rows([i]).contains(outputs) for i in range(limits.n_rows)])
+    return np.array([space.rows([i]).contains(outputs) for i in range(constraints.n_rows)])
 
 
 def label_mask(names, labels: tuple, argument: str, used_by: str) -> np.ndarray:

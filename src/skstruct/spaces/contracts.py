@@ -71,17 +71,19 @@ class Samplable(Protocol):
 
 
 @runtime_checkable
-class Summable(Protocol):
-    """Knows the laws p(y) ~ exp<scores, psi(y)> exactly; None where it does not after all."""
+class SupportsInference(Protocol):
+    """Knows the distributions p(y) ~ exp<scores, psi(y)> exactly; None where it does not after
+    all.
+    """
 
-    def law(self, scores: Array) -> Any: ...
+    def distribution(self, scores: Array) -> Any: ...
 
 
 @runtime_checkable
-class Walkable(Protocol):
+class SupportsProposals(Protocol):
     """Has local moves, the steps of Markov chains; None where it has not after all."""
 
-    def moves(self) -> Any: ...
+    def proposals(self) -> Any: ...
 
 
 @runtime_checkable
@@ -95,7 +97,7 @@ class Enumerable(Protocol):
 class Restrictable(Protocol):
     """Can be narrowed at prediction time; ``restrict`` returns the same space, narrowed."""
 
-    def restrict(self, **limits: Any) -> Any: ...
+    def restrict(self, **constraints: Any) -> Any: ...
 
 
 @runtime_checkable

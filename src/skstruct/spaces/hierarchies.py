@@ -14,7 +14,7 @@ from skstruct.solvers.dags import (
     forest_exclusive_sets,
     forest_sized_sets,
 )
-from skstruct.solvers.k_best import cheapest
+from skstruct.solvers.k_best import min_cost
 from skstruct.spaces.common.counting import LIMIT
 from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.spaces.indicator_sets.decoding import decode_rows, limit_constraints
@@ -25,7 +25,7 @@ class ForestShares:
     """Closed sets of a forest: given that its parent is in, a label is a coin by itself.
 
     ways(v) = 1 + product over children of ways(child), the empty set included; given its
-    parent, a label is in with chance (ways - 1) / ways.
+    parent, a label is in with probability (ways - 1) / ways.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class ForestShares:
                 product[parent[v]] *= ways
 
     def mean(self) -> np.ndarray:
-        """Chance of each label; shape (d,)."""
+        """Probability of each label; shape (d,)."""
         parent, mean = self.dag.parent_of, self.share.copy()
         for v in self.dag.order:
             if parent[v] >= 0:
@@ -55,10 +55,10 @@ class ForestShares:
         return mean
 
     def second_moment(self) -> np.ndarray:
-        """Chance of each pair of labels; shape (d, d).
+        """Probability of each pair of labels; shape (d, d).
 
         Given that its parent is in, a label is independent of all that is not below it: two
-        labels are in together with chance p_j p_k / p_lca.
+        labels are in together with probability p_j p_k / p_lca.
         """
         dag, p, below = self.dag, self.mean(), self.dag.ancestors.tocsc()
         moment = np.outer(p, p)
@@ -99,8 +99,8 @@ class Hierarchy(IndicatorSpace):
     close : bool, default=False
         Whether to add the missing ancestors to outputs given by the user. When False, a
         label without its parents is an error.
-    limits : Limits, default=None
-        Limits on predicted sets, made by :meth:`restrict`.
+    constraints : Constraints, default=None
+        Constraints on predicted sets, made by :meth:`restrict`.
 
     References
     ----------
@@ -124,13 +124,13 @@ class Hierarchy(IndicatorSpace):
 
     default_loss = "hierarchical"
     usual_losses = ("hamming", "f1", "zero_one")
-    _limits_rest_on = ("edges", "labels")
+    _constraints_rest_on = ("edges", "labels")
 
-    def __init__(self, edges, labels=None, *, close=False, limits=None):
+    def __init__(self, edges, labels=None, *, close=False, constraints=None):
         self.edges = LabelGraph.read(edges, labels)
         self.labels = None  # they are in edges now
         self.close = close
-        self.limits = limits
+        self.constraints = constraints
 
     def set_params(self, **params):
         self._check_unlimited(params)
@@ -186,7 +186,7 @@ class Hierarchy(IndicatorSpace):
             Labels known to be in (with all above them) and out (with all below them); also
             0/1 arrays of shape (n, d). A single row of them serves all rows.
         min_size, max_size : int
-            Limits on the number of labels.
+            Constraints on the number of labels.
         exclusive : "siblings" or list of groups of label names
             At most one label of each group; ``"siblings"`` makes a group of the children
             of each label and one of the roots.
@@ -206,40 +206,40 @@ class Hierarchy(IndicatorSpace):
 
     def contains(self, Z):
         inside = super().contains(Z)
-        if self.limits_.one_path:
+        if self.constraints_.one_path:
             leaves = np.asarray(Z)[:, self.dag_.leaves].sum(axis=1)
             used = (np.asarray(Z) @ self.dag_.ancestors > 0).sum(axis=1)
             path = np.asarray(Z)[:, self.dag_.leaves] @ self.dag_.ancestors[self.dag_.leaves]
             inside &= (leaves == 1) & ((path > 0).sum(axis=1) == used)
         return inside
 
-    def _decode(self, costs, limits):
-        if limits.one_path:
-            return self._decode_paths(costs, limits)
-        low, high = self._close_masks(limits)
+    def _decode(self, costs, constraints):
+        if constraints.one_path:
+            return self._decode_paths(costs, constraints)
+        low, high = self._close_masks(constraints)
         feasible = (low <= high).all(axis=1)
-        siblings = self.dag_.is_forest and self._sibling_groups(limits)
-        if limits.is_sized and self.dag_.is_forest and not limits.groups:
-            sizes = limits.smallest, limits.largest
+        siblings = self.dag_.is_forest and self._sibling_groups(constraints)
+        if constraints.is_sized and self.dag_.is_forest and not constraints.groups:
+            sizes = constraints.smallest, constraints.largest
             outputs, values = forest_sized_sets(costs, self.dag_, low, high, *sizes)
             return outputs, values, values
-        if limits.is_sized or (limits.groups and not siblings):
-            program = BinaryProgram(*limit_constraints(self.dag_, limits))
+        if constraints.is_sized or (constraints.groups and not siblings):
+            program = BinaryProgram(*limit_constraints(self.dag_, constraints))
             return decode_rows(program, costs, low, high)
         # A label that is in for certain, with all above it, is free of charge; one that
         # is out for certain, with all below it, brings nothing but its cost.
-        edited = np.where(low, 0.0, np.where(high, costs, 1.0)) if limits.is_masked else costs
-        outputs, values, bounds = self._closed(edited, limits)
-        if limits.is_masked:
+        edited = np.where(low, 0.0, np.where(high, costs, 1.0)) if constraints.is_masked else costs
+        outputs, values, bounds = self._closed(edited, constraints)
+        if constraints.is_masked:
             gap, outputs = values - bounds, outputs | low
             values = (costs * outputs).sum(axis=1)
             bounds = values - gap
         return outputs, np.where(feasible, values, np.inf), bounds
 
-    def _closed(self, costs, limits):
-        if limits.groups:
+    def _closed(self, costs, constraints):
+        if constraints.groups:
             group = np.full(costs.shape[1], -1)
-            for g, members in enumerate(limits.groups):
+            for g, members in enumerate(constraints.groups):
                 group[members] = g
             outputs = forest_exclusive_sets(costs, self.dag_, group)
             values = (costs * outputs).sum(axis=1)
@@ -250,32 +250,41 @@ class Hierarchy(IndicatorSpace):
         return dag_closed_sets(costs, self.dag_)
 
     def tensor_argmin(self, backend):
-        limits = self.limits_
-        if not self.dag_.is_forest or limits.is_sized or limits.groups or limits.one_path:
+        constraints = self.constraints_
+        if (
+            not self.dag_.is_forest
+            or constraints.is_sized
+            or constraints.groups
+            or constraints.one_path
+        ):
             return None
         from skstruct.solvers.on_device import forest_argmin
 
-        return forest_argmin(self.dag_, limits, *self._close_masks(limits), backend)
+        return forest_argmin(self.dag_, constraints, *self._close_masks(constraints), backend)
 
-    def _decode_paths(self, costs, limits, embed=None):
+    def _decode_paths(self, costs, constraints, embed=None):
         """One leaf and all above it: as many candidates as there are leaves.
 
         ``embed`` is the embedding that the costs are for, when it is not the indicators.
         """
-        paths, allowed = self._allowed_paths(limits)
+        paths, allowed = self._allowed_paths(constraints)
         psi = paths if embed is None else embed(paths.toarray())
-        best, values = cheapest(np.where(allowed, costs @ psi.T, np.inf))
+        best, values = min_cost(np.where(allowed, costs @ psi.T, np.inf))
         return paths[best].toarray().astype(np.int8), values, values
 
-    def _allowed_paths(self, limits):
-        """Paths to all leaves, (n_leaves, d), and which the limits allow, (1 or n, n_leaves)."""
+    def _allowed_paths(self, constraints):
+        """Paths to all leaves, (n_leaves, d), and which the constraints allow, (1 or n,
+        n_leaves).
+        """
         paths = self.dag_.ancestors[self.dag_.leaves]  # (n_leaves, d)
         length = paths.sum(axis=1)
-        broken = limits.low.sum(axis=1, keepdims=True) - limits.low.astype(float) @ paths.T
-        broken = broken + (~limits.high).astype(float) @ paths.T
-        for group in limits.groups:
+        broken = (
+            constraints.low.sum(axis=1, keepdims=True) - constraints.low.astype(float) @ paths.T
+        )
+        broken = broken + (~constraints.high).astype(float) @ paths.T
+        for group in constraints.groups:
             broken = broken + (paths[:, group].sum(axis=1) > 1)
-        allowed = (length >= limits.smallest) & (length <= limits.largest)
+        allowed = (length >= constraints.smallest) & (length <= constraints.largest)
         return paths, (broken == 0) & allowed
 
     def with_embedding(self, name, outputs=None, candidates=None):
@@ -293,7 +302,7 @@ class Hierarchy(IndicatorSpace):
         Nearly every closed set of a wide hierarchy holds nearly all inner labels: to be ahead of
         the average of these says little of a set that holds few.
         """
-        return self if self.limits_.one_path else self.relaxation()
+        return self if self.constraints_.one_path else self.relaxation()
 
     def enumerate(self, limit: int = LIMIT):
         """All outputs in canonical form; shape (size, d)."""
@@ -303,9 +312,9 @@ class Hierarchy(IndicatorSpace):
         return paths[self.contains(paths)]
 
     def _uniform(self):
-        limits = self._one_row()
-        if limits.groups or limits.is_sized:
-            return self._forest_paths(limits)
-        if not self.dag_.is_forest or limits.one_path:
+        constraints = self._one_row()
+        if constraints.groups or constraints.is_sized:
+            return self._forest_paths(constraints)
+        if not self.dag_.is_forest or constraints.one_path:
             return None
-        return ForestShares(self.dag_, *(mask[0] for mask in self._close_masks(limits)))
+        return ForestShares(self.dag_, *(mask[0] for mask in self._close_masks(constraints)))

@@ -18,9 +18,9 @@ from skstruct.solvers.k_best import k_best
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, Scalar
 from skstruct.spaces.common.description import MarkedLabels
-from skstruct.spaces.common.formats import LabelSetForm, check_distinct, read_label_sets
+from skstruct.spaces.common.formats import LabelSetFormat, check_distinct, read_label_sets
 from skstruct.spaces.constraints import (
-    Limits,
+    Constraints,
     check_feasible,
     check_restricted,
     check_size,
@@ -30,10 +30,10 @@ from skstruct.spaces.constraints import (
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.indicator_sets.counting import UniformSets
 from skstruct.spaces.indicator_sets.decoding import (
-    cheapest_subsets,
     decode_rows,
     keep_group_winners,
     limit_constraints,
+    min_cost_subsets,
     threshold,
 )
 
@@ -42,22 +42,22 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     """Sets of named labels as 0/1 rows, each its own embedding.
 
     A child brings ``labels_``, ``dag_`` (sets hold the parents of their members),
-    ``limits_`` and ``_decode``; everything else is here.
+    ``constraints_`` and ``_decode``; everything else is here.
     """
 
     embedding = "indicators"
     default_loss = "hamming"
     usual_losses: ClassVar[tuple[str, ...]] = ("f1", "zero_one")
-    _limits_kind: ClassVar[type] = Limits
+    _constraints_kind: ClassVar[type] = Constraints
 
     @abstractmethod
-    def _decode(self, costs, limits: Limits):
+    def _decode(self, costs, constraints: Constraints):
         """Outputs, values (infinite where infeasible) and bounds."""
 
-    # ------------------------------------------------------------- the user's form
+    # ------------------------------------------------------------- the user's format
     @property
-    def _form(self) -> LabelSetForm:
-        return getattr(self, "form_", LabelSetForm())
+    def _format(self) -> LabelSetFormat:
+        return getattr(self, "format_", LabelSetFormat())
 
     def _read(self, Y, labels):
         return read_label_sets(Y, labels, used_by=type(self).__name__)
@@ -71,7 +71,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
 
     def _fit(self, Y):
         """What was read, once names and form are learned from it."""
-        Z, _, self.form_ = self._read(Y, self.labels_)
+        Z, _, self.format_ = self._read(Y, self.labels_)
         return Z
 
     def validate(self, Y):
@@ -79,13 +79,13 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         return self._read(Y, self.labels_)[0]
 
     def restore(self, Z, index=None):
-        """Canonical outputs in the form that was seen in ``fit``."""
-        return self._form.write(np.asarray(Z), self.labels_, index)
+        """Canonical outputs in the format that was seen in ``fit``."""
+        return self._format.write(np.asarray(Z), self.labels_, index)
 
     def embed(self, Z):
         return np.asarray(Z, dtype=np.float64)
 
-    # ------------------------------------------------------------- limits
+    # ------------------------------------------------------------- constraints
     def restrict(self, *, include=None, exclude=None, min_size=None, max_size=None, exclusive=None):
         """The same space, narrowed.
 
@@ -95,7 +95,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
             Labels known to be in and known to be out; also 0/1 arrays of shape (n, d). A
             single row of them serves all rows.
         min_size, max_size : int
-            Limits on the number of labels.
+            Constraints on the number of labels.
         exclusive : list of groups of label names
             At most one label of each group.
         """
@@ -112,53 +112,58 @@ class IndicatorSpace(MarkedLabels, UniformSets):
             "min_size": check_size(min_size, "min_size", name),
             "max_size": check_size(max_size, "max_size", name),
         }
-        limits = self.limits_.narrow(low=low, high=high, groups=groups, one_path=one_path, **sizes)
-        return self._limited(limits)
+        constraints = self.constraints_.narrow(
+            low=low, high=high, groups=groups, one_path=one_path, **sizes
+        )
+        return self._limited(constraints)
 
-    def _limits_sizes(self):
+    def _constraints_sizes(self):
         return self.dag_.n_nodes, len(self.labels_)
 
     # ------------------------------------------------------------- decoding
     def argmin(self, costs) -> Decoded:
         """For every row the set of least total cost; costs of shape (n, d)."""
         costs = self._checked_costs(costs, len(self.labels_))
-        outputs, values, bounds = self._decode(costs, self.limits_)
+        outputs, values, bounds = self._decode(costs, self.constraints_)
         return decoded_or_infeasible(outputs, values, bounds, self)
 
     def kbest(self, costs, k: int) -> Decoded:
-        """The ``k`` cheapest sets of every row: outputs (n, k, d), values (n, k)."""
+        """The ``k`` minimum-cost sets of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, type(self).__name__)
         costs = self._checked_costs(costs, len(self.labels_))
-        return self._k_best(lambda rows, limits: self._decode(costs[rows], limits), len(costs), k)
+        return self._k_best(
+            lambda rows, constraints: self._decode(costs[rows], constraints), len(costs), k
+        )
 
     def _k_best(self, decode, n: int, k: int) -> Decoded:
-        """The k best sets of n rows, by ``decode(rows, limits)``: outputs and values first."""
+        """The k best sets of n rows, by ``decode(rows, constraints)``: outputs and values first."""
 
         def best_within(rows, low, high):
-            return decode(rows, self.limits_.rows(rows).within(low, high))[:2]
+            return decode(rows, self.constraints_.rows(rows).within(low, high))[:2]
 
         outputs, values = k_best(best_within, n, len(self.labels_), k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(outputs, values, values)
 
-    # ------------------------------------------------------------- laws and chains
-    def law(self, scores):
-        r"""The laws :math:`p(z) \propto \exp \langle u, z \rangle` of the sets; scores u (n, d).
+    # ------------------------------------------------------------- distributions and chains
+    def distribution(self, scores):
+        r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle` of the sets; scores u
+        (n, d).
 
-        By dynamic programming on label sets and forests, within limits that may differ from row
-        to row, with exclusive groups of siblings; by a list of all sets on other graphs, or None
-        where there are too many.
+        By dynamic programming on label sets and forests, within constraints that may differ from
+        row to row, with exclusive groups of siblings; by a list of all sets on other graphs, or
+        None where there are too many.
         """
         scores = self._checked_scores(scores, len(self.labels_))
-        from skstruct.spaces.indicator_sets.distribution import set_law
+        from skstruct.spaces.indicator_sets.distribution import set_distribution
 
-        return set_law(self, scores)
+        return set_distribution(self, scores)
 
-    def moves(self):
-        """Labels come in and leave, or change places; None where limits may cut sets off."""
-        from skstruct.spaces.indicator_sets.proposals import set_moves
+    def proposals(self):
+        """Labels come in and leave, or change places; None where constraints may cut sets off."""
+        from skstruct.spaces.indicator_sets.proposals import set_proposals
 
-        return set_moves(self)
+        return set_proposals(self)
 
     def relaxation(self):
         """All sets of the same labels."""
@@ -220,12 +225,12 @@ class FreeSubsets:
         return sum(function(s) * ways for s, ways in enumerate(self.ways))
 
     def mean(self) -> np.ndarray:
-        """Chance of each label; shape (d,)."""
-        chance = self._sum(lambda s: s) / (max(len(self.open), 1) * self.total)
-        return np.where(self.low, 1.0, np.where(self.high, chance, 0.0))
+        """Probability of each label; shape (d,)."""
+        probability = self._sum(lambda s: s) / (max(len(self.open), 1) * self.total)
+        return np.where(self.low, 1.0, np.where(self.high, probability, 0.0))
 
     def second_moment(self) -> np.ndarray:
-        """Chance of each two labels together; shape (d, d)."""
+        """Probability of each two labels together; shape (d, d)."""
         n, mean = len(self.open), self.mean()
         moment = np.outer(mean, mean)  # right wherever one of the two is known
         both = self._sum(lambda s: s * (s - 1)) / (max(n * (n - 1), 1) * self.total)
@@ -268,17 +273,17 @@ class LabelSets(IndicatorSpace):
     r"""Subsets of a fixed set of labels, as 0/1 vectors.
 
     A subset is its own embedding, :math:`\psi(z) = z`, so that minimizing
-    :math:`\langle c, \psi(z) \rangle` takes every label of negative cost; with limits
-    on the size, the cheapest so many. Always exact.
+    :math:`\langle c, \psi(z) \rangle` takes every label of negative cost; with constraints
+    on the size, the minimum-cost so many. Always exact.
 
     Parameters
     ----------
     labels : sequence, default=None
         Names of the labels, in the order of the columns; learned from ``Y`` when None.
     min_size, max_size : int, default=0 and None
-        Limits on the number of labels in a *predicted* set. Training sets may break them.
-    limits : Limits, default=None
-        Further limits, made by :meth:`restrict`.
+        Constraints on the number of labels in a *predicted* set. Training sets may break them.
+    constraints : Constraints, default=None
+        Further constraints, made by :meth:`restrict`.
 
     Examples
     --------
@@ -295,21 +300,21 @@ class LabelSets(IndicatorSpace):
     """
 
     _named_by: ClassVar = {"labels": "labels_"}
-    _limits_rest_on = ("min_size", "max_size")
+    _constraints_rest_on = ("min_size", "max_size")
 
-    def __init__(self, labels=None, min_size=0, max_size=None, *, limits=None):
+    def __init__(self, labels=None, min_size=0, max_size=None, *, constraints=None):
         self.labels = labels
         self.min_size = min_size
         self.max_size = max_size
-        self.limits = limits
+        self.constraints = constraints
 
     def _fit(self, Y):
         self._forget()
         known = None if self.labels is None else self.labels_
-        Z, learned, form = self._read(Y, known)
-        if self.limits is not None:
-            check_restricted(self.limits.low.shape[1], len(learned), "labels", "LabelSets")
-        self.learned_labels_, self.form_ = learned, form
+        Z, learned, format = self._read(Y, known)
+        if self.constraints is not None:
+            check_restricted(self.constraints.low.shape[1], len(learned), "labels", "LabelSets")
+        self.learned_labels_, self.format_ = learned, format
         return Z
 
     @property
@@ -329,63 +334,75 @@ class LabelSets(IndicatorSpace):
         return Dag(len(self.labels_), [], [])
 
     @property
-    def limits_(self) -> Limits:
-        limits = Limits.none(len(self.labels_)) if self.limits is None else self.limits
+    def constraints_(self) -> Constraints:
+        constraints = (
+            Constraints.none(len(self.labels_)) if self.constraints is None else self.constraints
+        )
         smallest = check_size(self.min_size, "min_size", "LabelSets")
         largest = check_size(self.max_size, "max_size", "LabelSets")
         return replace(
-            limits,
-            smallest=limits.smallest if smallest is None else max(limits.smallest, smallest),
-            largest=limits.largest if largest is None else min(limits.largest, largest),
+            constraints,
+            smallest=constraints.smallest
+            if smallest is None
+            else max(constraints.smallest, smallest),
+            largest=constraints.largest if largest is None else min(constraints.largest, largest),
         )
 
-    def _decode(self, costs, limits):
-        if not (limits.is_masked or limits.is_sized or limits.groups):
+    def _decode(self, costs, constraints):
+        if not (constraints.is_masked or constraints.is_sized or constraints.groups):
             outputs = threshold(costs)
             values = np.minimum(costs, 0.0).sum(axis=1)
             return outputs, values, values
-        low, high = limits.low, limits.high
-        if limits.groups:
-            if not self._sibling_groups(limits):
-                program = BinaryProgram(*limit_constraints(self.dag_, limits))
+        low, high = constraints.low, constraints.high
+        if constraints.groups:
+            if not self._sibling_groups(constraints):
+                program = BinaryProgram(*limit_constraints(self.dag_, constraints))
                 return decode_rows(program, costs, low, high)
-            outvoted = keep_group_winners(costs, low, high, limits.groups)
+            outvoted = keep_group_winners(costs, low, high, constraints.groups)
             # A forbidden label that must be in shows as infeasible below.
             low, high = np.broadcast_to(low, costs.shape), outvoted
-        outputs, feasible = cheapest_subsets(costs, low, high, limits.smallest, limits.largest)
+        outputs, feasible = min_cost_subsets(
+            costs, low, high, constraints.smallest, constraints.largest
+        )
         values = np.where(feasible, (costs * outputs).sum(axis=1), np.inf)
         return outputs, values, values
 
     def tensor_argmin(self, backend):
-        limits = self.limits_
-        if limits.is_sized or limits.groups:
+        constraints = self.constraints_
+        if constraints.is_sized or constraints.groups:
             return None
         from skstruct.solvers.on_device import sets_argmin, threshold
 
-        return sets_argmin(threshold, limits, limits.low, limits.high, backend)
+        return sets_argmin(threshold, constraints, constraints.low, constraints.high, backend)
 
     # ------------------------------------------------------------- all outputs
     def _uniform(self):
-        limits = self._one_row()
-        return self._forest_paths(limits) if limits.groups else _free_subsets(limits)
+        constraints = self._one_row()
+        return self._forest_paths(constraints) if constraints.groups else _free_subsets(constraints)
 
     def _count_within(self, low, high):
-        limits = self._one_row().within(low, high)
-        return super()._count_within(low, high) if limits.groups else _free_subsets(limits).total
+        constraints = self._one_row().within(low, high)
+        return (
+            super()._count_within(low, high)
+            if constraints.groups
+            else _free_subsets(constraints).total
+        )
 
     def covariance(self):
         """Covariance of the indicators: two eigenvalues at most where labels are alike."""
         self._check_not_empty()
-        limits = self._one_row()
-        alike = None if limits.groups else _free_subsets(limits).covariance()
+        constraints = self._one_row()
+        alike = None if constraints.groups else _free_subsets(constraints).covariance()
         return super().covariance() if alike is None else alike
 
     def sibling(self, Z):
         """The complement of each set: together they are all labels."""
-        if self.limits_.is_masked or self.limits_.is_sized or self.limits_.groups:
-            raise ValueError("LabelSets: complements may leave a space with limits.")
+        if self.constraints_.is_masked or self.constraints_.is_sized or self.constraints_.groups:
+            raise ValueError("LabelSets: complements may leave a space with constraints.")
         return 1 - np.asarray(Z)
 
 
-def _free_subsets(limits: Limits) -> FreeSubsets:
-    return FreeSubsets(limits.low[0], limits.high[0], limits.smallest, limits.largest)
+def _free_subsets(constraints: Constraints) -> FreeSubsets:
+    return FreeSubsets(
+        constraints.low[0], constraints.high[0], constraints.smallest, constraints.largest
+    )

@@ -30,7 +30,7 @@ class Ordinal(Poset):
     levels : sequence, default=None
         The levels from the lowest to the highest. When None: the categories of an ordered
         pandas Categorical, whether they occur or not, else the sorted distinct values of ``Y``.
-    limits : StateLimits, default=None
+    constraints : StateConstraints, default=None
         What :meth:`restrict` sets.
 
     Examples
@@ -55,7 +55,7 @@ class Ordinal(Poset):
     """
 
     element = "level"
-    _limits_rest_on = ("levels",)
+    _constraints_rest_on = ("levels",)
     leaves_only = False
 
     output_kind = "ordinal"
@@ -65,9 +65,9 @@ class Ordinal(Poset):
         level = int(np.sum(z)) - 1
         return Parts([Part(level, self.labels_[level])])
 
-    def __init__(self, levels=None, *, limits=None):
+    def __init__(self, levels=None, *, constraints=None):
         self.levels = levels
-        self.limits = limits
+        self.constraints = constraints
 
     @cached_property
     def _given_graph(self):
@@ -106,8 +106,8 @@ class Ordinal(Poset):
         high = self._bound(max_level, "max_level", len(self.labels_) - 1)
         level = np.arange(len(self.labels_))
         barred = label_mask(exclude, self.labels_, "exclude", "Ordinal")
-        limits = self.limits_.narrow(level >= low).narrow(level <= high)
-        return self._limited(limits.narrow(~barred))
+        constraints = self.constraints_.narrow(level >= low).narrow(level <= high)
+        return self._limited(constraints.narrow(~barred))
 
     def _bound(self, given, argument, default) -> np.ndarray:
         """Numbers of one level or of several; shape (number of these, 1)."""
@@ -125,8 +125,8 @@ class Ordinal(Poset):
     def _element_costs(self, costs):
         return costs.cumsum(axis=1)
 
-    def _marginals(self, chances):
-        return chances[:, ::-1].cumsum(axis=1)[:, ::-1]
+    def _marginals(self, probabilities):
+        return probabilities[:, ::-1].cumsum(axis=1)[:, ::-1]
 
     def psi(self, numbers):
         below = np.arange(len(self.labels_)) <= np.asarray(numbers)[..., None]

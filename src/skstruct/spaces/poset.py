@@ -17,14 +17,14 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import ChoiceLaw
-from skstruct.solvers.k_best import cheapest, k_cheapest
-from skstruct.solvers.proposals import ChoiceMoves
+from skstruct.solvers.distributions import ChoiceDistribution
+from skstruct.solvers.k_best import k_min_cost, min_cost
+from skstruct.solvers.proposals import ChoiceProposals
 from skstruct.spaces.base import CountedSpace, EmbeddingView, check_k, decoded_or_infeasible
-from skstruct.spaces.common.counting import StateLimits
+from skstruct.spaces.common.counting import StateConstraints
 from skstruct.spaces.common.description import MarkedLabels
 from skstruct.spaces.common.formats import (
-    SingleNameForm,
+    SingleNameFormat,
     numbers_of,
     read_label_sets,
     read_single_names,
@@ -39,10 +39,10 @@ class UniformElements(MarkedLabels, CountedSpace):
     """Elements, each a row that marks itself and all above it: how many, moments, samples."""
 
     _above: tuple[Dag, np.ndarray]  # made when first asked for
-    _limits_kind = StateLimits
+    _constraints_kind = StateConstraints
     _pairs_of = ("levels", "labels", "learned_", "_given_graph")
 
-    def _limits_sizes(self):
+    def _constraints_sizes(self):
         return (self.dag_.n_nodes,)
 
     def _not_saved(self):
@@ -55,7 +55,7 @@ class UniformElements(MarkedLabels, CountedSpace):
 
     @property
     @abstractmethod
-    def limits_(self) -> StateLimits:
+    def constraints_(self) -> StateConstraints:
         """Which elements may be predicted: ``allowed``, bool (1 or n, d)."""
 
     @property
@@ -83,10 +83,10 @@ class UniformElements(MarkedLabels, CountedSpace):
         return (self.psi(self.numbers(Z)) == Z).all(axis=1)
 
     def contains(self, Z):
-        """Whether each row is an output of this space, limits included; shape (n,)."""
+        """Whether each row is an output of this space, constraints included; shape (n,)."""
         Z, d = np.asarray(Z), self.dag_.n_nodes
         self._check_outputs(Z, d, f"(n, {d}) of 0 and 1")
-        allowed = np.broadcast_to(self.limits_.allowed, (len(Z), d))
+        allowed = np.broadcast_to(self.constraints_.allowed, (len(Z), d))
         return self._are_elements(Z) & allowed[np.arange(len(Z)), self.numbers(Z)]
 
     def _allowed(self) -> np.ndarray:
@@ -111,32 +111,34 @@ class UniformElements(MarkedLabels, CountedSpace):
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         return self.psi(np.random.default_rng(rng).choice(self._some(), size=n))
 
-    # ------------------------------------------------------------- laws and chains
+    # ------------------------------------------------------------- distributions and chains
     @abstractmethod
     def _element_costs(self, costs) -> np.ndarray:
         """What each element costs; (n, d)."""
 
-    def _marginals(self, chances) -> np.ndarray:
-        """Mean of psi, given the chances of the elements; (n, d)."""
-        return chances @ self.dag_.ancestors
+    def _marginals(self, probabilities) -> np.ndarray:
+        """Mean of psi, given the probabilities of the elements; (n, d)."""
+        return probabilities @ self.dag_.ancestors
 
-    def law(self, scores):
-        """Laws of the elements: a softmax of what each one scores."""
+    def distribution(self, scores):
+        """Distributions of the elements: a softmax of what each one scores."""
         scores = self._checked_scores(scores, self.dag_.n_nodes)
-        return self._law_of(self._element_costs(scores), self._marginals)
+        return self._distribution_of(self._element_costs(scores), self._marginals)
 
-    def _law_of(self, values, marginals_of):
-        """The law of elements with these values, (n, d)."""
+    def _distribution_of(self, values, marginals_of):
+        """The distribution of elements with these values, (n, d)."""
         self._check_rows(len(values))
-        law = ChoiceLaw(np.where(self.limits_.allowed, values, -np.inf), marginals_of, self.psi)
-        check_feasible(np.isfinite(law.log_partition), self)
-        return law
+        distribution = ChoiceDistribution(
+            np.where(self.constraints_.allowed, values, -np.inf), marginals_of, self.psi
+        )
+        check_feasible(np.isfinite(distribution.log_partition), self)
+        return distribution
 
-    def moves(self):
+    def proposals(self):
         """Any element that is allowed follows any other; None where rows differ."""
-        if self.limits_.n_rows is not None:
+        if self.constraints_.n_rows is not None:
             return None
-        return ChoiceMoves(self._some(), self._element_costs, self.numbers, self.psi)
+        return ChoiceProposals(self._some(), self._element_costs, self.numbers, self.psi)
 
     def mean_embedding(self) -> np.ndarray:
         """The share n_i / #z of elements that are i or below it; shape (d,)."""
@@ -174,10 +176,12 @@ class OtherEmbedding(EmbeddingView):
         psi = self.embed(self.space.above_)
         return check_costs(costs, psi.shape[1], used_by=type(self.space).__name__) @ psi.T
 
-    def law(self, scores):
+    def distribution(self, scores):
         psi = self.embed(self.space.above_)
         scores = self._checked_scores(scores, psi.shape[1])
-        return self.space._law_of(scores @ psi.T, lambda chances: chances @ psi)
+        return self.space._distribution_of(
+            scores @ psi.T, lambda probabilities: probabilities @ psi
+        )
 
     def argmin(self, costs):
         return self.space.argmin(None, element_costs=self._element_costs(costs))
@@ -208,7 +212,7 @@ class Poset(UniformElements):
         In order of appearance when None; without a relation, the sorted names of ``Y``.
     leaves_only : bool, default=False
         Whether only elements with nothing below them are predicted. All may be learned from.
-    limits : StateLimits, default=None
+    constraints : StateConstraints, default=None
         What :meth:`restrict` sets.
 
     References
@@ -235,14 +239,14 @@ class Poset(UniformElements):
     embedding = "indicators"
     default_loss = "hamming"
     usual_losses = ("zero_one",)
-    _limits_rest_on: ClassVar[tuple[str, ...]] = ("relation", "labels", "leaves_only")
+    _constraints_rest_on: ClassVar[tuple[str, ...]] = ("relation", "labels", "leaves_only")
     element = "element"  # what one is called in messages
 
-    def __init__(self, relation=None, labels=None, *, leaves_only=False, limits=None):
+    def __init__(self, relation=None, labels=None, *, leaves_only=False, constraints=None):
         self.relation = relation
         self.labels = labels
         self.leaves_only = leaves_only
-        self.limits = limits
+        self.constraints = constraints
 
     # ------------------------------------------------------------- the order
     @cached_property
@@ -278,18 +282,18 @@ class Poset(UniformElements):
         if self._given_graph is None:
             self.labels, self._given_graph = self.labels_, self._graph
 
-    # ------------------------------------------------------------- the user's form
+    # ------------------------------------------------------------- the user's format
     def fit(self, Y):
         """Learn the elements where none were given, and the form of ``Y``."""
         self.__dict__.pop("_given_graph", None)
         if self._given_graph is None:
             self.learned_ = self._learned(Y)
-        if self.limits is not None and self.limits.allowed.shape[1] != len(self.labels_):
+        if self.constraints is not None and self.constraints.allowed.shape[1] != len(self.labels_):
             raise ValueError(
-                f"{type(self).__name__} was restricted for {self.limits.allowed.shape[1]} "
+                f"{type(self).__name__} was restricted for {self.constraints.allowed.shape[1]} "
                 f"{self.element}s; there are {len(self.labels_)}."
             )
-        self.form_ = self._read(Y)[1]
+        self.format_ = self._read(Y)[1]
         return self
 
     def _learned(self, Y) -> LabelGraph:
@@ -317,9 +321,9 @@ class Poset(UniformElements):
         """Rows psi and the form that they came in."""
         labels, name = self.labels_, type(self).__name__
         if not self._has_paths(Y, set(labels)):
-            names, form = self._names(Y)
-            return self.psi(numbers_of(names, labels, name)), form
-        Z, _, form = read_label_sets(Y, labels, used_by=name)
+            names, format = self._names(Y)
+            return self.psi(numbers_of(names, labels, name)), format
+        Z, _, format = read_label_sets(Y, labels, used_by=name)
         bad = np.flatnonzero(~self._are_elements(Z))
         if len(bad):
             inside = sorted(repr(labels[j]) for j in np.flatnonzero(Z[bad[0]]))
@@ -327,25 +331,25 @@ class Poset(UniformElements):
                 f"{name}: Y[{bad[0]}] holds {', '.join(inside) or 'nothing'}, which is not one "
                 f"{self.element} with all that is above it ({len(bad)} such rows)."
             )
-        return Z, form
+        return Z, format
 
     def validate(self, Y):
         """Outputs in canonical form: an int8 array of shape (n, d), the rows psi."""
         return self._read(Y)[0]
 
     def restore(self, Z, index=None):
-        """Canonical outputs in the form that was seen in ``fit``."""
-        form = self.__dict__.get("form_", SingleNameForm())
-        if isinstance(form, SingleNameForm):
-            return form.write(self.numbers(Z), self.labels_, index)
-        return form.write(np.asarray(Z), self.labels_, index)
+        """Canonical outputs in the format that was seen in ``fit``."""
+        format = self.__dict__.get("format_", SingleNameFormat())
+        if isinstance(format, SingleNameFormat):
+            return format.write(self.numbers(Z), self.labels_, index)
+        return format.write(np.asarray(Z), self.labels_, index)
 
-    # ------------------------------------------------------------- limits
+    # ------------------------------------------------------------- constraints
     @property
-    def limits_(self) -> StateLimits:
+    def constraints_(self) -> StateConstraints:
         """Which elements may be predicted."""
-        open_ = StateLimits(self.leaf_mask_[None])
-        return open_ if self.limits is None else open_.narrow(self.limits.allowed)
+        open_ = StateConstraints(self.leaf_mask_[None])
+        return open_ if self.constraints is None else open_.narrow(self.constraints.allowed)
 
     def restrict(self, *, include=None, exclude=None):
         """The same space, narrowed.
@@ -361,8 +365,8 @@ class Poset(UniformElements):
         out = label_mask(exclude, self.labels_, "exclude", name).astype(np.float64)
         above = self.above_.T
         missed = low.sum(axis=1, keepdims=True) > low @ above
-        limits = self.limits_.narrow(~missed).narrow(out @ above == 0)
-        return self._limited(limits)
+        constraints = self.constraints_.narrow(~missed).narrow(out @ above == 0)
+        return self._limited(constraints)
 
     # ------------------------------------------------------------- decoding
     def _allowed_costs(self, costs, element_costs=None):
@@ -370,7 +374,7 @@ class Poset(UniformElements):
         if element_costs is None:
             element_costs = self._element_costs(self._checked_costs(costs, len(self.labels_)))
         self._check_rows(len(element_costs))
-        return np.where(self.limits_.allowed, element_costs, np.inf)
+        return np.where(self.constraints_.allowed, element_costs, np.inf)
 
     def _element_costs(self, costs) -> np.ndarray:
         return (self.dag_.ancestors @ costs.T).T
@@ -380,13 +384,13 @@ class Poset(UniformElements):
 
         ``element_costs``, (n, d), may take the place of costs of coordinates.
         """
-        best, values = cheapest(self._allowed_costs(costs, element_costs))
+        best, values = min_cost(self._allowed_costs(costs, element_costs))
         return decoded_or_infeasible(self.psi(best), values, values, self)
 
     def kbest(self, costs, k: int, *, element_costs=None) -> Decoded:
-        """The ``k`` cheapest elements of every row: outputs (n, k, d), values (n, k)."""
+        """The ``k`` minimum-cost elements of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, type(self).__name__)
-        order, values = k_cheapest(self._allowed_costs(costs, element_costs), k)
+        order, values = k_min_cost(self._allowed_costs(costs, element_costs), k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(self.psi(order), values, values)
 

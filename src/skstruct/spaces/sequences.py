@@ -13,13 +13,17 @@ from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
 from skstruct.solvers.chains.counting import ChainCounts
-from skstruct.solvers.chains.forward_backward import ChainLaw
+from skstruct.solvers.chains.forward_backward import ChainDistribution
 from skstruct.solvers.chains.viterbi import best_chains, k_best_chains
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
-from skstruct.spaces.sequence_sets.distribution import SequenceLaw, law_of_costs, sequence_moves
+from skstruct.spaces.sequence_sets.distribution import (
+    SequenceDistribution,
+    distribution_of_costs,
+    sequence_proposals,
+)
 from skstruct.spaces.sequence_sets.formats import sequence_lengths
 
 
@@ -64,41 +68,43 @@ def _check_entries(costs, name):
 
 # Moments of sequence embeddings under the uniform distribution.
 #
-# Sequences drawn uniformly within limits are a Markov chain that may stop: with m_t(a) the
-# chance of symbol a at position t, and K_t(a, b) that of b next, the chance of a at s and b at
-# t > s is m_s(a) (K_s ... K_{t-1})(a, b), and likewise for bigrams at both ends. All terms are
-# chances, so that nothing cancels.
+# Sequences drawn uniformly within constraints are a Markov chain that may stop: with m_t(a) the
+# probability of symbol a at position t, and K_t(a, b) that of b next, the probability of a at s and
+# b at t > s is m_s(a) (K_s ... K_{t-1})(a, b), and likewise for bigrams at both ends. All terms are
+# probabilities, so that nothing cancels.
 
 
 def mean_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> np.ndarray:
-    """Chance of each symbol at each of ``width`` positions, and of each bigram; shape (d,)."""
-    chance, steps = _chances(counts, width)
+    """Probability of each symbol at each of ``width`` positions, and of each bigram; shape (d,)."""
+    probability, steps = _probabilities(counts, width)
     if not bigrams:
-        return chance.ravel()
-    return np.concatenate([chance.ravel(), (chance[:-1, :, None] * steps).ravel()])
+        return probability.ravel()
+    return np.concatenate([probability.ravel(), (probability[:-1, :, None] * steps).ravel()])
 
 
-def _chances(counts: ChainCounts, width: int):
+def _probabilities(counts: ChainCounts, width: int):
     """m (width, q) and K (width - 1, q, q); positions that no sequence reaches have none."""
     q = counts.n_symbols
-    chance, steps = np.zeros((width, q)), np.zeros((width - 1, q, q))
+    probability, steps = np.zeros((width, q)), np.zeros((width - 1, q, q))
     if counts.length:
-        chance[0], steps[: counts.length - 1] = counts.as_markov_chain()
+        probability[0], steps[: counts.length - 1] = counts.as_markov_chain()
     for t in range(width - 1):
-        chance[t + 1] = chance[t] @ steps[t]
-    return chance, steps
+        probability[t + 1] = probability[t] @ steps[t]
+    return probability, steps
 
 
 def second_moment_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> np.ndarray:
-    """Chance of each two coordinates of the embedding together; shape (d, d)."""
-    chance, steps = _chances(counts, width)
+    """Probability of each two coordinates of the embedding together; shape (d, d)."""
+    probability, steps = _probabilities(counts, width)
     q, mean = counts.n_symbols, mean_of_chains(counts, width, bigrams)
     check_square_fits(len(mean), "The second moment", "Shorter sequences or no bigrams take less.")
     moment = np.diag(mean)  # what is not below is of two symbols at one position, hence zero
     pairs = width * q  # where bigrams begin
 
     def put(one, other, joint):
-        """Chances of coordinates ``one``, ``one`` + 1, ... with ``other``, ``other`` + 1, ..."""
+        """Probabilities of coordinates ``one``, ``one`` + 1, ... with ``other``, ``other`` + 1,
+        ...
+        """
         joint = joint.reshape(-1, joint.shape[-1])
         one, other = slice(one, one + len(joint)), slice(other, other + joint.shape[1])
         moment[one, other], moment[other, one] = joint, joint.T
@@ -106,10 +112,10 @@ def second_moment_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> n
     both = np.zeros((0, q, q))  # symbols at s and at t, for all s <= t
     three = np.zeros((0, q, q, q))  # symbols at s - 1, s and t, for all 0 < s <= t
     for t in range(width):
-        both = np.concatenate([both, np.diag(chance[t])[None]])
+        both = np.concatenate([both, np.diag(probability[t])[None]])
         put(0, t * q, both)
         if bigrams and t:
-            here = chance[t - 1][:, None] * steps[t - 1]
+            here = probability[t - 1][:, None] * steps[t - 1]
             three = np.concatenate([three, (here[:, :, None] * np.eye(q))[None]])
             put(pairs, t * q, three)
         if t + 1 == width:
@@ -145,7 +151,7 @@ class Sequences(SequenceSet):
         :math:`\psi(z)`, for q symbols: an indicator 1[z_t = a] at t q + a for every position
         and symbol, and with bigrams an indicator 1[z_t = a, z_{t+1} = b] at
         T q + (t q + a) q + b besides. A loss asks for the one it needs.
-    limits : SequenceLimits, default=None
+    constraints : SequenceConstraints, default=None
         What ``restrict`` sets.
 
     Examples
@@ -163,11 +169,11 @@ class Sequences(SequenceSet):
 
     decodes_chains = True
 
-    def __init__(self, alphabet=None, length=None, embedding="positions", *, limits=None):
+    def __init__(self, alphabet=None, length=None, embedding="positions", *, constraints=None):
         self.alphabet = alphabet
         self.length = length
         self.embedding = embedding
-        self.limits = limits
+        self.constraints = constraints
 
     # ------------------------------------------------------------- embedding
     @property
@@ -220,9 +226,9 @@ class Sequences(SequenceSet):
 
     # ------------------------------------------------------------- decoding
     def _chains(self, costs):
-        """Costs of the embedding's coordinates as costs of chains, limits included."""
+        """Costs of the embedding's coordinates as costs of chains, constraints included."""
         costs = self._checked_costs(costs, self._width())
-        limits, n = self.limits_, len(costs)
+        constraints, n = self.constraints_, len(costs)
         T, q = self.length_, len(self.symbols_)
         starts = T * np.arange(n + 1)
         unary = costs[:, : T * q].reshape(n * T, q)
@@ -235,15 +241,15 @@ class Sequences(SequenceSet):
             row_of = np.repeat(np.arange(n), T - 1)
         else:
             row_of = np.repeat(np.arange(n), T)
-        transitions, served = limits.forbid_transitions(transitions, row_of)
+        transitions, served = constraints.forbid_transitions(transitions, row_of)
         return {
-            "unary": limits.fix_known(unary, starts, np.full(n, T)),
+            "unary": constraints.fix_known(unary, starts, np.full(n, T)),
             "starts": starts,
             "transitions": transitions,
             "which": which if served is None else served,
-            "shortest": limits.least_lengths(),
-            "longest": limits.longest,
-            **limits.ends(),
+            "shortest": constraints.least_lengths(),
+            "longest": constraints.longest,
+            **constraints.ends(),
         }
 
     def argmin(self, costs):
@@ -253,7 +259,7 @@ class Sequences(SequenceSet):
         return decoded_or_infeasible(outputs, values, values, self)
 
     def kbest(self, costs, k):
-        """The ``k`` cheapest sequences of every row: outputs (n, k, T), values (n, k)."""
+        """The ``k`` minimum-cost sequences of every row: outputs (n, k, T), values (n, k)."""
         k = check_k(k, "Sequences")
         symbols, values = k_best_chains(**self._chains(costs), k=k)
         check_feasible(np.isfinite(values).any(axis=1), self)
@@ -263,7 +269,7 @@ class Sequences(SequenceSet):
     decodes_chains = True
 
     def argmin_chains(self, unary, starts, transitions=None):
-        """For every row the cheapest sequence as long as the row has positions.
+        """For every row the minimum-cost sequence as long as the row has positions.
 
         Costs come in stacked form, the positions of all rows one after the other, as a
         model of tokens makes them. Known symbols and forbidden transitions are obeyed; rows
@@ -288,7 +294,7 @@ class Sequences(SequenceSet):
         return decoded_or_infeasible(unstacked(symbols, lengths), values, values, self)
 
     def kbest_chains(self, unary, starts, k, transitions=None):
-        """The ``k`` cheapest of every row, with costs as in ``argmin_chains``."""
+        """The ``k`` minimum-cost of every row, with costs as in ``argmin_chains``."""
         k = check_k(k, "Sequences")
         chains, lengths = self._stacked(unary, starts, transitions)
         symbols, values = k_best_chains(**chains, k=k)
@@ -297,22 +303,22 @@ class Sequences(SequenceSet):
         return Decoded(np.stack(ranks, axis=1), values, values)
 
     def _stacked(self, unary, starts, transitions):
-        """Costs in stacked form with the limits in them, and the lengths of the rows."""
-        limits, q = self.limits_, len(self.symbols_)
+        """Costs in stacked form with the constraints in them, and the lengths of the rows."""
+        constraints, q = self.constraints_, len(self.symbols_)
         unary, starts, transitions = check_stacked(unary, starts, transitions, q)
         lengths = np.diff(starts)
         self._check_rows(len(lengths))
         self._check_given(lengths)
         row_of = np.repeat(np.arange(len(lengths)), lengths)
-        steps, which = limits.forbid_transitions(transitions, row_of)
-        reached = limits.anywhere().least_lengths()  # a known position must be there
+        steps, which = constraints.forbid_transitions(transitions, row_of)
+        reached = constraints.anywhere().least_lengths()  # a known position must be there
         chains = {
-            "unary": limits.fix_known(unary, starts, lengths),
+            "unary": constraints.fix_known(unary, starts, lengths),
             "starts": starts,
             "transitions": steps,
             "which": which,
             "shortest": np.maximum(lengths, reached),
-            **limits.ends(),
+            **constraints.ends(),
         }
         return chains, lengths
 
@@ -328,16 +334,18 @@ class Sequences(SequenceSet):
                 "positions.", row,
             )  # fmt: skip
 
-    # ------------------------------------------------------------- laws
-    def law(self, scores):
-        """Laws of symbols and lengths by sums over all chains; scores of shape (n, d)."""
+    # ------------------------------------------------------------- distributions
+    def distribution(self, scores):
+        """Distributions of symbols and lengths by sums over all chains; scores of shape (n, d)."""
         scores = self._checked_scores(scores, self._width())
-        law = law_of_costs(self._chains(-scores))
-        check_feasible(law.log_partition > -np.inf, self)
-        return SequenceLaw(law, self.length_, self._has_bigrams and self.length_ > 1)
+        distribution = distribution_of_costs(self._chains(-scores))
+        check_feasible(distribution.log_partition > -np.inf, self)
+        return SequenceDistribution(
+            distribution, self.length_, self._has_bigrams and self.length_ > 1
+        )
 
-    def law_of_chains(self, unary, starts, transitions=None) -> ChainLaw:
-        """The law of every row, as long as the row has positions.
+    def distribution_of_chains(self, unary, starts, transitions=None) -> ChainDistribution:
+        """The distribution of every row, as long as the row has positions.
 
         Parameters
         ----------
@@ -347,16 +355,16 @@ class Sequences(SequenceSet):
 
         Returns
         -------
-        law : :class:`~skstruct.solvers.chains.forward_backward.ChainLaw`
+        distribution : :class:`~skstruct.solvers.chains.forward_backward.ChainDistribution`
         """
         costs = None if transitions is None else np.negative(transitions)
-        law = law_of_costs(self._stacked(np.negative(unary), starts, costs)[0])
-        check_feasible(law.log_partition > -np.inf, self)
-        return law
+        distribution = distribution_of_costs(self._stacked(np.negative(unary), starts, costs)[0])
+        check_feasible(distribution.log_partition > -np.inf, self)
+        return distribution
 
-    def moves(self):
+    def proposals(self):
         """Chains that change a symbol or the last position; None with forbidden transitions."""
-        return sequence_moves(self.limits_, self.length_, self._has_bigrams)
+        return sequence_proposals(self.constraints_, self.length_, self._has_bigrams)
 
     # ------------------------------------------------------------- moments
     def mean_embedding(self):

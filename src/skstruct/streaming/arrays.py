@@ -120,7 +120,7 @@ class ArraySource(Source):
     ----------
     X : array, np.memmap, CSR, tensor or DataFrame of shape (n, p), or list of n inputs
         Of a memory-mapped array, a partition carries the name of the file and the position in it.
-    y : outputs in any form, default=None
+    y : outputs in any format, default=None
     sample_weight : array of shape (n,), default=None
 
     Examples

@@ -76,7 +76,7 @@ class Block:
     Attributes
     ----------
     X : array, CSR, tensor or DataFrame of shape (n, p); or a list of n inputs
-    y : n outputs in any form, or None
+    y : n outputs in any format, or None
     weight : array of shape (n,) or None
     start : int
         Number of its first row among all.

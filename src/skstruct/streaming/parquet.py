@@ -27,7 +27,7 @@ def fair_rows(sizes, n: int, rng, max_groups: int) -> np.ndarray:
     With at most ``max_groups`` groups, all sets of n rows are equally likely. With more, only
     about so many are looked into: groups are drawn with probability proportional to their sizes,
     systematically in a random order, and rows within each at random. Rows of one group then come
-    together more often than by chance, while each alone has the same chance.
+    together more often than by chance, while each alone has the same probability.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class ParquetSource(Source):
     weight : str, default=None
     max_groups : int, default=256
         How many row groups a sample looks into, about. With more than these, rows of one group
-        come together more often than by chance, while each row has the same chance.
+        come together more often than by chance, while each row has the same probability.
 
     Examples
     --------
@@ -200,7 +200,7 @@ class ParquetSource(Source):
         return Run(groups.narrowed(own), own, start, first)
 
     def sample(self, n: int, random_state=None) -> Block:
-        """n rows at random, each with the same chance; see ``max_groups``.
+        """n rows at random, each with the same probability; see ``max_groups``.
 
         Of the columns in use, all row groups that have a row of the sample are read.
         """

@@ -317,7 +317,7 @@ class TaskModel(BaseEstimator):
 
         Parameters
         ----------
-        y : outputs in the form of ``predict``, default=None
+        y : outputs in the format of ``predict``, default=None
             Taken from ``X`` when None: a Dataset has them, and a frame or records in the columns
             that the command line was asked to predict.
         """

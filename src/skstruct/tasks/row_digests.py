@@ -99,7 +99,7 @@ class Overlap:
 
     @property
     def is_remarkable(self) -> bool:
-        """Whether that is more than chance makes it, by three standard deviations."""
+        """Whether that is more than probability makes it, by three standard deviations."""
         p = min(1.0, self.by_chance / self.n)
         return self.n_seen > self.by_chance + 3.0 * np.sqrt(self.n * p * (1.0 - p))
 

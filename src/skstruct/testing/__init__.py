@@ -3,13 +3,13 @@
 
 from skstruct.testing.losses import check_decisions, check_loss
 from skstruct.testing.smoothers import check_smoother, check_system
-from skstruct.testing.spaces import check_law, check_moves, check_space
+from skstruct.testing.spaces import check_distribution, check_proposals, check_space
 
 __all__ = [
     "check_decisions",
-    "check_law",
+    "check_distribution",
     "check_loss",
-    "check_moves",
+    "check_proposals",
     "check_smoother",
     "check_space",
     "check_system",

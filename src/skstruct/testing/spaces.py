@@ -29,7 +29,7 @@ def check_space(space, outputs, *, n_costs=20, n_draws=4000, seed=0):
         All its outputs in canonical form, from a source other than the space itself.
     n_draws : int
         Samples drawn. Their mean may be off by five standard errors in each coordinate:
-        a right sampler fails with chance below 6e-7 per coordinate.
+        a right sampler fails with probability below 6e-7 per coordinate.
 
     Examples
     --------
@@ -113,14 +113,14 @@ def _sorted(outputs):
     return rows[np.lexsort(rows.T[::-1])]
 
 
-# Laws and Markov chains of a space against the list of all its outputs.
+# Distributions and Markov chains of a space against the list of all its outputs.
 
 
-def check_law(space, scores, *, outputs=None, n_draws=2000, rng=0):
-    """Compare ``space.law(scores)`` with sums over the list of all outputs.
+def check_distribution(space, scores, *, outputs=None, n_draws=2000, rng=0):
+    """Compare ``space.distribution(scores)`` with sums over the list of all outputs.
 
     Partition functions and marginals to 1e-9; draws by a chi-square test in every row, which
-    a right sampler fails with chance 1e-6.
+    a right sampler fails with probability 1e-6.
 
     Parameters
     ----------
@@ -134,53 +134,57 @@ def check_law(space, scores, *, outputs=None, n_draws=2000, rng=0):
     Examples
     --------
     >>> from skstruct.spaces import LabelSets
-    >>> check_law(LabelSets(["a", "b"]), np.array([[0.5, -1.0]]))
+    >>> check_distribution(LabelSets(["a", "b"]), np.array([[0.5, -1.0]]))
     """
     scores = np.atleast_2d(np.asarray(scores, dtype=np.float64))
     outputs = np.asarray(space.enumerate() if outputs is None else outputs)
     psi = _dense(space.embed(outputs))
     values = scores @ psi.T
     log_partition = logsumexp(values, axis=1)
-    chances = np.exp(values - log_partition[:, None])
-    law = space.law(scores)
-    assert law is not None, f"{type(space).__name__} has no law"
-    assert_allclose(law.log_partition, log_partition, rtol=CHECKED_COST, atol=CHECKED_COST)
-    assert_allclose(_dense(law.marginals()), chances @ psi, rtol=CHECKED_COST, atol=CHECKED_COST)
+    probabilities = np.exp(values - log_partition[:, None])
+    distribution = space.distribution(scores)
+    assert distribution is not None, f"{type(space).__name__} has no distribution"
+    assert_allclose(distribution.log_partition, log_partition, rtol=CHECKED_COST, atol=CHECKED_COST)
+    assert_allclose(
+        _dense(distribution.marginals()), probabilities @ psi, rtol=CHECKED_COST, atol=CHECKED_COST
+    )
     if n_draws:
-        drawn = law.sample(n_draws, np.random.default_rng(rng))
+        drawn = distribution.sample(n_draws, np.random.default_rng(rng))
         assert drawn.shape[:2] == (len(scores), n_draws), f"draws have shape {drawn.shape}"
         for row in range(len(scores)):
-            assert_drawn_from(drawn[row], outputs, chances[row])
+            assert_drawn_from(drawn[row], outputs, probabilities[row])
 
 
-def check_moves(space, scores, *, outputs=None, n_chains=2000, n_sweeps=40, beta=1.0, rng=0):
-    """Compare where chains of ``space.moves()`` are, after so many sweeps, with the law.
+def check_proposals(space, scores, *, outputs=None, n_chains=2000, n_sweeps=40, beta=1.0, rng=0):
+    """Compare where chains of ``space.proposals()`` are, after so many sweeps, with the
+    distribution.
 
     All chains start at the same output, and none knows of another: a chi-square test with
     level 1e-6 in every row. Chains that mix too slowly fail it too: give more sweeps.
     """
     scores = np.atleast_2d(np.ascontiguousarray(scores, dtype=np.float64))
     outputs = np.asarray(space.enumerate() if outputs is None else outputs)
-    moves = space.moves()
-    assert moves is not None, f"{type(space).__name__} has no moves"
+    proposals = space.proposals()
+    assert proposals is not None, f"{type(space).__name__} has no moves"
     row = np.repeat(np.arange(len(scores)), n_chains)
     rng = np.random.default_rng(rng)
     first = outputs[np.repeat(rng.integers(len(outputs)), len(row))]
-    states, streams = moves.start(first), new_streams(len(row), rng)
+    states, streams = proposals.start(first), new_streams(len(row), rng)
     warmth = np.full(len(row), float(beta))
-    accepted = moves.walk(states, scores, row, warmth, n_sweeps * moves.sweep, streams)
+    accepted = proposals.walk(states, scores, row, warmth, n_sweeps * proposals.sweep, streams)
     assert accepted.shape == row.shape
-    assert (accepted <= n_sweeps * moves.sweep).all()
+    assert (accepted <= n_sweeps * proposals.sweep).all()
     values = beta * (scores @ _dense(space.embed(outputs)).T)
-    chances = np.exp(values - logsumexp(values, axis=1, keepdims=True))
-    ended = moves.outputs(states)
+    probabilities = np.exp(values - logsumexp(values, axis=1, keepdims=True))
+    ended = proposals.outputs(states)
     assert space.contains(ended).all(), "moves leave the space"
     for r in range(len(scores)):
-        assert_drawn_from(ended[row == r], outputs, chances[r])
+        assert_drawn_from(ended[row == r], outputs, probabilities[r])
 
 
-def assert_drawn_from(drawn, outputs, chances, level=CHECK_LEVEL):
-    """Chi-square test that draws have these chances; a right sampler fails with chance level.
+def assert_drawn_from(drawn, outputs, probabilities, level=CHECK_LEVEL):
+    """Chi-square test that draws have these probabilities; a right sampler fails with probability
+    level.
 
     Outputs that are expected less than five times are counted together.
     """
@@ -189,7 +193,7 @@ def assert_drawn_from(drawn, outputs, chances, level=CHECK_LEVEL):
     first, found = number[: len(outputs)], number[len(outputs) :]
     assert np.isin(found, first).all(), "a draw is none of the outputs"
     count = np.bincount(found, minlength=number.max() + 1)[first]
-    expected = chances * len(drawn)
+    expected = probabilities * len(drawn)
     rare = expected < 5
     count = np.append(count[~rare], count[rare].sum())
     expected = np.append(expected[~rare], expected[rare].sum())

@@ -172,7 +172,7 @@ def test_integer_boolean_readonly_and_strided_inputs():
 
 @pytest.mark.parametrize("memory", [1, 800, "1GB"])
 @pytest.mark.parametrize("loss", ["hamming", "f1", "zero_one"])
-def test_row_by_row_limits_are_for_just_these_rows(memory, loss):
+def test_row_by_row_constraints_are_for_just_these_rows(memory, loss):
     model = ConditionalRiskMinimizer(LabelSets(["a", "b", "c"]), alpha=1.0, memory=memory)
     model.fit(X, Y)
     for include in ([["a"], ["b"], ["c"]], [["a"], ["b"], ["c"], [], []]):

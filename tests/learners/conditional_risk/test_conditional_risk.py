@@ -82,7 +82,7 @@ def test_constraints_at_prediction_time():
     assert (paths[:, [2, 3, 4]].sum(axis=1) == 1).all()
     known = [["b"] if i % 2 else [] for i in range(30)]
     assert model.predict(X_NEW, restrict={"include": known})[1::2, 2].all()
-    tiny = clone(model).set_params(memory=2000).fit(X, H)  # per-row limits survive blocks
+    tiny = clone(model).set_params(memory=2000).fit(X, H)  # per-row constraints survive blocks
     assert_array_equal(
         tiny.predict(X_NEW, restrict={"include": known}),
         model.predict(X_NEW, restrict={"include": known}),

@@ -124,14 +124,14 @@ def test_frames_and_their_index_come_back(waves):
     assert list(predicted.index) == ["p", "q"]
 
 
-def test_limits_at_prediction(waves):
+def test_constraints_at_prediction(waves):
     X, y = waves
     model = ConditionalRiskMinimizer(Interval(-2, 2), "absolute", alpha=0.1).fit(X, y)
-    limits = {"low": np.linspace(0.5, 1.0, 60)}
-    narrowed = model.set_params(memory="20kB").predict(X, restrict=limits)
-    assert (narrowed >= limits["low"] - 1e-12).all()
+    constraints = {"low": np.linspace(0.5, 1.0, 60)}
+    narrowed = model.set_params(memory="20kB").predict(X, restrict=constraints)
+    assert (narrowed >= constraints["low"] - 1e-12).all()
     with pytest.raises(ValueError, match="for 60 rows; got 3"):
-        model.predict(X[:3], restrict=limits)
+        model.predict(X[:3], restrict=constraints)
 
 
 def test_all_outputs_equal_and_single_rows():

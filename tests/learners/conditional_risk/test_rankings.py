@@ -176,11 +176,11 @@ def test_a_kernel_may_keep_its_matrix():
 def test_the_impossible_row_is_counted_from_the_beginning():
     X, Y = problem(d=3)
     model = ConditionalRiskMinimizer(Rankings(range(3)), alpha=0.1, n_jobs=2).fit(X, Y)
-    limits = {"positions": [{}] * 35 + [{0: 1}] + [{}] * 4, "before": [[(1, 0)]] * 40}
+    constraints = {"positions": [{}] * 35 + [{0: 1}] + [{}] * 4, "before": [[(1, 0)]] * 40}
     for loss in ("kendall", "footrule", "zero_one"):
         for decide in (model.decode, lambda *a, **k: model.kbest(a[0], 2, **k)):
             with pytest.raises(InfeasibleError, match="row 35") as caught:
-                decide(X[:40], loss=loss, restrict=limits)
+                decide(X[:40], loss=loss, restrict=constraints)
             assert caught.value.row == 35
             assert pickle.loads(pickle.dumps(caught.value)).row == 35
 

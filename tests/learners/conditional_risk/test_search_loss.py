@@ -87,7 +87,7 @@ def test_predictions_are_those_of_the_exact_loss():
 def test_the_search_says_which_loss_it_was(tmp_path):
     model = ConditionalRiskMinimizer(DAG, HierarchicalLoss("uniform"), alpha=ALPHAS).fit(X, Y)
     assert repr(model.search_.loss) == "HierarchicalLoss(dag='average', weights='uniform')"
-    assert not hasattr(model.search_.loss, "form_")  # the loss as such, without arrays
+    assert not hasattr(model.search_.loss, "format_")  # the loss as such, without arrays
     save_model(model, tmp_path / "m.model")
     loaded = load_model(tmp_path / "m.model")
     assert repr(loaded.search_.loss) == repr(model.search_.loss)

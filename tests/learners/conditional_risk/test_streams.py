@@ -488,9 +488,9 @@ def test_bad_batches_are_named():
         assert len(next(given)) == 2
         with pytest.raises(kind, match=said):
             next(given)
-    limits = {"include": [["a"], [], ["a"]]}
+    constraints = {"include": [["a"], [], ["a"]]}
     with pytest.raises(ValueError, match="differ from row to row"):
-        model.predict_batches([X_NEW[:3], X_NEW[:4]], restrict=limits)
+        model.predict_batches([X_NEW[:3], X_NEW[:4]], restrict=constraints)
     with pytest.raises(InfeasibleError, match="In batch 0: "):
         list(model.predict_batches([X_NEW], restrict={"include": ["a"], "max_size": 0}))
     with pytest.raises(TypeError, match="An array is one batch"):

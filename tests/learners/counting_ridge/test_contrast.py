@@ -137,7 +137,7 @@ def test_a_space_may_be_given():
     given = CountingRidge(space, alpha=1.0, contrast=LabelSets(["a", "b", "c"], min_size=1))
     given.fit(X, Y)
     assert given.contrast_.size() == 7
-    assert not hasattr(given.contrast, "form_")  # a copy was fitted
+    assert not hasattr(given.contrast, "format_")  # a copy was fitted
     every = CountingRidge(space, alpha=1.0).fit(X, Y)
     assert not np.allclose(given.decision_function(X), every.decision_function(X))
 
@@ -165,10 +165,10 @@ def test_a_space_without_relaxation_says_so():
 
 
 def test_several_outputs_are_among_those_contrasted_with():
-    """Outputs beyond limits of the space are fine where the contrast holds them."""
+    """Outputs beyond constraints of the space are fine where the contrast holds them."""
     space = LabelSets(list("abc")).restrict(max_size=1)
     X, Y = [[0.0], [1.0]], [[{"a", "b"}], [{"a"}, {"a", "b"}]]
-    with pytest.raises(ValueError, match="not all are within the limits"):
+    with pytest.raises(ValueError, match="not all are within the constraints"):
         CountingRidge(space, several_outputs=True, alpha=0.1).fit(X, Y)
     CountingRidge(space, several_outputs=True, alpha=0.1, contrast="relaxation").fit(X, Y)
 

@@ -194,7 +194,7 @@ def test_outputs_listed_twice_count_once():
     assert_allclose(once.decision_function(X), twice.decision_function(X))
 
 
-def test_several_outputs_beyond_the_limits():
+def test_several_outputs_beyond_the_constraints():
     space = LabelSets(list("abc")).restrict(max_size=1)
     model = CountingRidge(space, several_outputs=True, alpha=0.1)
     with pytest.raises(ValueError, match=r"y\[1\] has several correct outputs, and not all"):
@@ -203,7 +203,7 @@ def test_several_outputs_beyond_the_limits():
         model.fit([[0.0], [1.0]], [[{"a"}, {"b"}], [{"x"}]])
 
 
-def test_limits_of_single_rows_wait_for_prediction(data):
+def test_constraints_of_single_rows_wait_for_prediction(data):
     X, Y = data
     space = LabelSets(range(4)).restrict(include=[[0]] * 20 + [[1]] * 20)
     with pytest.raises(ValueError, match="give them at prediction"):

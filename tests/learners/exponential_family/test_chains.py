@@ -30,7 +30,7 @@ def sentences(n=40, q=3, p=4, longest=5, seed=0, shortest=1):
 
 
 def listed(model, x):
-    """All sequences as long as one input, and the logarithms of their chances."""
+    """All sequences as long as one input, and the logarithms of their probabilities."""
     q = len(model.space_.symbols_)
     Z = np.array(list(product(range(q), repeat=len(x))))
     unary = x @ model.coef_.T + model.intercept_
@@ -70,18 +70,18 @@ def test_objective_and_gradient_are_those_of_the_definition():
 
 def test_probabilities_are_those_of_the_list(model):
     X, Y = sentences()
-    chances = model.predict_marginals(X[:10])
+    probabilities = model.predict_marginals(X[:10])
     log_proba, partition = model.log_proba(X[:10], Y[:10]), model.partition(X[:10])
     best = model.space_.validate(model.predict(X[:10]))
     for i in range(10):
-        Z, log_chance, log_partition = listed(model, X[i])
+        Z, log_probability, log_partition = listed(model, X[i])
         assert_allclose(partition.values[i], log_partition)
         indicators = (Z[:, :, None] == np.arange(3)).astype(float)
-        assert_allclose(chances[i], np.tensordot(np.exp(log_chance), indicators, axes=1))
+        assert_allclose(probabilities[i], np.tensordot(np.exp(log_probability), indicators, axes=1))
         symbols = model.space_.validate(Y[i : i + 1])[0]
         at = (symbols[: Z.shape[1]] == Z).all(axis=1)
-        assert_allclose(log_proba[i], log_chance[at][0])
-        assert_array_equal(best[i, : Z.shape[1]], Z[log_chance.argmax()])
+        assert_allclose(log_proba[i], log_probability[at][0])
+        assert_array_equal(best[i, : Z.shape[1]], Z[log_probability.argmax()])
 
 
 @pytest.mark.parametrize("loss", ["hamming", SequenceHamming(bigrams=0.7)])
@@ -89,32 +89,32 @@ def test_predictions_of_least_risk(model, loss):
     X, _ = sentences()
     found = model.decode(X[:10], loss=loss)
     for i in range(10):
-        Z, log_chance, _ = listed(model, X[i])
+        Z, log_probability, _ = listed(model, X[i])
         differ = (Z[:, None] != Z[None]).sum(axis=2).astype(float)
         if loss != "hamming":
             pairs = Z[:, :-1] * 3 + Z[:, 1:]
             differ += 0.7 * (pairs[:, None] != pairs[None]).sum(axis=2)
-        assert_allclose(found.values[i], (differ @ np.exp(log_chance)).min())
+        assert_allclose(found.values[i], (differ @ np.exp(log_probability)).min())
 
 
-def test_draws_have_the_chances_of_the_model(model):
+def test_draws_have_the_probabilities_of_the_model(model):
     X, _ = sentences(shortest=3)
     drawn = model.sample(X[:2], 3000, rng=0)
     for x, sequences in zip(X, drawn):
-        Z, log_chance, _ = listed(model, x)
+        Z, log_probability, _ = listed(model, x)
         symbols = model.space_.validate(sequences)[:, : len(x)]
-        assert_drawn_from(symbols, Z, np.exp(log_chance))
+        assert_drawn_from(symbols, Z, np.exp(log_probability))
 
 
-def test_known_symbols_and_forbidden_steps_condition_the_law(model):
+def test_known_symbols_and_forbidden_steps_condition_the_distribution(model):
     X, _ = sentences(shortest=3)
-    limits = {"known": {1: "b"}, "forbidden": [("a", "b")]}
-    chances = model.predict_marginals(X[:3], restrict=limits)
-    for x, found in zip(X, chances):
-        Z, log_chance, _ = listed(model, x)
+    constraints = {"known": {1: "b"}, "forbidden": [("a", "b")]}
+    probabilities = model.predict_marginals(X[:3], restrict=constraints)
+    for x, found in zip(X, probabilities):
+        Z, log_probability, _ = listed(model, x)
         steps = (Z[:, :-1] == 0) & (Z[:, 1:] == 1)
         kept = (Z[:, 1] == 1) & ~steps.any(axis=1)
-        weight = np.exp(log_chance[kept]) / np.exp(log_chance[kept]).sum()
+        weight = np.exp(log_probability[kept]) / np.exp(log_probability[kept]).sum()
         indicators = (Z[kept][:, :, None] == np.arange(3)).astype(float)
         assert_allclose(found, np.tensordot(weight, indicators, axes=1), atol=1e-12)
 
@@ -127,11 +127,11 @@ def test_the_k_best(model):
         assert_allclose(best.values[i], values)
 
 
-@pytest.mark.parametrize("form", ["sparse", "dictionaries"])
-def test_inputs_of_all_kinds(form):
+@pytest.mark.parametrize("format", ["sparse", "dictionaries"])
+def test_inputs_of_all_kinds(format):
     X, Y = sentences(p=3)
     same = [sparse.csr_array(x) for x in X]
-    if form == "dictionaries":
+    if format == "dictionaries":
         same = [[{f"x{j}": value for j, value in enumerate(row)} for row in x] for x in X]
     dense = ExponentialFamily(Sequences(), tol=1e-8).fit(X, Y)
     other = ExponentialFamily(Sequences(), tol=1e-8).fit(same, Y)
@@ -158,17 +158,17 @@ def test_it_is_the_model_of_crfsuite():
         trainer.train(file.name)
         tagger = crfsuite.Tagger()
         tagger.open(file.name)
-        log_chances = []
+        log_probabilities = []
         for x, y in zip(named, Y):
             tagger.set(crfsuite.ItemSequence(x))
-            log_chances.append(np.log(tagger.probability(y)))
+            log_probabilities.append(np.log(tagger.probability(y)))
         info = tagger.info()
     transitions = np.array(
         [[info.transitions[a, b] for b in "abc"] for a in "abc"]
     )  # fmt: skip
     assert_allclose(model.transition_coef_, transitions, atol=1e-3)
-    assert_allclose(model.log_proba(X, Y), log_chances, atol=1e-3)
-    assert_allclose(model.log_proba(X, Y).mean(), np.mean(log_chances), atol=1e-4)
+    assert_allclose(model.log_proba(X, Y), log_probabilities, atol=1e-3)
+    assert_allclose(model.log_proba(X, Y).mean(), np.mean(log_probabilities), atol=1e-4)
 
 
 def test_what_does_not_fit():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exponential families: the user's forms, limits, draws, bad input."""
+"""Exponential families: the user's formats, constraints, draws, bad input."""
 
 import pickle
 
@@ -51,17 +51,17 @@ def test_the_users_own_names_come_back():
     assert list(found.index) == list(inputs.index)
 
 
-def test_draws_have_the_chances_of_the_model():
+def test_draws_have_the_probabilities_of_the_model():
     model = ExponentialFamily(LabelSets(["sea", "sun"]), lam=0.01).fit(X, SETS)
     drawn = model.space_.validate(model.sample(X[:1], 3000, rng=0)[0])
     outputs = model.space_.enumerate()
     names = model.space_.restore(outputs)
-    chances = np.exp(model.log_proba(np.repeat(X[:1], len(outputs), axis=0), names))
-    assert chances.sum() == pytest.approx(1)
-    assert_drawn_from(drawn, outputs, chances)
+    probabilities = np.exp(model.log_proba(np.repeat(X[:1], len(outputs), axis=0), names))
+    assert probabilities.sum() == pytest.approx(1)
+    assert_drawn_from(drawn, outputs, probabilities)
 
 
-def test_limits_at_prediction_condition_the_law():
+def test_constraints_at_prediction_condition_the_distribution():
     space = Hierarchy([("all", "left"), ("all", "right"), ("left", "deep")])
     rng = np.random.default_rng(1)
     outputs = space.enumerate()
@@ -69,13 +69,15 @@ def test_limits_at_prediction_condition_the_law():
     model = ExponentialFamily(space, lam=0.01).fit(X, Y)
     known = {"include": ["left"]}
     allowed = outputs[outputs[:, 1] == 1]
-    log_chance = np.array(
+    log_probability = np.array(
         [model.log_proba(X, space.restore(np.repeat(z[None], 40, axis=0))) for z in allowed]
     )
-    chances = np.exp(log_chance) / np.exp(log_chance).sum(axis=0)
-    assert_allclose(model.predict_marginals(X, restrict=known), chances.T @ allowed, atol=1e-9)
+    probabilities = np.exp(log_probability) / np.exp(log_probability).sum(axis=0)
+    assert_allclose(
+        model.predict_marginals(X, restrict=known), probabilities.T @ allowed, atol=1e-9
+    )
     found = model.space_.validate(model.predict(X, restrict=known))
-    assert_array_equal(found, allowed[chances.argmax(axis=0)])
+    assert_array_equal(found, allowed[probabilities.argmax(axis=0)])
     excluded = model.log_proba(X[:1], space.restore(outputs[:1]), restrict={"include": ["all"]})
     assert excluded[0] == -np.inf
     by_row = {"include": [["left"], ["right"]]}
@@ -91,8 +93,8 @@ def test_partial_rankings_stand_for_all_that_agree():
     psi = space.fit(Y).targets(space.validate(Y))
     means = model.predict_marginals([[1.0]])[0]
     assert_allclose(means + 2 * 0.1 * model.coef_[:, 0], psi.mean(axis=0), atol=1e-4)
-    chances = np.exp(model.log_proba(np.ones((6, 1)), space.restore(space.enumerate())))
-    assert chances.sum() == pytest.approx(1)
+    probabilities = np.exp(model.log_proba(np.ones((6, 1)), space.restore(space.enumerate())))
+    assert probabilities.sum() == pytest.approx(1)
 
 
 def test_it_is_chosen_by_scikit_learn():
@@ -137,7 +139,7 @@ def test_blocks_change_nothing():
         ({"delta": 1.0}, "delta is above 0 and below 1"),
         ({"tol": 0}, "tol is a positive number"),
         ({"n_components": 0}, "n_components"),
-        ({"moves": "far", "partition": "contrastive"}, "moves is one of"),
+        ({"proposals": "far", "partition": "contrastive"}, "proposals is one of"),
     ],
 )
 def test_parameters(arguments, message):
@@ -149,7 +151,7 @@ def test_spaces_that_do_not_fit():
     with pytest.raises(ValueError, match="space of numbers"):
         ExponentialFamily(Interval(), lam=1.0).fit(X, X[:, 0])
     many = np.argsort(np.random.default_rng(0).random((40, 40)), axis=1) + 1
-    with pytest.raises(ValueError, match="no exact law"):
+    with pytest.raises(ValueError, match="no exact distribution"):
         ExponentialFamily(Rankings(), partition="exact").fit(X, many)
     with pytest.raises(ValueError, match=r"y\[\d+\] is outside of LabelSets"):
         ExponentialFamily(LabelSets(["sea", "sun"], max_size=1)).fit(X, SETS)
@@ -184,10 +186,10 @@ def expected_losses(model, loss, X):
     psi = model.space_.embed(outputs)
     psi = psi.toarray() if hasattr(psi, "toarray") else np.asarray(psi, dtype=float)
     values = model.decision_function(X) @ psi.T
-    chances = np.exp(values - values.max(axis=1, keepdims=True))
-    chances /= chances.sum(axis=1, keepdims=True)
+    probabilities = np.exp(values - values.max(axis=1, keepdims=True))
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
     losses = np.array([loss(np.broadcast_to(z, outputs.shape), outputs) for z in outputs])
-    return chances @ losses.T
+    return probabilities @ losses.T
 
 
 @pytest.mark.parametrize("loss", ["rank", Kendall(normalize=True), "spearman", "footrule"])
@@ -212,16 +214,16 @@ def test_a_loss_of_the_users_own_counts_all_outputs():
         many.predict(X, loss=lambda z, y: 1.0)
 
 
-def test_limits_of_rows_are_those_of_new_rows():
+def test_constraints_of_rows_are_those_of_new_rows():
     model = ExponentialFamily(LabelSets(["sea", "sun"])).fit(X, SETS)
-    limits = {"include": [["sea"], ["sun"]]}
+    constraints = {"include": [["sea"], ["sun"]]}
     for answer in (model.predict_marginals, model.partition, model.sample):
         with pytest.raises(ValueError, match="2 rows"):
-            answer(X[:3], restrict=limits)
-    assert model.predict_marginals(X[:2], restrict=limits).shape == (2, 2)
+            answer(X[:3], restrict=constraints)
+    assert model.predict_marginals(X[:2], restrict=constraints).shape == (2, 2)
 
 
-def test_rankings_outside_of_the_limits():
+def test_rankings_outside_of_the_constraints():
     ranks = np.array([[1, 2, 3], [2, 1, 3]] * 20)
     space = Rankings(["a", "b", "c"], "pairs").restrict(before=[("a", "b")])
     with pytest.raises(ValueError, match=r"y\[1\] is outside of Rankings"):
@@ -244,10 +246,10 @@ def test_inputs_that_are_far_too_large_say_so():
 
 def test_the_row_that_has_no_output_is_named():
     model = ExponentialFamily(LabelSets(["sea", "sun"]), memory=64).fit(X, SETS)
-    limits = {"include": [["sun"]] * 7 + [["sea"]], "exclude": [[]] * 7 + [["sea"]]}
+    constraints = {"include": [["sun"]] * 7 + [["sea"]], "exclude": [[]] * 7 + [["sea"]]}
     for answer in (model.predict, model.predict_marginals, model.partition, model.sample):
         with pytest.raises(InfeasibleError, match="row 7"):
-            answer(X[:8], restrict=limits)
+            answer(X[:8], restrict=constraints)
 
 
 def test_the_first_few_places_have_a_probability():
@@ -255,5 +257,5 @@ def test_the_first_few_places_have_a_probability():
     model = ExponentialFamily(Rankings(["a", "b", "c"]), lam=0.05).fit(X, ranks)
     top = {"top": 1}
     drawn = model.sample(X[:1], 20, rng=0, restrict=top)[0]
-    chances = np.exp(model.log_proba(np.repeat(X[:1], 20, axis=0), drawn, restrict=top))
-    assert ((chances > 0) & (chances < 1)).all()
+    probabilities = np.exp(model.log_proba(np.repeat(X[:1], 20, axis=0), drawn, restrict=top))
+    assert ((probabilities > 0) & (probabilities < 1)).all()

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
-from law_cases import SPACES, dense
+from distribution_cases import SPACES, dense
 from skstruct import ExponentialFamily
 from skstruct.learners.exponential_family.likelihood import RowModel
 from skstruct.losses import resolve_loss
@@ -37,8 +37,8 @@ def data_of(space, n=30, p=2, seed=0):
     psi = dense(space.embed(outputs))
     X = rng.normal(size=(n, p))
     u = X @ rng.normal(size=(p, psi.shape[1]))
-    chances = np.exp(u @ psi.T - logsumexp(u @ psi.T, axis=1, keepdims=True))
-    chosen = [rng.choice(len(psi), p=row) for row in chances]
+    probabilities = np.exp(u @ psi.T - logsumexp(u @ psi.T, axis=1, keepdims=True))
+    chosen = [rng.choice(len(psi), p=row) for row in probabilities]
     return X, outputs[chosen], outputs, psi
 
 
@@ -71,9 +71,9 @@ def test_probabilities_are_those_of_the_list(space):
     scores = model.decision_function(X)
     values = scores @ psi.T
     log_partition = logsumexp(values, axis=1)
-    chances = np.exp(values - log_partition[:, None])
+    probabilities = np.exp(values - log_partition[:, None])
     assert_allclose(model.partition(X).values, log_partition)
-    assert_allclose(model.predict_marginals(X), chances @ psi, atol=1e-9)
+    assert_allclose(model.predict_marginals(X), probabilities @ psi, atol=1e-9)
     expected = (scores * dense(space.embed(Z))).sum(axis=1) - log_partition
     assert_allclose(model.log_proba(X, Y), expected)
     best = model.space_.validate(model.predict(X))
@@ -103,8 +103,8 @@ def test_predictions_of_least_risk(space, loss):
     model = ExponentialFamily(clone(space), loss=loss, lam=0.02, n_draws=4000, random_state=0)
     model.fit(X, space.restore(Z))
     values = model.decision_function(X) @ psi.T
-    chances = np.exp(values - logsumexp(values, axis=1, keepdims=True))
-    risks = chances @ resolve_loss(loss).bind(model.space_).pairwise(outputs, outputs).T
+    probabilities = np.exp(values - logsumexp(values, axis=1, keepdims=True))
+    risks = probabilities @ resolve_loss(loss).bind(model.space_).pairwise(outputs, outputs).T
     found = model.decode(X)
     decided = model.space_.validate(found.outputs)
     at = [np.flatnonzero((outputs == z).all(axis=1))[0] for z in decided]
@@ -231,7 +231,7 @@ def test_stochastic_gradients_come_close_to_the_exact_solution(space, partition)
     truth = logsumexp(rough.decision_function(X[:5]) @ psi.T, axis=1)
     assert ((found.lower <= truth) & (truth <= found.upper)).sum() >= 4  # 9 of 10 each
     means = rough.predict_marginals(X[:5])
-    assert_allclose(means, space.law(rough.decision_function(X[:5])).marginals(), atol=0.2)
+    assert_allclose(means, space.distribution(rough.decision_function(X[:5])).marginals(), atol=0.2)
 
 
 def test_training_by_chains_where_nothing_else_is_possible():

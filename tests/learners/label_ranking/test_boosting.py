@@ -102,6 +102,6 @@ def test_stages():
 
 def test_stops_where_no_step_helps():
     model = LabelRankingBoosting(50, base=LinearRegression(), learning_rate=1.0)
-    model.fit(np.ones((6, 1)), [[1, 2], [2, 1]] * 3)  # even chances: zero is the best score
+    model.fit(np.ones((6, 1)), [[1, 2], [2, 1]] * 3)  # even probabilities: zero is the best score
     assert len(model.estimators_) == 0
     assert_array_equal(model.predict(np.ones((2, 1))), [[1, 2], [1, 2]])

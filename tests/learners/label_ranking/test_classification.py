@@ -36,7 +36,7 @@ def test_each_pair_is_a_classifier_of_the_rows_that_order_it():
                 assert_allclose(R[:, p, q] + R[:, q, p], 1.0)
 
 
-def test_pairs_without_two_sides_get_laplaces_chance():
+def test_pairs_without_two_sides_get_laplaces_probability():
     Y = np.array([[1.0, 2, np.nan], [1, 2, np.nan], [1, 2, np.nan], [2, 3, 1], [1, 2, 3]])
     R = PairwiseComparison().fit(X[:5], Y).predict_pairs(X_NEW)
     assert_allclose(R[:, 0, 1], 6 / 7)  # five rows, all the same way
@@ -56,8 +56,8 @@ def test_kendall_predictions_have_the_least_expected_loss():
     assert_allclose(model.decision_function(X_NEW), R.sum(axis=2))
 
 
-def test_kendall_is_the_better_of_both_where_chances_are_known():
-    """Five training rankings per input: the chances are their shares."""
+def test_kendall_is_the_better_of_both_where_probabilities_are_known():
+    """Five training rankings per input: the probabilities are their shares."""
     rng = np.random.default_rng(1)
     inputs = np.repeat(np.arange(12.0), 5)[:, None]
     rankings = FOUR[rng.integers(24, size=60)]
@@ -73,7 +73,7 @@ def test_kendall_is_the_better_of_both_where_chances_are_known():
     assert_allclose(losses["kendall"], best.mean())
 
 
-def test_decisions_stand_for_chances():
+def test_decisions_stand_for_probabilities():
     model = PairwiseComparison(LinearSVC()).fit(X, Z)
     R = model.predict_pairs(X_NEW)
     assert set(np.unique(R)) == {0.0, 1.0}

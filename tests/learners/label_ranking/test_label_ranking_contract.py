@@ -227,7 +227,7 @@ def test_copies_and_repetition(name):
 def test_the_space_given_stays_as_it_is(name):
     space = Rankings(ITEMS)
     model = clone(RANKERS[name]).set_params(space=space).fit(X, names(Y))
-    assert not hasattr(space, "form_")
+    assert not hasattr(space, "format_")
     assert model.space_.items_ == ITEMS
     assert sorted(model.predict(X_NEW)[0]) == sorted(ITEMS)
 

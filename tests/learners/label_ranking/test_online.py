@@ -42,8 +42,8 @@ def test_a_limited_step_stays_nearer():
     before = far.coef_.copy()
     far.partial_fit(X[7:8], Z[7:8])
     near.set_params(C=0.01).partial_fit(X[7:8], Z[7:8])
-    moves = [np.abs(model.coef_ - before).sum() for model in (far, near)]
-    assert 0 < moves[1] < moves[0]
+    proposals = [np.abs(model.coef_ - before).sum() for model in (far, near)]
+    assert 0 < proposals[1] < proposals[0]
     # All six multipliers are at most C / 6, so no item moves by more than half of C x.
     assert np.abs(near.coef_ - before).max() <= 0.005 * np.abs(X[7]).max() + 1e-12
 

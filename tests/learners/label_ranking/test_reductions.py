@@ -113,22 +113,22 @@ def test_pairwise_examples(Z):
         assert_array_equal(problem.before, [int(Z[i, p] < Z[i, q]) for i in known])
 
 
-def chances(seed, n=20, d=4):
-    """Random chances with R + R' = 1, not from any distribution of orders."""
+def probabilities(seed, n=20, d=4):
+    """Random probabilities with R + R' = 1, not from any distribution of orders."""
     R = np.triu(np.random.default_rng(seed).uniform(size=(n, d, d)), 1)
     return R + np.tril(1 - R.transpose(0, 2, 1), -1)
 
 
 def test_kendall_takes_the_least_expected_loss():
-    R = chances(0)
+    R = probabilities(0)
     decided = PairwiseReduction(SPACE, "kendall").invert(R)
-    wrong = FOUR[:, :, None] < FOUR[:, None, :]  # p before q costs the chance of the reverse
+    wrong = FOUR[:, :, None] < FOUR[:, None, :]  # p before q costs the probability of the reverse
     losses = np.einsum("zpq,nqp->nz", wrong, R)
     assert_array_equal(decided, FOUR[losses.argmin(axis=1)])
 
 
 def test_votes_take_the_least_squared_rank_difference():
-    R = chances(1)
+    R = probabilities(1)
     decided = PairwiseReduction(SPACE, "votes").invert(R)
     ranks = 1 + R.sum(axis=1)  # expected rank of p: one, and all q that come before it
     losses = ((FOUR[None] - ranks[:, None]) ** 2).sum(axis=2)
@@ -136,7 +136,7 @@ def test_votes_take_the_least_squared_rank_difference():
 
 
 def test_both_ways_of_counting_differ():
-    R = chances(2)
+    R = probabilities(2)
     ways = [PairwiseReduction(SPACE, way).invert(R) for way in ("votes", "kendall")]
     assert (ways[0] != ways[1]).any()
 

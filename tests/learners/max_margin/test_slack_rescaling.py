@@ -142,7 +142,7 @@ def test_bounds_hold_on_any_hierarchy(space, seed):
 @given(st.integers(1, 7), st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 5.0]))
 @settings(max_examples=60, deadline=None)
 def test_label_sets_with_hamming_loss_are_exact(d, seed, scale):
-    # For every number of wrong labels the best rival flips the cheapest: all on the hull.
+    # For every number of wrong labels the best rival flips the one of least cost: all on the hull.
     rng = np.random.default_rng(seed)
     space = LabelSets(range(d))
     for loss in (Hamming(), ZeroOne()):

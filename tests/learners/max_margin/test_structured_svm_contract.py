@@ -169,7 +169,7 @@ def test_pieces_are_one_fit():
     assert_allclose(pieces.objective_, whole.objective_, rtol=2e-6)
 
 
-# ------------------------------------------------------------------ the user's forms
+# ------------------------------------------------------------------ the user's formats
 def test_names_and_frames_come_back():
     X, Y = data()
     names = ["red", "green", "blue", "grey"]

@@ -112,7 +112,7 @@ def test_few_labels_and_labels_that_never_change(method, n_labels):
     assert model.predict(X)[:, 0].all()
 
 
-def test_kernels_weights_and_limits():
+def test_kernels_weights_and_constraints():
     X, Y = data(6)
     kernel = MaxMarginTree("chow-liu", kernel="rbf", random_state=0).fit(X, Y)
     assert not hasattr(kernel, "coef_")

@@ -157,7 +157,7 @@ def test_a_search_computes_no_bounds(monkeypatch):
     assert model.fit(X, Y).C_ == expected.C_
 
 
-def test_outputs_come_back_in_their_form():
+def test_outputs_come_back_in_their_format():
     X = inputs(4)
     assert OutputKernelRegressor(C=1.0).fit(X, [3, 1, 3, 1]).predict(X).dtype.kind == "i"
     series = pd.Series(["a", "b", "a", "c"], name="letter", index=[4, 5, 6, 7])

@@ -80,9 +80,9 @@ def test_best_chains_against_enumeration(problem):
             continue
         size = int((found >= 0).sum())
         assert (found[size:] == -1).all()
-        cheapest = [z for z, cost in zip(outputs, totals) if cost == value]
+        min_cost = [z for z, cost in zip(outputs, totals) if cost == value]
         # The shortest, and then the lowest symbols from the end.
-        assert tuple(found[:size]) == min(cheapest, key=lambda z: (len(z), z[::-1]))
+        assert tuple(found[:size]) == min(min_cost, key=lambda z: (len(z), z[::-1]))
 
 
 @given(problems(), st.integers(1, 9))
@@ -134,14 +134,14 @@ def countable(draw):
     q, T = draw(st.integers(1, 3)), draw(st.integers(1, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     allowed = rng.random((T, q)) < 0.8
-    moves = rng.random((q, q)) < 0.6 if draw(st.booleans()) else None
+    proposals = rng.random((q, q)) < 0.6 if draw(st.booleans()) else None
     ends = rng.random(q) < 0.7
-    return ChainCounts(allowed, moves, ends=ends, shortest=draw(st.integers(0, T)))
+    return ChainCounts(allowed, proposals, ends=ends, shortest=draw(st.integers(0, T)))
 
 
 def obeys(z, counts):
     inside = all(counts.allowed[t, a] for t, a in enumerate(z))
-    meets = counts.moves is None or all(counts.moves[a, b] for a, b in pairwise(z))
+    meets = counts.proposals is None or all(counts.proposals[a, b] for a, b in pairwise(z))
     return inside and meets and (not z or counts.ends[z[-1]])
 
 
@@ -157,8 +157,8 @@ def test_counts_and_lists_against_enumeration(counts):
 
 def test_every_number_is_a_chain():
     """Unranking is one to one: the numbers below the total give all chains, each once."""
-    moves = np.array([[True, False, True], [True, True, False], [False, True, True]])
-    counts = ChainCounts(np.ones((4, 3), bool), moves, ends=[True, True, False], shortest=0)
+    proposals = np.array([[True, False, True], [True, True, False], [False, True, True]])
+    counts = ChainCounts(np.ones((4, 3), bool), proposals, ends=[True, True, False], shortest=0)
 
     class Counter:
         def integers(self, total, size):
@@ -172,18 +172,18 @@ def test_every_number_is_a_chain():
 @pytest.mark.parametrize("T", [12, 90])
 def test_uniform_samples(T):
     """Frequencies of first and last symbols, in 63 bits and beyond; five standard errors."""
-    moves = np.array([[False, True, True], [True, False, False], [False, True, True]])
-    counts = ChainCounts(np.ones((T, 3), bool), moves)
+    proposals = np.array([[False, True, True], [True, False, False], [False, True, True]])
+    counts = ChainCounts(np.ones((T, 3), bool), proposals)
     assert (counts.total >= 2**63) == (T == 90)
     n = 5000
     chains = counts.sample(n, np.random.default_rng(0))
-    assert moves[chains[:, :-1], chains[:, 1:]].all()
+    assert proposals[chains[:, :-1], chains[:, 1:]].all()
     first, steps = counts.as_markov_chain()
-    chance = first
+    probability = first
     for step in steps:
-        np.testing.assert_allclose(chance.sum(), 1.0, atol=1e-12)
-        chance = chance @ step
-    for position, expected in ((0, first), (-1, chance)):
+        np.testing.assert_allclose(probability.sum(), 1.0, atol=1e-12)
+        probability = probability @ step
+    for position, expected in ((0, first), (-1, probability)):
         share = np.bincount(chains[:, position], minlength=3) / n
         error = 5 * np.sqrt(expected * (1 - expected) / n) + 1e-12
         assert (np.abs(share - expected) <= error).all()
@@ -199,7 +199,7 @@ def test_counts_beyond_floats():
     np.testing.assert_allclose(counts.as_markov_chain()[1], 1 / 26)
 
 
-def test_long_chains_without_limits_are_uniform_symbol_by_symbol():
+def test_long_chains_without_constraints_are_uniform_symbol_by_symbol():
     """Shares of allowed symbols within five standard errors each."""
     allowed = np.ones((80, 4), bool)
     allowed[3, 1:3] = False
@@ -215,9 +215,9 @@ def test_long_chains_without_limits_are_uniform_symbol_by_symbol():
 
 def test_ways_that_no_chain_goes_do_not_count():
     """Only a after a: one chain, though there are 2^90 ways to go on after b."""
-    moves = np.array([[True, False, False], [True, True, True], [True, True, True]])
+    proposals = np.array([[True, False, False], [True, True, True], [True, True, True]])
     allowed = np.ones((100, 3), bool)
     allowed[0, 1:] = False
-    counts = ChainCounts(allowed, moves)
+    counts = ChainCounts(allowed, proposals)
     assert counts.total == 1
     assert (counts.sample(5, np.random.default_rng(0)) == 0).all()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Three ways to the law of labels with scores of pairs: elimination, forests, tables."""
+"""Three ways to the distribution of labels with scores of pairs: elimination, forests, tables."""
 
 from itertools import combinations
 
@@ -10,9 +10,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
-from skstruct.solvers.pairwise.elimination import LabelLaw
+from skstruct.solvers.pairwise.elimination import LabelDistribution
 from skstruct.solvers.pairwise.forests import random_tree_edges
-from skstruct.solvers.pairwise.inference import LabelForestLaw, PairTableLaw, label_law
+from skstruct.solvers.pairwise.inference import (
+    LabelForestDistribution,
+    PairTableDistribution,
+    label_distribution,
+)
 
 FEW = settings(max_examples=40, deadline=None)
 SIZES = st.sampled_from([0.0, 1.0, 30.0, 1e5])
@@ -24,7 +28,7 @@ def scores_of(n, edges, seed, size, rows=3):
 
 
 def by_table(nodes, pairs, edges):
-    return PairTableLaw(np.hstack([nodes, pairs]), edges, nodes.shape[1])
+    return PairTableDistribution(np.hstack([nodes, pairs]), edges, nodes.shape[1])
 
 
 def by_the_list(nodes, pairs, edges):
@@ -39,11 +43,11 @@ def by_the_list(nodes, pairs, edges):
     return (top + np.log(total))[:, 0], weight / total @ psi, sets, weight / total
 
 
-def agree(law, nodes, pairs, edges):
+def agree(distribution, nodes, pairs, edges):
     log_partition, means, _, _ = by_the_list(nodes, pairs, edges)
-    assert_allclose(law.log_partition, log_partition, rtol=1e-12, atol=1e-12)
+    assert_allclose(distribution.log_partition, log_partition, rtol=1e-12, atol=1e-12)
     size = max(np.abs(nodes).max(), np.abs(pairs).max(initial=0.0), 1.0)
-    assert_allclose(law.marginals(), means, atol=1e-13 * size)
+    assert_allclose(distribution.marginals(), means, atol=1e-13 * size)
 
 
 @FEW
@@ -53,7 +57,7 @@ def test_any_graph(n, data, seed, size):
     edges = np.array(kept, np.int64).reshape(-1, 2)
     nodes, pairs = scores_of(n, edges, seed, size)
     agree(by_table(nodes, pairs, edges), nodes, pairs, edges)
-    agree(LabelLaw(nodes, pairs, edges), nodes, pairs, edges)
+    agree(LabelDistribution(nodes, pairs, edges), nodes, pairs, edges)
 
 
 @FEW
@@ -62,10 +66,10 @@ def test_any_forest(n, data, seed, size):
     edges = random_tree_edges(n, seed)
     edges = edges[[data.draw(st.booleans()) for _ in edges]]
     nodes, pairs = scores_of(n, edges, seed, size)
-    agree(LabelForestLaw(nodes, pairs, edges), nodes, pairs, edges)
+    agree(LabelForestDistribution(nodes, pairs, edges), nodes, pairs, edges)
 
 
-@pytest.mark.parametrize("kind", [LabelForestLaw, by_table, LabelLaw])
+@pytest.mark.parametrize("kind", [LabelForestDistribution, by_table, LabelDistribution])
 @pytest.mark.parametrize("size", [1.0, 300.0])
 def test_draws(kind, size):
     """A chi-square test of every row at the level 1e-4."""
@@ -73,13 +77,13 @@ def test_draws(kind, size):
     nodes, pairs = scores_of(5, edges, 1, size, rows=2)
     drawn = kind(nodes, pairs, edges).sample(20_000, np.random.default_rng(0))
     assert drawn.dtype == np.int8
-    _, _, _, chances = by_the_list(nodes, pairs, edges)
+    _, _, _, probabilities = by_the_list(nodes, pairs, edges)
     for row in range(2):
         counts = np.bincount(drawn[row] @ (1 << np.arange(5)), minlength=32)
-        often = chances[row] * 20_000 > 5
+        often = probabilities[row] * 20_000 > 5
         seen = np.append(counts[often], counts[~often].sum())
-        expected = np.append(chances[row, often], chances[row, ~often].sum()) * 20_000
-        assert not counts[chances[row] < 1e-12].any()
+        expected = np.append(probabilities[row, often], probabilities[row, ~often].sum()) * 20_000
+        assert not counts[probabilities[row] < 1e-12].any()
         kept = expected > 0.1
         if kept.sum() > 1:
             expected = expected[kept] * seen[kept].sum() / expected[kept].sum()
@@ -87,19 +91,19 @@ def test_draws(kind, size):
 
 
 def test_many_labels_on_a_tree_overflow_nothing():
-    """2^3000 sets, each label in with chance 1/2, then with scores of any size."""
+    """2^3000 sets, each label in with probability 1/2, then with scores of any size."""
     n = 3000
     edges = random_tree_edges(n, 0)
-    law = LabelForestLaw(np.zeros((1, n)), np.zeros((1, n - 1)), edges)
-    assert_allclose(law.log_partition, n * np.log(2), rtol=1e-13)
-    assert_allclose(law.marginals()[0], np.repeat([0.5, 0.25], [n, n - 1]), rtol=1e-13)
-    large = LabelForestLaw(np.full((1, n), 1e6), np.full((1, n - 1), 1e6), edges)
+    distribution = LabelForestDistribution(np.zeros((1, n)), np.zeros((1, n - 1)), edges)
+    assert_allclose(distribution.log_partition, n * np.log(2), rtol=1e-13)
+    assert_allclose(distribution.marginals()[0], np.repeat([0.5, 0.25], [n, n - 1]), rtol=1e-13)
+    large = LabelForestDistribution(np.full((1, n), 1e6), np.full((1, n - 1), 1e6), edges)
     assert_allclose(large.log_partition, (2 * n - 1) * 1e6, rtol=1e-13)
 
 
 def test_the_quickest_way_is_taken():
     tree, full = np.array([[0, 1], [1, 2]]), np.array(list(combinations(range(14), 2)))
     ladder = [(i, i + 2) for i in range(98)] + [(i, i + 1) for i in range(0, 100, 2)]
-    for n, edges, kind in ((3, tree, LabelForestLaw), (14, full, PairTableLaw),
-                           (100, np.array(ladder), LabelLaw)):  # fmt: skip
-        assert type(label_law(*scores_of(n, edges, 0, 1.0), edges)) is kind
+    for n, edges, kind in ((3, tree, LabelForestDistribution), (14, full, PairTableDistribution),
+                           (100, np.array(ladder), LabelDistribution)):  # fmt: skip
+        assert type(label_distribution(*scores_of(n, edges, 0, 1.0), edges)) is kind

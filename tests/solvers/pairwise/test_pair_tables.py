@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from skstruct.solvers.pairwise.elimination import LabelLaw
-from skstruct.solvers.pairwise.inference import PairTableLaw, label_law
+from skstruct.solvers.pairwise.elimination import LabelDistribution
+from skstruct.solvers.pairwise.inference import PairTableDistribution, label_distribution
 from skstruct.spaces import PairwiseLabels
-from skstruct.testing import check_law
+from skstruct.testing import check_distribution
 
 
 @given(st.integers(1, 7), st.integers(0, 1000), st.sampled_from([0.5, 30.0, 1e4]))
@@ -20,8 +20,8 @@ def test_tables_and_elimination_agree(n, seed, scale):
     pairs = [(i, j) for j in range(n) for i in range(j)]
     edges = np.array([e for e in pairs if rng.random() < 0.7], np.int64).reshape(-1, 2)
     scores = scale * rng.normal(size=(4, n + len(edges)))
-    table = PairTableLaw(scores, edges, n)
-    other = LabelLaw(scores[:, :n], scores[:, n:], edges)
+    table = PairTableDistribution(scores, edges, n)
+    other = LabelDistribution(scores[:, :n], scores[:, n:], edges)
     assert_allclose(table.log_partition, other.log_partition, rtol=1e-10, atol=1e-10)
     assert_allclose(table.marginals(), other.marginals(), atol=1e-10)
 
@@ -30,11 +30,11 @@ def test_tables_and_elimination_agree(n, seed, scale):
 def test_all_pairs_against_the_list(known):
     space = PairwiseLabels("full", list("abcde")).restrict(**known)
     scores = np.random.default_rng(0).normal(size=(3, 15))
-    law = label_law(scores[:, :5], scores[:, 5:], space.edges_)
-    assert isinstance(law, PairTableLaw)
-    check_law(space, scores)
+    distribution = label_distribution(scores[:, :5], scores[:, 5:], space.edges_)
+    assert isinstance(distribution, PairTableDistribution)
+    check_distribution(space, scores)
 
 
 def test_sharp_scores_are_drawn_right():
-    law = PairTableLaw(np.array([[1e5, -1e5, 3e5]]), np.array([[0, 1]]), 2)
-    assert (law.sample(50, np.random.default_rng(0)) == 1).all()
+    distribution = PairTableDistribution(np.array([[1e5, -1e5, 3e5]]), np.array([[0, 1]]), 2)
+    assert (distribution.sample(50, np.random.default_rng(0)) == 1).all()

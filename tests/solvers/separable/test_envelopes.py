@@ -41,7 +41,7 @@ def cauchy(weights, outputs):
     )
 
 
-def cheapest(curves, constraints, low, high):
+def min_cost(curves, constraints, low, high):
     """The optimum of one piecewise linear row: a linear program for every choice of cells."""
     d = curves.shape[1]
     samples = curves.sample(low, high, 1)
@@ -106,7 +106,7 @@ def test_signed_absolute_losses_against_all_choices_of_cells(data):
     curves = absolute(data.draw(weight_arrays(n_rows, n)), outputs)
     best = np.array(
         [
-            cheapest(curves.rows(slice(i, i + 1)), constraints.row(i), low, high)
+            min_cost(curves.rows(slice(i, i + 1)), constraints.row(i), low, high)
             for i in range(n_rows)
         ]
     )
@@ -242,7 +242,7 @@ def test_every_row_has_its_own_right_hand_side():
     answer = minimize_over_polytope(curves, constraints, 0.0, 4.0, max_boxes=None)
     check(answer, curves, constraints, 0.0, 4.0)
     for i in range(3):
-        best = cheapest(curves.rows([i]), constraints.row(i), 0.0, 4.0)
+        best = min_cost(curves.rows([i]), constraints.row(i), 0.0, 4.0)
         np.testing.assert_allclose([answer[1][i], answer[2][i]], best, atol=1e-9)
 
 
@@ -266,7 +266,7 @@ def test_degenerate_cases(max_boxes):
     for name, curves in cases.items():
         answer = minimize_over_polytope(curves, one_in_all, 0.0, 3.0, max_boxes=max_boxes)
         check(answer, curves, one_in_all, 0.0, 3.0)
-        best = cheapest(curves, one_in_all, 0.0, 3.0)
+        best = min_cost(curves, one_in_all, 0.0, 3.0)
         np.testing.assert_allclose(answer[1], best, atol=1e-9, err_msg=name)
         if max_boxes is None or curves.convex.all():
             np.testing.assert_allclose(answer[2], best, atol=1e-9, err_msg=name)

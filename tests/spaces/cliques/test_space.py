@@ -30,7 +30,7 @@ def test_all_sets_of_nodes(n):
 
 
 @given(st.data())
-def test_limits(data):
+def test_constraints(data):
     n = data.draw(st.integers(2, 5))
     some = st.lists(st.integers(0, n - 1), max_size=2, unique=True)
     include, exclude = data.draw(some), data.draw(some)
@@ -53,7 +53,7 @@ def test_limits(data):
             ask()
 
 
-def test_limits_row_by_row():
+def test_constraints_row_by_row():
     space = Cliques(list("abcd")).restrict(include=[["a"], ["b", "c"]])
     costs = np.ones((2, 6))
     assert_array_equal(space.argmin(costs).values, [0, 1])
@@ -123,7 +123,7 @@ def test_losses_of_nodes_see_sets():
 
 
 def test_scores_of_edges_are_learned():
-    # The cheapest sets of random edge costs: pairs decide, so that pairs must be scored.
+    # The minimum-cost sets of random edge costs: pairs decide, so that pairs must be scored.
     rng = np.random.default_rng(0)
     X, space = rng.standard_normal((60, 3)), Cliques(5)
     Y = space.argmin(X @ rng.standard_normal((3, 10))).outputs

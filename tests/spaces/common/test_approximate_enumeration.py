@@ -69,11 +69,11 @@ def test_the_set_by_its_definition(short, kind, d, data, nu):
             patch.setattr(module, "BATCH", 2)
         found = check(space, costs, nu)
     values = [value for _, value in found]
-    assert values == sorted(values), "the cheapest come first"
+    assert values == sorted(values), "the minimum-cost come first"
 
 
 @given(space=forests(5), data=st.data(), nu=st.floats(0, 1))
-def test_hierarchies_within_limits(space, data, nu):
+def test_hierarchies_within_constraints(space, data, nu):
     narrowed = space.restrict(max_size=3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "SHORT", 0)
@@ -143,11 +143,11 @@ def test_complements_and_reverses():
         space, Z = Rankings(range(3), embedding), total_orders(3)
         assert_array_equal(space.embed(Z) + space.embed(space.sibling(Z)), np.full((6, 3), total))
     for space in (LabelSets(range(3), 1), Rankings(range(3)), Rankings(range(3)).restrict(top=1)):
-        with pytest.raises(ValueError, match="limits"):
+        with pytest.raises(ValueError, match="constraints"):
             space.sibling(space.enumerate())
 
 
-def test_streams_within_limits():
+def test_streams_within_constraints():
     space = Rankings(range(4)).restrict(positions={0: 1})
     assert_array_equal(np.vstack(list(space.stream(2))), space.enumerate())
 

@@ -124,7 +124,7 @@ def test_large_spaces_are_counted_in_seconds(name):
     assert np.isfinite(mean).all()
     assert np.isfinite(moment).all()
     # Every coordinate of these has a moment of its own that draws must meet, within six
-    # standard errors and a few draws: broken with chance below 1e-6.
+    # standard errors and a few draws: broken with probability below 1e-6.
     psi = space.embed(drawn)
     psi = psi.toarray() if hasattr(psi, "toarray") else psi
     deviation = np.sqrt(np.maximum(np.diag(moment) - mean**2, 0.0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cycles within limits against the list of all of them."""
+"""Cycles within constraints against the list of all of them."""
 
 import math
 from itertools import pairwise, permutations
@@ -16,15 +16,15 @@ from skstruct.spaces.cycles.space import Cycles
 from skstruct.testing import check_space
 
 
-# ----------------------------------------------------------------- limits
+# ----------------------------------------------------------------- constraints
 @st.composite
 def narrowed(draw):
-    """A number of nodes, limits on cycles through them, and the test they stand for."""
+    """A number of nodes, constraints on cycles through them, and the test they stand for."""
     n, directed = draw(st.integers(3, 5)), draw(st.booleans())
     node = st.integers(0, n - 1)
     arc = st.tuples(node, node).filter(lambda pair: pair[0] != pair[1])
     few = {"max_size": 2}
-    limits = {
+    constraints = {
         "include": draw(st.lists(node, **few)),
         "exclude": draw(st.lists(node, max_size=1)),
         "min_size": draw(st.sampled_from([None, None, 4])),
@@ -32,27 +32,27 @@ def narrowed(draw):
         "include_edges": draw(st.lists(arc, max_size=3)),
         "exclude_edges": draw(st.lists(arc, **few)),
     }
-    return n, directed, limits
+    return n, directed, constraints
 
 
-def obeys(tour, directed, limits):
+def obeys(tour, directed, constraints):
     used = set(steps(tour)) | (set() if directed else {(v, u) for u, v in steps(tour)})
     return (
-        set(limits["include"]) <= set(tour)
-        and not set(limits["exclude"]) & set(tour)
-        and (limits["min_size"] or 3) <= len(tour) <= (limits["max_size"] or 99)
-        and set(limits["include_edges"]) <= used
-        and not set(limits["exclude_edges"]) & used
+        set(constraints["include"]) <= set(tour)
+        and not set(constraints["exclude"]) & set(tour)
+        and (constraints["min_size"] or 3) <= len(tour) <= (constraints["max_size"] or 99)
+        and set(constraints["include_edges"]) <= used
+        and not set(constraints["exclude_edges"]) & used
     )
 
 
 @settings(max_examples=60, deadline=None)
 @given(narrowed(), st.booleans())
-def test_limits_against_the_list(case, signed):
-    n, directed, limits = case
+def test_constraints_against_the_list(case, signed):
+    n, directed, constraints = case
     space = Cycles(n, directed, "signed pairs" if signed and directed else "indicators")
-    space = space.restrict(**limits)
-    kept = [tour for tour in all_tours(n, directed) if obeys(tour, directed, limits)]
+    space = space.restrict(**constraints)
+    kept = [tour for tour in all_tours(n, directed) if obeys(tour, directed, constraints)]
     if kept:
         check_space(space, indicators(kept, n, directed), n_costs=5, n_draws=500)
         return
@@ -67,7 +67,7 @@ def test_limits_against_the_list(case, signed):
 
 
 @pytest.mark.parametrize(("directed", "embedding"), KINDS)
-def test_limits_row_by_row(directed, embedding):
+def test_constraints_row_by_row(directed, embedding):
     names = list("abcde")
     space = Cycles(names, directed, embedding)
     costs = np.random.default_rng(0).standard_normal((2, len(space.mean_embedding())))
@@ -81,8 +81,8 @@ def test_limits_row_by_row(directed, embedding):
     )  # fmt: skip
     outputs = by_row.argmin(costs).outputs
     listed = by_row.kbest(costs, 3)
-    for i, limits in enumerate(rows):
-        one = space.restrict(**limits)
+    for i, constraints in enumerate(rows):
+        one = space.restrict(**constraints)
         assert_array_equal(outputs[i : i + 1], one.argmin(costs[i : i + 1]).outputs)
         assert_array_equal(by_row.rows([i]).argmin(costs[i : i + 1]).outputs, outputs[i : i + 1])
         values = listed.values[i, : one.size()]
@@ -98,7 +98,7 @@ def test_limits_row_by_row(directed, embedding):
 
 
 @pytest.mark.parametrize(
-    ("limits", "message"),
+    ("constraints", "message"),
     [
         ({"include": ["x"]}, "'x'"),
         ({"include": "abc"}, "a list of labels"),
@@ -108,17 +108,17 @@ def test_limits_row_by_row(directed, embedding):
         ({"exclude_edges": [("a", "a")]}, "self-loop"),
     ],
 )
-def test_bad_limits(limits, message):
+def test_bad_constraints(constraints, message):
     with pytest.raises(ValueError, match=message):
-        Cycles(["a", "b", "c"]).restrict(**limits)
+        Cycles(["a", "b", "c"]).restrict(**constraints)
 
 
-def test_limits_of_other_nodes():
-    limits = Cycles(4).restrict(include=[0]).limits
+def test_constraints_of_other_nodes():
+    constraints = Cycles(4).restrict(include=[0]).constraints
     with pytest.raises(ValueError, match="between 4 nodes; there are 20 between 5"):
-        Cycles(5, limits=limits).size()
-    assert "1 nodes known in" in repr(limits)
-    assert "3 to 4 of 5 nodes" in repr(Cycles(5).restrict(max_size=4).limits)
+        Cycles(5, constraints=constraints).size()
+    assert "1 nodes known in" in repr(constraints)
+    assert "3 to 4 of 5 nodes" in repr(Cycles(5).restrict(max_size=4).constraints)
 
 
 def test_what_cannot_be_listed_says_how_many():

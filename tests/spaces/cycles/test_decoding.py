@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from skstruct.spaces.cycles import decoding as proofs
-from skstruct.spaces.cycles.decoding import MOST_NODES, _cheapest, cheapest_cycles, is_exact
+from skstruct.spaces.cycles.decoding import MOST_NODES, _min_cost, is_exact, min_cost_cycles
 from skstruct.spaces.cycles.search import Problem, disjoint_cycles
 
 
@@ -56,29 +56,29 @@ def problems(draw, most=6, rows=2):
         st.sampled_from([True, True, True, False]),
         st.integers(0, 5).map(lambda k: not k),
     )
-    limits = {
+    constraints = {
         "low": draw(hnp.arrays(bool, shape, elements=seldom)),
         "high": draw(hnp.arrays(bool, shape, elements=often)),
         "smallest": draw(hnp.arrays(np.int64, rows, elements=st.integers(0, N))),
         "largest": draw(hnp.arrays(np.int64, rows, elements=st.integers(2, N + 1))),
     }
     free = {"low": None, "high": None, "smallest": 3, "largest": None}
-    return costs, directed, draw(st.sampled_from([limits, free]))
+    return costs, directed, draw(st.sampled_from([constraints, free]))
 
 
-def enumerated(costs, directed, limits):
+def enumerated(costs, directed, constraints):
     n, N, _ = costs.shape
-    low = np.broadcast_to(False if limits["low"] is None else limits["low"], (n, N))
-    high = np.broadcast_to(True if limits["high"] is None else limits["high"], (n, N))
-    smallest = np.broadcast_to(limits["smallest"], n)
-    largest = np.broadcast_to(N if limits["largest"] is None else limits["largest"], n)
+    low = np.broadcast_to(False if constraints["low"] is None else constraints["low"], (n, N))
+    high = np.broadcast_to(True if constraints["high"] is None else constraints["high"], (n, N))
+    smallest = np.broadcast_to(constraints["smallest"], n)
+    largest = np.broadcast_to(N if constraints["largest"] is None else constraints["largest"], n)
     rows = zip(costs, low, high, smallest, largest)
     best = [best_value(cost, directed, *row) for cost, *row in rows]
     return np.array(best), low, high, smallest, largest
 
 
 def check_tours(costs, directed, tours, values, low, high, smallest, largest):
-    """Tours are canonical, obey all limits and cost what is said."""
+    """Tours are canonical, obey all constraints and cost what is said."""
     for row, tour in enumerate(tours):
         cycle = tour[tour >= 0]
         assert (tour[len(cycle) :] == -1).all()
@@ -99,9 +99,9 @@ def slack_of(costs):
 
 @given(problems())
 def test_the_table_against_enumeration(problem):
-    costs, directed, limits = problem
-    tours, values, bounds = cheapest_cycles(costs, directed=directed, **limits)
-    best, *masks = enumerated(costs, directed, limits)
+    costs, directed, constraints = problem
+    tours, values, bounds = min_cost_cycles(costs, directed=directed, **constraints)
+    best, *masks = enumerated(costs, directed, constraints)
     np.testing.assert_allclose(values, best, rtol=1e-9, atol=1e-3 * slack_of(costs))
     np.testing.assert_array_equal(values, bounds)
     check_tours(costs, directed, tours, values, *masks)
@@ -111,12 +111,12 @@ def test_the_table_against_enumeration(problem):
 @given(problems())
 def test_search_and_bounds_against_enumeration(problem):
     """The way of many nodes, on few: no table."""
-    costs, directed, limits = problem
-    best, *masks = enumerated(costs, directed, limits)
+    costs, directed, constraints = problem
+    best, *masks = enumerated(costs, directed, constraints)
     slack = slack_of(costs)
     for prove in (False, True):
-        tours, values, bounds = _cheapest(
-            costs, directed, *limits.values(), prove=prove, most_nodes=2
+        tours, values, bounds = _min_cost(
+            costs, directed, *constraints.values(), prove=prove, most_nodes=2
         )
         check_tours(costs, directed, tours, values, *masks)
         np.testing.assert_array_equal(np.isinf(values), np.isinf(best))
@@ -138,7 +138,7 @@ def test_antisymmetric_costs_have_a_guarantee(N, seed, whole):
     problem = Problem(costs[0] + np.diag(np.full(N, np.inf)), True, np.zeros(N, bool), 3, N)
     _, relaxed = disjoint_cycles(problem)
     best = best_value(costs[0], True, np.zeros(N, bool), np.ones(N, bool), 3, N)
-    _, values, _ = _cheapest(costs, True, None, None, 3, None, False, most_nodes=2)
+    _, values, _ = _min_cost(costs, True, None, None, 3, None, False, most_nodes=2)
     assert relaxed <= best + 1e-9
     assert values[0] <= relaxed / (N // 3) + 1e-9
     assert values[0] <= 1e-9
@@ -166,15 +166,15 @@ KINDS = ["antisymmetric", "general", "symmetric", "prizes"]
 @pytest.mark.parametrize("N", [18, 25])
 def test_many_nodes_have_a_gap_or_a_proof(kind, N):
     costs, directed = random_costs(kind, 3, N, seed=N)
-    tours, values, bounds = cheapest_cycles(costs, directed=directed)
-    again = cheapest_cycles(costs, directed=directed)
+    tours, values, bounds = min_cost_cycles(costs, directed=directed)
+    again = min_cost_cycles(costs, directed=directed)
     for one, other in zip((tours, values, bounds), again):
         np.testing.assert_array_equal(one, other)
     free = np.zeros((3, N), bool), np.ones((3, N), bool), np.full(3, 3), np.full(3, N)
     check_tours(costs, directed, tours, values, *free)
     assert (bounds <= values).all()
     assert (values - bounds <= 0.2 * np.abs(values)).all()
-    _, proven, proof = cheapest_cycles(costs, directed=directed, prove=True)
+    _, proven, proof = min_cost_cycles(costs, directed=directed, prove=True)
     np.testing.assert_array_equal(proven, proof)
     assert (bounds <= proven + 1e-6).all()
     assert (proven <= values + 1e-9).all()
@@ -186,12 +186,12 @@ def test_proofs_agree_with_the_table(kind):
     costs, directed = random_costs(kind, 3, 13, seed=3)
     rng = np.random.default_rng(4)
     low, high = rng.random((3, 13)) < 0.2, rng.random((3, 13)) < 0.9
-    limits = low & high, high, np.array([3, 5, 4]), np.array([13, 6, 8])
-    for given_limits in (limits, (None, None, 3, None)):
-        _, best, _ = _cheapest(costs, directed, *given_limits, False, MOST_NODES)
-        _, _, bounds = _cheapest(costs, directed, *given_limits, False, 2)
+    constraints = low & high, high, np.array([3, 5, 4]), np.array([13, 6, 8])
+    for given_constraints in (constraints, (None, None, 3, None)):
+        _, best, _ = _min_cost(costs, directed, *given_constraints, False, MOST_NODES)
+        _, _, bounds = _min_cost(costs, directed, *given_constraints, False, 2)
         assert (bounds <= best + 1e-9).all()
-        _, values, proof = _cheapest(costs, directed, *given_limits, True, 2)
+        _, values, proof = _min_cost(costs, directed, *given_constraints, True, 2)
         np.testing.assert_allclose(values, best, atol=1e-7)
         np.testing.assert_array_equal(values, proof)
 
@@ -207,7 +207,7 @@ def test_sparse_arcs_and_rows_without_a_cycle(directed):
     costs[2, 0, 1:] = costs[2, 1:, 0] = -1.0
     if not directed:
         costs = np.minimum(costs, costs.swapaxes(1, 2))
-    tours, values, bounds = cheapest_cycles(costs, directed=directed)
+    tours, values, bounds = min_cost_cycles(costs, directed=directed)
     np.testing.assert_array_equal(values, [N, np.inf, np.inf])
     np.testing.assert_array_equal(bounds, values)
     assert (tours[1:] == -1).all()
@@ -218,7 +218,7 @@ def test_few_nodes_among_many_go_to_the_table():
     costs, _ = random_costs("general", 2, 30, seed=1)
     high = np.zeros((2, 30), bool)
     high[0, [3, 7, 11, 20, 29]] = high[1, [0, 1, 2]] = True
-    tours, values, bounds = cheapest_cycles(costs, directed=True, high=high)
+    tours, values, bounds = min_cost_cycles(costs, directed=True, high=high)
     for row in range(2):
         nodes = np.flatnonzero(high[row])
         small = costs[row][np.ix_(nodes, nodes)]
@@ -232,8 +232,8 @@ def test_few_nodes_among_many_go_to_the_table():
 @pytest.mark.parametrize("scale", [1e-9, 1e9])
 def test_scales_change_nothing(scale):
     costs, directed = random_costs("symmetric", 2, 18, seed=5)
-    tours, values, bounds = cheapest_cycles(costs, directed=directed)
-    scaled = cheapest_cycles(scale * costs, directed=directed)
+    tours, values, bounds = min_cost_cycles(costs, directed=directed)
+    scaled = min_cost_cycles(scale * costs, directed=directed)
     np.testing.assert_array_equal(scaled[0], tours)
     np.testing.assert_allclose(scaled[1] / scale, values)
     np.testing.assert_allclose(scaled[2] / scale, bounds, rtol=1e-6)
@@ -242,9 +242,9 @@ def test_scales_change_nothing(scale):
 def test_a_limit_on_time_leaves_an_honest_bound(monkeypatch):
     monkeypatch.setattr(proofs, "SECONDS", 0.0)
     costs, directed = random_costs("prizes", 2, 25, seed=8)
-    _, values, bounds = cheapest_cycles(costs, directed=directed, prove=True)
+    _, values, bounds = min_cost_cycles(costs, directed=directed, prove=True)
     monkeypatch.undo()
-    _, best, _ = cheapest_cycles(costs, directed=directed, prove=True)
+    _, best, _ = min_cost_cycles(costs, directed=directed, prove=True)
     assert (bounds <= best + 1e-9).all()
     assert (best <= values + 1e-9).all()
 
@@ -255,7 +255,7 @@ def test_forced_arcs():
     forced = costs.copy()
     forced[0, 4, np.arange(6) != 1] = forced[0, np.arange(6) != 4, 1] = np.inf
     low = np.isin(np.arange(6), [1, 4])[None]
-    _, values, _ = cheapest_cycles(forced, directed=True, low=low)
+    _, values, _ = min_cost_cycles(forced, directed=True, low=low)
     arcs = [set(zip(cycle, (*cycle[1:], cycle[0]))) for cycle in all_cycles(6, True)]
     every = zip(arcs, all_cycles(6, True))
     best = min(total(costs[0], cycle) for used, cycle in every if (4, 1) in used)
@@ -263,7 +263,7 @@ def test_forced_arcs():
 
 
 def test_few_shapes_are_accepted():
-    tours, values, bounds = cheapest_cycles(np.zeros((0, 5, 5)), directed=True)
+    tours, values, bounds = min_cost_cycles(np.zeros((0, 5, 5)), directed=True)
     assert tours.shape == (0, 5)
     assert values.shape == bounds.shape == (0,)
     assert is_exact(16)
@@ -287,4 +287,4 @@ def test_few_shapes_are_accepted():
 def test_bad_input(changes, message):
     arguments = {"costs": np.zeros((2, 4, 4)), "directed": True} | changes
     with pytest.raises(ValueError, match=message):
-        cheapest_cycles(**arguments)
+        min_cost_cycles(**arguments)

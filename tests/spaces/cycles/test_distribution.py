@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of cycles against sums over all cycles."""
+"""Distributions of cycles against sums over all cycles."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from cycle_cases import KINDS, all_tours, indicators
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import Cycles
-from skstruct.testing import check_law
+from skstruct.testing import check_distribution
 
 FEW = settings(max_examples=30, deadline=None)
 SIZES = (0.0, 1.0, 30.0, 1e3, 1e6)  # of scores: as numbers and as logarithms
@@ -28,12 +28,12 @@ def test_all_cycles(n, directed, embedding, size):
     space = Cycles(n, directed, embedding)
     listed = indicators(all_tours(n, directed), n, directed)
     scores = size * np.random.default_rng(n).standard_normal((2, width(space)))
-    check_law(space, scores, outputs=listed)
+    check_distribution(space, scores, outputs=listed)
 
 
 @FEW
 @given(st.sampled_from(KINDS), st.data())
-def test_limits(kind, data):
+def test_constraints(kind, data):
     space = Cycles(6, *kind)
     listed = space.enumerate()
     one = listed[data.draw(st.integers(0, len(listed) - 1))]
@@ -51,48 +51,51 @@ def test_limits(kind, data):
     }
     space = space.restrict(**some)
     scores = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    check_law(space, scores.standard_normal((2, width(space))), n_draws=500)
+    check_distribution(space, scores.standard_normal((2, width(space))), n_draws=500)
 
 
 @pytest.mark.parametrize(("directed", "embedding"), KINDS)
 def test_beyond_the_list(directed, embedding):
     """Without scores: the size, the mean and zero for what cancels."""
     space = Cycles(11, directed, embedding)
-    law = space.law(np.zeros((1, width(space))))
-    assert_allclose(law.log_partition, space.log_size())
-    assert_allclose(law.marginals()[0], space.mean_embedding(), atol=1e-12)
-    drawn = law.sample(20, np.random.default_rng(0))[0]
+    distribution = space.distribution(np.zeros((1, width(space))))
+    assert_allclose(distribution.log_partition, space.log_size())
+    assert_allclose(distribution.marginals()[0], space.mean_embedding(), atol=1e-12)
+    drawn = distribution.sample(20, np.random.default_rng(0))[0]
     assert space.contains(drawn).all()
 
 
 def test_slope_is_the_marginal():
     space = Cycles(10)
     u = np.random.default_rng(0).standard_normal((1, 45))
-    law = space.law(u)
+    distribution = space.distribution(u)
     for j in (0, 17, 44):
         step = np.zeros((1, 45))
         step[0, j] = 1e-5
-        up, down = space.law(u + step).log_partition, space.law(u - step).log_partition
-        assert_allclose(law.marginals()[0, j], (up - down)[0] / 2e-5, rtol=1e-6, atol=1e-9)
+        up, down = (
+            space.distribution(u + step).log_partition,
+            space.distribution(u - step).log_partition,
+        )
+        assert_allclose(distribution.marginals()[0, j], (up - down)[0] / 2e-5, rtol=1e-6, atol=1e-9)
 
 
-def test_limits_row_by_row():
+def test_constraints_row_by_row():
     space = Cycles(5).restrict(min_size=[3, 5], include=[[0], []])
     scores = np.random.default_rng(0).standard_normal((2, 10))
-    law = space.law(scores)
+    distribution = space.distribution(scores)
     for i in range(2):
-        alone = space.rows([i]).law(scores[i : i + 1])
-        assert_allclose(law.log_partition[i], alone.log_partition[0])
-        assert_allclose(law.marginals()[i], alone.marginals()[0])
+        alone = space.rows([i]).distribution(scores[i : i + 1])
+        assert_allclose(distribution.log_partition[i], alone.log_partition[0])
+        assert_allclose(distribution.marginals()[i], alone.marginals()[0])
 
 
 def test_too_many_nodes():
-    assert Cycles(16).law(np.zeros((1, 120))) is None
-    assert Cycles(16).restrict(exclude=[3]).law(np.zeros((1, 120))) is not None
+    assert Cycles(16).distribution(np.zeros((1, 120))) is None
+    assert Cycles(16).restrict(exclude=[3]).distribution(np.zeros((1, 120))) is not None
 
 
 @pytest.mark.parametrize("directed", [True, False])
 def test_no_cycle(directed):
     space = Cycles(4, directed).restrict(include=[0, 1, 2, 3], max_size=3)
     with pytest.raises(InfeasibleError):
-        space.law(np.zeros((1, 6)))
+        space.distribution(np.zeros((1, 6)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cycles in the user's own forms, and in the hands of learners."""
+"""Cycles in the user's own formats, and in the hands of learners."""
 
 import networkx as nx
 import numpy as np
@@ -13,7 +13,7 @@ from skstruct import ConditionalRiskMinimizer
 from skstruct.learners import StructuredSVM
 from skstruct.spaces.cycles.space import Cycles
 
-# ----------------------------------------------------------------- the user's forms
+# ----------------------------------------------------------------- the user's formats
 TOURS = [["d", "b", "a"], ["c", "a", "b", "d"]]
 
 
@@ -131,7 +131,7 @@ def test_margins_of_directions_with_a_loss_of_arcs(loss):
     assert (model.predict(X) == Y).all(axis=1).mean() > 0.8
 
 
-def test_predictions_within_limits():
+def test_predictions_within_constraints():
     rng = np.random.default_rng(3)
     X, names = rng.standard_normal((30, 2)), list("abcde")
     space = Cycles(names)
@@ -208,12 +208,12 @@ def test_sizes_of_no_row(argument):
 def test_moments_of_embeddings_that_are_wrong(ask):
     with pytest.raises(ValueError, match="signed pairs are of directed cycles"):
         getattr(Cycles(4, directed=False, embedding="signed pairs"), ask)()
-    for limits in ({}, {"include": [0]}):
+    for constraints in ({}, {"include": [0]}):
         with pytest.raises(ValueError, match="'signed pairs' or 'indicators'; got 'x'"):
-            getattr(Cycles(4, embedding="x").restrict(**limits), ask)()
+            getattr(Cycles(4, embedding="x").restrict(**constraints), ask)()
 
 
-def test_limits_of_another_number_of_edges():
-    limits = Cycles(4).restrict(include=[0]).limits
+def test_constraints_of_another_number_of_edges():
+    constraints = Cycles(4).restrict(include=[0]).constraints
     with pytest.raises(ValueError, match="for 12 edges between 4 nodes; there are 6 between 4"):
-        Cycles(4, directed=False, limits=limits).size()
+        Cycles(4, directed=False, constraints=constraints).size()

@@ -87,13 +87,13 @@ def test_two_hundred_nodes(directed, embedding):
 
 def test_the_sampler_is_uniform():
     """Chi-square test at level 1e-3 in each case, all with the same seed."""
-    for directed, limits in (
+    for directed, constraints in (
         (True, {}),
         (False, {}),
         (True, {"include": [1, 2], "exclude": [0]}),
         (False, {"min_size": 4, "include": [3]}),
     ):
-        space = Cycles(5, directed).restrict(**limits)
+        space = Cycles(5, directed).restrict(**constraints)
         listed = [tuple(z) for z in space.enumerate().tolist()]
         number = {z: i for i, z in enumerate(listed)}
         drawn = [number[tuple(z)] for z in space.sample(100 * len(listed), 7).tolist()]
@@ -130,7 +130,7 @@ def test_many_nodes_have_a_certificate(directed, embedding):
 
 
 @pytest.mark.parametrize(("directed", "embedding"), KINDS)
-def test_limits_on_many_nodes(directed, embedding):
+def test_constraints_on_many_nodes(directed, embedding):
     space = Cycles(20, directed, embedding)
     costs = np.random.default_rng(2).standard_normal((2, len(space.mean_embedding())))
     space = space.restrict(

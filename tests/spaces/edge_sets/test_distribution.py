@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of matchings, cliques and graphs against sums over all of them."""
+"""Distributions of matchings, cliques and graphs against sums over all of them."""
 
 import math
 
@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import Cliques, Graphs, Matchings
-from skstruct.testing import check_law
+from skstruct.testing import check_distribution
 
 FEW = settings(max_examples=30, deadline=None)
 SIZES = (0.0, 1.0, 100.0, 1e6)  # of scores: as numbers and as logarithms
@@ -36,7 +36,7 @@ def test_against_the_list(space, size, data):
     out = np.array([not bit and data.draw(st.booleans()) for bit in one], bool)
     space = space.restrict(include=known[None], exclude=out[None])
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    check_law(space, size * rng.standard_normal((2, d)), n_draws=500)
+    check_distribution(space, size * rng.standard_normal((2, d)), n_draws=500)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -45,7 +45,7 @@ def test_against_the_list(space, size, data):
 )
 def test_perfect(space, size):
     rng = np.random.default_rng(0)
-    check_law(space, size * rng.standard_normal((2, len(space.edges_))))
+    check_distribution(space, size * rng.standard_normal((2, len(space.edges_))))
 
 
 def test_long_and_narrow():
@@ -55,53 +55,56 @@ def test_long_and_narrow():
     log_z = [0.0, 0.0]
     for i in range(199):
         log_z.append(np.logaddexp(log_z[-1], u[0, i] + log_z[-2]))
-    law = space.law(u)
-    assert_allclose(law.log_partition, log_z[-1])
+    distribution = space.distribution(u)
+    assert_allclose(distribution.log_partition, log_z[-1])
     before = np.array(log_z)
     shifted = u.copy()
     shifted[0, 57] += 1e-4
-    slope = (space.law(shifted).log_partition - before[-1]) / 1e-4
-    assert_allclose(law.marginals()[0, 57], slope, rtol=1e-3)
-    assert space.contains(law.sample(5, np.random.default_rng(0))[0]).all()
+    slope = (space.distribution(shifted).log_partition - before[-1]) / 1e-4
+    assert_allclose(distribution.marginals()[0, 57], slope, rtol=1e-3)
+    assert space.contains(distribution.sample(5, np.random.default_rng(0))[0]).all()
 
 
 def test_more_than_doubles_hold():
     """A path of 2000 nodes has Fibonacci's number of matchings, beyond e^900."""
     space = Matchings(2000, graph=[(i, i + 1) for i in range(1999)])
-    law = space.law(np.zeros((1, 1999)))
+    distribution = space.distribution(np.zeros((1, 1999)))
     a, b = 1, 1
     for _ in range(1999):
         a, b = b, a + b
-    assert_allclose(law.log_partition, math.log(b))
-    assert_allclose(law.marginals()[0, 1000], 1 / (2 + (1 + 5**0.5) / 2), rtol=1e-9)
+    assert_allclose(distribution.log_partition, math.log(b))
+    assert_allclose(distribution.marginals()[0, 1000], 1 / (2 + (1 + 5**0.5) / 2), rtol=1e-9)
 
 
 def test_many_leaves():
     """A star has few matchings, however far its leaves are from each other in any order."""
     space = Matchings(100, graph=[(0, i) for i in range(1, 100)])
-    assert_allclose(space.law(np.zeros((1, 99))).log_partition, np.log(100))
+    assert_allclose(space.distribution(np.zeros((1, 99))).log_partition, np.log(100))
 
 
-def test_limits_row_by_row():
+def test_constraints_row_by_row():
     space = Matchings(4).restrict(include=[[(0, 1)], [(1, 2)]])
     scores = np.random.default_rng(0).standard_normal((2, 6))
-    law = space.law(scores)
+    distribution = space.distribution(scores)
     for i in range(2):
         assert_allclose(
-            law.log_partition[i], space.rows([i]).law(scores[i : i + 1]).log_partition[0]
+            distribution.log_partition[i],
+            space.rows([i]).distribution(scores[i : i + 1]).log_partition[0],
         )
 
 
 def test_too_entangled():
-    assert Matchings(40).law(np.zeros((1, 780))) is None
+    assert Matchings(40).distribution(np.zeros((1, 780))) is None
 
 
-@pytest.mark.parametrize("limits", [{"include": [(0, 1), (1, 2)]}, {"exclude": [(0, 1), (2, 3)]}])
-def test_no_matching(limits):
-    space = Matchings(4, perfect=True).restrict(exclude=[(0, 2)]).restrict(**limits)
+@pytest.mark.parametrize(
+    "constraints", [{"include": [(0, 1), (1, 2)]}, {"exclude": [(0, 1), (2, 3)]}]
+)
+def test_no_matching(constraints):
+    space = Matchings(4, perfect=True).restrict(exclude=[(0, 2)]).restrict(**constraints)
     space = space.restrict(exclude=[(0, 3)])
     with pytest.raises(InfeasibleError):
-        space.law(np.zeros((1, 6)))
+        space.distribution(np.zeros((1, 6)))
 
 
 # ------------------------------------------------------------------- cliques and graphs
@@ -126,27 +129,27 @@ def test_no_matching(limits):
 )
 def test_cliques_and_graphs(space, size):
     d = len(space.edges_)
-    check_law(space, size * np.random.default_rng(0).standard_normal((2, d)))
+    check_distribution(space, size * np.random.default_rng(0).standard_normal((2, d)))
 
 
 def test_cliques_beyond_the_list():
     """16 nodes, of which 14 are known to be out: three sets without scores and one with."""
     space = Cliques(16).restrict(exclude=list(range(2, 16)))
-    law = space.law(np.ones((1, 120)))
-    assert_allclose(law.log_partition, np.log(3 + np.e))
-    everything = Cliques(16).law(np.zeros((1, 120)))
+    distribution = space.distribution(np.ones((1, 120)))
+    assert_allclose(distribution.log_partition, np.log(3 + np.e))
+    everything = Cliques(16).distribution(np.zeros((1, 120)))
     assert_allclose(everything.log_partition, 16 * np.log(2))
     assert_allclose(everything.marginals(), 0.25)
-    assert Cliques(19).law(np.zeros((1, 171))) is None
+    assert Cliques(19).distribution(np.zeros((1, 171))) is None
 
 
 def test_graphs_row_by_row():
     space = Graphs(4, property="clique").restrict(include=[[(0, 1)], [(1, 2)], []])
-    law = space.law(np.zeros((3, 6)))
-    assert_allclose(law.log_partition, np.log([4, 4, 12]))
+    distribution = space.distribution(np.zeros((3, 6)))
+    assert_allclose(distribution.log_partition, np.log([4, 4, 12]))
 
 
 def test_no_clique():
     space = Graphs(4, property="clique").restrict(include=[(0, 1), (1, 2)], exclude=[(0, 2)])
     with pytest.raises(InfeasibleError):
-        space.law(np.zeros((1, 6)))
+        space.distribution(np.zeros((1, 6)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Graphs in the user's own form, what is wrong with them, and learners that take them."""
+"""Graphs in the user's own format, what is wrong with them, and learners that take them."""
 
 import networkx as nx
 import numpy as np
@@ -189,10 +189,10 @@ def test_wrong_nodes():
     with pytest.raises(NotFittedError, match="learns its nodes"):
         Graphs().size()
     with pytest.raises(ValueError, match="restricted for 3 edges; Y has 1"):
-        Graphs(limits=Graphs(3).limits_).fit([[("a", "b")]])
+        Graphs(constraints=Graphs(3).constraints_).fit([[("a", "b")]])
 
 
-# ------------------------------------------------------------------- limits
+# ------------------------------------------------------------------- constraints
 def test_edges_known_beforehand():
     space = Graphs(NODES)
     for include in (
@@ -204,11 +204,11 @@ def test_edges_known_beforehand():
         np.array([True, True, False]),
         np.array([[1, 1, 0]]),
     ):
-        assert_array_equal(space.restrict(include=include).limits_.low, [[True, True, False]])
+        assert_array_equal(space.restrict(include=include).constraints_.low, [[True, True, False]])
     by_row = space.restrict(exclude=[[("b", "a")], []])
-    assert_array_equal(by_row.limits_.high, [[False, True, True], [True, True, True]])
+    assert_array_equal(by_row.constraints_.high, [[False, True, True], [True, True, True]])
     graphs = space.restrict(exclude=[nx.Graph([("b", "a")]), nx.Graph()])
-    assert_array_equal(graphs.limits_.high, by_row.limits_.high)
+    assert_array_equal(graphs.constraints_.high, by_row.constraints_.high)
     assert space.restrict(include=[], exclude=None).size() == 8
 
 
@@ -240,14 +240,14 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("format", FORMS)
 @pytest.mark.parametrize("learner", [ConditionalRiskMinimizer, StructuredSVM])
-def test_learners(form, learner):
-    """Trees that change with the sign of x are learned, and come back in the user's form."""
+def test_learners(format, learner):
+    """Trees that change with the sign of x are learned, and come back in the user's format."""
     rng = np.random.default_rng(0)
     X = rng.uniform(0.5, 1, (30, 1)) * np.where(np.arange(30) % 2, 1.0, -1.0)[:, None]
     left, right = [("a", "b"), ("b", "c")], [("a", "c"), ("b", "c")]
-    Y = FORMS[form]([right if x > 0 else left for x in X[:, 0]])
+    Y = FORMS[format]([right if x > 0 else left for x in X[:, 0]])
     model = learner(space=Graphs(NODES, property="acyclic"), kernel="linear").fit(X, Y)
     found = model.predict(np.array([[0.8], [-0.8]]))
     assert_array_equal(model.space_.validate(found), [[0, 1, 1], [1, 0, 1]])
@@ -272,13 +272,15 @@ def test_edges_as_arrays_of_pairs(directed):
     for names in (range(4), "abcd"):
         space = Graphs(list(names), directed)
         pairs = [(names[0], names[1]), (names[2], names[3])]
-        expected = space.restrict(include=pairs).limits_
-        found = space.restrict(include=np.array(pairs)).limits_
+        expected = space.restrict(include=pairs).constraints_
+        found = space.restrict(include=np.array(pairs)).constraints_
         assert_array_equal(found.low, expected.low)
-        by_row = space.restrict(exclude=np.array([pairs[:1], pairs[1:]])).limits_
-        assert_array_equal(by_row.high, space.restrict(exclude=[pairs[:1], pairs[1:]]).limits_.high)
+        by_row = space.restrict(exclude=np.array([pairs[:1], pairs[1:]])).constraints_
+        assert_array_equal(
+            by_row.high, space.restrict(exclude=[pairs[:1], pairs[1:]]).constraints_.high
+        )
     bits = np.eye(len(Graphs(4, directed).labels_), dtype=int)
-    assert_array_equal(Graphs(4, directed).restrict(include=bits).limits_.low, bits)
+    assert_array_equal(Graphs(4, directed).restrict(include=bits).constraints_.low, bits)
 
 
 def test_one_pair_is_no_list_of_pairs():
@@ -287,7 +289,7 @@ def test_one_pair_is_no_list_of_pairs():
             Graphs(list("abc")).restrict(exclude=pair)
     squares = [(0, 1), (1, 0), (0, 0)]
     space = Graphs(squares).restrict(include=[(squares[0], squares[1])])
-    assert space.limits_.low.tolist() == [[True, False, False]]
+    assert space.constraints_.low.tolist() == [[True, False, False]]
 
 
 def test_adjacency_lists_of_lists():

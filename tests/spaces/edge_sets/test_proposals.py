@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chains among trees, matchings, cliques, graphs and cycles against their exact laws."""
+"""Chains among trees, matchings, cliques, graphs and cycles against their exact distributions."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from cycle_cases import KINDS
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.proposals import new_streams
 from skstruct.spaces import Cliques, Cycles, Graphs, Matchings, SpanningTrees
-from skstruct.testing import check_moves
+from skstruct.testing import check_proposals
 
 SOME = settings(max_examples=10, deadline=None)
 
@@ -35,7 +35,7 @@ def test_trees(pairs, data):
     one = data.draw(st.sampled_from(space.enumerate().tolist()))
     known = np.array([bit and data.draw(st.integers(0, 3)) == 0 for bit in one], bool)
     space = space.restrict(include=known[None])
-    check_moves(space, random_scores(space, data.draw(st.integers(0, 99))), n_chains=1000)
+    check_proposals(space, random_scores(space, data.draw(st.integers(0, 99))), n_chains=1000)
 
 
 @SOME
@@ -45,7 +45,7 @@ def test_matchings(pairs, data):
     one = data.draw(st.sampled_from(space.enumerate().tolist()))
     known = np.array([bit and data.draw(st.integers(0, 3)) == 0 for bit in one], bool)
     space = space.restrict(include=known[None])
-    check_moves(space, random_scores(space, data.draw(st.integers(0, 99))), n_chains=1000)
+    check_proposals(space, random_scores(space, data.draw(st.integers(0, 99))), n_chains=1000)
 
 
 @pytest.mark.parametrize(
@@ -70,12 +70,12 @@ def test_matchings(pairs, data):
     ids=str,
 )
 def test_edge_sets(space):
-    check_moves(space, random_scores(space))
+    check_proposals(space, random_scores(space))
 
 
 @pytest.mark.parametrize(("directed", "embedding"), KINDS)
 @pytest.mark.parametrize(
-    "limits",
+    "constraints",
     [
         {},
         {"include": [1, 3]},
@@ -88,9 +88,9 @@ def test_edge_sets(space):
     ],
     ids=str,
 )
-def test_cycles(directed, embedding, limits):
-    space = Cycles(5, directed, embedding).restrict(**limits)
-    check_moves(space, random_scores(space))
+def test_cycles(directed, embedding, constraints):
+    space = Cycles(5, directed, embedding).restrict(**constraints)
+    check_proposals(space, random_scores(space))
 
 
 @pytest.mark.parametrize("score", [-0.7, 0.4])
@@ -99,14 +99,14 @@ def test_sizes_balance(directed, score):
     """Nodes come in and go out as often, where either is the rarer: enough chains to tell."""
     space = Cycles(5, directed, "indicators")
     scores = np.full((1, len(space.edges_)), score)
-    check_moves(space, scores, n_chains=20_000, n_sweeps=10)
+    check_proposals(space, scores, n_chains=20_000, n_sweeps=10)
 
 
 @pytest.mark.parametrize(("directed", "embedding"), KINDS)
 def test_cycles_of_six(directed, embedding):
-    """Parts of several lengths are turned, and the law is tempered."""
+    """Parts of several lengths are turned, and the distribution is tempered."""
     space = Cycles(6, directed, embedding).restrict(min_size=6)
-    check_moves(space, random_scores(space), beta=0.5)
+    check_proposals(space, random_scores(space), beta=0.5)
 
 
 @pytest.mark.parametrize("size", [0.0, 1.0])
@@ -134,7 +134,7 @@ def test_chains_that_accept_everything_have_no_period(space, size):
     """As at infinite temperature: all outputs are as likely, after few and many steps."""
     scores = size * random_scores(space, rows=1)
     for n_sweeps in (20, 40):
-        check_moves(space, scores, beta=1.0 - size, n_sweeps=n_sweeps)
+        check_proposals(space, scores, beta=1.0 - size, n_sweeps=n_sweeps)
 
 
 @pytest.mark.parametrize(
@@ -151,13 +151,13 @@ def test_chains_that_accept_everything_have_no_period(space, size):
     ids=str,
 )
 def test_where_nothing_is_promised(space):
-    assert space.moves() is None
+    assert space.proposals() is None
 
 
 @pytest.mark.parametrize("space", [SpanningTrees(12), Matchings(12), Cycles(12), Cliques(12)])
 def test_states_are_outputs(space):
-    moves, outputs = space.moves(), space.sample(20, 0)
-    np.testing.assert_array_equal(moves.outputs(moves.start(outputs)), outputs)
+    proposals, outputs = space.proposals(), space.sample(20, 0)
+    np.testing.assert_array_equal(proposals.outputs(proposals.start(outputs)), outputs)
 
 
 @pytest.mark.parametrize(
@@ -172,15 +172,15 @@ def test_states_are_outputs(space):
 )
 def test_no_outputs(space):
     with pytest.raises(InfeasibleError):
-        space.moves()
+        space.proposals()
 
 
 def test_a_chain_depends_on_no_other():
     space = Cycles(8)
-    moves, outputs = space.moves(), space.sample(5, 0)
+    proposals, outputs = space.proposals(), space.sample(5, 0)
     scores = np.random.default_rng(0).standard_normal((1, 28))
     streams, row, beta = new_streams(5, 0), np.zeros(5, np.int64), np.ones(5)
-    together, last = moves.start(outputs), moves.start(outputs[4:])
-    moves.walk(together, scores, row, beta, 100, streams.copy())
-    moves.walk(last, scores, row[4:], beta[4:], 100, streams[4:].copy())
+    together, last = proposals.start(outputs), proposals.start(outputs[4:])
+    proposals.walk(together, scores, row, beta, 100, streams.copy())
+    proposals.walk(last, scores, row[4:], beta[4:], 100, streams[4:].copy())
     np.testing.assert_array_equal(together[4:], last)

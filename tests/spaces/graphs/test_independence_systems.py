@@ -11,13 +11,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct.solvers.spanning_trees import (
     are_bipartite,
-    cheapest_connected,
-    cheapest_forests,
     count_components,
+    min_cost_connected,
+    min_cost_forests,
 )
 from skstruct.spaces.graphs import independence_systems as independence
 from skstruct.spaces.graphs.hereditary import better_of_siblings
-from skstruct.spaces.graphs.independence_systems import cheapest_members, n_blocks
+from skstruct.spaces.graphs.independence_systems import min_cost_members, n_blocks
 from strategies import subsets
 
 
@@ -54,7 +54,7 @@ def test_members_against_enumeration(system, seed, with_exchanges):
     swaps = independence.MOST_TESTS
     independence.MOST_TESTS = swaps if with_exchanges else 0
     try:
-        outputs, values, bounds = cheapest_members(costs, holds)
+        outputs, values, bounds = min_cost_members(costs, holds)
     finally:
         independence.MOST_TESTS = swaps
     assert all(holds(np.flatnonzero(row)) for row in outputs)
@@ -64,20 +64,20 @@ def test_members_against_enumeration(system, seed, with_exchanges):
     assert (bounds <= best + 1e-9).all()
     assert (worst - values >= (worst - best) / n_blocks(d) - 1e-9).all()
     most = members.sum(axis=1).max()
-    tighter = cheapest_members(costs, holds, most=most)[2]
+    tighter = min_cost_members(costs, holds, most=most)[2]
     assert (bounds <= tighter + 1e-9).all()
     assert (tighter <= best + 1e-9).all()
 
 
 @given(systems(), st.integers(0, 10**6))
 @settings(deadline=None)
-def test_members_within_limits(system, seed):
+def test_members_within_constraints(system, seed):
     members, holds = system
     d = members.shape[1]
     rng = np.random.default_rng(seed)
     low, high = rng.random((5, d)) < 0.2, rng.random((5, d)) < 0.8
     costs = costs_of(seed, 5, d)
-    outputs, values, bounds = cheapest_members(costs, holds, low=low, high=high)
+    outputs, values, bounds = min_cost_members(costs, holds, low=low, high=high)
     for i in range(5):
         rows = members[((members >= low[i]) & (members <= high[i])).all(axis=1)]
         assert np.isfinite(values[i]) == (len(rows) > 0)
@@ -98,32 +98,32 @@ def test_blocks_keep_the_ratio_where_greed_has_none(monkeypatch):
     monkeypatch.setattr(independence, "MOST_TESTS", 0)
     costs = np.full((1, 16), -0.9)
     costs[0, 0] = -1.0
-    _, values, _ = cheapest_members(costs, some_of({0}, set(range(1, 16))))
+    _, values, _ = min_cost_members(costs, some_of({0}, set(range(1, 16))))
     assert_allclose(values, [-0.9 * 15])
 
 
 def test_exchanges(monkeypatch):
     costs, holds = np.array([[-3.0, -2.0, -2.0]]), some_of({0}, {1, 2})
-    assert_allclose(cheapest_members(costs, holds)[1], [-4.0])
+    assert_allclose(min_cost_members(costs, holds)[1], [-4.0])
     monkeypatch.setattr(independence, "MOST_TESTS", 0)
-    assert_allclose(cheapest_members(costs, holds)[1], [-3.0])
+    assert_allclose(min_cost_members(costs, holds)[1], [-3.0])
 
 
 def test_starts():
     """Four small gains go together, three large ones with nothing."""
     costs = np.array([[-3.0, -3.0, -3.0, -1.1, -1.0, -1.0, -1.0]])
     holds = some_of({0}, {1}, {2}, {3, 4, 5, 6})
-    assert_allclose(cheapest_members(costs, holds)[1], [-3.0])
+    assert_allclose(min_cost_members(costs, holds)[1], [-3.0])
     start = np.array([[0, 0, 0, 1, 1, 1, 1]])
-    assert_allclose(cheapest_members(costs, holds, starts=[start])[1], [-4.1])
+    assert_allclose(min_cost_members(costs, holds, starts=[start])[1], [-4.1])
 
 
 def test_bounds():
     costs = -np.ones((1, 4))
-    assert_allclose(cheapest_members(costs, lambda chosen: len(chosen) <= 1)[2], [-2.0])  # 2 blocks
+    assert_allclose(min_cost_members(costs, lambda chosen: len(chosen) <= 1)[2], [-2.0])  # 2 blocks
     low = np.array([[True, True, False, False]])
     for most, bound in ((3, -3.0), (None, -4.0)):
-        found = cheapest_members(costs, lambda chosen: len(chosen) <= 3, low=low, most=most)
+        found = min_cost_members(costs, lambda chosen: len(chosen) <= 3, low=low, most=most)
         assert_allclose(found[1:], [[-3.0], [bound]])
 
 
@@ -188,8 +188,8 @@ def test_forests_and_connected_graphs(graph, seed):
     smallest, largest = sorted(rng.integers(0, d + 1, 2).tolist())
     size = Z.sum(axis=1)
     forest = (parts == n - size) & (smallest <= size) & (size <= largest)
-    forests = cheapest_forests(costs, edges, n, low, high, smallest, largest)
-    connected = cheapest_connected(costs, edges, n, low, high)
+    forests = min_cost_forests(costs, edges, n, low, high, smallest, largest)
+    connected = min_cost_connected(costs, edges, n, low, high)
     for kind, (outputs, values) in ((forest, forests), (parts == 1, connected)):
         for i in range(6):
             allowed = kind & (low[i] <= Z).all(axis=1) & (high[i] >= Z).all(axis=1)
@@ -205,6 +205,6 @@ def test_many_nodes(n):
     edges = np.column_stack(np.triu_indices(n, 1))
     costs = costs_of(0, 2, len(edges))
     free = np.zeros((1, len(edges)), bool)
-    outputs, values = cheapest_forests(costs, edges, n, free, ~free)
+    outputs, values = min_cost_forests(costs, edges, n, free, ~free)
     assert_array_equal(count_components(outputs, edges, n), n - outputs.sum(axis=1))
     assert np.isfinite(values).all()

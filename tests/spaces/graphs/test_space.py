@@ -94,7 +94,7 @@ def test_five_nodes(name):
 
 @given(st.sampled_from(CASES), st.data())
 @settings(deadline=None)
-def test_limits_against_enumeration(case, data):
+def test_constraints_against_enumeration(case, data):
     n, directed, name = case
     space, outputs = Graphs(n, directed, name), all_graphs(n, directed, name)
     edge = st.sampled_from(space.labels_)
@@ -116,7 +116,7 @@ def test_limits_against_enumeration(case, data):
 
 @given(st.sampled_from([(4, False, None), (4, False, "acyclic"), (3, True, None)]), st.data())
 @settings(deadline=None)
-def test_limits_on_the_number_of_edges(case, data):
+def test_constraints_on_the_number_of_edges(case, data):
     space, outputs = Graphs(*case), all_graphs(*case)
     smallest, largest = sorted(data.draw(st.tuples(st.integers(0, 3), st.integers(0, 6))))
     include = data.draw(st.lists(st.sampled_from(space.labels_), max_size=1))
@@ -136,7 +136,7 @@ def test_sizes_of_hard_properties_are_not_limited():
         Graphs(4, property="planar").restrict(max_size=3)
 
 
-def test_limits_row_by_row():
+def test_constraints_row_by_row():
     for name in ["acyclic", "connected", "clique", "bipartite", "planar", no_node_has_three]:
         space = Graphs(4, property=name)
         costs = random_costs(6, rows=3)
@@ -270,7 +270,7 @@ def test_forests_alone_gain_a_third_of_planar_graphs(monkeypatch):
         values = (costs * starts[0]).sum(axis=1)
         return starts[0], values, values
 
-    monkeypatch.setattr(independence, "cheapest_members", only_starts)
+    monkeypatch.setattr(independence, "min_cost_members", only_starts)
     check_ratio(Graphs(5, property="planar"), all_graphs(5, False, "planar"), 1 / 3)
 
 
@@ -284,7 +284,7 @@ def test_node_by_node_cuts_gain_half(monkeypatch):
     check_ratio(Graphs(5, property="bipartite"), all_graphs(5, False, "bipartite"), 1 / 2)
 
 
-def test_cliques_obey_limits_though_the_search_does_not(monkeypatch):
+def test_cliques_obey_constraints_though_the_search_does_not(monkeypatch):
     def everything(free, *others):
         return np.ones(free.shape, np.int8), None, np.zeros(len(free))
 
@@ -424,7 +424,7 @@ def test_parameters():
     space = Graphs(4, True, "acyclic")
     assert repr(space) == "Graphs(directed=True, nodes=4, property='acyclic')"
     again = clone(space.restrict(include=[(0, 1)]))
-    assert again.limits.low.any()
+    assert again.constraints.low.any()
     assert again.size() < space.size()
     space.size()
     space.set_params(property=None, directed=False)
@@ -435,7 +435,7 @@ def test_parameters():
     assert len(named.edges_) == 3  # the graph names the nodes; all edges are possible
 
 
-def test_graphs_with_another_kind_of_edges_are_no_limits():
+def test_graphs_with_another_kind_of_edges_are_no_constraints():
     """Of a graph without directions either direction of an edge would be meant."""
     for directed, other in ((True, nx.Graph([(0, 1)])), (False, nx.DiGraph([(0, 1)]))):
         space = Graphs(3, directed)
@@ -449,9 +449,9 @@ def test_sizes_that_no_decoder_obeys():
     with pytest.raises(ValueError, match="property cannot change after restrict"):
         clone(sized).set_params(property="bipartite")
     with pytest.raises(ValueError, match="number of edges is limited for all graphs and for fo"):
-        Graphs(3, property="bipartite", limits=sized.limits).argmin(np.ones((1, 3)))
+        Graphs(3, property="bipartite", constraints=sized.constraints).argmin(np.ones((1, 3)))
     with pytest.raises(ValueError, match="restricted for 3 edges; there are 6"):
-        Graphs(4, limits=sized.limits).argmin(np.ones((1, 6)))
+        Graphs(4, constraints=sized.constraints).argmin(np.ones((1, 6)))
 
 
 @pytest.mark.parametrize(
@@ -468,7 +468,7 @@ def test_rows_without_known_edges_are_decoded_as_if_alone(space):
     assert_allclose(together.values[1], space.argmin(costs).values[1])
 
 
-def test_limits_that_exclude_nothing():
+def test_constraints_that_exclude_nothing():
     space = Graphs(30, directed=True, property="acyclic")
     assert space.restrict().size() == space.size()
     space = Graphs(30, property="clique")

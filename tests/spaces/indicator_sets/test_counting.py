@@ -16,7 +16,7 @@ from strategies import closed_sets, forests, subsets
 
 
 @st.composite
-def limits(draw, space):
+def constraints(draw, space):
     """Arguments of ``restrict``, with groups of siblings that have no label in common."""
     label = st.integers(0, len(space.labels_) - 1)
     group_of = {v: draw(st.integers(0, 1)) for v in space.labels_}
@@ -32,16 +32,16 @@ def limits(draw, space):
     }  # fmt: skip
 
 
-def check_restricted(space, outputs, given_limits):
-    low, high = given_limits["include"], given_limits["exclude"]
-    top = given_limits["max_size"]
+def check_restricted(space, outputs, given_constraints):
+    low, high = given_constraints["include"], given_constraints["exclude"]
+    top = given_constraints["max_size"]
     good = [
         row for row in outputs
         if all(row[v] for v in low) and not any(row[v] for v in high)
-        and given_limits["min_size"] <= row.sum() <= (len(row) if top is None else top)
-        and all(sum(row[v] for v in group) <= 1 for group in given_limits["exclusive"])
+        and given_constraints["min_size"] <= row.sum() <= (len(row) if top is None else top)
+        and all(sum(row[v] for v in group) <= 1 for group in given_constraints["exclusive"])
     ]  # fmt: skip
-    narrowed = space.restrict(**given_limits)
+    narrowed = space.restrict(**given_constraints)
     assert narrowed.size() == len(good)
     if good:
         check_space(narrowed, np.array(good), n_costs=3, n_draws=500)
@@ -52,14 +52,14 @@ def check_restricted(space, outputs, given_limits):
 
 
 @given(forests(), st.data())
-def test_forests_within_limits(space, data):
-    check_restricted(space, closed_sets(space), data.draw(limits(space)))
+def test_forests_within_constraints(space, data):
+    check_restricted(space, closed_sets(space), data.draw(constraints(space)))
 
 
 @given(st.integers(1, 5), st.data())
-def test_label_sets_within_limits(d, data):
+def test_label_sets_within_constraints(d, data):
     space = LabelSets(range(d))
-    check_restricted(space, subsets(d), data.draw(limits(space)))
+    check_restricted(space, subsets(d), data.draw(constraints(space)))
 
 
 def test_blocks_make_no_difference(monkeypatch):
@@ -94,7 +94,7 @@ def test_a_thousand_labels_in_seconds(kind):
     assert_allclose(np.diag(moment), mean, rtol=1e-10)
     eigenvalue = np.linalg.eigvalsh(moment - np.outer(mean, mean))
     assert eigenvalue.min() > -1e-9 * eigenvalue.max()
-    # Means of 500 draws, within six standard errors: broken with chance below 2e-6.
+    # Means of 500 draws, within six standard errors: broken with probability below 2e-6.
     error = np.abs(drawn.mean(axis=0) - mean)
     assert (error <= 6 * np.sqrt(mean * (1 - mean) / 500) + 1e-2).all()
 
@@ -118,7 +118,7 @@ def test_at_least_so_many(space, data):
     assert limited.size() == len(outputs)
     if len(outputs):
         check_space(limited, outputs, n_costs=3, n_draws=300)
-    paths = limited._forest_paths(limited.limits_)
+    paths = limited._forest_paths(limited.constraints_)
     assert paths.ways.shape[1] <= max(smallest, len(space.labels_)) + 1
     if smallest <= len(space.labels_):
         assert paths.ways.shape[1] == smallest + 1

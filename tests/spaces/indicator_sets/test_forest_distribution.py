@@ -7,27 +7,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from set_cases import EXTREME, check_law_or_empty, limited, rows_of, sibling_groups
+from set_cases import EXTREME, check_distribution_or_empty, limited, rows_of, sibling_groups
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.distributions import ListedLaw
+from skstruct.solvers.distributions import ListedDistribution
 from skstruct.spaces import Hierarchy
-from skstruct.spaces.indicator_sets.distribution import ForestLaw
-from skstruct.testing import check_law
+from skstruct.spaces.indicator_sets.distribution import ForestDistribution
+from skstruct.testing import check_distribution
 from strategies import dags, forests
 
 
 @given(forests(), st.data())
-def test_forests_within_limits(space, data):
+def test_forests_within_constraints(space, data):
     d = len(space.labels_)
     space = data.draw(limited(space, sibling_groups(space)))
-    check_law_or_empty(space, data.draw(rows_of(2, d)), n_draws=500)
+    check_distribution_or_empty(space, data.draw(rows_of(2, d)), n_draws=500)
 
 
 @given(forests(), st.data())
 def test_extreme_scores(space, data):
     d = len(space.labels_)
     space = data.draw(limited(space, sibling_groups(space)))
-    check_law_or_empty(space, data.draw(rows_of(3, d, EXTREME)), n_draws=50)
+    check_distribution_or_empty(space, data.draw(rows_of(3, d, EXTREME)), n_draws=50)
 
 
 @given(dags(), st.data())
@@ -36,18 +36,18 @@ def test_other_graphs_are_listed(space, data):
     label = st.integers(0, d - 1)
     group = st.lists(label, min_size=min(2, d), max_size=3, unique=True)
     space = data.draw(limited(space, st.lists(group, max_size=1)))
-    check_law_or_empty(space, data.draw(rows_of(2, d)), n_draws=200)
+    check_distribution_or_empty(space, data.draw(rows_of(2, d)), n_draws=200)
 
 
 @given(st.one_of(forests(), dags()), st.data())
 def test_paths(space, data):
     d = len(space.labels_)
     space = data.draw(limited(space.restrict(one_path=True)))
-    check_law_or_empty(space, data.draw(rows_of(2, d)), n_draws=200)
+    check_distribution_or_empty(space, data.draw(rows_of(2, d)), n_draws=200)
 
 
 @given(forests(max_nodes=5), st.data())
-def test_limits_of_each_row(space, data):
+def test_constraints_of_each_row(space, data):
     d = len(space.labels_)
     mask = st.lists(st.lists(st.booleans(), min_size=d, max_size=d), min_size=2, max_size=2)
     exclusive = data.draw(sibling_groups(space))
@@ -56,15 +56,19 @@ def test_limits_of_each_row(space, data):
     scores = data.draw(rows_of(2, d))
     if not all(len(space.rows([i]).enumerate()) for i in range(2)):
         with pytest.raises(InfeasibleError):
-            space.law(scores)
+            space.distribution(scores)
         return
-    law = space.law(scores)
-    drawn = law.sample(20, np.random.default_rng(0))
+    distribution = space.distribution(scores)
+    drawn = distribution.sample(20, np.random.default_rng(0))
     for i in range(2):
-        check_law(space.rows([i]), scores[i], n_draws=0)
-        alone = space.rows([i]).law(scores[i])
-        assert_allclose(law.log_partition[i : i + 1], alone.log_partition, rtol=1e-12, atol=1e-12)
-        assert_allclose(law.marginals()[i : i + 1], alone.marginals(), rtol=1e-9, atol=1e-12)
+        check_distribution(space.rows([i]), scores[i], n_draws=0)
+        alone = space.rows([i]).distribution(scores[i])
+        assert_allclose(
+            distribution.log_partition[i : i + 1], alone.log_partition, rtol=1e-12, atol=1e-12
+        )
+        assert_allclose(
+            distribution.marginals()[i : i + 1], alone.marginals(), rtol=1e-9, atol=1e-12
+        )
         assert space.rows([i]).contains(drawn[i]).all()
 
 
@@ -73,8 +77,12 @@ def test_parents_of_a_forest_need_no_products(space, data):
     """The embedding of the hierarchical loss is that of the labels where parents are single."""
     scores = data.draw(rows_of(2, len(space.labels_)))
     view = space.with_embedding("indicators and parents")
-    assert_allclose(view.law(scores).log_partition, space.law(scores).log_partition, rtol=1e-13)
-    assert view.moves() is not None
+    assert_allclose(
+        view.distribution(scores).log_partition,
+        space.distribution(scores).log_partition,
+        rtol=1e-13,
+    )
+    assert view.proposals() is not None
 
 
 def wide_and_deep(d):
@@ -86,8 +94,8 @@ def test_recursion_of_a_large_tree():
     """Against Z(v) = 1 + exp(u) prod Z(c) and the coins (Z - 1) / Z, in plain numbers."""
     space, rng = wide_and_deep(400), np.random.default_rng(0)
     scores = rng.normal(size=(3, 400)) - 1.0
-    law = space.law(scores)
-    assert isinstance(law, ForestLaw)
+    distribution = space.distribution(scores)
+    assert isinstance(distribution, ForestDistribution)
     parent = space.dag_.parent_of
     for row in range(3):
         Z, q = np.ones(401, np.longdouble), np.ones(401)
@@ -96,50 +104,57 @@ def test_recursion_of_a_large_tree():
             Z[parent[v]] *= Z[v]
         for v in space.dag_.order:
             q[v] = q[parent[v]] * float((Z[v] - 1) / Z[v])
-        assert_allclose(law.log_partition[row], float(np.log(Z[-1])), rtol=1e-13)
-        assert_allclose(law.marginals()[row], q[:-1], rtol=1e-11)
+        assert_allclose(distribution.log_partition[row], float(np.log(Z[-1])), rtol=1e-13)
+        assert_allclose(distribution.marginals()[row], q[:-1], rtol=1e-11)
 
 
 def test_draws_of_a_large_tree_have_its_marginals():
     """Means of 20,000 draws; five standard errors at each of 40 labels: fails by chance 3e-5."""
     space = wide_and_deep(40)
-    law = space.law(np.random.default_rng(1).normal(size=(1, 40)))
-    drawn, chance = law.sample(20_000, np.random.default_rng(2))[0], law.marginals()[0]
+    distribution = space.distribution(np.random.default_rng(1).normal(size=(1, 40)))
+    drawn, probability = (
+        distribution.sample(20_000, np.random.default_rng(2))[0],
+        distribution.marginals()[0],
+    )
     assert space.contains(drawn).all()
-    error = np.sqrt(chance * (1 - chance) / len(drawn)) + 1e-4
-    assert (np.abs(drawn.mean(axis=0) - chance) < 5 * error).all()
+    error = np.sqrt(probability * (1 - probability) / len(drawn)) + 1e-4
+    assert (np.abs(drawn.mean(axis=0) - probability) < 5 * error).all()
 
 
 def test_many_children_of_one_label():
     """The product of 5,000 factors of 2 is no number; its logarithm is."""
     star = Hierarchy([(0, j) for j in range(1, 5001)], labels=range(5001))
-    law = star.law(np.zeros((1, 5001)))
-    assert_allclose(law.log_partition, 5000 * np.log(2))
-    assert_allclose(law.marginals()[0, [0, 1]], [1.0, 0.5])
+    distribution = star.distribution(np.zeros((1, 5001)))
+    assert_allclose(distribution.log_partition, 5000 * np.log(2))
+    assert_allclose(distribution.marginals()[0, [0, 1]], [1.0, 0.5])
 
 
-def test_limits_of_large_scores():
+def test_constraints_of_large_scores():
     """All in, all out, and the one best of an exclusive family, without overflow."""
     space = Hierarchy([(0, 1), (0, 2)], labels=range(3))
     for size in (800.0, 1e6, 1e200):
         scores = size * np.array([[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0], [-1.0, 2.0, -1.0]])
-        law = space.law(scores)
-        assert_allclose(law.log_partition, [3 * size, 0.0, size])
-        assert_allclose(law.marginals(), [[1, 1, 1], [0, 0, 0], [1, 1, 0]], atol=1e-300)
-        law = space.restrict(exclusive="siblings").law(scores)
-        assert_allclose(law.log_partition, [2 * size + np.log(2), 0.0, size])
-        assert_allclose(law.marginals(), [[1, 0.5, 0.5], [0, 0, 0], [1, 1, 0]], atol=1e-300)
+        distribution = space.distribution(scores)
+        assert_allclose(distribution.log_partition, [3 * size, 0.0, size])
+        assert_allclose(distribution.marginals(), [[1, 1, 1], [0, 0, 0], [1, 1, 0]], atol=1e-300)
+        distribution = space.restrict(exclusive="siblings").distribution(scores)
+        assert_allclose(distribution.log_partition, [2 * size + np.log(2), 0.0, size])
+        assert_allclose(
+            distribution.marginals(), [[1, 0.5, 0.5], [0, 0, 0], [1, 1, 0]], atol=1e-300
+        )
 
 
-def test_too_many_sets_of_another_graph_have_no_law():
+def test_too_many_sets_of_another_graph_have_no_distribution():
     """And it is known at once, without counting them."""
     rng = np.random.default_rng(0)
     arcs = [(int(p), j) for j in range(1, 200) for p in rng.integers(0, j, size=2)]
     space = Hierarchy(arcs, labels=range(200))
     start = time.process_time()
-    assert space.law(np.zeros((1, 200))) is None
+    assert space.distribution(np.zeros((1, 200))) is None
     assert time.process_time() - start < 5.0
-    assert isinstance(Hierarchy([(0, 2), (1, 2)]).law(np.zeros((1, 3))), ListedLaw)
+    assert isinstance(
+        Hierarchy([(0, 2), (1, 2)]).distribution(np.zeros((1, 3))), ListedDistribution
+    )
 
 
 def test_a_hundred_times_a_loop():
@@ -158,8 +173,8 @@ def test_a_hundred_times_a_loop():
             q[v] = q[parent[v]] * share[v]
         return q[:-1]
 
-    space.law(scores[:1]).marginals()
-    fast = min(_seconds(lambda: space.law(scores).marginals()) for _ in range(10))
+    space.distribution(scores[:1]).marginals()
+    fast = min(_seconds(lambda: space.distribution(scores).marginals()) for _ in range(10))
     slow = min(_seconds(lambda: [loop(row) for row in range(10)]) for _ in range(3)) * 100
     assert slow / fast > 40.0  # 110 to 150; other work on the machine may slow one of them
 

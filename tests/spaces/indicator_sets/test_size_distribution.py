@@ -8,19 +8,19 @@ from numpy.testing import assert_allclose
 from set_cases import EXTREME, SCORES, limited, rows_of, sibling_groups
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import Hierarchy, LabelSets
-from skstruct.spaces.indicator_sets.distribution import SizesLaw
-from skstruct.testing import check_law
+from skstruct.spaces.indicator_sets.distribution import SizesDistribution
+from skstruct.testing import check_distribution
 from strategies import dags, forests
 
 
 def check_view(space, name, scores, n_draws):
-    """The law under another embedding against the list of outputs, if there are any."""
+    """The distribution under another embedding against the list of outputs, if there are any."""
     view, outputs = space.with_embedding(name), space.enumerate()
     if len(outputs):
-        check_law(view, scores, outputs=outputs, n_draws=n_draws)
+        check_distribution(view, scores, outputs=outputs, n_draws=n_draws)
         return
     with pytest.raises(InfeasibleError):
-        view.law(scores)
+        view.distribution(scores)
 
 
 @given(st.integers(1, 4), st.sampled_from([SCORES, EXTREME]), st.data())
@@ -47,24 +47,27 @@ def test_labels_and_parents(space, one_path, data):
 
 
 def test_scores_of_labels_lifted():
-    """The same law as that of the labels, with marginals that tell sizes apart."""
+    """The same distribution as that of the labels, with marginals that tell sizes apart."""
     d, scores = 30, np.random.default_rng(0).normal(size=(3, 30))
     space = LabelSets(range(d), max_size=20)
     view = space.with_embedding("sized indicators")
-    law, plain = view.law(view.lift(scores, "indicators")), space.law(scores)
-    assert isinstance(law, SizesLaw)
-    assert_allclose(law.log_partition, plain.log_partition, rtol=1e-12)
-    marginals = law.marginals()
+    distribution, plain = (
+        view.distribution(view.lift(scores, "indicators")),
+        space.distribution(scores),
+    )
+    assert isinstance(distribution, SizesDistribution)
+    assert_allclose(distribution.log_partition, plain.log_partition, rtol=1e-12)
+    marginals = distribution.marginals()
     assert_allclose(marginals[:, :-1].reshape(3, d, d).sum(axis=2), plain.marginals(), rtol=1e-9)
     by_size = marginals[:, :-1].reshape(3, d, d).sum(axis=1) / np.arange(1, d + 1)
     assert_allclose(by_size.sum(axis=1) + marginals[:, -1], 1.0, rtol=1e-10)
 
 
-def test_limits_of_each_row():
+def test_constraints_of_each_row():
     space = Hierarchy([(0, 1), (0, 2)]).restrict(include=[[0], [1], []])
     scores = np.random.default_rng(0).normal(size=(3, 10))
-    law = space.with_embedding("sized indicators").law(scores)
+    distribution = space.with_embedding("sized indicators").distribution(scores)
     for i in range(3):
-        alone = space.rows([i]).with_embedding("sized indicators").law(scores[i])
-        assert_allclose(law.log_partition[i], alone.log_partition[0], rtol=1e-12)
-        assert_allclose(law.marginals()[i], alone.marginals()[0], atol=1e-12)
+        alone = space.rows([i]).with_embedding("sized indicators").distribution(scores[i])
+        assert_allclose(distribution.log_partition[i], alone.log_partition[0], rtol=1e-12)
+        assert_allclose(distribution.marginals()[i], alone.marginals()[0], atol=1e-12)

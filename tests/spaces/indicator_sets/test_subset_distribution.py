@@ -8,25 +8,25 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.special import expit
 
-from set_cases import EXTREME, check_law_or_empty, limited, rows_of, sibling_groups
+from set_cases import EXTREME, check_distribution_or_empty, limited, rows_of, sibling_groups
 from skstruct.exceptions import InfeasibleError
 from skstruct.spaces import LabelSets
-from skstruct.spaces.indicator_sets.distribution import SizedLaw, SubsetsLaw
-from skstruct.testing import check_law
+from skstruct.spaces.indicator_sets.distribution import SizedDistribution, SubsetsDistribution
+from skstruct.testing import check_distribution
 
 
 @given(st.integers(1, 5), st.data())
-def test_label_sets_within_limits(d, data):
+def test_label_sets_within_constraints(d, data):
     space = LabelSets(range(d))
     space = data.draw(limited(space, sibling_groups(space)))
-    check_law_or_empty(space, data.draw(rows_of(2, d)), n_draws=500)
+    check_distribution_or_empty(space, data.draw(rows_of(2, d)), n_draws=500)
 
 
 @given(st.integers(3, 5), st.data())
 def test_groups_with_labels_in_common_are_listed(d, data):
     group = st.lists(st.integers(0, d - 1), min_size=2, max_size=3, unique=True)
     space = data.draw(limited(LabelSets(range(d)), st.lists(group, max_size=2)))
-    check_law_or_empty(space, data.draw(rows_of(2, d)), n_draws=200)
+    check_distribution_or_empty(space, data.draw(rows_of(2, d)), n_draws=200)
 
 
 @given(st.integers(1, 5), st.data())
@@ -34,12 +34,12 @@ def test_extreme_scores(d, data):
     space = LabelSets(range(d))
     space = data.draw(limited(space, sibling_groups(space)))
     scores = data.draw(rows_of(3, d, EXTREME))
-    check_law_or_empty(space, scores, n_draws=50)
+    check_distribution_or_empty(space, scores, n_draws=50)
 
 
 @given(st.integers(1, 4), st.data())
-def test_limits_of_each_row(d, data):
-    """Each row's law is that of a space with its limits alone."""
+def test_constraints_of_each_row(d, data):
+    """Each row's distribution is that of a space with its constraints alone."""
     mask = st.lists(st.lists(st.booleans(), min_size=d, max_size=d), min_size=3, max_size=3)
     include = np.array(data.draw(mask))
     exclude = np.array(data.draw(mask)) & ~include
@@ -51,25 +51,27 @@ def test_limits_of_each_row(d, data):
     empty = [not len(space.rows([i]).enumerate()) for i in range(3)]
     if any(empty):
         with pytest.raises(InfeasibleError):
-            space.law(scores)
+            space.distribution(scores)
         return
-    law = space.law(scores)
-    marginals, drawn = law.marginals(), law.sample(20, np.random.default_rng(0))
+    distribution = space.distribution(scores)
+    marginals, drawn = distribution.marginals(), distribution.sample(20, np.random.default_rng(0))
     for i in range(3):
         row = space.rows([i])
-        check_law(row, scores[i], n_draws=0)
-        alone = row.law(scores[i])
-        assert_allclose(law.log_partition[i : i + 1], alone.log_partition, rtol=1e-12, atol=1e-12)
+        check_distribution(row, scores[i], n_draws=0)
+        alone = row.distribution(scores[i])
+        assert_allclose(
+            distribution.log_partition[i : i + 1], alone.log_partition, rtol=1e-12, atol=1e-12
+        )
         assert_allclose(marginals[i : i + 1], alone.marginals(), rtol=1e-9, atol=1e-12)
         assert row.contains(drawn[i]).all()
 
 
 def test_free_labels_are_logistic():
     scores = np.random.default_rng(0).normal(size=(4, 300)) * 20
-    law = LabelSets(range(300)).law(scores)
-    assert isinstance(law, SubsetsLaw)
-    assert_allclose(law.log_partition, np.logaddexp(0, scores).sum(axis=1), rtol=1e-13)
-    assert_allclose(law.marginals(), expit(scores), rtol=1e-13)
+    distribution = LabelSets(range(300)).distribution(scores)
+    assert isinstance(distribution, SubsetsDistribution)
+    assert_allclose(distribution.log_partition, np.logaddexp(0, scores).sum(axis=1), rtol=1e-13)
+    assert_allclose(distribution.marginals(), expit(scores), rtol=1e-13)
 
 
 @pytest.mark.parametrize(("d", "k"), [(300, 3), (300, 150), (1200, 20)])
@@ -77,55 +79,57 @@ def test_many_labels_of_one_size_are_a_polynomial(d, k):
     """ln Z against the coefficient of a product of polynomials in extended precision."""
     scores = np.random.default_rng(d).normal(size=(1, d))
     space = LabelSets(range(d), min_size=k, max_size=k)
-    law = space.law(scores)
-    assert isinstance(law, SizedLaw)
+    distribution = space.distribution(scores)
+    assert isinstance(distribution, SizedDistribution)
     coefficients = np.zeros(k + 1, np.longdouble)
     coefficients[0] = 1
     for weight in np.exp(scores[0].astype(np.longdouble)):
         coefficients[1:] += weight * coefficients[:-1]
-    assert_allclose(law.log_partition[0], float(np.log(coefficients[k])), rtol=1e-12)
-    assert_allclose(law.marginals().sum(), k, rtol=1e-10)
-    assert (law.sample(5, np.random.default_rng(0)).sum(axis=2) == k).all()
+    assert_allclose(distribution.log_partition[0], float(np.log(coefficients[k])), rtol=1e-12)
+    assert_allclose(distribution.marginals().sum(), k, rtol=1e-10)
+    assert (distribution.sample(5, np.random.default_rng(0)).sum(axis=2) == k).all()
 
 
-@pytest.mark.parametrize("limits", [{"min_size": 2, "max_size": 3}, {"min_size": 3},
+@pytest.mark.parametrize("constraints", [{"min_size": 2, "max_size": 3}, {"min_size": 3},
                                     {"exclusive": [[0, 1, 2], [3, 4]]}])  # fmt: skip
-def test_marginals_are_the_gradient(limits):
+def test_marginals_are_the_gradient(constraints):
     """By central differences, whose error is of order step^2."""
-    space = LabelSets(range(6)).restrict(**limits)
+    space = LabelSets(range(6)).restrict(**constraints)
     scores, step = np.random.default_rng(1).normal(size=6), 1e-4
     nearby = scores + step * np.vstack([np.eye(6), -np.eye(6)])
-    upper, lower = np.split(space.law(nearby).log_partition, 2)
-    assert_allclose(space.law(scores).marginals()[0], (upper - lower) / (2 * step), atol=1e-7)
+    upper, lower = np.split(space.distribution(nearby).log_partition, 2)
+    assert_allclose(
+        space.distribution(scores).marginals()[0], (upper - lower) / (2 * step), atol=1e-7
+    )
 
 
 def test_the_same_seed_draws_the_same():
-    law = LabelSets(range(5), min_size=2, max_size=3).law(np.zeros((2, 5)))
-    first, again = (law.sample(7, np.random.default_rng(3)) for _ in range(2))
+    distribution = LabelSets(range(5), min_size=2, max_size=3).distribution(np.zeros((2, 5)))
+    first, again = (distribution.sample(7, np.random.default_rng(3)) for _ in range(2))
     assert (first == again).all()
     assert first.dtype == np.int8
 
 
 def test_marginals_are_the_callers_own():
-    law = LabelSets(range(3), max_size=1).law(np.zeros((1, 3)))
-    law.marginals()[:] = 7.0
-    assert_allclose(law.marginals(), 0.25)
+    distribution = LabelSets(range(3), max_size=1).distribution(np.zeros((1, 3)))
+    distribution.marginals()[:] = 7.0
+    assert_allclose(distribution.marginals(), 0.25)
 
 
 def test_bad_scores():
     space = LabelSets(range(3))
     for scores in ([[0.0, np.nan, 0.0]], [[0.0, np.inf, 0.0]], np.zeros((2, 4))):
         with pytest.raises(ValueError, match="scores"):
-            space.law(np.array(scores))
+            space.distribution(np.array(scores))
     with pytest.raises(ValueError, match="row by row"):
-        space.restrict(include=[[0], [1]]).law(np.zeros((3, 3)))
+        space.restrict(include=[[0], [1]]).distribution(np.zeros((3, 3)))
 
 
 def test_thousands_of_rows_take_no_time():
     """2,000 rows of 100 labels, at most ten of them: about a tenth of a second."""
     space = LabelSets(range(100), max_size=10)
     scores = np.random.default_rng(0).normal(size=(2000, 100))
-    space.law(scores[:1]).marginals()
+    space.distribution(scores[:1]).marginals()
     start = time.process_time()
-    space.law(scores).marginals()
+    space.distribution(scores).marginals()
     assert time.process_time() - start < 3.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cheapest matchings against all of them, and against networkx on larger graphs."""
+"""Minimum-cost matchings against all of them, and against networkx on larger graphs."""
 
 from itertools import product
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose
 
-from skstruct.spaces.matchings.decoding import cheapest_matchings, cheapest_pairings
+from skstruct.spaces.matchings.decoding import min_cost_matchings, min_cost_pairings
 
 
 def matchings_one_by_one(n_nodes, edges, perfect):
@@ -53,7 +53,7 @@ def test_graphs_against_all_matchings(data, perfect):
     kept = data.draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=9, unique=True))
     edges = np.array(kept)
     costs, low, high = data.draw(problems(len(edges)))
-    answer = cheapest_matchings(costs, edges, n_nodes, low, high, perfect=perfect)
+    answer = min_cost_matchings(costs, edges, n_nodes, low, high, perfect=perfect)
     check(*answer, matchings_one_by_one(n_nodes, edges, perfect), costs, low, high)
 
 
@@ -65,7 +65,7 @@ def test_two_groups_against_all_matchings(data, perfect):
     kept = data.draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
     rows, columns = np.array(kept).T
     costs, low, high = data.draw(problems(len(rows)))
-    answer = cheapest_pairings(costs, rows, columns, (n, m), low, high, perfect=perfect)
+    answer = min_cost_pairings(costs, rows, columns, (n, m), low, high, perfect=perfect)
     edges = np.column_stack([rows, columns + n])
     check(*answer, matchings_one_by_one(n + m, edges, perfect), costs, low, high)
 
@@ -84,7 +84,7 @@ def test_blossoms_against_networkx(n_nodes, kind):
         costs *= 10.0 ** rng.integers(-6, 7, costs.shape)
     free = np.ones((1, len(edges)), bool)
     for perfect in (False, True):
-        found, values = cheapest_matchings(costs, edges, n_nodes, ~free, free, perfect=perfect)
+        found, values = min_cost_matchings(costs, edges, n_nodes, ~free, free, perfect=perfect)
         for i, row in enumerate(costs):
             graph = nx.Graph()
             graph.add_weighted_edges_from((*e, -c) for e, c in zip(edges.tolist(), row))
@@ -108,14 +108,14 @@ def test_nested_blossoms():
         edges = rng.permutation(n_nodes)[np.unique(np.sort(edges, axis=1), axis=0)]
         free = np.ones((1, len(edges)), bool)
         costs = -np.ones((1, len(edges)))
-        _, values = cheapest_matchings(costs, edges, n_nodes, ~free, free, perfect=False)
+        _, values = min_cost_matchings(costs, edges, n_nodes, ~free, free, perfect=False)
         expected = len(nx.max_weight_matching(nx.Graph(edges.tolist()), maxcardinality=True))
         assert values[0] == -expected
 
 
 def test_no_edges_and_no_costs():
     free = np.ones((1, 0), bool)
-    found, values = cheapest_matchings(
+    found, values = min_cost_matchings(
         np.zeros((2, 0)), np.zeros((0, 2), int), 3, free, free, perfect=False
     )
     assert found.shape == (2, 0)

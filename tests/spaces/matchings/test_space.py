@@ -23,7 +23,7 @@ from skstruct.testing import check_space
 
 
 def matchings_one_by_one(space):
-    """All matchings of the space without its limits."""
+    """All matchings of the space without its constraints."""
     rows = []
     for row in product((0, 1), repeat=len(space.edges_)):
         ends = space.edges_[np.array(row, bool)].ravel().tolist()
@@ -85,7 +85,7 @@ def test_given_graphs(space):
 
 @given(st.one_of(spaces(), st.sampled_from([Matchings(4), Matchings(4, perfect=True),
        Matchings(2, 3), Matchings(3, 3, True)])), st.data())  # fmt: skip
-def test_limits(space, data):
+def test_constraints(space, data):
     some = st.lists(st.sampled_from(range(len(space.edges_))), max_size=2, unique=True)
     include, exclude = data.draw(some), data.draw(some)
     names = [[space.labels_[e] for e in edges] for edges in (include, exclude)]
@@ -107,7 +107,7 @@ def test_limits(space, data):
 
 
 @pytest.mark.parametrize("space", [Matchings(4), Matchings(3, 3, perfect=True)])
-def test_limits_row_by_row(space):
+def test_constraints_row_by_row(space):
     rng = np.random.default_rng(0)
     d = len(space.edges_)
     include, exclude = np.eye(d, dtype=bool), np.roll(np.eye(d, dtype=bool), 2, axis=1)
@@ -144,15 +144,15 @@ def test_counts_by_formula():
 def test_large_complete_graphs(space):
     assert_allclose(space.log_size(), math.log(space.size()), rtol=1e-14)
     mean, S, edge = space.mean_embedding(), space.covariance(), [space.labels_[0]]
-    chance = space.restrict(include=edge).size() / space.size()
-    assert_allclose(mean, np.full(len(space.edges_), chance), rtol=1e-14)
+    probability = space.restrict(include=edge).size() / space.size()
+    assert_allclose(mean, np.full(len(space.edges_), probability), rtol=1e-14)
     column = np.zeros((1, len(mean)))
     column[0, 0] = 1
     column = S.apply(column)[0]
     touching = np.isin(space.edges_, space.edges_[0]).any(axis=1)
     last = space.restrict(include=[*edge, space.labels_[-1]]).size() / space.size()
-    expected = np.where(touching, 0.0, last) - chance**2
-    expected[0] = chance - chance**2
+    expected = np.where(touching, 0.0, last) - probability**2
+    expected[0] = probability - probability**2
     assert_allclose(column, expected, atol=1e-14)
     assert space.contains(space.sample(5, 0)).all()
     with pytest.raises(
@@ -172,7 +172,7 @@ def test_entangled_graphs_are_too_hard(monkeypatch):
     assert space.contains(space.argmin(costs).outputs).all()  # decoding is not
 
 
-def test_table_and_closed_form_agree():
+def test_table_and_closed_format_agree():
     # Ten nodes: too many edge sets to try, but not for the table.
     for space in (
         Matchings(10),
@@ -182,8 +182,8 @@ def test_table_and_closed_form_agree():
     ):
         table = MatchingTable(len(space.nodes_), space.edges_, space.perfect)
         assert table.count == space.size()
-        assert_allclose(table.chances(), space.mean_embedding(), rtol=1e-14)
-        assert_allclose(table.pair_chances(), space.second_moment(), atol=1e-14)
+        assert_allclose(table.probabilities(), space.mean_embedding(), rtol=1e-14)
+        assert_allclose(table.pair_probabilities(), space.second_moment(), atol=1e-14)
         assert len(space.enumerate()) == space.size()
 
 
@@ -201,7 +201,7 @@ SAMPLED = {
 
 @pytest.mark.parametrize("name", SAMPLED)
 def test_samples_are_uniform(name):
-    # Chi-square over all matchings: a right sampler fails with chance 1e-4.
+    # Chi-square over all matchings: a right sampler fails with probability 1e-4.
     space = SAMPLED[name]
     listed, drawn = space.enumerate(), space.sample(20_000, 1)
     counts = (drawn[:, None] == listed).all(axis=2).sum(axis=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of labels and of states with scores of pairs against sums over all outputs."""
+"""Distributions of labels and of states with scores of pairs against sums over all outputs."""
 
 from itertools import combinations
 
@@ -13,7 +13,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.pairwise import elimination
 from skstruct.solvers.pairwise.forests import random_tree_edges
 from skstruct.spaces import PairwiseLabels, PairwiseStates
-from skstruct.testing import check_law
+from skstruct.testing import check_distribution
 
 FEW = settings(max_examples=40, deadline=None)
 SIZES = st.sampled_from([0.0, 1.0, 30.0, 1e5])
@@ -44,20 +44,20 @@ def state_spaces(draw):
 
 @FEW
 @given(state_spaces(), st.integers(0, 2**32), SIZES)
-def test_laws_of_states(space, seed, size):
+def test_distributions_of_states(space, seed, size):
     n, k, n_edges = space._shape()
     width = n * k + n_edges * k * k
     scores = size * np.random.default_rng(seed).standard_normal((2, width))
     if space.size():
-        check_law(space, scores, n_draws=400 if size < 100 else 20, rng=seed)
+        check_distribution(space, scores, n_draws=400 if size < 100 else 20, rng=seed)
     else:
         with pytest.raises(InfeasibleError):
-            space.law(scores)
+            space.distribution(scores)
 
 
 @FEW
 @given(st.integers(1, 7), st.data(), st.integers(0, 2**32), SIZES)
-def test_laws_of_labels(n, data, seed, size):
+def test_distributions_of_labels(n, data, seed, size):
     pairs = list(combinations(range(n), 2))
     graph = data.draw(st.one_of(forests_of(n), st.lists(st.sampled_from(pairs or [(0, 0)]))))
     space = PairwiseLabels(graph if pairs else [], labels=range(n))
@@ -66,19 +66,19 @@ def test_laws_of_labels(n, data, seed, size):
         known_in = set(data.draw(free))
         space = space.restrict(include=known_in, exclude=set(data.draw(free)) - known_in)
     scores = size * np.random.default_rng(seed).standard_normal((2, n + len(space.edges_)))
-    check_law(space, scores, n_draws=400 if size < 100 else 20, rng=seed)
+    check_distribution(space, scores, n_draws=400 if size < 100 else 20, rng=seed)
 
 
-def test_limits_row_by_row():
+def test_constraints_row_by_row():
     rng = np.random.default_rng(0)
     labels = PairwiseLabels("full", labels=range(4))
     scores = rng.standard_normal((3, 10))
-    limits = [{"include": [0]}, {"exclude": [0, 2]}, {"include": [1, 2], "exclude": [3]}]
+    constraints = [{"include": [0]}, {"exclude": [0, 2]}, {"include": [1, 2], "exclude": [3]}]
     together = labels.restrict(
-        include=[limit.get("include", []) for limit in limits],
-        exclude=[limit.get("exclude", []) for limit in limits],
+        include=[limit.get("include", []) for limit in constraints],
+        exclude=[limit.get("exclude", []) for limit in constraints],
     )
-    _compare_rows(together, [labels.restrict(**limit) for limit in limits], scores)
+    _compare_rows(together, [labels.restrict(**limit) for limit in constraints], scores)
     states = PairwiseStates([(0, 1), (1, 2)], states="abc", labels=range(3))
     known = [{0: "a"}, {1: {"b", "c"}}, {}]
     scores = rng.standard_normal((3, 27))
@@ -87,12 +87,12 @@ def test_limits_row_by_row():
 
 
 def _compare_rows(together, alone, scores):
-    law = together.law(scores)
+    distribution = together.distribution(scores)
     for i, space in enumerate(alone):
-        own = space.law(scores[[i]])
-        assert_allclose(law.log_partition[[i]], own.log_partition, rtol=1e-12)
-        assert_allclose(law.marginals()[[i]], own.marginals(), atol=1e-12)
-    drawn = law.sample(5, np.random.default_rng(0))
+        own = space.distribution(scores[[i]])
+        assert_allclose(distribution.log_partition[[i]], own.log_partition, rtol=1e-12)
+        assert_allclose(distribution.marginals()[[i]], own.marginals(), atol=1e-12)
+    drawn = distribution.sample(5, np.random.default_rng(0))
     for k in range(5):
         assert together.contains(drawn[:, k]).all()
 
@@ -100,7 +100,7 @@ def _compare_rows(together, alone, scores):
 def test_contradictions_are_named():
     space = PairwiseLabels("full", labels=range(2)).restrict(include=[[0], [1]], exclude=[1])
     with pytest.raises(InfeasibleError, match="row 1"):
-        space.law(np.zeros((2, 3)))
+        space.distribution(np.zeros((2, 3)))
 
 
 def test_known_labels_open_circles():
@@ -108,19 +108,19 @@ def test_known_labels_open_circles():
     n = 30
     full = PairwiseLabels("full", labels=range(n))
     scores = 0.1 * np.random.default_rng(0).standard_normal((2, n + n * (n - 1) // 2))
-    assert full.law(scores) is None
-    check_law(full.restrict(include=[1, 5], exclude=set(range(8, n))), scores)
+    assert full.distribution(scores) is None
+    check_distribution(full.restrict(include=[1, 5], exclude=set(range(8, n))), scores)
 
 
 def test_many_rows_of_a_wide_graph():
-    """Eighteen labels that are all joined: 256 rows are summed, as given or within limits."""
+    """Eighteen labels that are all joined: 256 rows are summed, as given or within constraints."""
     full = PairwiseLabels("full", labels=range(18))
     fixed = PairwiseLabels("full", labels=range(19)).restrict(include=[0])
     for space, width in ((full, 171), (fixed, 190)):
-        assert space.law(np.zeros((3, width))) is not None
-        assert space.law(np.zeros((257, width))) is None
-    assert elimination.summable(256, 18, full.edges_)
-    assert elimination.summable(10**9, 100, np.array([(i, i + 1) for i in range(99)]))
+        assert space.distribution(np.zeros((3, width))) is not None
+        assert space.distribution(np.zeros((257, width))) is None
+    assert elimination.supports_inference(256, 18, full.edges_)
+    assert elimination.supports_inference(10**9, 100, np.array([(i, i + 1) for i in range(99)]))
 
 
 def test_a_long_ladder_is_narrow():
@@ -129,10 +129,13 @@ def test_a_long_ladder_is_narrow():
     edges = [(i, i + 2) for i in range(n - 2)] + [(i, i + 1) for i in range(0, n, 2)]
     space = PairwiseLabels(edges, labels=range(n))
     scores = np.random.default_rng(0).standard_normal((1, n + len(edges)))
-    law, aside = space.law(scores), np.random.default_rng(1).standard_normal(scores.shape)
+    distribution, aside = (
+        space.distribution(scores),
+        np.random.default_rng(1).standard_normal(scores.shape),
+    )
     assert max(len(b.later) for b in elimination.elimination(n, space.edges_)) <= 3
-    up, down = (space.law(scores + s * aside).log_partition[0] for s in (1e-5, -1e-5))
-    assert_allclose((law.marginals() * aside).sum(), (up - down) / 2e-5, rtol=1e-6)
+    up, down = (space.distribution(scores + s * aside).log_partition[0] for s in (1e-5, -1e-5))
+    assert_allclose((distribution.marginals() * aside).sum(), (up - down) / 2e-5, rtol=1e-6)
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch):
@@ -140,13 +143,13 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     ring = [(i, (i + 1) % 8) for i in range(8)]
     space = PairwiseLabels(ring, labels=range(8))
     scores = rng.standard_normal((7, 16))
-    whole = space.law(scores)
+    whole = space.distribution(scores)
     monkeypatch.setattr(elimination, "TOGETHER", 150)  # two rows at a time
-    parts = space.law(scores)
+    parts = space.distribution(scores)
     assert len(parts.blocks) > 2
     assert_allclose(parts.log_partition, whole.log_partition, rtol=1e-14)
     assert_allclose(parts.marginals(), whole.marginals(), rtol=1e-13)
-    check_law(space, scores)
+    check_distribution(space, scores)
 
 
 @pytest.mark.parametrize("size", [0.1, 5.0])
@@ -155,6 +158,6 @@ def test_gradients_of_states_are_finite_differences(size):
     space = PairwiseStates(random_tree_edges(30, 0).tolist(), states=range(4), labels=range(30))
     scores = size * rng.standard_normal((2, 30 * 4 + 29 * 16))
     aside = rng.standard_normal(scores.shape)
-    up, down = (space.law(scores + s * aside).log_partition for s in (1e-5, -1e-5))
-    slope = (space.law(scores).marginals() * aside).sum(axis=1)
+    up, down = (space.distribution(scores + s * aside).log_partition for s in (1e-5, -1e-5))
+    slope = (space.distribution(scores).marginals() * aside).sum(axis=1)
     assert_allclose(slope, (up - down) / 2e-5, rtol=1e-6, atol=1e-7)

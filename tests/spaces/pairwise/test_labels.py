@@ -73,7 +73,7 @@ def test_fourteen_labels_are_exact():
 
 
 @given(st.data())
-def test_limits_against_enumeration(data):
+def test_constraints_against_enumeration(data):
     space = data.draw(spaces())
     n = len(space.labels_)
     name = st.integers(0, n - 1)
@@ -99,7 +99,7 @@ def test_limits_against_enumeration(data):
 
 
 @given(spaces(), st.integers(0, 9))
-def test_limits_row_by_row(space, seed):
+def test_constraints_row_by_row(space, seed):
     rng = np.random.default_rng(seed)
     n, rows = len(space.labels_), 4
     include = rng.random((rows, n)) < 0.3
@@ -284,9 +284,9 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_forms_are_those_of_label_sets(form):
-    Y = FORMS[form]
+@pytest.mark.parametrize("format", FORMS)
+def test_forms_are_those_of_label_sets(format):
+    Y = FORMS[format]
     space, sets = PairwiseLabels().fit(Y), LabelSets().fit(Y)
     assert space.labels_ == sets.labels_
     Z = space.validate(Y)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Markov chains among labels and among states against the exact law."""
+"""Markov chains among labels and among states against the exact distribution."""
 
 from itertools import combinations
 
@@ -11,21 +11,21 @@ from hypothesis import strategies as st
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.proposals import new_streams
 from skstruct.spaces import PairwiseLabels, PairwiseStates
-from skstruct.testing import check_moves
+from skstruct.testing import check_proposals
 
 FEW = settings(max_examples=15, deadline=None)
 
 
 @FEW
 @given(st.integers(1, 5), st.data(), st.integers(0, 2**32))
-def test_moves_of_labels(n, data, seed):
+def test_proposals_of_labels(n, data, seed):
     pairs = list(combinations(range(n), 2))
     graph = data.draw(st.lists(st.sampled_from(pairs))) if pairs else []
     space = PairwiseLabels(graph, labels=range(n))
     known = data.draw(st.lists(st.integers(0, n - 1), unique=True, max_size=2))
     space = space.restrict(include=known[:1], exclude=known[1:])
     scores = 0.7 * np.random.default_rng(seed).standard_normal((2, n + len(space.edges_)))
-    check_moves(space, scores, n_chains=800, n_sweeps=60, rng=seed)
+    check_proposals(space, scores, n_chains=800, n_sweeps=60, rng=seed)
 
 
 @FEW
@@ -36,7 +36,7 @@ def test_moves_of_labels(n, data, seed):
     st.data(),
     st.integers(0, 2**32),
 )
-def test_moves_of_states(n, k, embedding, data, seed):
+def test_proposals_of_states(n, k, embedding, data, seed):
     joined = [(data.draw(st.integers(0, j - 1)), j) for j in range(1, n)]
     number = data.draw(st.permutations(range(n)))
     edges = [(number[i], number[j]) for i, j in joined]
@@ -45,12 +45,12 @@ def test_moves_of_states(n, k, embedding, data, seed):
         space = space.restrict(forbidden={0: 1})
     width = space.embed(space.enumerate()[:1]).shape[1]
     scores = 0.7 * np.random.default_rng(seed).standard_normal((2, width))
-    check_moves(space, scores, n_chains=800, n_sweeps=60, rng=seed)
+    check_proposals(space, scores, n_chains=800, n_sweeps=60, rng=seed)
 
 
 def test_flat_scores_make_no_periodic_chain():
-    check_moves(PairwiseLabels([], labels=[0]), np.zeros((1, 1)), n_sweeps=10)
-    check_moves(PairwiseStates([], states="ab", labels=[0]), np.zeros((1, 2)), n_sweeps=10)
+    check_proposals(PairwiseLabels([], labels=[0]), np.zeros((1, 1)), n_sweeps=10)
+    check_proposals(PairwiseStates([], states="ab", labels=[0]), np.zeros((1, 2)), n_sweeps=10)
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_flat_scores_make_no_periodic_chain():
         PairwiseStates([(0, 1)], states="ab", labels=range(2)).restrict(known=[{0: "a"}, {}]),
     ],
 )
-def test_no_moves_where_rows_differ(space):
-    assert space.moves() is None
+def test_no_proposals_where_rows_differ(space):
+    assert space.proposals() is None
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_no_moves_where_rows_differ(space):
 )
 def test_no_outputs(space):
     with pytest.raises(InfeasibleError, match="no output meets the constraints"):
-        space.moves()
+        space.proposals()
 
 
 def test_nothing_moves_where_all_is_known():
@@ -81,8 +81,8 @@ def test_nothing_moves_where_all_is_known():
         (PairwiseLabels("full", labels=range(2)).restrict(include=[0], exclude=[1]), 3),
         (PairwiseStates([], states="ab", labels=[0]).restrict(known={0: "b"}), 2),
     ):
-        moves = space.moves()
-        states = moves.start(space.enumerate())
+        proposals = space.proposals()
+        states = proposals.start(space.enumerate())
         rest = np.zeros(1, np.int64), np.ones(1), 10, new_streams(1, 0)
-        assert moves.walk(states, np.zeros((1, width)), *rest).tolist() == [0]
-        assert (moves.outputs(states) == space.enumerate()).all()
+        assert proposals.walk(states, np.zeros((1, width)), *rest).tolist() == [0]
+        assert (proposals.outputs(states) == space.enumerate()).all()

@@ -91,7 +91,7 @@ def test_space_against_enumeration(forest, embedding):
 
 
 @given(forests(max_labels=3), st.data())
-def test_limits_against_enumeration(forest, data):
+def test_constraints_against_enumeration(forest, data):
     n, k, edges = forest
     one_state = st.integers(0, k - 1)
     some_states = st.one_of(one_state, st.lists(one_state, min_size=1, max_size=2))
@@ -118,7 +118,7 @@ def test_limits_against_enumeration(forest, data):
             space.mean_embedding()
 
 
-def test_limits_row_by_row():
+def test_constraints_row_by_row():
     space = PairwiseStates([("a", "b")], [0, 1, 2], "ab")
     each = space.restrict(known=[{"a": 2}, {}, {"b": [0, 1]}], forbidden={"a": 0})
     costs = np.tile(np.arange(15.0), (3, 1))
@@ -165,9 +165,9 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_outputs_come_back_as_they_came(form):
-    Y = FORMS[form]
+@pytest.mark.parametrize("format", FORMS)
+def test_outputs_come_back_as_they_came(format):
+    Y = FORMS[format]
     space = PairwiseStates(EDGES, labels="uvw").fit(Y)
     index = getattr(Y, "index", None)
     back = space.restore(space.validate(Y), index)
@@ -228,7 +228,7 @@ def test_what_is_wrong_is_said(parameters, Y, message):
 
 
 @pytest.mark.parametrize(
-    ("limits", "message"),
+    ("constraints", "message"),
     [
         ({"known": {"x": 1}}, "the label 'x'"),
         ({"known": {"u": 5}}, "known gives 'u' the state 5"),
@@ -238,9 +238,9 @@ def test_what_is_wrong_is_said(parameters, Y, message):
         ({"known": []}, "different numbers of rows"),
     ],
 )
-def test_wrong_limits_are_named(limits, message):
+def test_wrong_constraints_are_named(constraints, message):
     with pytest.raises(ValueError, match=message):
-        PairwiseStates("empty", [0, 1], "uv").restrict(**limits)
+        PairwiseStates("empty", [0, 1], "uv").restrict(**constraints)
 
 
 def test_unfitted_and_wrong_input():
@@ -258,7 +258,9 @@ def test_unfitted_and_wrong_input():
     with pytest.raises(ValueError, match=r"more than the limit of 3"):
         space.enumerate(limit=3)
     with pytest.raises(ValueError, match="restricted for 2 labels of 2 states"):
-        PairwiseStates("empty", limits=space.restrict(known={"u": "a"}).limits).fit([[1, 2, 3]])
+        PairwiseStates("empty", constraints=space.restrict(known={"u": "a"}).constraints).fit(
+            [[1, 2, 3]]
+        )
 
 
 # ----------------------------------------------------------------- losses and learners

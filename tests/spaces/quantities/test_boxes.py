@@ -42,14 +42,14 @@ def test_large_outputs_of_small_spread_lose_no_digits():
     assert (decided.values == decided.bounds).all()
 
 
-def test_limits_left_open_are_the_range_of_training_and_bind_no_truth():
+def test_constraints_left_open_are_the_range_of_training_and_bind_no_truth():
     space = Box().fit([[0.0, 1.0], [2.0, 5.0]])
     np.testing.assert_array_equal([space.low_, space.high_], [[0, 1], [2, 5]])
     space.validate([[9.0, 9.0]])
     assert not space.contains([[9.0, 9.0]])[0]
 
 
-def test_the_form_comes_back():
+def test_the_format_comes_back():
     series = pd.Series([1.0, 2.0], index=["p", "q"], name="height")
     space = Interval().fit(series)
     back = space.restore(np.array([[1.5]]), index=["r"])
@@ -64,7 +64,7 @@ def test_the_form_comes_back():
     assert single.dtype == np.float32
 
 
-def test_limits_go_by_name():
+def test_constraints_go_by_name():
     Y = pd.DataFrame({"b": [1.0, 2.0], "a": [3.0, 9.0]})
     space = Box(low=pd.Series({"a": -9, "b": -8}), high={"a": 10, "b": 20}).fit(Y)
     np.testing.assert_array_equal([space.low_, space.high_], [[-8, -9], [20, 10]])
@@ -72,7 +72,7 @@ def test_limits_go_by_name():
     np.testing.assert_array_equal(narrowed.argmin(np.ones((2, 2))).outputs, [[1, 3], [2, 4]])
 
 
-def test_limits_far_away_cost_no_digits():
+def test_constraints_far_away_cost_no_digits():
     rng = np.random.default_rng(0)
     y, W = rng.standard_normal((50, 1)), rng.dirichlet(np.ones(50), 3)
     for loss in (Absolute(), Huber(), Cauchy(), Fair()):
@@ -116,7 +116,7 @@ def test_restrict_row_by_row():
         (lambda: Interval().fit([]), "no rows"),
         (lambda: Box().fit([[1.0], [1.0, 2.0]]), "differ in length"),
         (lambda: Box().fit([[1.0, 2.0]]).validate([[1.0]]), "expects 2 numbers"),
-        (lambda: Interval(-np.inf, np.inf).fit([1.0]).argmin([[1.0]]), "needs finite limits"),
+        (lambda: Interval(-np.inf, np.inf).fit([1.0]).argmin([[1.0]]), "needs finite constraints"),
         (lambda: Interval().fit([1.0, 2.0]).restrict(low=[[1, 2]]), "a row of 1 for"),
         (lambda: Interval().fit([1.0]).argmin([[np.nan]]), r"costs\[0, 0\] is nan"),
     ],

@@ -150,8 +150,8 @@ def test_capacities_bind():
     arcs = [("s", "a", 0.25), *DIAMOND[1:]]
     Y = diamond_flows([0.1, 0.2], [0.5, 0.5])
     space = Flows(arcs, SUPPLY).fit(Y)
-    cheapest = space.argmin(np.array([[-5.0, 1, 1, 1, 1]])).outputs[0]
-    assert cheapest[0] == pytest.approx(0.25)
+    min_cost = space.argmin(np.array([[-5.0, 1, 1, 1, 1]])).outputs[0]
+    assert min_cost[0] == pytest.approx(0.25)
 
 
 # ------------------------------------------------------------------ supplies and forms

@@ -33,7 +33,7 @@ def test_demands_of_nodes_are_read():
     np.testing.assert_array_equal(read_network(graph).demand, [-3, 0])
 
 
-def test_supplies_in_every_form():
+def test_supplies_in_every_format():
     network = read_network(DIAMOND)
     expected = np.array([1.0, 0, 0, -1])  # s a b t, as they come
     assert network.nodes == ("s", "a", "b", "t")

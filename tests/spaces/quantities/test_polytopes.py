@@ -176,7 +176,9 @@ def test_the_row_that_has_no_point_is_named_among_rows_of_both_signs():
     space = Polytope(A_eq=[[1, 1]], b_eq=[1.0], bounds=(0, 1)).fit(Y)
     wide = space.restrict(b_eq=np.array([[1.0], [1.0], [1.0]])).with_embedding("squares")
     sides = np.array([[1.0], [1.0], [5.0]])
-    wide.limits_ = replace(wide.limits_, constraints=replace(wide.limits_.constraints, b_eq=sides))
+    wide.constraints_ = replace(
+        wide.constraints_, constraints=replace(wide.constraints_.constraints, b_eq=sides)
+    )
     costs = np.array([[-1.0, -1, -1, -1], [0, 0, 1, 1], [0, 0, 1, 1]])
     with pytest.raises(InfeasibleError, match="row 2") as caught:
         wide.argmin(costs)

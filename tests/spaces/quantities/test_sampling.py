@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Uniform points of boxes, simplices, polytopes and flows.
 
-Means may be off by five standard errors (chance below 6e-7 each, where the sampler is right);
+Means may be off by five standard errors (probability below 6e-7 each, where the sampler is right);
 tests of distributions fail below p = 1e-6. Seeds are fixed.
 """
 
@@ -30,8 +30,8 @@ def assert_mean(values, expected):
     assert (error <= 5 * values.std(axis=0) / np.sqrt(len(values)) + 1e-12).all()
 
 
-def assert_law(values, law):
-    assert stats.kstest(values, law.cdf).pvalue > LEVEL
+def assert_distribution(values, distribution):
+    assert stats.kstest(values, distribution.cdf).pvalue > LEVEL
 
 
 def assert_equal_cells(cells, n_cells):
@@ -53,8 +53,8 @@ def test_box():
     assert space.contains(Z).all()
     assert_mean(Z, [1.0, 2.25, 5.0])
     assert_mean((Z - [1.0, 2.25, 5.0]) ** 2, [16 / 12, 0.25 / 12, 0.0])
-    assert_law(Z[:, 0], stats.uniform(-1.0, 4.0))
-    assert_law(Z[:, 1], stats.uniform(2.0, 0.5))
+    assert_distribution(Z[:, 0], stats.uniform(-1.0, 4.0))
+    assert_distribution(Z[:, 1], stats.uniform(2.0, 0.5))
     assert_array_equal(Z[:, 2], 5.0)
     cells = np.floor(Z[:, 0] + 1).astype(int) * 2 + (Z[:, 1] > 2.25)
     assert_equal_cells(cells, 8)
@@ -64,8 +64,8 @@ def test_interval():
     space = Interval().fit([3.0, 8.0, 4.0])
     Z = space.sample(N, np.random.default_rng(1))
     assert Z.shape == (N, 1)
-    assert_law(Z[:, 0], stats.uniform(3.0, 5.0))
-    assert_law(space.restrict(low=7.0).sample(N, 2)[:, 0], stats.uniform(7.0, 1.0))
+    assert_distribution(Z[:, 0], stats.uniform(3.0, 5.0))
+    assert_distribution(space.restrict(low=7.0).sample(N, 2)[:, 0], stats.uniform(7.0, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_interval():
 )
 def test_boxes_without_end(low, high, message):
     space = Box(low, high, labels=["a", "b"]).fit([[0.5, 0.5]])
-    with pytest.raises(ValueError, match="uniform sample needs finite limits; " + message):
+    with pytest.raises(ValueError, match="uniform sample needs finite constraints; " + message):
         space.sample(1, 0)
     assert space.restrict(low=-1, high=1).sample(3, 0).shape == (3, 2)
 
@@ -95,7 +95,7 @@ def test_simplex(d, total):
     i, j = np.triu_indices(d)  # E z_i z_j = T^2 (1 + [i = j]) / (d (d + 1))
     assert_mean(products(Z), total**2 * (1.0 + (i == j)) / (d * (d + 1)))
     for column in Z.T if d > 1 else ():
-        assert_law(column / total, stats.beta(1, d - 1))
+        assert_distribution(column / total, stats.beta(1, d - 1))
 
 
 # ------------------------------------------------------------------------ polytopes
@@ -107,18 +107,18 @@ def test_polytope_of_shares_is_a_simplex():
     assert space.contains(Z).all()
     assert_allclose(Z.sum(axis=1), 2.0)
     for column in Z.T:
-        assert_law(column / 2, stats.beta(1, d - 1))
+        assert_distribution(column / 2, stats.beta(1, d - 1))
     order = Z.argsort(axis=1) @ (d ** np.arange(d))
     assert_equal_cells(np.unique(order, return_inverse=True)[1], 24)
 
 
 def test_order_statistics():
-    """0 <= x_1 <= ... <= x_5 <= 1: sorted uniform numbers, x_i of law Beta(i, 6 - i)."""
+    """0 <= x_1 <= ... <= x_5 <= 1: sorted uniform numbers, x_i of distribution Beta(i, 6 - i)."""
     A = np.eye(4, 5) - np.eye(4, 5, 1)
     space = Polytope(A_ub=A, b_ub=np.zeros(4), bounds=(0, 1)).fit([[0.1, 0.2, 0.3, 0.4, 0.5]])
     Z = space.sample(N, 1)
     for i, column in enumerate(Z.T, 1):
-        assert_law(column, stats.beta(i, 6 - i))
+        assert_distribution(column, stats.beta(i, 6 - i))
 
 
 def test_cube_of_seven_dimensions():
@@ -129,8 +129,8 @@ def test_cube_of_seven_dimensions():
     halves = (low + high) / 2 < Z
     assert_equal_cells(halves @ (1 << np.arange(7)), 128)
     for j, column in enumerate(Z.T):
-        assert_law(column, stats.uniform(low[j], high[j] - low[j]))
-    cut = next(iter(space.limits_.constraints.plans["triangulations"].values()))
+        assert_distribution(column, stats.uniform(low[j], high[j] - low[j]))
+    cut = next(iter(space.constraints_.constraints.plans["triangulations"].values()))
     assert_allclose(np.diff(cut.cumulative, prepend=0.0), 1 / 5040)
 
 
@@ -174,7 +174,7 @@ def random_polytope(seed):
 
 @given(seeds)
 def test_random_polytopes_against_rejection(seed):
-    """Of each polytope at most 15 numbers: 40 right answers fail with chance below 4e-4."""
+    """Of each polytope at most 15 numbers: 40 right answers fail with probability below 4e-4."""
     space, A, b = random_polytope(seed)
     k = A.shape[1]
     Z = space.sample(N, seed)
@@ -194,8 +194,8 @@ def test_random_polytopes_against_rejection(seed):
 def test_simplices_fill_the_polytope_and_do_not_overlap(seed):
     space, A, b = random_polytope(seed)
     k = A.shape[1]
-    low, high = space._finite(space.limits_)
-    cut = triangulate(space.limits_.constraints, low[0], high[0])
+    low, high = space._finite(space.constraints_)
+    cut = triangulate(space.constraints_.constraints, low[0], high[0])
     box = np.random.default_rng(seed).uniform(-1, 1, (300, k))
     inside = (box @ A.T <= b).all(axis=1)
     corners = cut.vertices[:, :k][cut.simplices]  # (s, k + 1, k)
@@ -231,8 +231,8 @@ def test_inequalities_that_are_equations():
     Z = space.sample(N, 4)
     assert_allclose(Z[:, :2], 0.0, atol=1e-12)
     assert_allclose(Z[:, 2] + Z[:, 3], 1.0)
-    assert_law(Z[:, 2], stats.uniform(0, 1))
-    assert_law(Z[:, 4], stats.uniform(0, 3))
+    assert_distribution(Z[:, 2], stats.uniform(0, 1))
+    assert_distribution(Z[:, 4], stats.uniform(0, 3))
     assert abs(np.corrcoef(Z[:, 2], Z[:, 4])[0, 1]) < 5 / np.sqrt(N)
 
 
@@ -243,7 +243,7 @@ def test_thin(width):
     Z = space.fit([[0.5, 0.5]]).sample(N, 5)
     across = (Z[:, 0] - Z[:, 1]) / width
     # Of density 1 - width |t| at t from -1 to 1.
-    assert_law(np.abs(across), _Linear(width))
+    assert_distribution(np.abs(across), _Linear(width))
     assert_mean(Z, 0.5)
 
 
@@ -268,10 +268,10 @@ def test_flow_on_two_ways():
     space = Flows(arcs, {"s": 1, "t": -1}).fit([[0.5, 0.5, 0.5, 0.5]])
     Z = space.sample(N, 8)
     assert space.contains(Z).all()
-    assert_law(Z[:, 0], stats.uniform(0, 0.6))
+    assert_distribution(Z[:, 0], stats.uniform(0, 0.6))
     assert_allclose(Z, np.column_stack([Z[:, 0], Z[:, 0], 1 - Z[:, 0], 1 - Z[:, 0]]))
     halved = space.restrict(supply={"s": 0.5, "t": -0.5}).sample(N, 9)
-    assert_law(halved[:, 0], stats.uniform(0, 0.5))
+    assert_distribution(halved[:, 0], stats.uniform(0, 0.5))
 
 
 def test_flow_with_a_bridge_against_rejection():
@@ -285,7 +285,7 @@ def test_flow_with_a_bridge_against_rejection():
 
 
 # ------------------------------------------------------------------------ what users may get wrong
-def test_limits_that_differ_from_row_to_row():
+def test_constraints_that_differ_from_row_to_row():
     box = Box(0, 1).fit([[0.5, 0.5]]).restrict(high=[[0.2, 1.0], [1.0, 0.2]])
     shares = Polytope([[1, 1]], [[1.0], [2.0]], bounds=(0, 2)).fit([[0.5, 0.5], [1, 1]])
     flows = Flows([("s", "t"), ("s", "u"), ("u", "t")]).fit([[1, 1, 1], [1, 0, 0]])

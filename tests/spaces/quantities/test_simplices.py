@@ -80,7 +80,7 @@ def test_one_coordinate_leaves_no_choice():
         np.testing.assert_array_equal(decided.outputs, 1.0)
 
 
-def test_validate_makes_sums_exact_and_keeps_the_form():
+def test_validate_makes_sums_exact_and_keeps_the_format():
     frame = pd.DataFrame({"b": [0.2, 0.5], "a": [0.8000004, 0.5]})
     space = Simplex(labels=["a", "b"]).fit(frame)
     Z = space.validate(frame)

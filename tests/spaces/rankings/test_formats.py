@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rankings in the user's own form, and what is no ranking."""
+"""Rankings in the user's own format, and what is no ranking."""
 
 import numpy as np
 import pandas as pd
@@ -22,9 +22,9 @@ def test_ordered_lists_come_back():
 @pytest.mark.parametrize("d", [3, 5, 6])
 def test_a_top_is_written_and_read_back(d):
     for top in range(1, d):
-        for form in (None, [[*range(1, d + 1)]], [[f"i{j}" for j in range(d)]]):
-            space = Rankings(range(d) if form is None else None)
-            space = space if form is None else space.fit(form)
+        for format in (None, [[*range(1, d + 1)]], [[f"i{j}" for j in range(d)]]):
+            space = Rankings(range(d) if format is None else None)
+            space = space if format is None else space.fit(format)
             narrowed = space.restrict(top=top)
             Z = narrowed.enumerate()
             np.testing.assert_array_equal(narrowed.validate(narrowed.restore(Z)), Z)

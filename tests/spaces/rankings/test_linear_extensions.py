@@ -135,9 +135,9 @@ def test_rankings_of_many_items():
     np.testing.assert_array_equal(drawn, space.sample(50, 0))
     with pytest.raises(ValueError, match="counted for up to 20 items; there are 30"):
         space.size()
-    for limits in ({"top": 5}, {"positions": {4: 9}}):
+    for constraints in ({"top": 5}, {"positions": {4: 9}}):
         with pytest.raises(ValueError, match="neither known positions nor a top"):
-            space.restrict(**limits).sample(1, 0)
+            space.restrict(**constraints).sample(1, 0)
     with pytest.raises(InfeasibleError, match="circle"):
         space.restrict(before=[(8, 15), (7, 8)])
 

@@ -36,7 +36,7 @@ def test_all_orders(embedding, d):
 
 
 @given(st.sampled_from(EMBEDDINGS), st.data())
-def test_limits_against_enumeration(embedding, data):
+def test_constraints_against_enumeration(embedding, data):
     d = data.draw(st.integers(2, 5))
     item = st.integers(0, d - 1)
     positions = data.draw(st.dictionaries(item, st.integers(1, d), max_size=2))
@@ -75,7 +75,7 @@ def _within(outputs, positions, before):
 
 
 @pytest.mark.parametrize("embedding", ["positions", "pairs", "ranks"])
-def test_limits_row_by_row(embedding):
+def test_constraints_row_by_row(embedding):
     space = Rankings("abc", embedding)
     costs = np.random.default_rng(0).standard_normal((2, _width(space)))
     by_row = space.restrict(positions=[{"c": 1}, {}], before=[[], [("b", "a")]])
@@ -111,20 +111,20 @@ def test_precedences_among_many_items(embedding):
     assert (decoded.values >= free.values - 1e-9).all()
 
 
-def test_pairs_of_many_items_within_limits():
+def test_pairs_of_many_items_within_constraints():
     d = 24
     space = Rankings(range(d), "pairs")
     costs = np.random.default_rng(2).standard_normal((2, _width(space)))
     plain = space.argmin(costs)
     assert space.guarantee.kind == "ratio"
-    for limits in ({"before": [(0, 1), (1, 2)]}, {"positions": {5: 1}}, {"top": 3}):
-        narrowed = space.restrict(**limits)
+    for constraints in ({"before": [(0, 1), (1, 2)]}, {"positions": {5: 1}}, {"top": 3}):
+        narrowed = space.restrict(**constraints)
         decoded = narrowed.argmin(costs)
         assert narrowed.contains(decoded.outputs).all()
         assert (decoded.bounds <= decoded.values).all()
         found = (costs * narrowed.embed(decoded.outputs)).sum(axis=1)
         np.testing.assert_allclose(found, decoded.values)
-        if "top" not in limits:
+        if "top" not in constraints:
             assert (decoded.values >= plain.bounds - 1e-9).all()
         assert narrowed.guarantee.kind == "bound only"
     with pytest.raises(ValueError, match="up to 20 items; there are 24"):
@@ -171,14 +171,14 @@ def test_average_ranks_are_scipys(Y):
     np.testing.assert_array_equal(average_ranks(Y), rankdata(Y, axis=1, nan_policy="omit"))
 
 
-def test_a_clone_keeps_limits():
+def test_a_clone_keeps_constraints():
     space = Rankings("abc").restrict(before=[("c", "a")])
     assert clone(space).size() == space.size() == 3
-    assert "1 known precedences" in repr(space.limits_)
+    assert "1 known precedences" in repr(space.constraints_)
 
 
 @pytest.mark.parametrize(
-    ("limits", "error", "message"),
+    ("constraints", "error", "message"),
     [
         ({"positions": {"x": 1}}, ValueError, "'x'"),
         ({"positions": {"a": 4}}, ValueError, "ranks from 1 to 3"),
@@ -191,9 +191,9 @@ def test_a_clone_keeps_limits():
         ({"top": 1, "positions": {"a": 2}}, ValueError, "beyond the top 1"),
     ],
 )
-def test_bad_limits(limits, error, message):
+def test_bad_constraints(constraints, error, message):
     with pytest.raises(error, match=message):
-        Rankings("abc").restrict(**limits)
+        Rankings("abc").restrict(**constraints)
 
 
 def test_ties_and_one_item_are_fine():
@@ -210,11 +210,11 @@ def test_ties_and_one_item_are_fine():
 
 def test_known_positions_in_many_forms():
     space = Rankings("abc")
-    expected = space.restrict(positions=[{"b": 3}, {}]).limits_.fixed
+    expected = space.restrict(positions=[{"b": 3}, {}]).constraints_.fixed
     free = np.nan
     frame = pd.DataFrame([[3, pd.NA, pd.NA], [pd.NA] * 3], columns=list("bca"), dtype="Int64")
     for positions in ([[free, 3, free], [free] * 3], [[0, 3, 0], [0, 0, 0]], frame):
-        found = space.restrict(positions=positions).limits_.fixed
+        found = space.restrict(positions=positions).constraints_.fixed
         np.testing.assert_array_equal(found, expected)
     for positions, message in (
         ({"a": 0}, r"positions\[0\]\['a'\] is 0"),
@@ -256,7 +256,7 @@ def test_a_top_of_thousands_is_quick():
     assert np.argwhere(close_transitively(before))[:, 1:].tolist() == [[5, 7], [5, 9], [9, 7]]
 
 
-def test_limits_of_other_items():
-    limits = Rankings("abc").restrict(top=1).limits_
-    with pytest.raises(ValueError, match="limits are those of 3 items; there are 2"):
-        Rankings("ab", limits=limits).argmin(np.zeros((1, 4)))
+def test_constraints_of_other_items():
+    constraints = Rankings("abc").restrict(top=1).constraints_
+    with pytest.raises(ValueError, match="constraints are those of 3 items; there are 2"):
+        Rankings("ab", constraints=constraints).argmin(np.zeros((1, 4)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of spanning trees against sums over all trees, and against long decimal numbers."""
+"""Distributions of spanning trees against sums over all trees, and against long decimal numbers."""
 
 from decimal import Decimal, localcontext
 
@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.spanning_trees import are_trees
 from skstruct.spaces import SpanningTrees
-from skstruct.spaces.spanning_trees.distribution import TreeLaw
-from skstruct.testing import check_law
+from skstruct.spaces.spanning_trees.distribution import TreeDistribution
+from skstruct.testing import check_distribution
 from skstruct.testing.spaces import assert_drawn_from
 
 FEW = settings(max_examples=30, deadline=None)
@@ -33,38 +33,38 @@ def graphs(draw, max_nodes=5):
 @given(graphs(), st.sampled_from(SIZES), st.integers(0, 2**32))
 def test_against_the_list(space, size, seed):
     scores = size * np.random.default_rng(seed).standard_normal((2, len(space.edges_)))
-    check_law(space, scores, n_draws=500)
+    check_distribution(space, scores, n_draws=500)
 
 
 @FEW
 @given(graphs(), st.data())
-def test_limits(space, data):
+def test_constraints(space, data):
     tree = data.draw(st.sampled_from(space.enumerate().tolist()))
     d = len(tree)
     known = np.array([bit and data.draw(st.booleans()) for bit in tree], bool)
     out = np.array([not bit and data.draw(st.booleans()) for bit in tree], bool)
     space = space.restrict(include=known[None], exclude=out[None])
     scores = np.random.default_rng(data.draw(st.integers(0, 2**32))).standard_normal((2, d))
-    check_law(space, scores, n_draws=500)
+    check_distribution(space, scores, n_draws=500)
 
 
 def test_draws_of_many():
     """Every kind of way that elimination makes is undone: K5 has 125 trees."""
     space = SpanningTrees(5)
     scores = np.random.default_rng(1).standard_normal((2, 10))
-    check_law(space, scores, n_draws=40_000)
+    check_distribution(space, scores, n_draws=40_000)
 
 
-def test_limits_row_by_row():
+def test_constraints_row_by_row():
     space = SpanningTrees(4).restrict(include=[[(0, 1)], [(2, 3), (1, 2)]], exclude=[[], [(0, 2)]])
     scores = np.random.default_rng(0).standard_normal((2, 6))
-    law = space.law(scores)
-    drawn = law.sample(500, np.random.default_rng(0))
+    distribution = space.distribution(scores)
+    drawn = distribution.sample(500, np.random.default_rng(0))
     for i in range(2):
         one = space.rows([i])
-        alone = one.law(scores[i : i + 1])
-        assert_allclose(law.log_partition[i], alone.log_partition[0])
-        assert_allclose(law.marginals()[i], alone.marginals()[0])
+        alone = one.distribution(scores[i : i + 1])
+        assert_allclose(distribution.log_partition[i], alone.log_partition[0])
+        assert_allclose(distribution.marginals()[i], alone.marginals()[0])
         weight = np.exp(one.enumerate() @ scores[i])
         assert_drawn_from(drawn[i], one.enumerate(), weight / weight.sum())
 
@@ -72,15 +72,15 @@ def test_limits_row_by_row():
 def test_several_edges_between_the_same_nodes():
     ends = np.array([[0, 1], [1, 0], [1, 2], [0, 2]])
     u = np.array([[0.3, -0.5, 1.0, 0.1], [400.0, 401.0, -400.0, -399.0]])
-    law = TreeLaw(u, ends, 3)
+    distribution = TreeDistribution(u, ends, 3)
     trees = np.array([[1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]])
     for row, scores in enumerate(u):
         values = trees @ scores
-        chances = np.exp(values - np.logaddexp.reduce(values))
-        assert_allclose(law.log_partition[row], np.logaddexp.reduce(values))
-        assert_allclose(law.marginals()[row], chances @ trees, atol=1e-12)
-        drawn = law.sample(2000, np.random.default_rng(row))[row]
-        assert_drawn_from(drawn, trees.astype(np.int8), chances)
+        probabilities = np.exp(values - np.logaddexp.reduce(values))
+        assert_allclose(distribution.log_partition[row], np.logaddexp.reduce(values))
+        assert_allclose(distribution.marginals()[row], probabilities @ trees, atol=1e-12)
+        drawn = distribution.sample(2000, np.random.default_rng(row))[row]
+        assert_drawn_from(drawn, trees.astype(np.int8), probabilities)
 
 
 def by_decimals(space, scores):
@@ -116,34 +116,34 @@ def by_decimals(space, scores):
 
 @pytest.mark.parametrize("size", [80.0, 400.0])
 def test_extreme_scores_lose_no_digits(size):
-    """Also of edges that are hardly ever in: to 1e-9 of their chance."""
+    """Also of edges that are hardly ever in: to 1e-9 of their probability."""
     space = SpanningTrees(6)
     rng = np.random.default_rng(2)
     for scores in (size * rng.standard_normal((1, 15)), -size * rng.integers(0, 3, (1, 15))):
-        law = space.law(scores)
+        distribution = space.distribution(scores)
         log_partition, marginals = by_decimals(space, scores[0])
-        assert_allclose(law.log_partition[0], log_partition, rtol=1e-14)
+        assert_allclose(distribution.log_partition[0], log_partition, rtol=1e-14)
         seen = marginals > 1e-290
-        assert_allclose(law.marginals()[0][seen], marginals[seen], rtol=1e-9)
+        assert_allclose(distribution.marginals()[0][seen], marginals[seen], rtol=1e-9)
 
 
 def test_two_worlds_apart():
     """A walk between two groups would take e^500 steps; the draws do not walk."""
     space = SpanningTrees(8)
     scores = np.where((space.edges_ < 4).sum(axis=1) == 1, -500.0, 0.0)[None]
-    law = space.law(scores)
+    distribution = space.distribution(scores)
     # 16 trees in each group, one of 16 edges between them.
-    assert_allclose(law.log_partition, np.log(16 * 16 * 16) - 500.0)
-    drawn = law.sample(200, np.random.default_rng(0))[0]
+    assert_allclose(distribution.log_partition, np.log(16 * 16 * 16) - 500.0)
+    drawn = distribution.sample(200, np.random.default_rng(0))[0]
     assert are_trees(drawn, space.edges_, 8).all()
     assert (drawn @ scores[0] == -500.0).all()
 
 
 def test_no_tree():
     with pytest.raises(InfeasibleError):
-        SpanningTrees(3).restrict(exclude=[(0, 1), (0, 2)]).law(np.zeros((1, 3)))
+        SpanningTrees(3).restrict(exclude=[(0, 1), (0, 2)]).distribution(np.zeros((1, 3)))
 
 
 def test_wrong_width():
     with pytest.raises(ValueError, match=r"shape \(n, 6\)"):
-        SpanningTrees(4).law(np.zeros((1, 5)))
+        SpanningTrees(4).distribution(np.zeros((1, 5)))

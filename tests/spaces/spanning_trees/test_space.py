@@ -24,7 +24,7 @@ from skstruct.testing import check_space
 
 
 def trees_one_by_one(space):
-    """All trees of the space without its limits."""
+    """All trees of the space without its constraints."""
     n, d = len(space.nodes_), len(space.edges_)
     rows = []
     for chosen in combinations(range(d), n - 1):
@@ -63,7 +63,7 @@ def test_given_graphs(pairs):
 
 
 @given(connected_graphs(), st.data())
-def test_limits(pairs, data):
+def test_constraints(pairs, data):
     space = SpanningTrees(graph=pairs)
     some = st.lists(st.sampled_from(pairs), max_size=2, unique=True)
     include, exclude = data.draw(some), data.draw(some)
@@ -91,7 +91,7 @@ def test_limits(pairs, data):
             ask()
 
 
-def test_limits_row_by_row():
+def test_constraints_row_by_row():
     space = SpanningTrees(list("abcd")).restrict(include=[[("b", "a")], [("c", "d"), ("a", "d")]])
     costs = np.random.default_rng(0).standard_normal((2, 6))
     together = space.argmin(costs)
@@ -118,7 +118,7 @@ def test_counts_by_formula():
     assert_allclose(wheel.log_size(), math.log(lucas[200] - 2), rtol=1e-13)
 
 
-def test_counts_within_limits_add_up():
+def test_counts_within_constraints_add_up():
     # 60 nodes: with the edge, and without it.
     space = SpanningTrees(60)
     edge = [(3, 7)]
@@ -159,7 +159,7 @@ def test_complete_and_general_route_agree():
 
 @pytest.mark.parametrize("limited", [False, True])
 def test_samples_are_uniform(limited):
-    # Chi-square over all trees: a right sampler fails with chance 1e-4.
+    # Chi-square over all trees: a right sampler fails with probability 1e-4.
     space = SpanningTrees(5) if limited else SpanningTrees(4)
     if limited:
         space = space.restrict(include=[(0, 3)], exclude=[(1, 2), (2, 4)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cheapest strings and pre-images under n-gram counts, against all strings."""
+"""Minimum-cost strings and pre-images under n-gram counts, against all strings."""
 
 from itertools import product
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstruct.spaces.strings.decoding import GramLimits, cheapest_strings, nearest_strings
+from skstruct.spaces.strings.decoding import GramConstraints, min_cost_strings, nearest_strings
 
 # Alphabets, n-grams and longest strings that are few enough to be listed.
 SIZES = [(2, 1, 6), (3, 1, 5), (2, 2, 8), (3, 2, 6), (4, 2, 5), (2, 3, 8), (3, 3, 6), (2, 4, 8)]
@@ -46,7 +46,7 @@ def problems(draw):
 
 
 def listed(q, order, shortest, longest, known, forbidden):
-    """All strings within the limits, and their counts."""
+    """All strings within the constraints, and their counts."""
     strings = [
         z
         for length in range(shortest, longest + 1)
@@ -58,23 +58,25 @@ def listed(q, order, shortest, longest, known, forbidden):
 
 
 def check_strings(symbols, values, strings, totals):
-    """Strings are within the limits and cost what is said."""
+    """Strings are within the constraints and cost what is said."""
     number = {z: i for i, z in enumerate(strings)}
     for row, (z, value) in enumerate(zip(symbols, values)):
         z = tuple(z[z >= 0].tolist())
-        assert z in number, "a string breaks the limits"
+        assert z in number, "a string breaks the constraints"
         assert value == pytest.approx(totals[row, number[z]], abs=1e-9)
 
 
 def solved(problem, decode, **options):
     q, order, shortest, longest, known, forbidden, g = problem
-    limits = GramLimits(q, order, np.array([shortest]), np.array([longest]), known, forbidden)
-    return decode(g, limits, **options)
+    constraints = GramConstraints(
+        q, order, np.array([shortest]), np.array([longest]), known, forbidden
+    )
+    return decode(g, constraints, **options)
 
 
 @given(problems())
-def test_cheapest_strings(problem):
-    symbols, values = solved(problem, cheapest_strings)
+def test_min_cost_strings(problem):
+    symbols, values = solved(problem, min_cost_strings)
     strings, psi = listed(*problem[:2], *problem[2:6])
     if not strings:
         assert np.isinf(values).all()

@@ -48,8 +48,8 @@ def test_restricted_strings(n):
 
     def allowed(z):
         ends = z[0] != 2 and z[-1] != 1
-        moves = all(pair not in ((1, 1), (0, 2)) for pair in pairwise(z))
-        return len(z) > 1 and z[1] == 1 and ends and moves
+        proposals = all(pair not in ((1, 1), (0, 2)) for pair in pairwise(z))
+        return len(z) > 1 and z[1] == 1 and ends and proposals
 
     outputs = listed(3, 2, 4, allowed)
     outputs = np.hstack([outputs, np.full((len(outputs), 1), -1)])

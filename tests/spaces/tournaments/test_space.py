@@ -44,7 +44,7 @@ def test_hamming_counts_pairs(partial, weights):
 
 @given(st.booleans(), st.data())
 @settings(deadline=None)
-def test_limits_against_enumeration(partial, data):
+def test_constraints_against_enumeration(partial, data):
     space, outputs = Tournaments(3, partial), outcomes(3, partial)
     wins = [(u, v) for u in range(3) for v in range(3) if u != v]
     include = data.draw(st.lists(st.sampled_from(wins), max_size=2))
@@ -70,7 +70,7 @@ def test_limits_against_enumeration(partial, data):
             ask()
 
 
-def test_limits_row_by_row():
+def test_constraints_row_by_row():
     space = Tournaments(3)
     narrowed = space.restrict(include=[[(0, 1)], []], exclude=[[], [(2, 0)]])
     found = narrowed.argmin(np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])).outputs
@@ -176,15 +176,15 @@ def test_parameters():
     assert space.set_params(items=2, partial=False).size() == 2
     assert clone(Tournaments(3).restrict(include=[(0, 1)])).size() == 9
     with pytest.raises(ValueError, match="restricted for 3 pairs; Y has 6"):
-        Tournaments(limits=Tournaments(3).limits_).fit(np.zeros((1, 6), int))
+        Tournaments(constraints=Tournaments(3).constraints_).fit(np.zeros((1, 6), int))
 
 
 # ------------------------------------------------------------------- learners
 @pytest.mark.parametrize("partial", [True, False])
-@pytest.mark.parametrize("form", ["pairs", "signs", "matrices", "graphs"])
+@pytest.mark.parametrize("format", ["pairs", "signs", "matrices", "graphs"])
 @pytest.mark.parametrize("learner", [ConditionalRiskMinimizer, StructuredSVM])
-def test_learners(partial, form, learner):
-    """Outcomes that change with the sign of x are learned, and come back in the user's form."""
+def test_learners(partial, format, learner):
+    """Outcomes that change with the sign of x are learned, and come back in the user's format."""
     rng = np.random.default_rng(0)
     X = rng.uniform(0.5, 1, (40, 1)) * np.where(np.arange(40) % 2, 1.0, -1.0)[:, None]
     signs = np.where(X > 0, [[1, 1, -1]], [[-1, 0 if partial else -1, 1]])
@@ -194,15 +194,15 @@ def test_learners(partial, form, learner):
     matrices[:, p, q], matrices[:, q, p] = signs, -signs
     wins = [[("abc"[u], "abc"[v]) for u, v in np.argwhere(m > 0)] for m in matrices]
     Y = {"pairs": wins, "signs": signs, "matrices": matrices, "graphs": list(map(nx.DiGraph, wins))}
-    model = learner(space=space, kernel="linear").fit(X, Y[form])
+    model = learner(space=space, kernel="linear").fit(X, Y[format])
     found = model.predict(np.array([[0.8], [-0.8]]))
     expected = [[1, 1, -1], [-1, 0 if partial else -1, 1]]
     assert_array_equal(model.space_.validate(found), expected)
-    assert type(found[0]) is {"pairs": list, "graphs": nx.DiGraph}.get(form, np.ndarray)
-    assert model.score(X, Y[form]) == 0
+    assert type(found[0]) is {"pairs": list, "graphs": nx.DiGraph}.get(format, np.ndarray)
+    assert model.score(X, Y[format]) == 0
 
 
-def test_limits_of_other_rows():
+def test_constraints_of_other_rows():
     space = Tournaments(3).restrict(include=[[(0, 1)], [], [(1, 2)]])
     states = space.with_embedding("node states")
     for n in (2, 5):

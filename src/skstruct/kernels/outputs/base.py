@@ -26,7 +26,7 @@ ROWS = 64  # of a block whose diagonal is all that is looked at
 
 
 class OutputKernel(BaseEstimator):
-    r"""A positive semidefinite kernel k(y, y') between outputs in the user's own form.
+    r"""A positive semidefinite kernel k(y, y') between outputs in the user's own format.
 
     The loss that goes with it is half a squared distance between features [1]_,
 
@@ -54,7 +54,7 @@ class OutputKernel(BaseEstimator):
     all_or_nothing = False  # whether its loss is either 0 or the largest one
 
     def fit(self, Y) -> Self:
-        """Learn what is left open from outputs in the user's form."""
+        """Learn what is left open from outputs in the user's format."""
         return self
 
     def admit(self, Y) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Outputs of any form as arrays of whole numbers, which are equal where the outputs are."""
+"""Outputs of any format as arrays of whole numbers, which are equal where the outputs are."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     @reported
     @all_or_nothing
     def fit(self, X, y=None, sample_weight=None, groups=None, *, checkpoint=None):
-        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
+        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
         Rows that do not fit into memory at once are read in blocks, and learned from by landmarks:
         memory-mapped arrays, Parquet files (then ``y`` and ``sample_weight`` are names of
@@ -383,7 +383,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         return self._decode(X, *self._prepared(loss, restrict))
 
     def predict(self, X, *, loss=None, restrict=None):
-        """Outputs of least estimated risk, in the form in which ``y`` was given."""
+        """Outputs of least estimated risk, in the format in which ``y`` was given."""
         decoded = self.decode(X, loss=loss, restrict=restrict)
         return decoded.outputs
 
@@ -431,7 +431,9 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         return Explanation(self.smoother_.weights(X), losses)
 
     def score(self, X, y, sample_weight=None, *, loss=None, restrict=None):
-        """Minus the mean loss of the predictions for ``X``; loss and limits as in ``predict``."""
+        """Minus the mean loss of the predictions for ``X``; loss and constraints as in
+        ``predict``.
+        """
         return self._score(X, y, sample_weight, *self._prepared(loss, restrict))
 
     def certify(self, X, y, *, delta=0.05, bound=None, **options) -> Certificate:

@@ -143,7 +143,7 @@ class CountingPredictor(BlockPredictor):
         return self._decode(X, *self._prepared(loss, restrict))
 
     def predict(self, X, *, loss=None, restrict=None):
-        """Outputs of the largest score, in the form in which ``y`` was given."""
+        """Outputs of the largest score, in the format in which ``y`` was given."""
         return self.decode(X, loss=loss, restrict=restrict).outputs
 
     def kbest(self, X, k=3, *, loss=None, restrict=None) -> Decoded:

@@ -39,7 +39,7 @@ def contrasted_with(contrast, space, outputs):
     contrast : "auto", "space", "relaxation" or space
     space : fitted space
         What may be predicted.
-    outputs : outputs of training in the user's form
+    outputs : outputs of training in the user's format
     """
     name = type(space).__name__
     if hasattr(contrast, "embedding"):
@@ -120,10 +120,10 @@ class CountingReader(CountingPredictor):
         self.space_ = infer_space(flat) if self.space is None else clone(self.space)
         outputs = self.space_.fit_validate(flat)
         name = type(self.space_).__name__
-        if getattr(self.space_.limits, "n_rows", None) is not None:
+        if getattr(self.space_.constraints, "n_rows", None) is not None:
             raise ValueError(
-                f"CountingRidge counts one space, and the limits of {name} differ from row to row: "
-                "give them at prediction, restrict={...}."
+                f"CountingRidge counts one space, and the constraints of {name} differ from row "
+                "to row: give them at prediction, restrict={...}."
             )
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
         return outputs
@@ -148,8 +148,8 @@ class CountingReader(CountingPredictor):
         if outside.any():
             at = row[np.flatnonzero(outside)[0]]
             raise ValueError(
-                f"y[{at}] has several correct outputs, and not all are within the limits of the "
-                "space: give limits at prediction, restrict={...}."
+                f"y[{at}] has several correct outputs, and not all are within the constraints of "
+                "the space: give constraints at prediction, restrict={...}."
             )
         return outputs, row
 

@@ -10,19 +10,19 @@ import numpy as np
 
 from skstruct._arrays.rows import dense
 from skstruct.sampling.chains import mean_of
-from skstruct.sampling.partition import LogPartition, chain_draws, exact_law, log_partition
+from skstruct.sampling.partition import LogPartition, chain_draws, exact_distribution, log_partition
 from skstruct.saving import savable
-from skstruct.solvers.distributions import ListedLaw
-from skstruct.spaces.common.listing import listed_law
+from skstruct.solvers.distributions import ListedDistribution
+from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import differs_by_row
 
 
-def exact_means(law, space, view, scores) -> np.ndarray | None:
+def exact_means(distribution, space, view, scores) -> np.ndarray | None:
     """Means of ``view.targets(Y)`` for every row; None where only draws can tell.
 
     Parameters
     ----------
-    law : Law, of ``space`` at the scores
+    distribution : Distribution, of ``space`` at the scores
     space : fitted space
     view : the same space under the embedding of a loss
     scores : array (n, d)
@@ -30,42 +30,46 @@ def exact_means(law, space, view, scores) -> np.ndarray | None:
     if differs_by_row(space):
         each = [_of_row(space, view, scores, i) for i in range(len(scores))]
         return None if any(means is None for means in each) else np.concatenate(each)
-    drawn = law.sample(3, np.random.default_rng(0))
+    drawn = distribution.sample(3, np.random.default_rng(0))
     some = drawn[0]
     if np.array_equal(dense(view.targets(some), np.float64), dense(view.embed(some), np.float64)):
-        means = _linear(law, space, view, scores, view.embed(some).shape[1])
+        means = _linear(distribution, space, view, scores, view.embed(some).shape[1])
         if means is not None:
             return means
-    listed = law if isinstance(law, ListedLaw) else listed_law(space, scores)
-    if not isinstance(listed, ListedLaw):
+    listed = (
+        distribution
+        if isinstance(distribution, ListedDistribution)
+        else listed_distribution(space, scores)
+    )
+    if not isinstance(listed, ListedDistribution):
         return None
     return np.asarray(listed.probabilities @ view.targets(listed.outputs))
 
 
 def _of_row(space, view, scores, i):
     space, view, scores = space.rows([i]), view.rows([i]), scores[i : i + 1]
-    law = space.law(scores)
-    return None if law is None else exact_means(law, space, view, scores)
+    distribution = space.distribution(scores)
+    return None if distribution is None else exact_means(distribution, space, view, scores)
 
 
-def _linear(law, space, view, scores, width: int):
+def _linear(distribution, space, view, scores, width: int):
     """Means where one embedding is written in the other."""
     same = view.embedding == space.embedding and view.embedding_key() == space.embedding_key()
     if view is space or same:
-        return law.marginals()
-    try:  # the same law in the view's own coordinates
-        other = view.law(view.lift(scores, space.embedding))
+        return distribution.marginals()
+    try:  # the same distribution in the view's own coordinates
+        other = view.distribution(view.lift(scores, space.embedding))
         if other is not None:
             return other.marginals()
     except (AttributeError, ValueError):
         pass
     try:  # psi' = P psi where costs of psi' can be written as costs of psi
-        return law.marginals() @ space.lift(np.eye(width), view.embedding).T
+        return distribution.marginals() @ space.lift(np.eye(width), view.embedding).T
     except (AttributeError, ValueError):
         return None
 
 
-# Laws of a trained model: exact where they are known, else by Markov chains.
+# Distributions of a trained model: exact where they are known, else by Markov chains.
 
 
 PARTITIONS = ("auto", "exact", "annealed", "contrastive")
@@ -73,18 +77,18 @@ PARTITIONS = ("auto", "exact", "annealed", "contrastive")
 
 @savable
 @dataclass(frozen=True, eq=False)
-class ModelLaws:
+class ModelDistributions:
     """How partition functions, means and draws of a model come about.
 
     Attributes
     ----------
     partition : "auto", "exact", "annealed" or "contrastive"
-        Exact laws are used by the first two.
+        Exact distributions are used by the first two.
     n_draws, n_warmup : int
         Draws of a row for its means, and sweeps of the chains that they are the ends of.
     eps, delta : float
         What annealed partition functions promise; nothing where eps is None.
-    moves : str
+    proposals : str
     seed : int
         Predictions of the same rows are the same every time.
     n_jobs : int or None
@@ -95,23 +99,23 @@ class ModelLaws:
     n_warmup: int
     eps: float | None
     delta: float
-    moves: Any
+    proposals: Any
     seed: int
     n_jobs: Any = None
 
-    def law(self, space, scores):
-        """The exact law, or None."""
+    def distribution(self, space, scores):
+        """The exact distribution, or None."""
         if self.partition not in ("auto", "exact"):
             return None
-        return exact_law(space, scores, required=self.partition == "exact")
+        return exact_distribution(space, scores, required=self.partition == "exact")
 
     def draws(self, space, scores, n: int, rng=None) -> np.ndarray:
         """``n`` draws of every row; shape (n_rows, n, ...)."""
         rng = np.random.default_rng(self.seed if rng is None else rng)
-        law = self.law(space, scores)
-        if law is not None:
-            return law.sample(n, rng)
-        options = {"n_warmup": self.n_warmup, "moves": self.moves, "n_jobs": self.n_jobs}
+        distribution = self.distribution(space, scores)
+        if distribution is not None:
+            return distribution.sample(n, rng)
+        options = {"n_warmup": self.n_warmup, "proposals": self.proposals, "n_jobs": self.n_jobs}
         if not differs_by_row(space):
             return chain_draws(space, scores, n, rng=rng, **options)
         each = range(len(scores))
@@ -123,27 +127,31 @@ class ModelLaws:
 
         The view is the space under another embedding, or None for the marginals of its own.
         """
-        law = self.law(space, scores)
+        distribution = self.distribution(space, scores)
         if view is None:
             view = space
-            if law is not None:
-                return law.marginals()
-        if law is None:
+            if distribution is not None:
+                return distribution.marginals()
+        if distribution is None:
             drawn = self.draws(space, scores, self.n_draws)
         else:
-            means = exact_means(law, space, view, scores)
+            means = exact_means(distribution, space, view, scores)
             if means is not None:
                 return means
-            drawn = law.sample(self.n_draws, np.random.default_rng(self.seed))
+            drawn = distribution.sample(self.n_draws, np.random.default_rng(self.seed))
         return np.array([mean_of(view.targets, outputs) for outputs in drawn])
 
     def log_partition(self, space, scores) -> LogPartition:
         """ln Z of every row with its interval."""
         method = self.partition if self.partition in ("auto", "exact") else "annealed"
-        options = {"delta": self.delta, "return_interval": True, "moves": self.moves}
+        options = {"delta": self.delta, "return_interval": True, "proposals": self.proposals}
         options |= {"n_jobs": self.n_jobs}
         options |= {"n_draws": self.n_draws} if self.eps is None else {"eps": self.eps}
-        if method == "exact" or not differs_by_row(space) or self.law(space, scores) is not None:
+        if (
+            method == "exact"
+            or not differs_by_row(space)
+            or self.distribution(space, scores) is not None
+        ):
             return log_partition(space, scores, method=method, rng=self.seed, **options)
         each = [
             log_partition(space.rows([i]), scores[[i]], method=method, rng=self.seed, **options)

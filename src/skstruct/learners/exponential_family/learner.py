@@ -7,7 +7,7 @@ import numpy as np
 
 from skstruct._arrays.checks import is_count, is_number
 from skstruct._arrays.memory import parse_memory
-from skstruct.learners.exponential_family.distribution import PARTITIONS, ModelLaws
+from skstruct.learners.exponential_family.distribution import PARTITIONS, ModelDistributions
 from skstruct.learners.exponential_family.likelihood import RowModel
 from skstruct.learners.exponential_family.optimization import Solution, lbfgs
 from skstruct.learners.exponential_family.prediction import ExponentialPredictor
@@ -47,8 +47,8 @@ class ExponentialFamily(ExponentialPredictor):
     lam : float, default=1e-3
         Weight :math:`\lambda` of the penalty. The scale of the inputs matters.
     partition : "auto", "exact", "annealed" or "contrastive", default="auto"
-        Exact sums; gradients from chains that are annealed from the uniform law for each step;
-        or from chains that go on from step to step (persistent contrastive divergence).
+        Exact sums; gradients from chains that are annealed from the uniform distribution for each
+        step; or from chains that go on from step to step (persistent contrastive divergence).
         ``"auto"`` is exact where possible, else contrastive. Where sums are not exact,
         partition functions are annealed estimates. Parameters of sampling may be set anew
         after ``fit``: predictions go by what they are then.
@@ -66,19 +66,19 @@ class ExponentialFamily(ExponentialPredictor):
     n_chains : int, default=10
         Markov chains of every training row, where gradients are stochastic.
     n_sweeps : int, default=5
-        Sweeps of these between two steps. Laws of few outputs take more: chains that do not mix
-        bend the gradient, which no stopping rule sees.
+        Sweeps of these between two steps. Distributions of few outputs take more: chains that do
+        not mix bend the gradient, which no stopping rule sees.
     n_draws : int, default=1000
         Draws of a row that its marginals are the mean of, where they are not exact, and chains
         that its partition function is estimated with.
     n_warmup : int, default=50
         Sweeps of the chains that these draws are the ends of.
     eps : float, default=None
-        Annealed partition functions are right up to a factor :math:`1 \pm \epsilon` with chance
-        :math:`1 - \delta`, as far as chains mix, whatever number of draws that takes; None for
-        ``n_draws`` and intervals by their standard error.
+        Annealed partition functions are right up to a factor :math:`1 \pm \epsilon` with
+        probability :math:`1 - \delta`, as far as chains mix, whatever number of draws that takes;
+        None for ``n_draws`` and intervals by their standard error.
     delta : float, default=0.1
-    moves : "auto", "local" or "meta", default="auto"
+    proposals : "auto", "local" or "meta", default="auto"
         Of the chains; see :class:`~skstruct.sampling.Metropolis`.
     memory : str or int, default="1GB"
         Budget for blocks of rows.
@@ -136,7 +136,7 @@ class ExponentialFamily(ExponentialPredictor):
         n_warmup=50,
         eps=None,
         delta=0.1,
-        moves="auto",
+        proposals="auto",
         memory="1GB",
         n_jobs=None,
         verbose=0,
@@ -160,7 +160,7 @@ class ExponentialFamily(ExponentialPredictor):
         self.n_warmup = n_warmup
         self.eps = eps
         self.delta = delta
-        self.moves = moves
+        self.proposals = proposals
         self.memory = memory
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -190,12 +190,12 @@ class ExponentialFamily(ExponentialPredictor):
             kind = ChainExponentialProblem
         else:
             kind = ExponentialProblem
-        problem = kind(self.space_, self.loss_, self.outputs_, self._laws())
+        problem = kind(self.space_, self.loss_, self.outputs_, self._distributions())
         return problem if self.loss is None else problem.judged_by(self.loss_)
 
-    def _laws(self) -> ModelLaws:
-        return ModelLaws(
-            str(self.partition), self.n_draws, self.n_warmup, self.eps, self.delta, self.moves,
+    def _distributions(self) -> ModelDistributions:
+        return ModelDistributions(
+            str(self.partition), self.n_draws, self.n_warmup, self.eps, self.delta, self.proposals,
             self.seed_, self.n_jobs,
         )  # fmt: skip
 
@@ -248,18 +248,19 @@ class ExponentialFamily(ExponentialPredictor):
         )  # fmt: skip
 
     def _trained_by(self, model) -> str:
-        exact = self.partition in ("auto", "exact") and model.has_law()
+        exact = self.partition in ("auto", "exact") and model.has_distribution()
         if self.partition == "exact" and not exact:
             raise ValueError(
-                f"{type(self.space_).__name__} has no exact law (protocol Summable) of this size "
-                "and within these limits: use partition='auto'."
+                f"{type(self.space_).__name__} has no exact distribution (protocol "
+                "SupportsInference) of this size and within these constraints: use "
+                "partition='auto'."
             )
         if exact:
             return "exact"
         if differs_by_row(self.space_):
             raise ValueError(
-                f"The limits of {type(self.space_).__name__} differ from row to row, which chains "
-                "of training do not follow: give limits at prediction, restrict={...}."
+                f"The constraints of {type(self.space_).__name__} differ from row to row, which "
+                "chains of training do not follow: give constraints at prediction, restrict={...}."
             )
         check_samplable(self.space_)
         return "contrastive" if self.partition == "auto" else str(self.partition)
@@ -272,7 +273,7 @@ class ExponentialFamily(ExponentialPredictor):
 
         gradients = StochasticGradients(
             model, n_chains=self.n_chains, n_sweeps=self.n_sweeps,
-            annealed=self.partition_ == "annealed", moves=self.moves,
+            annealed=self.partition_ == "annealed", proposals=self.proposals,
             rng=np.random.default_rng(self._seed()), n_jobs=self.n_jobs,
         )  # fmt: skip
         start, tol = np.zeros(model.shape), self.tol or 1e-3
@@ -299,11 +300,11 @@ class ExponentialFamily(ExponentialPredictor):
         """Outputs to learn from have a probability; partial rankings stand for several."""
         space, outputs = self.space_, self.outputs_
         outside = ~space.contains(outputs)
-        if space.limits is None:
+        if space.constraints is None:
             outside &= space.are_complete(outputs)
         if outside.any():
             raise ValueError(
                 f"y[{np.flatnonzero(outside)[0]}] is outside of {type(space).__name__} and its "
-                f"limits ({outside.sum()} such rows): it has no probability. Give limits at "
-                "prediction, restrict={...}."
+                f"constraints ({outside.sum()} such rows): it has no probability. Give "
+                "constraints at prediction, restrict={...}."
             )

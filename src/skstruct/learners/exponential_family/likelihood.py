@@ -61,23 +61,24 @@ class RowModel:
         """Scores of some training rows; shape (n, d)."""
         return np.ascontiguousarray(self.features[rows] @ W)
 
-    def has_law(self) -> bool:
+    def has_distribution(self) -> bool:
         """Whether partition functions of the training rows are known exactly."""
         alike = not differs_by_row(self.space)
         return all(
-            self.space.rows(rows).law(np.zeros((rows.stop - rows.start, self.shape[1]))) is not None
+            self.space.rows(rows).distribution(np.zeros((rows.stop - rows.start, self.shape[1])))
+            is not None
             for rows in self.blocks[: 1 if alike else None]
         )
 
     def value_and_gradient(self, theta) -> tuple[float, np.ndarray]:
-        """The objective and its gradient by exact laws."""
+        """The objective and its gradient by exact distributions."""
         W = theta.reshape(self.shape)
         value = float((self.lam * W**2).sum()) - float(np.vdot(W, self.data))
         gradient = 2.0 * self.lam * W - self.data
         for rows in self.blocks:
-            law = self.space.rows(rows).law(self.scores(W, rows))
-            value += float(self.weight[rows] @ law.log_partition)
-            gradient += self.pulled_back(law.marginals(), rows)
+            distribution = self.space.rows(rows).distribution(self.scores(W, rows))
+            value += float(self.weight[rows] @ distribution.log_partition)
+            gradient += self.pulled_back(distribution.marginals(), rows)
         return value, gradient.ravel()
 
 
@@ -144,9 +145,9 @@ class ChainModel:
         """The objective and its gradient, by sums over all chains."""
         W, transitions = self.parts(theta)
         unary = np.ascontiguousarray(self.features @ W)
-        law = self.space.law_of_chains(unary, self.starts, transitions[None])
+        distribution = self.space.distribution_of_chains(unary, self.starts, transitions[None])
         value = float(self.lam @ theta**2) - float(theta @ self.data)
-        value += float(self.weight @ law.log_partition)
-        unary, steps = law.gradient(self.weight)
+        value += float(self.weight @ distribution.log_partition)
+        unary, steps = distribution.gradient(self.weight)
         means = np.concatenate([self._pulled_back(unary), steps.ravel()])
         return value, 2.0 * self.lam * theta + means - self.data

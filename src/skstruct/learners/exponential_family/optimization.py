@@ -23,7 +23,7 @@ from skstruct.tolerances import SMALLEST_PENALTY
 class Replayed:
     """A function that remembers its values and gradients, and answers from memory at first.
 
-    An optimiser without chance asks for the same points again when it gets the same answers.
+    An optimiser without probability asks for the same points again when it gets the same answers.
     After a crash it is started anew; what it asks for has been computed before, up to where it
     was stopped, so that it gets there in no time and with the same bits.
 
@@ -110,23 +110,26 @@ def lbfgs(
 
 # Maximum a posteriori by stochastic gradients, where partition functions are not known.
 #
-# Every training row has Markov chains of its own, at the law of the current weights; the mean of
-# psi over them stands for the gradient of ln Z. Steps are those of Newton's method for the Hessian
+# Every training row has Markov chains of its own, at the distribution of the current weights; the
+# mean of psi over them stands for the gradient of ln Z. Steps are those of Newton's method for the
+# Hessian
 #
 # .. math:: (F^\top w F) \otimes S + 2 \lambda I, \qquad S = \sum_i w_i\, \mathrm{Cov}_i\, \psi,
 #
 # which would be right if the covariance of psi was the same in all rows: at first that of the
-# uniform law, later that of the chains. Where there are few weights, the Hessian itself is taken
-# from the chains. Steps shrink with time. Weights are averaged over windows, each twice as long as
-# the one before, until the decrement :math:`g^\top H^{-1} g / 2` of the averaged gradient says
-# that the objective is close to its minimum.
+# uniform distribution, later that of the chains. Where there are few weights, the Hessian itself is
+# taken from the chains. Steps shrink with time. Weights are averaged over windows, each twice as
+# long as the one before, until the decrement :math:`g^\top H^{-1} g / 2` of the averaged gradient
+# says that the objective is close to its minimum.
 
 
 WIDE = 1500  # features or coordinates of which no eigenvectors are taken
 LOOKED = 2 * 10**8  # operations that a look at the Hessian may take
 SMALL = 500  # weights of which the Hessian is written down
 NEW = 0.3  # share of a look among all looks
-LEVELS = 20  # temperatures between the uniform law and the model's, where chains are annealed
+LEVELS = (
+    20  # temperatures between the uniform distribution and the model's, where chains are annealed
+)
 
 
 class StochasticGradients:
@@ -140,17 +143,18 @@ class StochasticGradients:
     n_sweeps : int
         Sweeps between two gradients, and at each temperature where chains are annealed.
     annealed : bool
-        Whether chains begin anew, from the uniform law, for every gradient; else they go on.
+        Whether chains begin anew, from the uniform distribution, for every gradient; else they go
+        on.
     """
 
-    def __init__(self, model, *, n_chains, n_sweeps, annealed, moves, rng, n_jobs):
+    def __init__(self, model, *, n_chains, n_sweeps, annealed, proposals, rng, n_jobs):
         self.model, self.n_sweeps, self.annealed = model, n_sweeps, annealed
         self.rng, self.n_chains = rng, n_chains
         self.seen = self.hessian = None
         n = len(model.weight)
         self.row = np.repeat(np.arange(n), n_chains)
         self.chains = Chains(
-            model.space, np.zeros((n, model.shape[1])), self.row, moves=moves, rng=rng,
+            model.space, np.zeros((n, model.shape[1])), self.row, proposals=proposals, rng=rng,
             n_jobs=n_jobs,
         )  # fmt: skip
         self._prepare_steps()
@@ -254,7 +258,9 @@ class StochasticGradients:
         model, chains = self.model, self.chains
         chains.scores = model.scores(W)
         if self.annealed:
-            chains.states = chains.moves.start(uniform_draws(model.space, len(self.row), self.rng))
+            chains.states = chains.proposals.start(
+                uniform_draws(model.space, len(self.row), self.rng)
+            )
             for level in range(1, LEVELS):
                 chains.beta[:] = level / LEVELS
                 chains.advance(self.n_sweeps)

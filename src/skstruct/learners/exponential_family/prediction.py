@@ -106,7 +106,7 @@ class ExponentialPredictor(ScoreLearner):
         self.scores_ = LinearScores(self.features_map_, weights, constants)
 
     @abstractmethod
-    def _laws(self):
+    def _distributions(self):
         """How partition functions, means and draws come about."""
 
     def _prepared(self, loss=None, restrict=None):
@@ -114,7 +114,7 @@ class ExponentialPredictor(ScoreLearner):
         self._check_parameters()
         problem = self.problem_ if loss is None else self.problem_.judged_by(resolve_loss(loss))
         problem = copy.copy(problem.restricted(restrict))
-        problem.laws = self._laws()  # by the parameters as they are now
+        problem.distributions = self._distributions()  # by the parameters as they are now
         return problem, self.scores_
 
     # ------------------------------------------------------------------ decisions
@@ -160,7 +160,7 @@ class ExponentialPredictor(ScoreLearner):
     def _answers(self, X, restrict, answer) -> list:
         """What ``answer(problem, scores, rows)`` says of every block of rows."""
         problem, scores = self._prepared(None, restrict)
-        self._check_limits(problem, X.shape[0])
+        self._check_constraints(problem, X.shape[0])
         answers = []
         for rows in row_blocks(X.shape[0], problem.bytes_per_row(), self.memory):
             try:
@@ -178,7 +178,7 @@ class ExponentialPredictor(ScoreLearner):
         X, _ = self._checked(X)
         parts = self._answers(X, restrict, lambda problem, *block: problem.marginals(*block))
         if isinstance(parts[0], list):
-            return [chances for part in parts for chances in part]
+            return [probabilities for part in parts for probabilities in part]
         return np.concatenate(parts)
 
     @ParameterAndMethod
@@ -191,7 +191,7 @@ class ExponentialPredictor(ScoreLearner):
     def log_proba(self, X, y, *, restrict=None, return_std=False):
         """Logarithms of the probabilities of outputs ``y``, one for each row of ``X``.
 
-        Minus infinity for outputs that the space, or its limits, do not allow.
+        Minus infinity for outputs that the space, or its constraints, do not allow.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class ExponentialPredictor(ScoreLearner):
         Returns
         -------
         draws : list with an entry for every row of ``X``
-            ``n`` outputs, in the form in which ``y`` was given.
+            ``n`` outputs, in the format in which ``y`` was given.
         """
         if not is_count(n):
             raise ValueError(f"n is a whole number from 1; got {n!r}.")

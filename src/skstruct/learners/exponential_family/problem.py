@@ -37,16 +37,16 @@ class ExponentialProblem(RiskProblem):
         What predictions are judged by.
     outputs : array
         Outputs of training in canonical form.
-    laws : ModelLaws
+    distributions : ModelDistributions
     """
 
     by_weights = joint = False
     used = None
     n_features = 0  # numbers that a row is turned into before it is scored
 
-    def __init__(self, space, loss, outputs, laws):
+    def __init__(self, space, loss, outputs, distributions):
         self.scored = self.space = space
-        self.outputs, self.laws, self.asked = outputs, laws, loss
+        self.outputs, self.distributions, self.asked = outputs, distributions, loss
         self.width = space.targets(outputs[:1]).shape[1]
         _, self.loss = pair(loss, space, outputs)
         self.by_loss = False
@@ -83,7 +83,9 @@ class ExponentialProblem(RiskProblem):
         return np.concatenate([self.outputs, listed])
 
     def restricted(self, restrict):
-        """The law given that the output lies within limits, and decisions within them."""
+        """The distribution given that the output lies within constraints, and decisions within
+        them.
+        """
         if not restrict:
             return self
         narrowed = copy.copy(self)
@@ -98,7 +100,7 @@ class ExponentialProblem(RiskProblem):
 
     def means(self, scores, rows=slice(None)) -> np.ndarray:
         """Means of the embedding that decisions are made in; shape (n, d)."""
-        return self.laws.means(self.scored.rows(rows), scores, self.space.rows(rows))
+        return self.distributions.means(self.scored.rows(rows), scores, self.space.rows(rows))
 
     def mean_embedding(self, means):
         return means, np.ones((len(means), 1))
@@ -109,15 +111,15 @@ class ExponentialProblem(RiskProblem):
         return self.costs(self.means(means, rows))
 
     def bytes_per_row(self) -> int:
-        drawn = 0 if self.laws.partition == "exact" else self.laws.n_draws
+        drawn = 0 if self.distributions.partition == "exact" else self.distributions.n_draws
         return 8 * (8 * self.width + 3 * self.n_features + drawn)
 
     # ------------------------------------------------------------------ probabilities
     def marginals(self, scores, rows=slice(None)) -> np.ndarray:
-        return self.laws.means(self.scored.rows(rows), scores)
+        return self.distributions.means(self.scored.rows(rows), scores)
 
     def log_partition(self, scores, rows=slice(None)):
-        return self.laws.log_partition(self.scored.rows(rows), scores)
+        return self.distributions.log_partition(self.scored.rows(rows), scores)
 
     def values(self, scores, outputs, rows=slice(None)) -> np.ndarray:
         """Scores of outputs, minus infinity where they are none of the space; shape (n,)."""
@@ -135,7 +137,7 @@ class ExponentialProblem(RiskProblem):
         return np.where(inside, np.einsum("nd,nd->n", scores, psi), -np.inf)
 
     def draws(self, scores, n, rng, rows=slice(None)) -> np.ndarray:
-        return self.laws.draws(self.scored.rows(rows), scores, n, rng)
+        return self.distributions.draws(self.scored.rows(rows), scores, n, rng)
 
 
 # Decisions and probabilities of a linear-chain conditional random field.
@@ -151,20 +153,20 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
     loss : Hamming, SequenceHamming or ZeroOne
     outputs : array of shape (n, T)
         Outputs of training in canonical form.
-    laws : ModelLaws
+    distributions : ModelDistributions
         How draws begin; sums are always exact.
     """
 
     by_weights = joint = by_loss = False
     n_features = 0
 
-    def __init__(self, space, loss, outputs, laws):
+    def __init__(self, space, loss, outputs, distributions):
         if not space.decodes_chains:
             raise ValueError(
                 "X has features for every position of a sequence: the space is Sequences; got "
                 f"{type(space).__name__}."
             )
-        self.space, self.outputs, self.laws = space, outputs, laws
+        self.space, self.outputs, self.distributions = space, outputs, distributions
         self.loss = loss if loss.all_or_nothing else check_token_loss(loss, space)
         self.n_seeing = len(space.symbols_)
         self.longest = max(1, int((outputs >= 0).sum(axis=1).max(initial=1)))
@@ -180,39 +182,39 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
         q = self.n_seeing
         return 8 * self.longest * (8 * q + q * q * self.by_loss + 3 * self.n_features)
 
-    def _law(self, scores, rows):
+    def _distribution(self, scores, rows):
         space = self.space.rows(rows)
-        return space.law_of_chains(scores.values, scores.starts, scores.transitions)
+        return space.distribution_of_chains(scores.values, scores.starts, scores.transitions)
 
     # ------------------------------------------------------------------ decisions
     def chain_costs(self, means, rows=slice(None)):
         if not self.by_loss:
             return super().chain_costs(means, rows)
-        law, weight = self._law(means, rows), self.loss.bigrams
+        distribution, weight = self._distribution(means, rows), self.loss.bigrams
         lengths = np.diff(means.starts)
         offset = lengths + weight * np.maximum(lengths - 1, 0)
         if not weight:
-            return -law.token_marginals(), None, offset
-        return -law.token_marginals(), -weight * law.pair_marginals(), offset
+            return -distribution.token_marginals(), None, offset
+        return -distribution.token_marginals(), -weight * distribution.pair_marginals(), offset
 
     # ------------------------------------------------------------------ probabilities
     def marginals(self, scores, rows=slice(None)) -> list[np.ndarray]:
-        """Chance of each symbol at each position, one array (T, q) for every sequence."""
-        chances = self._law(scores, rows).token_marginals()
-        return np.split(chances, scores.starts[1:-1])
+        """Probability of each symbol at each position, one array (T, q) for every sequence."""
+        probabilities = self._distribution(scores, rows).token_marginals()
+        return np.split(probabilities, scores.starts[1:-1])
 
     def log_partition(self, scores, rows=slice(None)) -> LogPartition:
-        return LogPartition.exact(self._law(scores, rows).log_partition)
+        return LogPartition.exact(self._distribution(scores, rows).log_partition)
 
     def values(self, scores, outputs, rows=slice(None)) -> np.ndarray:
-        """Scores of sequences; minus infinity where they are not within limits."""
+        """Scores of sequences; minus infinity where they are not within constraints."""
         symbols = outputs[outputs >= 0]
         each = scores.values[np.arange(len(symbols)), symbols]
         at = inner_positions(scores.starts)
         each[at] += scores.transitions[0, symbols[at - 1], symbols[at]]
         free = self.space.rows(rows)
-        allowed = free.contains(outputs) if self.space.limits is not None else True
+        allowed = free.contains(outputs) if self.space.constraints is not None else True
         return np.where(allowed, sums_of_sequences(each, scores.starts), -np.inf)
 
     def draws(self, scores, n, rng, rows=slice(None)) -> np.ndarray:
-        return self._law(scores, rows).sample(n, rng)
+        return self._distribution(scores, rows).sample(n, rng)

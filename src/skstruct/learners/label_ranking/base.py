@@ -56,7 +56,7 @@ class LabelRanker(BaseEstimator):
     @reported
     @all_or_nothing
     def fit(self, X, y, sample_weight=None):
-        """Learn from inputs ``X`` (n, p) and rankings ``y`` in any form the space reads.
+        """Learn from inputs ``X`` (n, p) and rankings ``y`` in any format the space reads.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class LabelRanker(BaseEstimator):
         return self._scores(X)
 
     def predict(self, X, *, restrict=None):
-        """Rankings in the form in which ``y`` was given.
+        """Rankings in the format in which ``y`` was given.
 
         Parameters
         ----------

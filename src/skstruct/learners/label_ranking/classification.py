@@ -20,22 +20,22 @@ from skstruct.solvers.linear_ordering import pair_numbers
 
 @savable
 class PairwiseComparison(LabelRanker):
-    r"""Rank items by the chances that each one beats each other one.
+    r"""Rank items by the probabilities that each one beats each other one.
 
-    A classifier :math:`M_{pq}` for every pair p < q estimates the chance that p comes before
+    A classifier :math:`M_{pq}` for every pair p < q estimates the probability that p comes before
     q, from the rows that order the pair [1]_ [2]_:
 
     .. math:: R_{pq} = M_{pq} \;(p < q), \qquad R_{pq} = 1 - M_{qp} \;(p > q)
 
     "votes" sorts the items by :math:`\sum_{q \ne p} R_{pq}`, which minimizes the expected
-    squared difference of ranks if the chances are right; "kendall" takes the order with the
+    squared difference of ranks if the probabilities are right; "kendall" takes the order with the
     least expected number of pairs in the wrong order, exactly for up to 20 items.
 
     Parameters
     ----------
     estimator : classifier, default=None
         Logistic regression when None. Without ``predict_proba`` its decisions, 0 or 1,
-        stand for chances.
+        stand for probabilities.
     aggregate : "votes" or "kendall", default="votes"
     n_jobs : int, default=None
         Processes that fit the classifiers.
@@ -46,7 +46,7 @@ class PairwiseComparison(LabelRanker):
     Attributes
     ----------
     estimators_ : list of d (d - 1) / 2 classifiers, pairs (0, 1), (0, 2), ... in order
-        A pair that m rows order, all the same way, has a number instead: the chance
+        A pair that m rows order, all the same way, has a number instead: the probability
         (k + 1) / (m + 2) of Laplace's rule with k = 0 or m, and 1/2 when m = 0; m is the
         sum of their weights.
     space_, outputs_, reduction_ : see :class:`~skstruct.learners.label_ranking.base.LabelRanker`
@@ -97,7 +97,7 @@ class PairwiseComparison(LabelRanker):
         d = self.outputs_.shape[1]
         R = np.zeros((X.shape[0], d, d))
         for p, q, estimator in zip(*pair_numbers(d), self.estimators_):
-            R[:, p, q] = _chances(estimator, X)
+            R[:, p, q] = _probabilities(estimator, X)
             R[:, q, p] = 1.0 - R[:, p, q]
         return R
 
@@ -105,7 +105,7 @@ class PairwiseComparison(LabelRanker):
         return votes(self._answers(X))
 
     def predict_pairs(self, X):
-        """Chances that item p comes before item q, [i, p, q]; zero for p = q."""
+        """Probabilities that item p comes before item q, [i, p, q]; zero for p = q."""
         X, _ = self._checked(X)
         return self._answers(X)
 
@@ -119,7 +119,7 @@ def _fitted(estimator, examples, weight):
     return clone(estimator).fit(examples.inputs, examples.before, **given)
 
 
-def _chances(estimator, X):
+def _probabilities(estimator, X):
     if isinstance(estimator, float):
         return estimator
     if not hasattr(estimator, "predict_proba"):

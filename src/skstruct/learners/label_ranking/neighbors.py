@@ -117,7 +117,7 @@ class NeighborLabelRanker(LabelRanker):
     @reported
     @all_or_nothing
     def fit(self, X, y, sample_weight=None):
-        """Learn from inputs ``X`` (n, p) and rankings ``y`` in any form the space reads.
+        """Learn from inputs ``X`` (n, p) and rankings ``y`` in any format the space reads.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class NeighborLabelRanker(LabelRanker):
         return self.model_._in_blocks(X, problem, smoother, problem.decode).outputs
 
     def predict(self, X, *, loss=None, restrict=None):
-        """Rankings in the form in which ``y`` was given.
+        """Rankings in the format in which ``y`` was given.
 
         Parameters
         ----------

@@ -79,7 +79,7 @@ class PreferenceReduction:
     """Every ordered pair of a row is a preference; scores that respect them are sorted.
 
     Ties and items that were not ranked order nothing and are passed over. The items are
-    sorted within what the space allows: its limits hold here, too.
+    sorted within what the space allows: its constraints hold here, too.
     """
 
     space: Rankings
@@ -159,7 +159,7 @@ class PairExamples:
 class PairwiseReduction(PreferenceReduction):
     r"""One binary problem for every pair of items p < q.
 
-    Answers are chances :math:`R_{pq}` that p comes before q, shape (n, d, d). By "votes"
+    Answers are probabilities :math:`R_{pq}` that p comes before q, shape (n, d, d). By "votes"
     items are sorted by :math:`\sum_{q \ne p} R_{pq}`, which minimizes the expected squared
     difference of ranks; "kendall" takes the order with the fewest expected pairs in the
     wrong order.
@@ -184,7 +184,7 @@ class PairwiseReduction(PreferenceReduction):
 
 
 def votes(R: np.ndarray) -> np.ndarray:
-    """How many items each one is expected to beat; (n, d) from chances (n, d, d)."""
+    """How many items each one is expected to beat; (n, d) from probabilities (n, d, d)."""
     return R.sum(axis=2) - np.einsum("npp->np", R)
 
 

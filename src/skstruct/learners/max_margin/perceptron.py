@@ -137,7 +137,7 @@ class StructuredPerceptron(MarginLearner):
     @reported
     @all_or_nothing
     def fit(self, X, y, sample_weight=None, *, checkpoint=None):
-        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any form the space reads.
+        """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
         Parameters
         ----------

@@ -143,7 +143,7 @@ class MaxMarginTree(NetworkLearner):
     def _space_of(self, graph) -> PairwiseLabels:
         """The space of another graph over the same labels."""
         space = PairwiseLabels(graph, labels=self.space_.labels_)
-        space.form_ = self.space_.form_
+        space.format_ = self.space_.format_
         return space
 
     def _oracle(self):

@@ -195,7 +195,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
     @reported
     @all_or_nothing
     def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None):
-        """Learn from inputs ``X`` and outputs ``y`` in any form that the kernel reads.
+        """Learn from inputs ``X`` and outputs ``y`` in any format that the kernel reads.
 
         Parameters
         ----------
@@ -369,7 +369,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         return self._decode(X, *self._prepared(None, restrict))
 
     def predict(self, X, *, restrict=None):
-        """The outputs nearest to the answers in feature space, in the form of ``y``."""
+        """The outputs nearest to the answers in feature space, in the format of ``y``."""
         return self.decode(X, restrict=restrict).outputs
 
     def kbest(self, X, k=3, *, restrict=None) -> Decoded:

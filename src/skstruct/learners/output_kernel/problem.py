@@ -23,7 +23,7 @@ from skstruct.learners.problem import RiskProblem
 from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import BaseLoss
 from skstruct.saving import savable
-from skstruct.solvers.k_best import k_cheapest
+from skstruct.solvers.k_best import k_min_cost
 from skstruct.spaces import Candidates, Classes
 from skstruct.spaces.base import ListView
 from skstruct.spaces.constraints import check_feasible, check_n_rows
@@ -169,7 +169,7 @@ class KernelCandidates(ListView):
         return weights @ sparse.csr_array((np.ones(m), at), (m, self._n_distinct))
 
     def allowed(self, part=slice(None)):
-        if self.limits_ is None:
+        if self.constraints_ is None:
             return np.ones((1, 1), bool)
         return super().allowed(part)
 
@@ -179,7 +179,7 @@ class KernelCandidates(ListView):
         Outputs (n, k, ...), values (n, k): k(z, z) - 2 sum_i b_i k(z, y_i).
         """
         b = self.gathered(weights)
-        check_n_rows(self.limits_, len(b), type(self.space).__name__)
+        check_n_rows(self.constraints_, len(b), type(self.space).__name__)
         numbers = np.zeros((len(b), 0), np.int64)
         values: np.ndarray = np.zeros((len(b), 0))
         for part in row_blocks(len(self.listed_), 8 * (b.shape[1] + 3 * len(b)), self.budget_):
@@ -189,7 +189,7 @@ class KernelCandidates(ListView):
             numbers = np.hstack(
                 [numbers, np.broadcast_to(np.arange(part.start, part.stop), costs.shape)]
             )
-            order, values = k_cheapest(np.hstack([values, costs]), k)
+            order, values = k_min_cost(np.hstack([values, costs]), k)
             numbers = np.take_along_axis(numbers, order, axis=1)
         check_feasible(values.min(axis=1, initial=np.inf) < np.inf, self.space)
         return Decoded(self.listed_[numbers], values, values)
@@ -230,7 +230,7 @@ class KernelProblem(RiskProblem):
     kernel : output kernel
     outputs : array
         Training outputs in canonical form.
-    y : the same in the user's form
+    y : the same in the user's format
     loss : loss, name or None
         What decisions on left-out rows are judged by; the kernel's own loss when None.
     candidates : array or None

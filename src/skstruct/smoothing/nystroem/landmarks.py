@@ -46,7 +46,7 @@ def choose_landmarks(kernel, X, n_landmarks, random_state, backend, most=None) -
     A row is drawn with probability proportional to :math:`k(x, x) - |f(x)|^2`, what the
     landmarks before it leave unexplained, and the partial Cholesky factor F, whose rows are
     f(x), gets one more column. Pivots are proposed many at a time and thinned out by
-    rejection, which leaves their law as it is and makes nearly all work a matrix product.
+    rejection, which leaves their distribution as it is and makes nearly all work a matrix product.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ def _thinned(H, proposed, rng, most):
     """Positions of proposals that are kept, and the lower Cholesky factor of their block."""
     chosen: list[int] = []
     H, columns = np.array(H, dtype=np.float64), []
-    for i, chance in enumerate(rng.random(len(H))):
+    for i, probability in enumerate(rng.random(len(H))):
         pivot = H[i, i]
-        if pivot <= EIGENVALUE_ZERO * proposed[i] or chance * proposed[i] >= pivot:
+        if pivot <= EIGENVALUE_ZERO * proposed[i] or probability * proposed[i] >= pivot:
             continue
         column = H[:, i] / np.sqrt(pivot)
         H -= np.outer(column, column)

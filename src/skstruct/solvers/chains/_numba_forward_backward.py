@@ -118,10 +118,10 @@ def backward_products(
     factors, starts, matrices, which, longest, endings, share, plain_row, sums, scale, weight,
     slot, marginals, counts,
 ):  # fmt: skip
-    """Chances of symbols, and expected steps, from the end of every chain to its beginning.
+    """Probabilities of symbols, and expected steps, from the end of every chain to its beginning.
 
-    The chain ends at position p with chance share[p]; given the symbol y at p, the symbol z
-    before it has a chance proportional to sums[p - 1, z] matrix[z, y]. The steps into p are
+    The chain ends at position p with probability share[p]; given the symbol y at p, the symbol z
+    before it has a probability proportional to sums[p - 1, z] matrix[z, y]. The steps into p are
     added to counts[slot[p]], unless there are none.
     """
     q = factors.shape[1]
@@ -203,7 +203,7 @@ def backward_logs(
     starts, transitions, which, longest, ending, share, plain_row, sums, weight, slot, marginals,
     counts,
 ):  # fmt: skip
-    """Chances of symbols and expected steps as in ``backward_products``, by logarithms."""
+    """Probabilities of symbols and expected steps as in ``backward_products``, by logarithms."""
     q = sums.shape[1]
     way = np.empty(q)
     for i in range(longest.shape[0]):
@@ -235,7 +235,7 @@ def backward_logs(
 
 @nb.njit(cache=True, nogil=True)
 def _normalize(values):
-    """Logarithms become chances."""
+    """Logarithms become probabilities."""
     top, total = values.max(), 0.0
     for k in range(values.shape[0]):
         values[k] = np.exp(values[k] - top)
@@ -244,12 +244,14 @@ def _normalize(values):
 
 
 @nb.njit(cache=True, nogil=True)
-def draw_chains(starts, transitions, which, longest, ending, share, empty, sums, chance, symbols):
+def draw_chains(
+    starts, transitions, which, longest, ending, share, empty, sums, probability, symbols
+):
     """Independent chains, symbols[i, k] from the end to the beginning; `sums` are logarithms.
 
-    `share` holds the chances to end at each position and `empty` those to have no symbol;
-    chance[p, k] are uniform numbers. The chances of the symbol before y are worked out when
-    the first draw needs them.
+    `share` holds the probabilities to end at each position and `empty` those to have no symbol;
+    probability[p, k] are uniform numbers. The probabilities of the symbol before y are worked out
+    when the first draw needs them.
     """
     q, n = sums.shape[1], symbols.shape[1]
     upto, known = np.empty((q, q)), np.empty(q, np.bool_)
@@ -259,7 +261,7 @@ def draw_chains(starts, transitions, which, longest, ending, share, empty, sums,
         first, e = starts[i], min(i, ending.shape[0] - 1)
         ends = _ends(first, longest[i], ending[e], share, empty[i], sums)
         for k in range(n):
-            found = _find(ends, chance[first, k])
+            found = _find(ends, probability[first, k])
             if found > 0:
                 t, y = divmod(found - 1, q)
                 symbols[i, k, t] = y
@@ -274,12 +276,12 @@ def draw_chains(starts, transitions, which, longest, ending, share, empty, sums,
                     upto[y] = sums[p - 1] + transitions[which[p]][:, y]
                     _accumulate(upto[y])
                     known[y] = True
-                symbols[i, k, t - 1] = _find(upto[y], chance[p, k])
+                symbols[i, k, t - 1] = _find(upto[y], probability[p, k])
 
 
 @nb.njit(cache=True, nogil=True)
 def _ends(first, length, ending, share, empty, sums):
-    """Chances to have no symbol, or to end at a position with a symbol, added up."""
+    """Probabilities to have no symbol, or to end at a position with a symbol, added up."""
     q = ending.shape[0]
     ends = np.zeros(1 + length * q)
     ends[0] = empty
@@ -293,7 +295,7 @@ def _ends(first, length, ending, share, empty, sums):
 
 @nb.njit(cache=True, nogil=True)
 def _accumulate(values):
-    """Logarithms become chances, each added to those before it."""
+    """Logarithms become probabilities, each added to those before it."""
     _normalize(values)
     for k in range(1, values.shape[0]):
         values[k] += values[k - 1]
@@ -301,7 +303,7 @@ def _accumulate(values):
 
 @nb.njit(cache=True, nogil=True)
 def _find(upto, level):
-    """The first whose sum exceeds the level; none that has no chance."""
+    """The first whose sum exceeds the level; none that has no probability."""
     return np.searchsorted(upto, level * upto[-1], side="right")
 
 
@@ -309,7 +311,7 @@ def _find(upto, level):
 def end_chains(
     starts, shortest, longest, ending, endings, plain_row, sums, offset, log_partition, share, empty
 ):
-    """Sums over all chains, and the chances of their last positions and of no symbol at all.
+    """Sums over all chains, and the probabilities of their last positions and of no symbol at all.
 
     `endings` are the exponentials of `ending`, for rows whose sums are no logarithms.
     """

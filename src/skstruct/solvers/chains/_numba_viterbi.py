@@ -56,7 +56,7 @@ def _trace(arrival, length, last, unary, transitions, which, first, symbols):
 def viterbi_rows(
     unary, starts, transitions, which, beginning, ending, shortest, longest, symbols, values
 ):
-    """Cheapest chain of every row, of any length from shortest[i] to longest[i].
+    """Minimum-cost chain of every row, of any length from shortest[i] to longest[i].
 
     The transition into the position p costs ``transitions[which[p]]``. `beginning` and
     `ending` have one row, or one per chain. `symbols` comes filled with -1.
@@ -102,7 +102,7 @@ def _insert(costs, origins, cost, origin):
 
 @nb.njit(cache=True, nogil=True)
 def _advance_k_best(before, matrix, unary, reach, origins):
-    """The k cheapest ways to each symbol y: over symbols z before it, the ways to z.
+    """The k minimum-cost ways to each symbol y: over symbols z before it, the ways to z.
 
     The ways to z are sorted, so that those of one z end at the first that is too expensive. An
     origin is z * k + rank.
@@ -123,7 +123,7 @@ def _advance_k_best(before, matrix, unary, reach, origins):
 
 @nb.njit(cache=True, nogil=True)
 def _advance_apart(before, unary, reach, origins):
-    """The same where no two symbols meet: the k cheapest ways so far are those to every y."""
+    """The same where no two symbols meet: the k minimum-cost ways so far are those to every y."""
     q, k = before.shape
     costs, ways = np.full(k, np.inf), np.zeros(k, np.int64)
     for z in range(q):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chains that obey limits: their exact number, exactly uniform samples, the list."""
+"""Chains that obey constraints: their exact number, exactly uniform samples, the list."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ChainCounts:
     ----------
     allowed : bool array of shape (T, q)
         Symbols that may stand at each position.
-    moves : bool array of shape (q, q), default=None
+    proposals : bool array of shape (q, q), default=None
         Symbols that may follow each other; None for all.
     ends : bool array of shape (q,), default=None
         Symbols that may stand last; None for all.
@@ -36,10 +36,10 @@ class ChainCounts:
     True
     """
 
-    def __init__(self, allowed, moves=None, *, ends=None, shortest=None):
+    def __init__(self, allowed, proposals=None, *, ends=None, shortest=None):
         self.allowed = np.asarray(allowed, dtype=bool)
         self.length, self.n_symbols = self.allowed.shape
-        self.moves = None if moves is None else np.asarray(moves, dtype=bool)
+        self.proposals = None if proposals is None else np.asarray(proposals, dtype=bool)
         self.ends = np.ones(self.n_symbols, bool) if ends is None else np.asarray(ends, bool)
         self.shortest = self.length if shortest is None else shortest
 
@@ -63,14 +63,14 @@ class ChainCounts:
         return self.ends & (t + 1 >= self.shortest)
 
     def _going_on(self, after):
-        if self.moves is None:
+        if self.proposals is None:
             return after.sum()
-        return np.where(self.moves, after, 0).sum(axis=1)
+        return np.where(self.proposals, after, 0).sum(axis=1)
 
     @property
     def _is_free(self) -> bool:
         """Whether every position is chosen on its own."""
-        return self.moves is None and self.shortest >= self.length and bool(self.ends.all())
+        return self.proposals is None and self.shortest >= self.length and bool(self.ends.all())
 
     @cached_property
     def total(self) -> int:
@@ -84,8 +84,8 @@ class ChainCounts:
         prefixes = np.zeros((1, 0), np.int64)
         for t in range(T):
             open_ = np.tile(self.completions[t].astype(bool), (len(prefixes), 1))
-            if t and self.moves is not None:
-                open_ &= self.moves[prefixes[:, -1]]
+            if t and self.proposals is not None:
+                open_ &= self.proposals[prefixes[:, -1]]
             row, symbol = np.nonzero(open_)
             prefixes = np.column_stack([prefixes[row], symbol])
             done = prefixes[self._may_stop(t)[symbol]]
@@ -122,14 +122,14 @@ class ChainCounts:
         if t < 0:
             return np.array([[int(self.shortest <= 0), *after]], dtype=object)
         q = self.n_symbols
-        moves = np.ones((q, q), bool) if self.moves is None else self.moves
+        proposals = np.ones((q, q), bool) if self.proposals is None else self.proposals
         stop = np.where(self._may_stop(t), 1, 0).astype(object)
-        return np.column_stack([stop, np.where(moves, after, 0)])
+        return np.column_stack([stop, np.where(proposals, after, 0)])
 
     def as_markov_chain(self) -> tuple[np.ndarray, np.ndarray]:
         """The uniform distribution as a chain that may stop: p(first), p(next | symbol).
 
-        Shapes (q,) and (T - 1, q, q); the latter sum to the chance of going on. Each is a
+        Shapes (q,) and (T - 1, q, q); the latter sum to the probability of going on. Each is a
         quotient of whole numbers, rounded once.
         """
         q = self.n_symbols

@@ -10,14 +10,14 @@ import numpy as np
 from skstruct.solvers.chains.viterbi import Chains
 
 
-class ChainLaw:
-    r"""Laws of chains, one per row, rows being of any lengths.
+class ChainDistribution:
+    r"""Distributions of chains, one per row, rows being of any lengths.
 
     .. math:: p(z) \propto \exp\Bigl(\sum_t u_t(z_t) + \sum_{t > 0} M_t(z_{t-1}, z_t)\Bigr)
 
     One pass forward sums over the beginnings of all chains; one pass backward divides the
-    chance of a symbol among the symbols before it, so that marginals are sums of products
-    of chances and nothing cancels. Both take O(N q²). Sums are products of scaled numbers
+    probability of a symbol among the symbols before it, so that marginals are sums of products
+    of probabilities and nothing cancels. Both take O(N q²). Sums are products of scaled numbers
     where that loses nothing, and sums of logarithms in all other rows.
 
     Parameters
@@ -44,13 +44,14 @@ class ChainLaw:
 
     Examples
     --------
-    >>> law = ChainLaw(np.log([[1.0, 1.0], [2.0, 1.0]]), [0, 2], np.log([[[3.0, 1.0], [1.0, 1.0]]]))
-    >>> np.exp(law.log_partition).round(12)  # 6 + 1 + 2 + 1
+    >>> distribution = ChainDistribution(np.log([[1.0, 1.0], [2.0, 1.0]]), [0, 2], np.log([[[3.0,
+    ...     1.0], [1.0, 1.0]]]))
+    >>> np.exp(distribution.log_partition).round(12)  # 6 + 1 + 2 + 1
     array([10.])
-    >>> law.token_marginals().round(12)
+    >>> distribution.token_marginals().round(12)
     array([[0.7, 0.3],
            [0.8, 0.2]])
-    >>> law.transition_counts().round(12)
+    >>> distribution.transition_counts().round(12)
     array([[[0.6, 0.1],
             [0.2, 0.1]]])
 
@@ -110,7 +111,7 @@ class ChainLaw:
 
         chains, n = self.chains, len(self.plain_row)
         self.log_partition, self.empty = np.empty(n), np.zeros(n)
-        self.share = np.zeros(len(self.unary))  # chance of each position to be the last
+        self.share = np.zeros(len(self.unary))  # probability of each position to be the last
         self.endings = np.exp(np.where(self.plain_row.any(), chains.ending, 0.0))
         end_chains(
             chains.starts, chains.shortest, chains.longest, chains.ending, self.endings,
@@ -136,14 +137,14 @@ class ChainLaw:
         return marginals, counts
 
     def token_marginals(self) -> np.ndarray:
-        """Chance of each symbol at each position; shape (N, q).
+        """Probability of each symbol at each position; shape (N, q).
 
         Rows of positions that not every chain reaches add up to less than one.
         """
         return self._backward(self.chains.which, 0)[0]
 
     def pair_marginals(self) -> np.ndarray:
-        """Chance of each (symbol before, symbol here) at each position; shape (N, q, q)."""
+        """Probability of each (symbol before, symbol here) at each position; shape (N, q, q)."""
         return self._backward(np.arange(len(self.unary)), len(self.unary))[1]
 
     def transition_counts(self) -> np.ndarray:

@@ -124,10 +124,10 @@ def _best_apart(chains: Chains):
     if chains.beginning.any() and len(unary):
         unary, first = unary.copy(), starts[:-1][np.diff(starts) > 0]
         unary[first] += chains.beginning[row[first] % len(chains.beginning)]
-    symbols, least = _cheapest_symbols(unary)
+    symbols, least = _min_cost_symbols(unary)
     closing, last = symbols, least
     if chains.ending.any():
-        closing, last = _cheapest_symbols(unary + chains.ending[row % len(chains.ending)])
+        closing, last = _min_cost_symbols(unary + chains.ending[row % len(chains.ending)])
     total = _totals(least, last, chains)
     length = total.argmin(axis=1) if n else np.zeros(0, np.int64)
     values = total[rows, length]
@@ -138,7 +138,7 @@ def _best_apart(chains: Chains):
     return symbols, values
 
 
-def _cheapest_symbols(unary):
+def _min_cost_symbols(unary):
     symbols = unary.argmin(axis=1)
     return symbols, unary[np.arange(len(unary)), symbols]
 
@@ -162,7 +162,7 @@ def k_best_chains(
     unary, starts, transitions=None, *, k,
     which=None, beginning=None, ending=None, shortest=None, longest=None,
 ):  # fmt: skip
-    """For every row the ``k`` cheapest chains, all different, cheapest first.
+    """For every row the ``k`` minimum-cost chains, all different, minimum-cost first.
 
     The pass of :func:`~skstruct.solvers.chains.viterbi.best_chains` with a list of k costs
     where that has one; the first of them is its answer. Parameters as there.

@@ -56,7 +56,7 @@ def _walk(gain, square, value, best, code):
 
 @nb.njit(cache=True, nogil=True)
 def best_sets(node_costs, edge_costs, edges):
-    """Cheapest labels of every row, by trying all of them."""
+    """Minimum-cost labels of every row, by trying all of them."""
     rows, n = node_costs.shape
     shared = edge_costs.shape[0] == 1
     outputs = np.empty((rows, n), np.int8)

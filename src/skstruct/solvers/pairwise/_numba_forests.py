@@ -47,7 +47,7 @@ def _best_block(parent, weight, more, taken, joined, tied):
 
 @nb.njit(cache=True, nogil=True)
 def best_labels(node_costs, edge_costs, order, parent, edge):
-    """Cheapest labels of every row, their cost, and which rows may have other labels as cheap.
+    """Minimum-cost labels of every row, their cost, and which rows may have other labels as cheap.
 
     `order` lists the columns, parents first; `parent` and `edge` hold, by position in that
     order, the parent's position and the number of the edge to it. Roots have parent n, one
@@ -181,7 +181,7 @@ def best_on_own_forests(node_costs, edge_costs, start, other, edge, words, outpu
 
 @nb.njit(cache=True, nogil=True)
 def best_states(unary, pairs, order, parent, edge, flipped):
-    """Cheapest states of every row, and their cost; infinite where none is finite.
+    """Minimum-cost states of every row, and their cost; infinite where none is finite.
 
     `order` lists the nodes, parents first; `parent` and `edge` hold, by node, its parent and
     the edge to it, -1 for roots; `flipped` says where the parent is the second node of its

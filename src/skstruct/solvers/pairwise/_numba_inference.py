@@ -11,8 +11,8 @@ from skstruct.solvers._numba_markov_chains import accepts, below
 
 
 @nb.njit(cache=True, nogil=True)
-def _to_chances(values):
-    """Logarithms become chances; the logarithm of their sum, minus infinity where all are."""
+def _to_probabilities(values):
+    """Logarithms become probabilities; the logarithm of their sum, minus infinity where all are."""
     top, total = -np.inf, 0.0
     for value in values:
         top = max(top, value)
@@ -30,7 +30,7 @@ def _to_chances(values):
 def sum_states(unary, pairs, order, parent, edge, flipped, first, given):
     """Logarithms of the sums over all states of every row, from the leaves to the roots.
 
-    first[row, v] becomes the chances of the states of a root; given[row, e, s] those of the
+    first[row, v] becomes the probabilities of the states of a root; given[row, e, s] those of the
     states of the child at edge e, given the state s of its parent. `order` lists the nodes,
     parents first; `flipped` says where the parent is the second node of its edge.
     """
@@ -44,14 +44,14 @@ def sum_states(unary, pairs, order, parent, edge, flipped, first, given):
             p, e = parent[v], edge[v]
             if p < 0:
                 first[row, v] = total[v]
-                log_partition[row] += _to_chances(first[row, v])
+                log_partition[row] += _to_probabilities(first[row, v])
                 continue
             for s in range(k):
-                chances = given[row, e, s]
+                probabilities = given[row, e, s]
                 for a in range(k):
                     pair = pairs[row, e, a, s] if flipped[v] else pairs[row, e, s, a]
-                    chances[a] = total[v, a] + pair
-                message[s] = _to_chances(chances)
+                    probabilities[a] = total[v, a] + pair
+                message[s] = _to_probabilities(probabilities)
             # What all states of the parent share is kept apart: differences stay exact.
             top = message.max()
             log_partition[row] += top
@@ -82,28 +82,30 @@ def spread_states(order, parent, edge, flipped, first, given, nodes, pairs):
 
 
 @nb.njit(cache=True, nogil=True)
-def draw_states(order, parent, edge, first, given, chance, states):
-    """Independent states[row, d] of all nodes; chance[row, d, v] are uniform numbers."""
+def draw_states(order, parent, edge, first, given, probability, states):
+    """Independent states[row, d] of all nodes; probability[row, d, v] are uniform numbers."""
     rows, draws, _ = states.shape
     for row in range(rows):
         for d in range(draws):
             for v in order:
                 p = parent[v]
                 if p < 0:
-                    chances = first[row, v]
+                    probabilities = first[row, v]
                 else:
-                    chances = given[row, edge[v], states[row, d, p]]
-                states[row, d, v] = _find(chances, chance[row, d, v])
+                    probabilities = given[row, edge[v], states[row, d, p]]
+                states[row, d, v] = _find(probabilities, probability[row, d, v])
 
 
 @nb.njit(cache=True, nogil=True)
-def _find(chances, level):
-    """The first state whose sum of chances exceeds the level; none that has no chance."""
+def _find(probabilities, level):
+    """The first state whose sum of probabilities exceeds the level; none that has no
+    probability.
+    """
     last, upto = 0, 0.0
-    for a in range(chances.shape[0]):
-        if chances[a] > 0.0:
+    for a in range(probabilities.shape[0]):
+        if probabilities[a] > 0.0:
             last = a
-            upto += chances[a]
+            upto += probabilities[a]
             if upto > level:
                 break
     return last
@@ -115,7 +117,7 @@ MODERATE = 100.0  # scores whose exponentials times such factors are multiplied
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def _coin(odds):
-    """ln(1 + exp odds) as a + ln b with b from 1 to 2, and the chance of being in."""
+    """ln(1 + exp odds) as a + ln b with b from 1 to 2, and the probability of being in."""
     small = np.exp(-abs(odds))
     larger = 1.0 if odds > 0.0 else small
     return max(odds, 0.0), 1.0 + small, larger / (1.0 + small)
@@ -133,8 +135,8 @@ def _kept(base, factor):
 def sum_labels(nodes, pairs, order, parent, edge, given):
     """Logarithms of the sums over all sets of every row, from the leaves to the roots.
 
-    given[row, v] becomes the chances of v given that its parent is out, and that it is in; of
-    a root, the same chance twice. ``order`` lists the nodes, parents first. Odds are kept as
+    given[row, v] becomes the probabilities of v given that its parent is out, and that it is in; of
+    a root, the same probability twice. ``order`` lists the nodes, parents first. Odds are kept as
     exp(base) * factor, so that few logarithms are taken.
     """
     rows, n = nodes.shape
@@ -165,7 +167,7 @@ def sum_labels(nodes, pairs, order, parent, edge, given):
 
 @nb.njit(cache=True, nogil=True)
 def spread_labels(order, parent, edge, given, n_edges):
-    """Chances of labels and of pairs, from the roots to the leaves; shape (rows, n + E)."""
+    """Probabilities of labels and of pairs, from the roots to the leaves; shape (rows, n + E)."""
     rows, n = given.shape[:2]
     found = np.empty((rows, n + n_edges))
     for row in range(rows):
@@ -267,7 +269,7 @@ def _fill_by_logarithms(table, gains, single, pair):
 
 @nb.njit(cache=True, nogil=True)
 def fold_table(table, part, total, of_labels, of_pairs):
-    """Chances of labels and of pairs: the last label is looked at, and then folded away."""
+    """Probabilities of labels and of pairs: the last label is looked at, and then folded away."""
     for j in range(len(of_labels) - 1, -1, -1):
         size = 1 << j
         part[:size] = table[size : 2 * size]
@@ -279,7 +281,7 @@ def fold_table(table, part, total, of_labels, of_pairs):
 
 @nb.njit(cache=True, nogil=True)
 def sum_pair_tables(single, pair, log_partition, of_labels, of_pairs):
-    """Partition functions (n,), and chances of labels (n, d) and of pairs (n, d, d)."""
+    """Partition functions (n,), and probabilities of labels (n, d) and of pairs (n, d, d)."""
     n, d = single.shape
     table, gains = np.empty(2**d), np.empty(2 ** max(d - 1, 0))
     for r in range(n):
@@ -290,7 +292,7 @@ def sum_pair_tables(single, pair, log_partition, of_labels, of_pairs):
 
 @nb.njit(cache=True, nogil=True)
 def draw_pair_tables(single, pair, levels, drawn):
-    """Subsets (n, m, d) where the running sum of their chances passes levels (n, m)."""
+    """Subsets (n, m, d) where the running sum of their probabilities passes levels (n, m)."""
     n, d = single.shape
     table, gains = np.empty(2**d), np.empty(2 ** max(d - 1, 0))
     for r in range(n):
@@ -299,7 +301,7 @@ def draw_pair_tables(single, pair, levels, drawn):
         for m in range(levels.shape[1]):
             level = levels[r, m] * running[-1]
             found = min(np.searchsorted(running, level, side="right"), len(table) - 1)
-            while table[found] == 0.0:  # rounding: the last set that has a chance
+            while table[found] == 0.0:  # rounding: the last set that has a probability
                 found -= 1
             for j in range(d):
                 drawn[r, m, j] = (found >> j) & 1

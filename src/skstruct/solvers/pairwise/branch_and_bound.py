@@ -16,7 +16,7 @@ ROWS_AT_ONCE = 256  # rows of so many labels that are worked on together
 
 
 def best_by_enumeration(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
-    """Cheapest labels for any graph, in time 2^n: for up to a dozen labels.
+    """Minimum-cost labels for any graph, in time 2^n: for up to a dozen labels.
 
     Of labels that cost the same those without the highest label in which they differ.
 

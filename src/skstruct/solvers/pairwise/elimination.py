@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of 0/1 labels with scores of pairs, by eliminating one label after the other."""
+"""Distributions of 0/1 labels with scores of pairs, by eliminating one label after the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skstruct.solvers.distributions import Law
+from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.pairwise.forests import per_graph
 
 MOST = 2**21  # entries of all tables of a row: those of 20 labels that are all joined
@@ -26,8 +26,8 @@ class Bucket(NamedTuple):
     edges: tuple[tuple[int, int], ...]  # (edge, position of its other label in `later`)
 
 
-class LabelLaw(Law):
-    r"""Laws of sets of labels on any graph of small width, forests among them.
+class LabelDistribution(Distribution):
+    r"""Distributions of sets of labels on any graph of small width, forests among them.
 
     .. math:: p(y) \propto \exp\Bigl(\sum_i u_i y_i + \sum_{ij \in E} w_{ij} y_i y_j\Bigr)
 
@@ -42,8 +42,8 @@ class LabelLaw(Law):
 
     Examples
     --------
-    >>> law = LabelLaw(np.zeros((1, 2)), np.log([[3.0]]), np.array([[0, 1]]))
-    >>> np.exp(law.log_partition).round(12), law.marginals().round(3)
+    >>> distribution = LabelDistribution(np.zeros((1, 2)), np.log([[3.0]]), np.array([[0, 1]]))
+    >>> np.exp(distribution.log_partition).round(12), distribution.marginals().round(3)
     (array([6.]), array([[0.667, 0.667, 0.5  ]]))
 
     References
@@ -70,17 +70,17 @@ class LabelLaw(Law):
         """The sums of all rows, where they fit into memory together."""
         return self._sums(slice(None))
 
-    def _chances(self, block):
+    def _probabilities(self, block):
         return (self._whole if len(self.blocks) == 1 else self._sums(block))[1]
 
     def _sums(self, block):
-        """Logarithms of the sums over all sets, and the chances of labels given later ones.
+        """Logarithms of the sums over all sets, and the probabilities of labels given later ones.
 
         A table has an axis of two for each label that it depends on, after that of rows.
         """
         nodes, pairs = self.nodes[block], self.pairs[block]
         waiting: dict[int, list] = {bucket.label: [] for bucket in self.buckets}
-        log_partition, chances = np.zeros(len(nodes)), []
+        log_partition, probabilities = np.zeros(len(nodes)), []
         for label, later, edges in self.buckets:
             shape = (len(nodes),) + (2,) * len(later)
             out, into = np.zeros(shape), np.zeros(shape)
@@ -91,26 +91,28 @@ class LabelLaw(Law):
                 placed = _spread(table, axes, (label, *later))
                 out += placed[:, 0]
                 into += placed[:, 1]
-            chance, total = _either(out, into)
-            chances.append(chance)
+            probability, total = _either(out, into)
+            probabilities.append(probability)
             if later:
                 waiting[later[0]].append((later, total))
             else:
                 log_partition += total
-        return log_partition, chances
+        return log_partition, probabilities
 
     def marginals(self):
-        """Chances of labels (n) and of pairs of labels (E) in every row."""
+        """Probabilities of labels (n) and of pairs of labels (E) in every row."""
         (rows, n), E = self.nodes.shape, self.pairs.shape[1]
         found = np.empty((rows, n + E))
         for block in self.blocks:
-            self._spread_chances(self._chances(block), found[block])
+            self._spread_probabilities(self._probabilities(block), found[block])
         return found
 
-    def _spread_chances(self, chances, found):
-        """Joint chances of a label and the later ones, from those of the later ones."""
+    def _spread_probabilities(self, probabilities, found):
+        """Joint probabilities of a label and the later ones, from those of the later ones."""
         n, joints = self.nodes.shape[1], {}
-        for (label, later, edges), chance in zip(reversed(self.buckets), reversed(chances)):
+        for (label, later, edges), probability in zip(
+            reversed(self.buckets), reversed(probabilities)
+        ):
             if later:
                 base = later[0]
                 names = (base, *self._later[base])
@@ -118,7 +120,7 @@ class LabelLaw(Law):
                 above = joints[base].sum(axis=away)
             else:
                 above = np.ones(len(found))
-            into = above * chance
+            into = above * probability
             joints[label] = np.stack([above - into, into], axis=1)
             inner = tuple(range(1, into.ndim))
             found[:, label] = into.sum(axis=inner)
@@ -135,16 +137,16 @@ class LabelLaw(Law):
         for block in self.blocks:
             part = drawn[block]
             row = np.arange(len(part))[:, None]
-            for (label, later, _), chance in zip(
-                reversed(self.buckets), reversed(self._chances(block))
+            for (label, later, _), probability in zip(
+                reversed(self.buckets), reversed(self._probabilities(block))
             ):
-                given = chance[(row, *(part[:, :, other] for other in later))]
+                given = probability[(row, *(part[:, :, other] for other in later))]
                 part[:, :, label] = rng.random(part.shape[:2]) < given
         return drawn
 
 
 def _either(out, into):
-    """The chance to be in, and ln(exp(out) + exp(into)), with one exponential for both."""
+    """The probability to be in, and ln(exp(out) + exp(into)), with one exponential for both."""
     apart = into - out
     total = np.maximum(out, into)
     rest = np.exp(-np.abs(apart))
@@ -173,14 +175,14 @@ def n_entries(buckets: list[Bucket]) -> int:
     return sum(2 << len(bucket.later) for bucket in buckets)
 
 
-def summable(n_rows: int, n: int, edges: np.ndarray) -> bool:
+def supports_inference(n_rows: int, n: int, edges: np.ndarray) -> bool:
     """Whether sums over all sets of n labels are taken for so many rows.
 
     Always on graphs as narrow as forests; up to 64 rows of 20 labels that are all joined, 256
     of 18, and 1,000 of 16.
 
     >>> full = np.array([(i, j) for i in range(18) for j in range(i)])
-    >>> summable(256, 18, full), summable(257, 18, full)
+    >>> supports_inference(256, 18, full), supports_inference(257, 18, full)
     (True, False)
     """
     buckets = elimination(n, edges)

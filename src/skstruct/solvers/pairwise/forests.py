@@ -122,7 +122,7 @@ def rooted(n: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def best_on_forest(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
-    """Cheapest labels where the edges are a forest, by max-product.
+    """Minimum-cost labels where the edges are a forest, by max-product.
 
     Of labels that cost the same those without the highest label in which they differ.
 
@@ -197,7 +197,7 @@ def _adjacency(n, edges):
 
 
 def best_states_on_forest(unary, pairs, edges) -> tuple[np.ndarray, np.ndarray]:
-    """Cheapest state of every node, by max-product: exact in O(n k²).
+    """Minimum-cost state of every node, by max-product: exact in O(n k²).
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def _rooted_with_flips(n, edges):
 
 
 def k_best_states(unary, pairs, edges, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The ``k`` cheapest choices of states of every row, all different, cheapest first.
+    """The ``k`` minimum-cost choices of states of every row, all different, minimum-cost first.
 
     Parameters as of :func:`best_states_on_forest`.
 

@@ -7,19 +7,24 @@ import math
 
 import numpy as np
 
-from skstruct.solvers.distributions import Law
-from skstruct.solvers.pairwise.elimination import LabelLaw, elimination, n_entries, summable
+from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.pairwise.elimination import (
+    LabelDistribution,
+    elimination,
+    n_entries,
+    supports_inference,
+)
 from skstruct.solvers.pairwise.forests import is_forest, per_graph, rooted
 from skstruct.solvers.pairwise.roof_duality import fold
 
 
-class StateForestLaw(Law):
-    r"""Laws of a state for every node, by sums and products from the leaves to the roots.
+class StateForestDistribution(Distribution):
+    r"""Distributions of a state for every node, by sums and products from the leaves to the roots.
 
     .. math:: p(z) \propto \exp\Bigl(\sum_i u_i(z_i) + \sum_{ij \in E} w_{ij}(z_i, z_j)\Bigr)
 
-    What is kept are the chances of a node's states given that of its parent, so that
-    marginals and draws are sums and products of chances: O(n k²) for each row.
+    What is kept are the probabilities of a node's states given that of its parent, so that
+    marginals and draws are sums and products of probabilities: O(n k²) for each row.
 
     Parameters
     ----------
@@ -33,8 +38,8 @@ class StateForestLaw(Law):
     Examples
     --------
     >>> unary, alike = np.zeros((1, 2, 2)), np.log([[[[3.0, 1.0], [1.0, 1.0]]]])
-    >>> law = StateForestLaw(unary, alike, np.array([[0, 1]]))
-    >>> np.exp(law.log_partition).round(12), law.marginals().round(3)
+    >>> distribution = StateForestDistribution(unary, alike, np.array([[0, 1]]))
+    >>> np.exp(distribution.log_partition).round(12), distribution.marginals().round(3)
     (array([6.]), array([[0.667, 0.333, 0.667, 0.333, 0.5  , 0.167, 0.167, 0.167]]))
     """
 
@@ -43,12 +48,12 @@ class StateForestLaw(Law):
 
         unary, pairs = (np.ascontiguousarray(part, np.float64) for part in (unary, pairs))
         self.forest = _rooted_with_flips(unary.shape[1], edges)
-        # Chances of the states of roots, and of children given the states of their parents.
+        # Probabilities of the states of roots, and of children given the states of their parents.
         self.first, self.given = np.zeros(unary.shape), np.empty(pairs.shape)
         self.log_partition = sum_states(unary, pairs, *self.forest, self.first, self.given)
 
     def marginals(self):
-        """Chances of states (n k), and of pairs of states (E k k), of every row."""
+        """Probabilities of states (n k), and of pairs of states (E k k), of every row."""
         from skstruct.solvers.pairwise._numba_inference import spread_states
 
         nodes, pairs = np.zeros(self.first.shape), np.empty(self.given.shape)
@@ -75,8 +80,8 @@ def _rooted_with_flips(n, edges):
     return order, parent, edge, flipped
 
 
-class LabelForestLaw(Law):
-    r"""Laws of sets of labels by sums and products from the leaves to the roots.
+class LabelForestDistribution(Distribution):
+    r"""Distributions of sets of labels by sums and products from the leaves to the roots.
 
     .. math:: p(y) \propto \exp\Bigl(\sum_i u_i y_i + \sum_{ij \in E} w_{ij} y_i y_j\Bigr)
 
@@ -93,8 +98,9 @@ class LabelForestLaw(Law):
 
     Examples
     --------
-    >>> law = LabelForestLaw(np.zeros((1, 2)), np.log([[3.0]]), np.array([[0, 1]]))
-    >>> np.exp(law.log_partition).round(12), law.marginals().round(3)
+    >>> distribution = LabelForestDistribution(np.zeros((1, 2)), np.log([[3.0]]), np.array([[0,
+    ...     1]]))
+    >>> np.exp(distribution.log_partition).round(12), distribution.marginals().round(3)
     (array([6.]), array([[0.667, 0.667, 0.5  ]]))
     """
 
@@ -103,12 +109,12 @@ class LabelForestLaw(Law):
 
         nodes, pairs = np.array(nodes, np.float64), np.array(pairs, np.float64)  # rows in order
         self.forest, self.n_edges = _rooted(nodes.shape[1], edges), len(edges)
-        # Chances of labels given that their parent is out, and that it is in.
+        # Probabilities of labels given that their parent is out, and that it is in.
         self.given = np.empty((*nodes.shape, 2))
         self.log_partition = sum_labels(nodes, pairs, *self.forest, self.given)
 
     def marginals(self):
-        """Chances of labels (n) and of pairs of labels (E) in every row."""
+        """Probabilities of labels (n) and of pairs of labels (E) in every row."""
         from skstruct.solvers.pairwise._numba_inference import spread_labels
 
         return spread_labels(*self.forest, self.given, self.n_edges)
@@ -128,8 +134,9 @@ def _rooted(n, edges):
 MOST_LABELS = 20
 
 
-class PairTableLaw(Law):
-    r"""Laws :math:`p(z) \propto \exp(\sum_i u_i z_i + \sum_e w_e z_i z_j)` over all subsets.
+class PairTableDistribution(Distribution):
+    r"""Distributions :math:`p(z) \propto \exp(\sum_i u_i z_i + \sum_e w_e z_i z_j)` over all
+    subsets.
 
     The table has :math:`2^d` numbers, is made with one addition and one exponential for each, and
     gives all marginals with two more additions: for graphs of few labels and many pairs.
@@ -143,10 +150,10 @@ class PairTableLaw(Law):
 
     Examples
     --------
-    >>> law = PairTableLaw(np.log([[2.0, 1.0, 3.0]]), np.array([[0, 1]]), 2)
-    >>> np.exp(law.log_partition).round(12)  # 1 + 2 + 1 + 6
+    >>> distribution = PairTableDistribution(np.log([[2.0, 1.0, 3.0]]), np.array([[0, 1]]), 2)
+    >>> np.exp(distribution.log_partition).round(12)  # 1 + 2 + 1 + 6
     array([10.])
-    >>> law.marginals().round(12)
+    >>> distribution.marginals().round(12)
     array([[0.8, 0.7, 0.6]])
     """
 
@@ -177,8 +184,8 @@ class PairTableLaw(Law):
 CHEAPER = 4  # entries of a table of all sets for one of elimination
 
 
-def label_law(nodes, pairs, edges, low=None, high=None) -> Law | None:
-    """The law of 0/1 labels on a graph; None where it is too wide for so many rows.
+def label_distribution(nodes, pairs, edges, low=None, high=None) -> Distribution | None:
+    """The distribution of 0/1 labels on a graph; None where it is too wide for so many rows.
 
     Parameters
     ----------
@@ -191,61 +198,65 @@ def label_law(nodes, pairs, edges, low=None, high=None) -> Law | None:
     Examples
     --------
     >>> triangle = np.array([[0, 1], [0, 2], [1, 2]])
-    >>> law = label_law(np.zeros((1, 3)), np.log([[2.0, 3.0, 1.0]]), triangle)
-    >>> np.exp(law.log_partition).round(12)  # 1 + 1 + 1 + 1 + 2 + 3 + 1 + 6
+    >>> distribution = label_distribution(np.zeros((1, 3)), np.log([[2.0, 3.0, 1.0]]), triangle)
+    >>> np.exp(distribution.log_partition).round(12)  # 1 + 1 + 1 + 1 + 2 + 3 + 1 + 6
     array([16.])
     """
     if low is None:
         return (
-            _cheapest_law(nodes, pairs, edges)
-            if summable(len(nodes), nodes.shape[1], edges)
+            _min_cost_distribution(nodes, pairs, edges)
+            if supports_inference(len(nodes), nodes.shape[1], edges)
             else None
         )
     free = (high & ~low).any(axis=0)
     kept = np.flatnonzero(free[edges].all(axis=1))
-    if not summable(len(nodes), nodes.shape[1], edges[kept]):
+    if not supports_inference(len(nodes), nodes.shape[1], edges[kept]):
         return None
     nodes, pairs, shift = fold(nodes, pairs, edges, low, high)
     pairs = np.broadcast_to(pairs, (len(nodes), len(edges)))[:, kept]
-    law = _cheapest_law(nodes, pairs, edges[kept])
-    return FixedLabelsLaw(law, edges, kept, np.broadcast_to(low, nodes.shape), high & ~low, shift)
+    distribution = _min_cost_distribution(nodes, pairs, edges[kept])
+    return FixedLabelsDistribution(
+        distribution, edges, kept, np.broadcast_to(low, nodes.shape), high & ~low, shift
+    )
 
 
-def _cheapest_law(nodes, pairs, edges) -> Law:
+def _min_cost_distribution(nodes, pairs, edges) -> Distribution:
     """By elimination; by a table of all sets, quicker entry by entry, where that is no larger."""
     n = nodes.shape[1]
     if is_forest(n, edges):
-        return LabelForestLaw(nodes, pairs, edges)
+        return LabelForestDistribution(nodes, pairs, edges)
     buckets = elimination(n, edges)
     if n <= MOST_LABELS and buckets is not None and 2**n <= CHEAPER * n_entries(buckets):
-        return PairTableLaw(np.hstack([nodes, pairs]), edges, n)
-    return LabelLaw(nodes, pairs, edges)
+        return PairTableDistribution(np.hstack([nodes, pairs]), edges, n)
+    return LabelDistribution(nodes, pairs, edges)
 
 
-class FixedLabelsLaw(Law):
-    """A law of labels in which known ones have nothing to say, and what they then are.
+class FixedLabelsDistribution(Distribution):
+    """A distribution of labels in which known ones have nothing to say, and what they then are.
 
     Parameters
     ----------
-    law : Law
+    distribution : Distribution
         Of all labels, scores of known ones being zero.
     edges : int array of shape (E, 2)
     kept : int array
-        The edges that the law has.
+        The edges that the distribution has.
     low, free : bool arrays of shape (rows, n) and (rows or 1, n)
         Labels that are known to be in, and those that are not known.
     shift : array of shape (rows,)
         The score of the known labels among themselves.
     """
 
-    def __init__(self, law: Law, edges, kept, low, free, shift):
-        self.law, self.edges, self.kept = law, edges, kept
+    def __init__(self, distribution: Distribution, edges, kept, low, free, shift):
+        self.distribution, self.edges, self.kept = distribution, edges, kept
         self.low, self.free = low, np.broadcast_to(free, low.shape)
-        # The law counts both values of a known label.
-        self.log_partition = law.log_partition + shift - math.log(2.0) * (~self.free).sum(axis=1)
+        # The distribution counts both values of a known label.
+        self.log_partition = (
+            distribution.log_partition + shift - math.log(2.0) * (~self.free).sum(axis=1)
+        )
 
     def marginals(self):
-        n, found = self.low.shape[1], self.law.marginals()
+        n, found = self.low.shape[1], self.distribution.marginals()
         labels = np.where(self.free, found[:, :n], self.low)
         i, j = self.edges.T
         pairs = labels[:, i] * labels[:, j]  # right where one of the two is known
@@ -254,5 +265,5 @@ class FixedLabelsLaw(Law):
         return np.hstack([labels, pairs])
 
     def sample(self, n, rng):
-        drawn = self.law.sample(n, rng)
+        drawn = self.distribution.sample(n, rng)
         return np.where(self.free[:, None], drawn, self.low[:, None]).astype(drawn.dtype)

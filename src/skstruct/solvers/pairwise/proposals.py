@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.solvers.pairwise.forests import neighbors
-from skstruct.solvers.proposals import Moves
+from skstruct.solvers.proposals import Proposals
 
 
-class LabelMoves(Moves):
+class LabelProposals(Proposals):
     """Pick a label that is not known and a value, in or out, on any graph.
 
     The cost of a change is that of the pairs of the label alone.
@@ -51,7 +51,7 @@ class LabelMoves(Moves):
         )
 
 
-class StateMoves(Moves):
+class StateProposals(Proposals):
     """Pick a node that has a choice, and one of the states that it may have.
 
     Parameters

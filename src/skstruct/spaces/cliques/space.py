@@ -15,7 +15,7 @@ from skstruct._arrays.imports import is_networkx
 from skstruct._arrays.memory import check_square_fits
 from skstruct.saving import savable
 from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed
-from skstruct.solvers.proposals import Moves
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace, check_k, decoded_or_infeasible
 from skstruct.spaces.common.covariances import Covariance, PairScheme
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
@@ -24,7 +24,7 @@ from skstruct.spaces.indicator_sets.counting import mean_of_products, second_mom
 from skstruct.spaces.pairwise.labels import LabelsAndEdges
 
 
-class NodeMoves(Moves):
+class NodeProposals(Proposals):
     """Pick a node and whether it is in; with it come or go its pairs with all nodes inside.
 
     Parameters
@@ -63,11 +63,11 @@ class Cliques(LabelsAndEdges):
     .. math:: \psi(y) = (y_u y_v)_{u < v}
 
     Sets of fewer than two nodes have no edge, and the same embedding; they count as different
-    outputs, :math:`2^N` in all. Under the uniform law an edge is in with chance 1/4, and with
-    :math:`B_+` the incidence matrix of nodes and edges the covariance is
+    outputs, :math:`2^N` in all. Under the uniform distribution an edge is in with probability 1/4,
+    and with :math:`B_+` the incidence matrix of nodes and edges the covariance is
     :math:`(I + B_+' B_+) / 16`.
 
-    The cheapest clique is hard to find. Up to 14 nodes it is found, and where no edge costs
+    The minimum-cost clique is hard to find. Up to 14 nodes it is found, and where no edge costs
     more than zero; else roof duality gives a lower bound and often proves the answer, and
     ``exact=True`` asks for the best at any cost. Costs of nodes, such as those of the Hamming
     loss, cannot be written as costs of edges: ``with_embedding("indicators")`` is the same set
@@ -79,7 +79,7 @@ class Cliques(LabelsAndEdges):
         The nodes, or how many; learned from ``Y`` when None.
     exact : bool, default=False
         Whether what roof duality leaves open is solved by branch and bound.
-    limits : Limits, default=None
+    constraints : Constraints, default=None
         What :meth:`restrict` sets: nodes that are known to be in or out.
 
     Attributes
@@ -108,10 +108,10 @@ class Cliques(LabelsAndEdges):
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "learned_nodes_")
 
-    def __init__(self, nodes=None, *, exact=False, limits=None):
+    def __init__(self, nodes=None, *, exact=False, constraints=None):
         self.nodes = nodes
         self.exact = exact
-        self.limits = limits
+        self.constraints = constraints
 
     # ------------------------------------------------------------- nodes and embedding
     @property
@@ -161,11 +161,11 @@ class Cliques(LabelsAndEdges):
 
     def argmin(self, costs) -> Decoded:
         """For every row the nodes of least cost of the edges inside; costs of shape (n, d)."""
-        outputs, values, bounds = self._decode(self._checked(costs), self.limits_)
+        outputs, values, bounds = self._decode(self._checked(costs), self.constraints_)
         return decoded_or_infeasible(outputs, values, bounds, self)
 
     def kbest(self, costs, k: int) -> Decoded:
-        """The ``k`` cheapest sets of every row: outputs (n, k, nodes), values (n, k)."""
+        """The ``k`` minimum-cost sets of every row: outputs (n, k, nodes), values (n, k)."""
         k = check_k(k, "Cliques")
         if self.guarantee != EXACT:
             raise ValueError(
@@ -173,48 +173,54 @@ class Cliques(LabelsAndEdges):
                 "not; give exact=True."
             )
         costs = self._checked(costs)
-        return self._k_best(lambda rows, limits: self._decode(costs[rows], limits), len(costs), k)
+        return self._k_best(
+            lambda rows, constraints: self._decode(costs[rows], constraints), len(costs), k
+        )
 
     def _checked(self, costs):
         return np.ascontiguousarray(self._checked_costs(costs, len(self.edges_)))
 
-    def _decode(self, costs, limits):
+    def _decode(self, costs, constraints):
         nothing = np.zeros((len(costs), len(self.labels_)))
         problem = nothing, costs, self.edges_
-        if not limits.is_masked:
+        if not constraints.is_masked:
             outputs, values, bounds = minimize(*problem, exact=self.exact)
         else:
-            masks = limits.low, limits.high
+            masks = constraints.low, constraints.high
             outputs, values, bounds = minimize_fixed(*problem, *masks, exact=self.exact)
         # A single node costs what no node does: it is left out unless it must be in.
         single = outputs.sum(axis=1, keepdims=True) == 1
-        return np.where(single, limits.low, outputs).astype(outputs.dtype), values, bounds
+        return np.where(single, constraints.low, outputs).astype(outputs.dtype), values, bounds
 
-    # ------------------------------------------------------------- laws and chains
-    def law(self, scores):
-        """Laws of sets of up to 18 nodes by all of them; scores of shape (n, d)."""
-        from skstruct.spaces.edge_sets.distribution import MOST_NODES, PairSetLaw, allowed_sets
+    # ------------------------------------------------------------- distributions and chains
+    def distribution(self, scores):
+        """Distributions of sets of up to 18 nodes by all of them; scores of shape (n, d)."""
+        from skstruct.spaces.edge_sets.distribution import (
+            MOST_NODES,
+            PairSetDistribution,
+            allowed_sets,
+        )
 
         scores = self._checked_scores(scores, len(self.edges_))
-        if len(self.labels_) > MOST_NODES or self.limits_.n_rows is not None:
-            return BaseSpace.law(self, scores)
-        return PairSetLaw(scores, self.edges_, allowed_sets(*self._masks()))
+        if len(self.labels_) > MOST_NODES or self.constraints_.n_rows is not None:
+            return BaseSpace.distribution(self, scores)
+        return PairSetDistribution(scores, self.edges_, allowed_sets(*self._masks()))
 
-    def moves(self):
+    def proposals(self):
         """A node comes in, or goes out."""
-        if self.limits_.n_rows is not None:
+        if self.constraints_.n_rows is not None:
             return None
         low, high = self._masks()
-        return NodeMoves(np.flatnonzero(high & ~low), self.edges_, len(self.labels_))
+        return NodeProposals(np.flatnonzero(high & ~low), self.edges_, len(self.labels_))
 
     # ------------------------------------------------------------- all outputs
     def _masks(self):
         self._check_not_empty()
-        limits = self._one_row()
-        return limits.low[0], limits.high[0]
+        constraints = self._one_row()
+        return constraints.low[0], constraints.high[0]
 
     def mean_embedding(self) -> np.ndarray:
-        """Chance of every edge to be inside; shape (d,)."""
+        """Probability of every edge to be inside; shape (d,)."""
         return mean_of_products(self.edges_, *self._masks())[len(self.labels_) :]
 
     def second_moment(self) -> np.ndarray:
@@ -225,8 +231,8 @@ class Cliques(LabelsAndEdges):
         return second_moment_of_products(self.edges_, *self._masks())[n:, n:]
 
     def covariance(self) -> Covariance:
-        """Covariance of the edges inside under the uniform law."""
-        if self.limits_.is_masked:
+        """Covariance of the edges inside under the uniform distribution."""
+        if self.constraints_.is_masked:
             return super().covariance()
         # On ones B+'B+ is 2 (n - 1), on stars n - 2, on the rest 0.
         n = len(self.labels_)

@@ -12,7 +12,7 @@ import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.saving import check_row_limits, savable
+from skstruct.saving import check_row_constraints, savable
 from skstruct.solvers.dags import Dag
 from skstruct.spaces.base import CountedSpace
 
@@ -123,34 +123,34 @@ def list_closed_sets(
 
 @savable
 @dataclass(frozen=True, eq=False)
-class StateLimits:
+class StateConstraints:
     """States that labels may have, the same for all rows or one table per row."""
 
     allowed: np.ndarray  # bool, shape (1 or n, labels, states)
 
     def check_saved(self, *shape: int) -> None:
         """Raise a ModelFileError unless every row says of this many things what they may be."""
-        check_row_limits(self.allowed, "b", shape)
+        check_row_constraints(self.allowed, "b", shape)
 
     def __deepcopy__(self, memo):
         return self
 
     def __repr__(self):
-        return f"StateLimits({int((~self.allowed).sum())} states barred)"
+        return f"StateConstraints({int((~self.allowed).sum())} states barred)"
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows these limits are for; None when they are the same for all."""
+        """Number of rows these constraints are for; None when they are the same for all."""
         return None if len(self.allowed) == 1 else len(self.allowed)
 
-    def rows(self, index) -> StateLimits:
-        return self if self.n_rows is None else StateLimits(self.allowed[index])
+    def rows(self, index) -> StateConstraints:
+        return self if self.n_rows is None else StateConstraints(self.allowed[index])
 
-    def narrow(self, allowed: np.ndarray) -> StateLimits:
+    def narrow(self, allowed: np.ndarray) -> StateConstraints:
         counts = {len(self.allowed), len(allowed)} - {1}
         if len(counts) > 1 or 0 in counts:
             raise ValueError(f"States are given for different numbers of rows: {sorted(counts)}.")
-        return StateLimits(self.allowed & allowed)
+        return StateConstraints(self.allowed & allowed)
 
 
 class UniformStates(CountedSpace):
@@ -158,7 +158,7 @@ class UniformStates(CountedSpace):
 
     @property
     @abstractmethod
-    def limits_(self) -> StateLimits:
+    def constraints_(self) -> StateConstraints:
         """Which states labels may have."""
 
     @abstractmethod
@@ -196,27 +196,31 @@ class UniformStates(CountedSpace):
 
     def mean_embedding(self) -> np.ndarray:
         """Mean of psi over all outputs; shape (d,)."""
-        asked, chance = self._requirements(), self._chances()
-        return np.prod(chance[np.arange(asked.shape[1]), asked], axis=1)
+        asked, probability = self._requirements(), self._probabilities()
+        return np.prod(probability[np.arange(asked.shape[1]), asked], axis=1)
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all outputs; shape (d, d).
 
-        Two coordinates hold together with the product, over labels, of the chance that one
+        Two coordinates hold together with the product, over labels, of the probability that one
         state is what both ask for.
         """
-        asked, chance, mean = self._requirements(), self._chances(), self.mean_embedding()
+        asked, probability, mean = (
+            self._requirements(),
+            self._probabilities(),
+            self.mean_embedding(),
+        )
         check_square_fits(len(mean), "The second moment", "Fewer labels or pairs take less.")
         moment = np.outer(mean, mean)  # right where no label is asked by both
-        for wanted, p in zip(asked.T, chance):
+        for wanted, p in zip(asked.T, probability):
             asking = np.flatnonzero(wanted >= 0)
             p, wanted = p[wanted[asking]], wanted[asking]
             p[p == 0] = 1.0  # a barred state: the moment is zero already
-            both = (wanted[:, None] == wanted) / p  # instead of p p' the chance of one state
+            both = (wanted[:, None] == wanted) / p  # instead of p p' the probability of one state
             moment[np.ix_(asking, asking)] *= both
         return moment
 
-    def _chances(self) -> np.ndarray:
-        """Chance of each state of each label, and one for any, last: (labels, states + 1)."""
-        chance = self._allowed() / self._counts()[:, None]
-        return np.hstack([chance, np.ones((len(chance), 1))])
+    def _probabilities(self) -> np.ndarray:
+        """Probability of each state of each label, and one for any, last: (labels, states + 1)."""
+        probability = self._allowed() / self._counts()[:, None]
+        return np.hstack([probability, np.ones((len(probability), 1))])

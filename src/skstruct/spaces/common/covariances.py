@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Covariances of an embedding under the uniform law, by their distinct eigenvalues.
+"""Covariances of an embedding under the uniform distribution, by their distinct eigenvalues.
 
 A space that looks the same from every label, pair or cell has a covariance of two to four
 distinct eigenvalues, whose eigenspaces are known beforehand:

@@ -48,8 +48,10 @@ class DescribedOutputs:
 
     part_words: ClassVar[tuple[str, str]] = ("label", "labels")  # for one, and for many
     decodes_chains = False  # whether ``argmin_chains`` decodes costs of every position
-    limits: Any = None  # what narrows the space, row by row too: has ``n_rows``, ``rows(index)``
-    _limits_kind: ClassVar[type | None] = None  # the class of ``limits``
+    constraints: Any = (
+        None  # what narrows the space, row by row too: has ``n_rows``, ``rows(index)``
+    )
+    _constraints_kind: ClassVar[type | None] = None  # the class of ``constraints``
     # Attributes with the names, or their number, of which a table of all pairs is made.
     _pairs_of: ClassVar[tuple[str, ...]] = ()
     # Embeddings with an entry for every pair of columns of an output.
@@ -97,13 +99,16 @@ class DescribedOutputs:
         return 8 * (outputs.size + squares)
 
     def _check_saved(self):
-        if self.limits is not None:
-            kind = type(self.limits)
-            require(kind is self._limits_kind, f"limits of an unknown kind, {kind.__name__!r:.40}")
-            self.limits.check_saved(*self._limits_sizes())
+        if self.constraints is not None:
+            kind = type(self.constraints)
+            require(
+                kind is self._constraints_kind,
+                f"constraints of an unknown kind, {kind.__name__!r:.40}",
+            )
+            self.constraints.check_saved(*self._constraints_sizes())
 
-    def _limits_sizes(self) -> tuple:
-        """Sizes that limits must fit: what their ``check_saved`` is called with."""
+    def _constraints_sizes(self) -> tuple:
+        """Sizes that constraints must fit: what their ``check_saved`` is called with."""
         return ()
 
     @classmethod

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Label sets and single names in the user's own form: arrays, frames, series, rows of names."""
+"""Label sets and single names in the user's own format: arrays, frames, series, rows of names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skstruct.saving import savable
 
 @savable
 @dataclass(frozen=True)
-class LabelSetForm:
+class LabelSetFormat:
     """How label sets were written: what ``write`` gives back."""
 
     kind: str = "array"  # "array", "frame", "sparse", "names" or "series"
@@ -27,7 +27,7 @@ class LabelSetForm:
     name: Any = None  # of a series
 
     def write(self, Z: np.ndarray, labels: tuple, index=None):
-        """Indicator rows in this form."""
+        """Indicator rows in this format."""
         if self.kind == "array":
             return Z.astype(self.dtype)
         if self.kind == "sparse":
@@ -49,7 +49,7 @@ class LabelSetForm:
 
 
 def read_label_sets(Y, labels: tuple | None, *, used_by: str):
-    """The indicator array (int8) of ``Y``, its labels, and the form it came in.
+    """The indicator array (int8) of ``Y``, its labels, and the format it came in.
 
     Parameters
     ----------
@@ -59,18 +59,18 @@ def read_label_sets(Y, labels: tuple | None, *, used_by: str):
         Known labels; None learns them from ``Y``.
     """
     if is_pandas(Y, "DataFrame"):
-        form = LabelSetForm("frame", _common_dtype(Y), columns=Y.columns)
+        format = LabelSetFormat("frame", _common_dtype(Y), columns=Y.columns)
         labels, Y = match_columns(Y, labels, used_by)
-        return _check_indicator(Y.to_numpy(), labels, used_by), labels, form
+        return _check_indicator(Y.to_numpy(), labels, used_by), labels, format
     if sparse.issparse(Y):
         Z = _check_indicator(Y.toarray(), labels, used_by)
-        return Z, _numbered(labels, Z), LabelSetForm("sparse", Y.dtype)
+        return Z, _numbered(labels, Z), LabelSetFormat("sparse", Y.dtype)
     if is_pandas(Y, "Series"):
-        Z, labels, form = _read_names(list(Y), labels, "series", used_by)
-        return Z, labels, replace(form, name=Y.name)
+        Z, labels, format = _read_names(list(Y), labels, "series", used_by)
+        return Z, labels, replace(format, name=Y.name)
     if isinstance(Y, np.ndarray) and Y.ndim == 2:
         Z = _check_indicator(Y, labels, used_by)
-        return Z, _numbered(labels, Z), LabelSetForm("array", Y.dtype)
+        return Z, _numbered(labels, Z), LabelSetFormat("array", Y.dtype)
     if isinstance(Y, np.ndarray) and Y.ndim != 1:
         raise ValueError(f"{used_by} expects Y with one row per sample; got shape {Y.shape}.")
     if not isinstance(Y, Iterable):
@@ -188,7 +188,7 @@ def _read_names(rows: list, labels, kind, used_by):
     if not labels:
         raise ValueError(f"{used_by}: no label occurs in Y.")
     container = type(rows[0]) if type(rows[0]) in (set, frozenset, list, tuple) else set
-    return Z, labels, LabelSetForm(kind, container=container)
+    return Z, labels, LabelSetFormat(kind, container=container)
 
 
 def refuse_empty(rows, used_by: str) -> None:
@@ -288,7 +288,7 @@ def is_missing(values) -> np.ndarray:
 
 @savable
 @dataclass(frozen=True)
-class SingleNameForm:
+class SingleNameFormat:
     """How names were written: what ``write`` gives back."""
 
     kind: str = "array"  # "array", "series" or "categorical"
@@ -296,7 +296,7 @@ class SingleNameForm:
     name: Any = None  # of a series
 
     def write(self, numbers: np.ndarray, labels: tuple, index=None):
-        """The names of these numbers in this form."""
+        """The names of these numbers in this format."""
         known = name_array(labels)
         names, dtype = known[numbers], None if self.dtype is None else holding(known, self.dtype)
         if self.kind == "array":
@@ -308,23 +308,23 @@ class SingleNameForm:
         return pandas.Series(names, index=index, name=self.name, dtype=dtype)
 
 
-def read_single_names(Y, *, used_by: str, what: str) -> tuple[list, SingleNameForm]:
-    """The names in ``Y`` one by one, as Python's own objects, and the form they came in."""
-    form = SingleNameForm()
+def read_single_names(Y, *, used_by: str, what: str) -> tuple[list, SingleNameFormat]:
+    """The names in ``Y`` one by one, as Python's own objects, and the format they came in."""
+    format = SingleNameFormat()
     if is_pandas(Y, "DataFrame"):
         if Y.shape[1] != 1:
             raise ValueError(_not_one(Y, used_by, what))
         Y = Y.iloc[:, 0]
     if is_pandas(Y, "Series"):
-        form = SingleNameForm("series", Y.dtype, Y.name)
+        format = SingleNameFormat("series", Y.dtype, Y.name)
     elif is_pandas(Y, "Categorical"):
-        form = SingleNameForm("categorical", Y.dtype)
+        format = SingleNameFormat("categorical", Y.dtype)
     elif isinstance(Y, np.ndarray):
         if Y.ndim == 2 and Y.shape[1] == 1:
             Y = Y[:, 0]
         if Y.ndim != 1:
             raise ValueError(_not_one(Y, used_by, what))
-        form = SingleNameForm("array", Y.dtype if Y.dtype.kind in "biuf" else None)
+        format = SingleNameFormat("array", Y.dtype if Y.dtype.kind in "biuf" else None)
     plain = Y.tolist() if hasattr(Y, "tolist") else list(Y)
     names = list(map(plain_name, plain))
     refuse_empty(names, used_by)
@@ -334,7 +334,7 @@ def read_single_names(Y, *, used_by: str, what: str) -> tuple[list, SingleNameFo
     missing = np.flatnonzero(is_missing(column))
     if len(missing):
         raise ValueError(f"{used_by}: Y[{missing[0]}] is {names[missing[0]]}, not a {what}.")
-    return names, form
+    return names, format
 
 
 def _not_one(Y, used_by: str, what: str) -> str:

@@ -9,8 +9,8 @@ the extremes being those over the space: a measure that adding a constant to all
 turning their signs, leaves as it is.
 
 Where outputs come in pairs of siblings z, r(z) with :math:`\psi(z) + \psi(r(z)) = s` for all of
-them, the most expensive output is the sibling of the cheapest, so that max = <c, s> - min. For
-:math:`\nu = 1/2` then :math:`T = \langle c, s \rangle / 2`: known without any optimization, and
+them, the most expensive output is the sibling of the one of least cost, so that max = <c, s> - min.
+For :math:`\nu = 1/2` then :math:`T = \langle c, s \rangle / 2`: known without any optimization, and
 the better of two siblings always passes.
 """
 
@@ -24,7 +24,7 @@ import numpy as np
 
 from skstruct._arrays.checks import LARGEST_SUM, check_costs
 from skstruct.exceptions import InfeasibleError, UndecidableError
-from skstruct.solvers.distributions import Law, ListedLaw, StackedLaws
+from skstruct.solvers.distributions import Distribution, ListedDistribution, StackedDistributions
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.tolerances import TIE
 
@@ -36,8 +36,8 @@ BLOCK = 1024  # outputs that are embedded at once
 def approximate_enumeration(space: Any, costs, nu: float) -> Iterator[tuple[np.ndarray, float]]:
     r"""Outputs z with :math:`\langle c, \psi(z) \rangle \le (1 - \nu) \min + \nu \max`, each once.
 
-    1. A short space is listed and sorted: the cheapest come first.
-    2. A space that knows its k best is asked for more and more of them: the cheapest come
+    1. A short space is listed and sorted: the minimum-cost come first.
+    2. A space that knows its k best is asked for more and more of them: the minimum-cost come
        first, and nothing else is listed.
     3. Other spaces are gone through, all of them, in their own order. With siblings and
        :math:`\nu \ge 1/2` the next output is never far: of each pair at least one passes.
@@ -160,7 +160,7 @@ def _threshold(space, costs, nu, siblings: float | None) -> float:
 
 def _sibling_cost(space, costs, some) -> float | None:
     """<c, s>, what an output and its sibling cost together; None for spaces without siblings."""
-    if not hasattr(space, "sibling") or getattr(space, "limits", None) is not None:
+    if not hasattr(space, "sibling") or getattr(space, "constraints", None) is not None:
         return None
     try:
         both = np.concatenate([some[:1], space.sibling(some[:1])])
@@ -184,14 +184,14 @@ def _slack(costs, *values) -> float:
 MOST_LISTED = 20_000  # outputs that are listed
 
 
-def listed_law(space, scores) -> Law | None:
-    """The law by a list of all outputs; None where there is no list, or too long a one.
+def listed_distribution(space, scores) -> Distribution | None:
+    """The distribution by a list of all outputs; None where there is no list, or too long a one.
 
     Outputs are not counted first, which can take far longer than to list the first of them.
     """
-    limits = getattr(space, "limits_", None)
-    if getattr(limits, "n_rows", None) is not None:
-        check_n_rows(limits, len(scores), type(space).__name__)
+    constraints = getattr(space, "constraints_", None)
+    if getattr(constraints, "n_rows", None) is not None:
+        check_n_rows(constraints, len(scores), type(space).__name__)
         return _row_by_row(space, scores)
     if not hasattr(space, "enumerate"):
         return None
@@ -205,23 +205,23 @@ def listed_law(space, scores) -> Law | None:
         raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.")
     psi = space.embed(outputs)
     check_width(scores, psi.shape[1], space)
-    return ListedLaw(outputs, psi, scores)
+    return ListedDistribution(outputs, psi, scores)
 
 
-def _row_by_row(space, scores) -> Law | None:
-    """The laws of spaces that differ; None as soon as one of them has none."""
-    laws = []
+def _row_by_row(space, scores) -> Distribution | None:
+    """The distributions of spaces that differ; None as soon as one of them has none."""
+    distributions = []
     for i in range(len(scores)):
-        laws.append(space.rows([i]).law(scores[i : i + 1]))
-        if laws[-1] is None:
+        distributions.append(space.rows([i]).distribution(scores[i : i + 1]))
+        if distributions[-1] is None:
             return None
-    return StackedLaws(laws) if laws else None
+    return StackedDistributions(distributions) if distributions else None
 
 
 def check_scores(scores, space, width: int | None = None) -> np.ndarray:
     """Finite scores of shape (n, d), C-contiguous; one row may come as (d,).
 
-    A law computes from them later too: they are its own, whatever happens to the argument.
+    A distribution computes from them later too: they are its own, whatever happens to the argument.
     """
     name = type(space).__name__
     scores = np.array(scores, dtype=np.float64, order="C", ndmin=1)

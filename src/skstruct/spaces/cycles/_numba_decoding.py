@@ -42,7 +42,7 @@ def extend_paths(arc, m, largest, size, best):
 
 @nb.njit(cache=True, nogil=True)
 def close_paths(arc, m, must, smallest, largest, size, best):
-    """The cheapest cycle: its cost, its set of nodes and the last of them."""
+    """The minimum-cost cycle: its cost, its set of nodes and the last of them."""
     least, nodes, last = np.inf, 0, -1
     for S in range(1, 1 << m):
         if size[S] + 1 < smallest or size[S] + 1 > largest or (S & must) != must:
@@ -332,7 +332,7 @@ def improve(arc, low, smallest, largest, swapped, longest, tour, k):
 
 
 @nb.njit(cache=True, nogil=True)
-def put_cheapest(arc, only, inside, tour, k):
+def put_min_cost(arc, only, inside, tour, k):
     """Insert, of the nodes outside (and in ``only``), the one that adds least; new length."""
     record, what, at = np.inf, -1, 0
     for x in range(len(arc)):
@@ -353,7 +353,7 @@ def put_cheapest(arc, only, inside, tour, k):
 
 
 @nb.njit(cache=True, nogil=True)
-def drop_cheapest(arc, low, inside, tour, k):
+def drop_min_cost(arc, low, inside, tour, k):
     """Take out, of the nodes that need no visit, the one that saves most; new length."""
     record, at = np.inf, -1
     for p in range(k):
@@ -373,7 +373,7 @@ def drop_cheapest(arc, low, inside, tour, k):
 
 @nb.njit(cache=True, nogil=True)
 def repair(arc, low, smallest, largest, tour, k):
-    """Visit what must be visited and bring the size within its limits; new length."""
+    """Visit what must be visited and bring the size within its constraints; new length."""
     inside = np.zeros(len(arc), np.bool_)
     for p in range(k):
         inside[tour[p]] = True
@@ -381,23 +381,23 @@ def repair(arc, low, smallest, largest, tour, k):
     for v in range(len(arc)):
         missing += low[v] and not inside[v]
     while k > 3 and k + missing > largest:
-        new = drop_cheapest(arc, low, inside, tour, k)
+        new = drop_min_cost(arc, low, inside, tour, k)
         if new == k:
             break
         k = new
     for _ in range(missing):
         if k == largest:  # only with three nodes left of which some need no visit
-            k = drop_cheapest(arc, low, inside, tour, k)
-        k = put_cheapest(arc, low, inside, tour, k)
+            k = drop_min_cost(arc, low, inside, tour, k)
+        k = put_min_cost(arc, low, inside, tour, k)
     anywhere = np.ones(len(arc), np.bool_)
     while k < smallest:
-        k = put_cheapest(arc, anywhere, inside, tour, k)
+        k = put_min_cost(arc, anywhere, inside, tour, k)
     return k
 
 
 @nb.njit(cache=True, nogil=True)
 def best_triangle(arc, through, tour):
-    """Write the cheapest cycle of three nodes through one of them."""
+    """Write the minimum-cost cycle of three nodes through one of them."""
     record = np.inf
     for u in range(len(arc)):
         for v in range(len(arc)):

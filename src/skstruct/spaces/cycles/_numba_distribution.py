@@ -151,7 +151,7 @@ def replace_node(tour, k, must, score, column, sign, beta, streams, c):
 def resize(tour, k, sizes, must, score, column, sign, beta, streams, c):
     """Any node goes out, or comes in at any of k gaps; the size after it.
 
-    In at a gap has chance 1 / (m k), and out again 1 / m: the ratio k balances them.
+    In at a gap has probability 1 / (m k), and out again 1 / m: the ratio k balances them.
     """
     q = below(streams, c, len(tour))
     x = tour[q]

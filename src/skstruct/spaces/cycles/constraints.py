@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skstruct.saving import check_row_limits, savable
+from skstruct.saving import check_row_constraints, savable
 from skstruct.spaces.constraints import check_size
 from skstruct.spaces.cycles.tours import SHORTEST
 from skstruct.spaces.edge_sets.table import EdgeTable
@@ -15,7 +15,7 @@ from skstruct.spaces.edge_sets.table import EdgeTable
 
 @savable
 @dataclass(frozen=True, eq=False)
-class CycleLimits:
+class CycleConstraints:
     """Known edges, known nodes and a number of nodes, the same for all rows or per row."""
 
     low: np.ndarray  # bool, shape (1 or n, d): edges that must be used
@@ -26,16 +26,16 @@ class CycleLimits:
     largest: np.ndarray
 
     def check_saved(self, d: int, n_places: int) -> None:
-        """Raise a ModelFileError unless these are limits of tours, as from a file."""
+        """Raise a ModelFileError unless these are constraints of tours, as from a file."""
         for mask in (self.low, self.high):
-            check_row_limits(mask, "b", (d,))
+            check_row_constraints(mask, "b", (d,))
         for mask in (self.visited, self.open):
-            check_row_limits(mask, "b", (n_places,))
+            check_row_constraints(mask, "b", (n_places,))
         for size in (self.smallest, self.largest):
-            check_row_limits(size, "i", (), 0, 2**31)
+            check_row_constraints(size, "i", (), 0, 2**31)
 
     @classmethod
-    def none(cls, n_nodes: int, d: int) -> CycleLimits:
+    def none(cls, n_nodes: int, d: int) -> CycleConstraints:
         return cls(
             np.zeros((1, d), bool), np.ones((1, d), bool),
             np.zeros((1, n_nodes), bool), np.ones((1, n_nodes), bool),
@@ -52,7 +52,7 @@ class CycleLimits:
                 parts.append(f"{int(low.sum())} {what} known in, {int((~high).sum())} known out")
         if (self.smallest > SHORTEST).any() or (self.largest < n_nodes).any():
             parts.append(f"{self.smallest.min()} to {self.largest.max()} of {n_nodes} nodes")
-        return f"CycleLimits({'; '.join(parts) or 'none'})"
+        return f"CycleConstraints({'; '.join(parts) or 'none'})"
 
     @property
     def has_edges(self) -> bool:
@@ -72,30 +72,32 @@ class CycleLimits:
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows these limits are for; None when they are the same for all."""
+        """Number of rows these constraints are for; None when they are the same for all."""
         n = max(len(array) for array in self._arrays().values())
         return None if n == 1 else n
 
-    def rows(self, index) -> CycleLimits:
+    def rows(self, index) -> CycleConstraints:
         if self.n_rows is None:
             return self
         arrays = self._arrays().items()
-        return CycleLimits(**{k: a if len(a) == 1 else a[index] for k, a in arrays})
+        return CycleConstraints(**{k: a if len(a) == 1 else a[index] for k, a in arrays})
 
-    def narrow(self, other: CycleLimits) -> CycleLimits:
+    def narrow(self, other: CycleConstraints) -> CycleConstraints:
         """What obeys both."""
         arrays = [*self._arrays().values(), *other._arrays().values()]
         counts = {len(array) for array in arrays} - {1}
         if len(counts) > 1:
-            raise ValueError(f"Limits are given for different numbers of rows: {sorted(counts)}.")
-        return CycleLimits(
+            raise ValueError(
+                f"Constraints are given for different numbers of rows: {sorted(counts)}."
+            )
+        return CycleConstraints(
             self.low | other.low, self.high & other.high,
             self.visited | other.visited, self.open & other.open,
             np.maximum(self.smallest, other.smallest), np.minimum(self.largest, other.largest),
         )  # fmt: skip
 
     def allow(self, Z: np.ndarray) -> np.ndarray:
-        """Which 0/1 rows meet the limits on edges and sizes; shape (n,)."""
+        """Which 0/1 rows meet the constraints on edges and sizes; shape (n,)."""
         Z = np.asarray(Z).astype(bool)
         size = Z.sum(axis=1)  # a cycle has as many edges as nodes
         good = (size >= self.smallest) & (size <= self.largest)
@@ -105,15 +107,15 @@ class CycleLimits:
         """Which rows visit (n, N) what they must and nothing that they must not; shape (n,)."""
         return np.all((self.visited <= visited) & (self.open >= visited), axis=1)
 
-    def arcs(self, table: EdgeTable) -> tuple[CycleLimits, np.ndarray, np.ndarray]:
-        """The limits with what follows from known edges, and known edges as matrices.
+    def arcs(self, table: EdgeTable) -> tuple[CycleConstraints, np.ndarray, np.ndarray]:
+        """The constraints with what follows from known edges, and known edges as matrices.
 
         Ends of an edge that must be used are visited; where the way out of a node or into
         it is known, there is no other.
 
         Returns
         -------
-        limits : CycleLimits
+        constraints : CycleConstraints
         must, may : bool arrays of shape (1 or n, N, N)
         """
         must, may = _matrix(self.low, table), _matrix(self.high, table)

@@ -10,7 +10,7 @@ import numpy as np
 
 from skstruct.solvers.k_best import k_best_sequences
 from skstruct.solvers.linear_programs import INFEASIBLE
-from skstruct.spaces.cycles.constraints import CycleLimits
+from skstruct.spaces.cycles.constraints import CycleConstraints
 from skstruct.spaces.cycles.relaxation import (
     CycleProgram,
     anchored_rounds,
@@ -124,11 +124,11 @@ MOST_NODES = 16  # for the table: 2**15 x 15 entries, 4 MB
 
 
 def is_exact(N: int) -> bool:
-    """Whether ``cheapest_cycles`` finds the best cycle without being asked to."""
+    """Whether ``min_cost_cycles`` finds the best cycle without being asked to."""
     return N <= MOST_NODES
 
 
-def cheapest_cycles(costs, *, directed, low=None, high=None, smallest=3, largest=None, prove=False):
+def min_cost_cycles(costs, *, directed, low=None, high=None, smallest=3, largest=None, prove=False):
     r"""For every row a cycle of little cost, its cost, and a lower bound on the least cost.
 
     A cycle visits three or more of the N nodes, each once, and costs the sum of its arcs,
@@ -153,7 +153,7 @@ def cheapest_cycles(costs, *, directed, low=None, high=None, smallest=3, largest
     smallest, largest : int or int array of shape (n,)
         Number of nodes of a cycle; never less than 3.
     prove : bool, default=False
-        Close gaps by integer programs with subtour inequalities, within limits.
+        Close gaps by integer programs with subtour inequalities, within constraints.
 
     Returns
     -------
@@ -175,14 +175,14 @@ def cheapest_cycles(costs, *, directed, low=None, high=None, smallest=3, largest
     --------
     >>> costs = np.ones((1, 4, 4))
     >>> costs[0, [0, 2, 1], [2, 1, 0]] = -1.0
-    >>> tours, values, bounds = cheapest_cycles(costs, directed=True)
+    >>> tours, values, bounds = min_cost_cycles(costs, directed=True)
     >>> tours.tolist(), values.tolist(), bounds.tolist()
     ([[0, 2, 1, -1]], [-3.0], [-3.0])
     """
-    return _cheapest(costs, directed, low, high, smallest, largest, prove, MOST_NODES)
+    return _min_cost(costs, directed, low, high, smallest, largest, prove, MOST_NODES)
 
 
-def _cheapest(costs, directed, low, high, smallest, largest, prove, most_nodes):
+def _min_cost(costs, directed, low, high, smallest, largest, prove, most_nodes):
     """As above, where rows of more than ``most_nodes`` nodes do without the table."""
     from skstruct.spaces.cycles._numba_decoding import table_rows
 
@@ -198,14 +198,14 @@ def _cheapest(costs, directed, low, high, smallest, largest, prove, most_nodes):
     few = np.flatnonzero(possible & (n_nodes <= most_nodes))
     if len(few):
         found = np.full((len(few), N), -1, np.int64)
-        limits = low[few], high[few], smallest[few], largest[few]
-        table_rows(costs[few], *limits, most_nodes, found)
+        constraints = low[few], high[few], smallest[few], largest[few]
+        table_rows(costs[few], *constraints, most_nodes, found)
         tours[few] = found
     many = np.flatnonzero(possible & (n_nodes > most_nodes))
     for row in many:
         nodes = np.flatnonzero(high[row])
-        limits = low[row, nodes], int(smallest[row]), min(int(largest[row]), len(nodes))
-        problem = Problem(costs[row][np.ix_(nodes, nodes)], directed, *limits)
+        constraints = low[row, nodes], int(smallest[row]), min(int(largest[row]), len(nodes))
+        problem = Problem(costs[row][np.ix_(nodes, nodes)], directed, *constraints)
         tour, bounds[row] = solve_problem(problem, prove)
         tours[row, : len(tour)] = nodes[tour]
     tours = canonical(tours, directed)
@@ -264,14 +264,14 @@ def _checked_sizes(size, name, default, n):
     return np.ascontiguousarray(np.broadcast_to(size, (n,)).astype(np.int64))
 
 
-def decides_exactly(limits: CycleLimits) -> bool:
+def decides_exactly(constraints: CycleConstraints) -> bool:
     """Whether so few nodes may be visited that the best cycle is found for sure."""
-    return is_exact(int(limits.open.sum(axis=1).max()))
+    return is_exact(int(constraints.open.sum(axis=1).max()))
 
 
 @dataclass
 class CycleProblem:
-    """Costs of arcs, infinite where limits exclude them, and the other limits.
+    """Costs of arcs, infinite where constraints exclude them, and the other constraints.
 
     A known arc is expressed by its absence of alternatives. A known edge may be used in
     either direction, which no matrix of possible arcs says: it is made so cheap that every
@@ -280,23 +280,25 @@ class CycleProblem:
 
     given_costs: np.ndarray  # as they came, shape: (n, N, N)
     arcs: np.ndarray  # as they are decoded, shape: (n, N, N)
-    limits: CycleLimits
+    constraints: CycleConstraints
     table: EdgeTable
     bonus: np.ndarray  # how much cheaper every known edge is made, shape: (n,)
 
     @classmethod
-    def of(cls, given_costs: np.ndarray, limits: CycleLimits, table: EdgeTable) -> CycleProblem:
-        """The problem of costs of arcs (n, N, N) within limits."""
+    def of(
+        cls, given_costs: np.ndarray, constraints: CycleConstraints, table: EdgeTable
+    ) -> CycleProblem:
+        """The problem of costs of arcs (n, N, N) within constraints."""
         n, N, _ = given_costs.shape
         arcs, bonus = given_costs, np.zeros(n)
-        if limits.has_edges:
-            limits, must, may = limits.arcs(table)
+        if constraints.has_edges:
+            constraints, must, may = constraints.arcs(table)
             if not table.directed and must.any():
                 largest = np.abs(arcs).max(axis=(1, 2), initial=0.0)
                 bonus = np.where(largest > 0, 3 * N * largest, 1.0)
                 arcs = arcs - bonus[:, None, None] * must
             arcs = np.where(may, arcs, np.inf)
-        return cls(given_costs, arcs, limits, table, bonus)
+        return cls(given_costs, arcs, constraints, table, bonus)
 
     def solve(self, rows=slice(None), allowed=None, directed=None, prove=False):
         """Tours, values and bounds of some rows.
@@ -306,34 +308,34 @@ class CycleProblem:
         allowed : bool array of shape (m, N, N), default=None
             Which node may follow each; a node that may follow itself may be left out.
         """
-        arcs, limits = self.arcs[rows], self.limits.rows(rows)
-        visited = limits.visited
+        arcs, constraints = self.arcs[rows], self.constraints.rows(rows)
+        visited = constraints.visited
         if allowed is not None:
             arcs = np.where(allowed, arcs, np.inf)
             visited = visited | ~np.diagonal(allowed, axis1=1, axis2=2)
-        return cheapest_cycles(
+        return min_cost_cycles(
             arcs, directed=self.table.directed if directed is None else directed,
-            low=visited, high=limits.open, smallest=limits.smallest, largest=limits.largest,
-            prove=prove,
+            low=visited, high=constraints.open, smallest=constraints.smallest,
+            largest=constraints.largest, prove=prove,
         )  # fmt: skip
 
     def best(self, prove: bool):
         """Outputs, values (infinite where nothing was found) and bounds."""
         tours, values, bounds = self.solve(prove=prove)
         Z = tours_to_rows(tours, self.table)
-        if not self.limits.low.any():
+        if not self.constraints.low.any():
             return Z, values, bounds
-        met = (self.limits.low <= Z).all(axis=1)
+        met = (self.constraints.low <= Z).all(axis=1)
         values = np.where(met, tour_costs(self.given_costs, tours), np.inf)
-        if decides_exactly(self.limits):
+        if decides_exactly(self.constraints):
             return Z, values, values
-        bounds = bounds + (1 - SOLVER_GAP) * self.bonus * self.limits.low.sum(axis=1)
+        bounds = bounds + (1 - SOLVER_GAP) * self.bonus * self.constraints.low.sum(axis=1)
         # A third of the bonus is N times the largest cost: cycles with all known edges cost less.
         bounds = np.where((self.bonus > 0) & (bounds > self.bonus / 3), np.inf, bounds)
         return Z, values, np.minimum(bounds, values)
 
     def k_best(self, k: int):
-        """The k cheapest, as outputs (n, k', d) and whether they are any (n, k').
+        """The k of least cost, as outputs (n, k', d) and whether they are any (n, k').
 
         A cycle is the sequence of what follows each node. Where direction does not matter,
         every cycle is two such sequences of the same cost: among the first 2k are k cycles.
@@ -349,7 +351,7 @@ class CycleProblem:
         row, rank, node = np.nonzero(following != np.arange(N))
         Z = np.zeros((*values.shape, len(self.table.edges)), np.int8)
         Z[row, rank, self.table.column[node, following[row, rank, node]]] = 1
-        found = np.isfinite(values) & (self.limits.low[:, None] <= Z).all(axis=2)
+        found = np.isfinite(values) & (self.constraints.low[:, None] <= Z).all(axis=2)
         if not self.table.directed:
             found &= _first_of_each(Z)
         return Z, found

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from skstruct._arrays.memory import check_square_fits
-from skstruct.solvers.distributions import Law
-from skstruct.solvers.proposals import Moves
+from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.base import BaseSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.constraints import check_feasible
@@ -23,14 +23,14 @@ from skstruct.spaces.cycles.tours import (
     sample_tours,
     tours_to_rows,
 )
-from skstruct.spaces.edge_sets.distribution import PathGraph, PathLaw
+from skstruct.spaces.edge_sets.distribution import PathDistribution, PathGraph
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 
 MOST_NODES = 15  # 1.5 million steps
 
 
 def cycle_paths(column, may, must, sizes, directed: bool) -> PathGraph | None:
-    r"""All cycles within limits; None where there are too many nodes.
+    r"""All cycles within constraints; None where there are too many nodes.
 
     A cycle begins at the first of its nodes, and a state is the set of nodes that were
     visited since with the last of them (Held and Karp): :math:`N^2 2^N` steps. Without
@@ -76,37 +76,38 @@ def _no_path(n_columns: int) -> PathGraph:
     return PathGraph(np.zeros(3, np.int64), none, none, n_columns, 0)
 
 
-class SignedLaw(Law):
-    r"""A law of arcs, seen by pairs: :math:`\psi` is 1 for an arc there and -1 for one back.
+class SignedDistribution(Distribution):
+    r"""A distribution of arcs, seen by pairs: :math:`\psi` is 1 for an arc there and -1 for one
+    back.
 
     Parameters
     ----------
-    law : Law
+    distribution : Distribution
         Of arcs, where the score of an arc back is minus that of the arc there.
     there, back : int arrays of shape (d,)
         Columns of the two arcs of every pair.
     """
 
-    def __init__(self, law, there, back):
-        self.law, self.there, self.back = law, there, back
-        self.log_partition = law.log_partition
+    def __init__(self, distribution, there, back):
+        self.distribution, self.there, self.back = distribution, there, back
+        self.log_partition = distribution.log_partition
 
     def marginals(self):
-        chances = self.law.marginals()
-        return chances[:, self.there] - chances[:, self.back]
+        probabilities = self.distribution.marginals()
+        return probabilities[:, self.there] - probabilities[:, self.back]
 
     def sample(self, n, rng):
-        return self.law.sample(n, rng)
+        return self.distribution.sample(n, rng)
 
 
 REORDERINGS, REPLACE, RESIZE = [0, 1], [2], [3]
 
 
-class TourMoves(Moves):
+class TourProposals(Proposals):
     """Parts are turned round, nodes move along the cycle, come in, go out, or are replaced.
 
     A state is the number k of nodes on the cycle and then all nodes that may be visited,
-    those of the cycle first and in order of travel. Kinds of moves that limits rule out are
+    those of the cycle first and in order of travel. Kinds of moves that constraints rule out are
     not tried.
 
     Parameters
@@ -167,9 +168,9 @@ class TourMoves(Moves):
 
 
 class UniformCycles(EdgeSetSpace):
-    """Cycles within limits: how many there are, their moments, samples and the list.
+    """Cycles within constraints: how many there are, their moments, samples and the list.
 
-    Limits on nodes and sizes are counted in closed form, and so are moments as long as all
+    Constraints on nodes and sizes are counted in closed form, and so are moments as long as all
     nodes are alike. Everything else comes from the list of all cycles, where that is short.
     """
 
@@ -179,18 +180,18 @@ class UniformCycles(EdgeSetSpace):
         """Whether psi are signed pairs; an error where that name is not known."""
 
     def _one_row(self):
-        """The :class:`CycleLimits`, if all rows have the same."""
+        """The :class:`CycleConstraints`, if all rows have the same."""
         return super()._one_row()
 
     # ------------------------------------------------------------- counts
     def _by_size(self) -> list[int]:
         """Directed cycles of 0, 1, 2, ... nodes, where edges are not limited."""
-        limits = self._one_row()
-        n_fixed = int(limits.visited.sum())
-        if (limits.visited & ~limits.open).any():
+        constraints = self._one_row()
+        n_fixed = int(constraints.visited.sum())
+        if (constraints.visited & ~constraints.open).any():
             return [0]
-        counts = cycles_by_size(int(limits.open.sum()) - n_fixed, n_fixed)
-        inside = range(int(limits.smallest[0]), int(limits.largest[0]) + 1)
+        counts = cycles_by_size(int(constraints.open.sum()) - n_fixed, n_fixed)
+        inside = range(int(constraints.smallest[0]), int(constraints.largest[0]) + 1)
         return [count if size in inside else 0 for size, count in enumerate(counts)]
 
     @cached_property
@@ -201,10 +202,10 @@ class UniformCycles(EdgeSetSpace):
 
     def _counts(self) -> CycleCounts | None:
         """Counts through arcs, where all nodes are alike."""
-        limits = self._one_row()
-        if limits.has_edges or limits.has_nodes:
+        constraints = self._one_row()
+        if constraints.has_edges or constraints.has_nodes:
             return None
-        sizes = int(limits.smallest[0]), int(limits.largest[0])
+        sizes = int(constraints.smallest[0]), int(constraints.largest[0])
         return CycleCounts.of(len(self.nodes_), *sizes)
 
     # ------------------------------------------------------------- moments
@@ -246,60 +247,60 @@ class UniformCycles(EdgeSetSpace):
         known_edges = self._one_row().has_edges
         if not known_edges:
             check_few(self._count, limit, self, "cycles")
-        limits, _, may = self._one_row().arcs(self._table)
-        sizes = int(limits.smallest[0]), int(limits.largest[0])
-        tours = list_tours(limits.visited[0], may[0], sizes, self.directed, limit)
+        constraints, _, may = self._one_row().arcs(self._table)
+        sizes = int(constraints.smallest[0]), int(constraints.largest[0])
+        tours = list_tours(constraints.visited[0], may[0], sizes, self.directed, limit)
         Z = tours_to_rows(tours, self._table)
-        return Z[limits.allow(Z)] if known_edges else Z
+        return Z[constraints.allow(Z)] if known_edges else Z
 
     def sample(self, n: int, rng) -> np.ndarray:
         """``n`` cycles drawn uniformly and independently; shape (n, d)."""
         self._check_not_empty()
-        rng, limits = np.random.default_rng(rng), self._one_row()
-        if limits.has_edges:
+        rng, constraints = np.random.default_rng(rng), self._one_row()
+        if constraints.has_edges:
             return self._listed[rng.integers(len(self._listed), size=n)]
-        low, high = limits.visited[0], limits.open[0]
+        low, high = constraints.visited[0], constraints.open[0]
         return tours_to_rows(sample_tours(n, rng, low, high, self._by_size()), self._table)
 
 
 class LawfulCycles(UniformCycles):
-    """Cycles with scores: exact laws for up to 15 nodes, Markov chains for any number."""
+    """Cycles with scores: exact distributions for up to 15 nodes, Markov chains for any number."""
 
-    _from_limits = ("_paths",)
+    _from_constraints = ("_paths",)
 
     @cached_property
     def _paths(self) -> PathGraph | None:
         """All cycles as paths; None where there are too many nodes."""
-        limits, must, may = self._one_row().arcs(self._table)
+        constraints, must, may = self._one_row().arcs(self._table)
         if not self.directed and must.any():
             return None  # which of its two ways a known edge is used is in no state
-        sizes = int(limits.smallest[0]), int(limits.largest[0])
-        return cycle_paths(self._table.column, may[0], limits.visited[0], sizes, self.directed)
+        sizes = int(constraints.smallest[0]), int(constraints.largest[0])
+        return cycle_paths(self._table.column, may[0], constraints.visited[0], sizes, self.directed)
 
-    def law(self, scores):
-        """Laws of cycles by sums over sets of nodes; scores of shape (n, d)."""
+    def distribution(self, scores):
+        """Distributions of cycles by sums over sets of nodes; scores of shape (n, d)."""
         d = len(self.edges_)
         scores = self._checked_scores(scores, d // 2 if self._signed else d)
-        if self.limits_.n_rows is not None or self._paths is None:
-            return super().law(scores)
-        law: PathLaw | SignedLaw
+        if self.constraints_.n_rows is not None or self._paths is None:
+            return super().distribution(scores)
+        distribution: PathDistribution | SignedDistribution
         if self._signed:
             there, back = arc_columns(len(self.nodes_))
             arcs = np.empty((len(scores), d))
             arcs[:, there], arcs[:, back] = scores, -scores
-            law = SignedLaw(PathLaw(self._paths, arcs), there, back)
+            distribution = SignedDistribution(PathDistribution(self._paths, arcs), there, back)
         else:
-            law = PathLaw(self._paths, scores)
-        check_feasible(np.isfinite(law.log_partition), self)
-        return law
+            distribution = PathDistribution(self._paths, scores)
+        check_feasible(np.isfinite(distribution.log_partition), self)
+        return distribution
 
-    def moves(self):
+    def proposals(self):
         """Parts are turned round or moved, and nodes come in and go out.
 
         None where edges are known: such cycles need not be within reach of each other.
         """
-        limits = self.limits_
-        if limits.n_rows is not None or limits.has_edges:
+        constraints = self.constraints_
+        if constraints.n_rows is not None or constraints.has_edges:
             return None
         self._check_not_empty()
         n_nodes, table = len(self.nodes_), self._table
@@ -309,9 +310,9 @@ class LawfulCycles(UniformCycles):
             column = np.full_like(column, -1)
             column[u, v] = column[v, u] = np.arange(len(u))
             sign[v, u] = -1.0
-        return TourMoves(
-            np.flatnonzero(limits.open[0]), limits.visited[0],
-            (limits.smallest[0], limits.largest[0]), column, sign, not self.directed,
+        return TourProposals(
+            np.flatnonzero(constraints.open[0]), constraints.visited[0],
+            (constraints.smallest[0], constraints.largest[0]), column, sign, not self.directed,
             tours_of=lambda Z: rows_to_tours(Z, table)[0],
             rows_of=lambda tours: tours_to_rows(tours, table),
         )  # fmt: skip

@@ -20,7 +20,7 @@ NUMBERS = (int, float, np.number, np.bool_)
 
 @savable
 @dataclass(frozen=True)
-class TourForm:
+class TourFormat:
     """How lists of nodes were written: what ``write`` gives back."""
 
     container: Any = list
@@ -39,7 +39,7 @@ class TourForm:
         return rows
 
 
-def tour_rows(Y, nodes: tuple | None, used_by: str) -> tuple[list, TourForm] | None:
+def tour_rows(Y, nodes: tuple | None, used_by: str) -> tuple[list, TourFormat] | None:
     """The rows and the form of ``Y``, if these are lists of nodes; None if they are not.
 
     The first entry decides: the name of a node, or something else, such as an edge. Names
@@ -71,7 +71,7 @@ def tour_rows(Y, nodes: tuple | None, used_by: str) -> tuple[list, TourForm] | N
                 f"{used_by} expects a list of nodes in order of travel in each row; Y[{i}] is "
                 f"{row!r}."
             )
-    return rows, TourForm(tuple if isinstance(first, tuple) else list)
+    return rows, TourFormat(tuple if isinstance(first, tuple) else list)
 
 
 def _is_name(entry, nodes) -> bool:

@@ -104,7 +104,7 @@ def _pairs(weight, y):
     return list(sets)
 
 
-# Cheapest cycles as a linear program over arcs and nodes, with subtour inequalities.
+# Minimum-cost cycles as a linear program over arcs and nodes, with subtour inequalities.
 #
 # Every node is left once and entered once where it is visited: x(out of v) = x(into v) = y_v,
 # or x(at v) = 2 y_v without directions. Arcs that no cycle cheaper than a known one can use,
@@ -307,13 +307,13 @@ def _value(problem, tour):
 
 
 def guided_tour(program: CycleProgram, point: np.ndarray) -> np.ndarray:
-    """What local search makes of a point; empty if nothing that obeys all limits."""
+    """What local search makes of a point; empty if nothing that obeys all constraints."""
     start = guided_start(program.problem, *program.weights(point))
     return improved_tour(program.problem, [start], np.zeros(1, bool))
 
 
 def integral_tour(program: CycleProgram, point: np.ndarray) -> np.ndarray:
-    """The cycle that a point stands for; empty if it is none that obeys all limits."""
+    """The cycle that a point stands for; empty if it is none that obeys all constraints."""
     whole = np.abs(point - np.rint(point)).max() <= INTEGRAL
     cycles = integral_cycles(program, point) if whole else []
     one = len(cycles) == 1 and program.problem.allows(cycles[0])

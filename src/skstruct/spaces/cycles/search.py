@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skstruct.solvers.assignment import cheapest_assignments
+from skstruct.solvers.assignment import min_cost_assignments
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def disjoint_cycles(problem: Problem) -> tuple[list[np.ndarray], float]:
     costs = problem.costs.copy()
     np.fill_diagonal(costs, np.where(problem.low, np.inf, 0.0))
     there = np.isfinite(costs)
-    following, value = cheapest_assignments(np.where(there, costs, 0.0)[None], there[None])
+    following, value = min_cost_assignments(np.where(there, costs, 0.0)[None], there[None])
     return split_cycles(following[0]), float(value[0])
 
 
@@ -116,7 +116,7 @@ def patched(costs: np.ndarray, cycles: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def search_tour(problem: Problem, cycles=()) -> np.ndarray:
-    """A cheap cycle that obeys all limits; empty where none was found.
+    """A cheap cycle that obeys all constraints; empty where none was found.
 
     It costs no more than any of ``cycles`` that obeys them.
     """
@@ -148,10 +148,10 @@ def improved_tour(problem: Problem, starts, full, draws=None) -> np.ndarray:
     padded = np.full((len(starts), N), -1, np.int64)
     for row, start in zip(padded, starts):
         row[: len(start)] = start
-    limits = problem.low, problem.smallest, problem.largest
+    constraints = problem.low, problem.smallest, problem.largest
     draws, kept = np.empty((0, 6)) if draws is None else draws, np.empty(N, np.int64)
     arc = with_penalties(problem.costs)
-    length, _ = search(arc, *limits, SEGMENT, padded, full, draws, kept)
+    length, _ = search(arc, *constraints, SEGMENT, padded, full, draws, kept)
     tour = kept[:length]
     return tour if problem.allows(tour) else np.empty(0, np.int64)
 
@@ -159,7 +159,8 @@ def improved_tour(problem: Problem, starts, full, draws=None) -> np.ndarray:
 def guided_start(problem: Problem, weight: np.ndarray, y: np.ndarray) -> np.ndarray:
     """A walk through the nodes of y above 1/2, each time along the arc of greatest weight.
 
-    ``weight`` is (N, N) and within [0, 1]; among arcs of about the same weight the cheapest.
+    ``weight`` is (N, N) and within [0, 1]; among arcs of about the same weight the one of least
+    cost.
     """
     inside = (y > 0.5) | problem.low
     inside[np.argsort(-y, kind="stable")[:3]] = True

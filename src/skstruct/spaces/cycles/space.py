@@ -14,7 +14,7 @@ from skstruct.spaces.base import check_feasible, check_k, decoded_or_infeasible
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.constraints import label_mask
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
-from skstruct.spaces.cycles.constraints import CycleLimits, read_sizes
+from skstruct.spaces.cycles.constraints import CycleConstraints, read_sizes
 from skstruct.spaces.cycles.decoding import CycleProblem, decides_exactly
 from skstruct.spaces.cycles.distribution import LawfulCycles
 from skstruct.spaces.cycles.formats import learn_nodes, read_tours, tour_rows, why_not_a_cycle
@@ -53,7 +53,7 @@ class Cycles(LawfulCycles):
     prove : bool, default=False
         With more than 16 nodes the answer may have a gap to its bound: close it by integer
         programs, in up to two minutes a row. The bounds say where that did not suffice.
-    limits : CycleLimits, default=None
+    constraints : CycleConstraints, default=None
         What ``restrict`` sets.
 
     Notes
@@ -75,7 +75,7 @@ class Cycles(LawfulCycles):
     >>> short.restore(short.argmin(costs).outputs)[0]
     ['Oslo', 'Riga', 'Rome']
 
-    The cheapest path from Bonn to Riga, with a cost for every arc:
+    The minimum-cost path from Bonn to Riga, with a cost for every arc:
 
     >>> arcs = space.with_embedding("indicators").restrict(include_edges=[("Riga", "Bonn")])
     >>> path = arcs.argmin(np.arange(12.0)[None])
@@ -89,14 +89,14 @@ class Cycles(LawfulCycles):
 
     output_kind = "tour"
     part_words = ("edge", "edges")
-    _limits_kind = CycleLimits
+    _constraints_kind = CycleConstraints
 
-    def __init__(self, nodes=None, directed=True, embedding=None, *, prove=False, limits=None):
+    def __init__(self, nodes=None, directed=True, embedding=None, *, prove=False, constraints=None):
         self.nodes = nodes
         self.directed = directed
         self.embedding = embedding
         self.prove = prove
-        self.limits = limits
+        self.constraints = constraints
 
     # ------------------------------------------------------------- embedding
     @property
@@ -169,7 +169,7 @@ class Cycles(LawfulCycles):
         turned[:, there], turned[:, back] = Z[:, back], Z[:, there]
         return turned
 
-    # ------------------------------------------------------------- the user's form
+    # ------------------------------------------------------------- the user's format
     def _possible_edges(self, nodes):
         if len(nodes) < SHORTEST:
             hint = "" if self.nodes is not None else " If nodes are pairs themselves, give nodes."
@@ -182,13 +182,13 @@ class Cycles(LawfulCycles):
         found = tour_rows(Y, nodes, "Cycles")
         if found is None:
             return super()._read_graphs(Y, nodes)
-        rows, form = found
+        rows, format = found
         if nodes is None:
             nodes = learn_nodes(rows, "Cycles")
             table = EdgeTable(nodes, self._possible_edges(nodes), self.directed)
         else:
             table = self._table
-        return tours_to_rows(read_tours(rows, nodes, "Cycles"), table), nodes, form
+        return tours_to_rows(read_tours(rows, nodes, "Cycles"), table), nodes, format
 
     def tours(self, Z) -> np.ndarray:
         """Nodes in order of travel, as positions in ``nodes_``, padded with -1; (n, N)."""
@@ -207,28 +207,28 @@ class Cycles(LawfulCycles):
         return why_not_a_cycle(row, self._table)
 
     @property
-    def limits_(self):
-        """What predicted cycles must obey, a :class:`CycleLimits`."""
+    def constraints_(self):
+        """What predicted cycles must obey, a :class:`CycleConstraints`."""
         N, d = len(self.nodes_), len(self.edges_)
-        if self.limits is None:
-            return CycleLimits.none(N, d)
-        if self.limits.low.shape[1] != d:
+        if self.constraints is None:
+            return CycleConstraints.none(N, d)
+        if self.constraints.low.shape[1] != d:
             raise ValueError(
-                f"Cycles was restricted for {self.limits.low.shape[1]} edges between "
-                f"{self.limits.open.shape[1]} nodes; there are {d} between {N}."
+                f"Cycles was restricted for {self.constraints.low.shape[1]} edges between "
+                f"{self.constraints.open.shape[1]} nodes; there are {d} between {N}."
             )
-        return self.limits
+        return self.constraints
 
-    def _limits_sizes(self):
+    def _constraints_sizes(self):
         return self.dag_.n_nodes, len(self.nodes_)
 
     def contains(self, Z):
-        """Whether each row is a cycle of this space, limits included; shape (n,)."""
+        """Whether each row is a cycle of this space, constraints included; shape (n,)."""
         inside = super().contains(Z)
         row, column = np.nonzero(np.asarray(Z))
         visited = np.zeros((len(inside), len(self.nodes_)), bool)
         visited[row[:, None], self.edges_[column]] = True
-        return inside & self.limits_.allow_nodes(visited)
+        return inside & self.constraints_.allow_nodes(visited)
 
     def restrict(
         self,
@@ -247,15 +247,15 @@ class Cycles(LawfulCycles):
         include, exclude : names of nodes, the same for all rows or a collection per row
             Nodes to visit and nodes to avoid; also 0/1 arrays of shape (n, N).
         min_size, max_size : int, or one per row
-            Limits on the number of nodes.
+            Constraints on the number of nodes.
         include_edges, exclude_edges : pairs of names, for all rows or a collection per row
             Arcs (edges, without direction) that are used and that are not; also networkx
             graphs, or 0/1 arrays of shape (n, d).
         """
-        none = CycleLimits.none(len(self.nodes_), len(self.edges_))
+        none = CycleConstraints.none(len(self.nodes_), len(self.edges_))
         smallest = read_sizes(min_size, "min_size", "Cycles")
         largest = read_sizes(max_size, "max_size", "Cycles")
-        asked = CycleLimits(
+        asked = CycleConstraints(
             low=self._table.mask(include_edges, "include_edges", "Cycles"),
             high=~self._table.mask(exclude_edges, "exclude_edges", "Cycles"),
             visited=label_mask(include, self.nodes_, "include", "Cycles"),
@@ -263,15 +263,15 @@ class Cycles(LawfulCycles):
             smallest=none.smallest if smallest is None else smallest,
             largest=none.largest if largest is None else largest,
         )
-        return self._limited(self.limits_.narrow(asked))
+        return self._limited(self.constraints_.narrow(asked))
 
     # ------------------------------------------------------------- decoding
     @property
     def guarantee(self):
-        N, limits = len(self.nodes_), self.limits_
-        if decides_exactly(limits):
+        N, constraints = len(self.nodes_), self.constraints_
+        if decides_exactly(constraints):
             return EXACT
-        if self._signed and limits.is_free:
+        if self._signed and constraints.is_free:
             # With R the reward found and R* the largest one: R >= R*/floor(N/3), and the
             # worst cycle, the reverse of the best, costs R*.
             ratio = 0.5 + 0.5 / (N // 3)
@@ -286,7 +286,7 @@ class Cycles(LawfulCycles):
         arcs[:, u, v] = costs
         if self._signed or not self.directed:
             arcs[:, v, u] = -costs if self._signed else costs
-        return costs, CycleProblem.of(arcs, self.limits_, self._table)
+        return costs, CycleProblem.of(arcs, self.constraints_, self._table)
 
     def argmin(self, costs) -> Decoded:
         """For every row the cycle of least cost; costs of shape (n, d)."""
@@ -295,15 +295,15 @@ class Cycles(LawfulCycles):
         lost = np.flatnonzero(np.isinf(values) & np.isfinite(bounds))
         if len(lost):
             raise UndecidableError(
-                f"Cycles: no cycle within the limits was found in row {lost[0]}, and that there "
-                f"is none was not shown{'' if self.prove else '; prove=True tries longer'}."
+                f"Cycles: no cycle within the constraints was found in row {lost[0]}, and that "
+                f"there is none was not shown{'' if self.prove else '; prove=True tries longer'}."
             )
         return decoded_or_infeasible(outputs, values, bounds, self)
 
     def kbest(self, costs, k: int) -> Decoded:
-        """The ``k`` cheapest cycles of every row: outputs (n, k, d), values (n, k)."""
+        """The ``k`` minimum-cost cycles of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, "Cycles")
-        if not decides_exactly(self.limits_):
+        if not decides_exactly(self.constraints_):
             raise ValueError(
                 f"Cycles: the k best are known for up to 16 nodes; there are {len(self.nodes_)}."
             )

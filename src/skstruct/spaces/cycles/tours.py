@@ -282,7 +282,7 @@ def list_tours(low, may, sizes, directed: bool, limit: int) -> np.ndarray:
         if n_found > limit or len(paths) > 4 * limit:
             raise UndecidableError(
                 f"There are more than {limit:,} cycles or beginnings of cycles; enumerate(limit) "
-                "lists more, and narrower limits leave fewer."
+                "lists more, and narrower constraints leave fewer."
             )
     return np.concatenate(found)
 

@@ -44,7 +44,7 @@ def sum_onward(first, target, column, weight, logs, table):
 
 @nb.njit(cache=True, nogil=True)
 def share(s, t, target, column, weight, logs, table):
-    """Chance of step t of a path that has come to state s."""
+    """Probability of step t of a path that has come to state s."""
     if logs:
         return np.exp(weight[column[t]] + table[target[t]] - table[s])
     return weight[column[t]] * table[target[t]] / table[s]
@@ -61,8 +61,8 @@ def sum_paths(scores, logs, first, target, column, log_sums):
 
 
 @nb.njit(cache=True, nogil=True)
-def column_chances(scores, logs, first, target, column, chances):
-    """Chances of all columns to be on a path; (n, d)."""
+def column_probabilities(scores, logs, first, target, column, probabilities):
+    """Probabilities of all columns to be on a path; (n, d)."""
     n_states, d = len(first) - 1, scores.shape[1]
     table, weight = np.empty(n_states), np.empty(d + 1)
     reached = np.empty(n_states)
@@ -75,10 +75,10 @@ def column_chances(scores, logs, first, target, column, chances):
             if reached[s] == 0.0:
                 continue
             for t in range(first[s], first[s + 1]):
-                chance = reached[s] * share(s, t, target, column, weight, logs[row], table)
-                reached[target[t]] += chance
+                probability = reached[s] * share(s, t, target, column, weight, logs[row], table)
+                reached[target[t]] += probability
                 if column[t] < d:
-                    chances[row, column[t]] += chance
+                    probabilities[row, column[t]] += probability
 
 
 @nb.njit(cache=True, nogil=True)
@@ -94,10 +94,10 @@ def draw_paths(scores, logs, first, target, column, drawn, rng):
             while s < n_states - 1:
                 left, last = rng.random(), -1
                 for t in range(first[s], first[s + 1]):
-                    chance = share(s, t, target, column, weight, logs[row], table)
-                    if chance > 0.0:
+                    probability = share(s, t, target, column, weight, logs[row], table)
+                    if probability > 0.0:
                         last = t
-                        left -= chance
+                        left -= probability
                         if left < 0.0:
                             break
                 if column[last] < d:
@@ -142,8 +142,8 @@ def sum_sets(scores, column, allowed, log_sums):
 
 
 @nb.njit(cache=True, nogil=True)
-def pair_chances(scores, column, allowed, chances):
-    """Chances of all pairs to be inside; (n, d)."""
+def pair_probabilities(scores, column, allowed, probabilities):
+    """Probabilities of all pairs to be inside; (n, d)."""
     n_nodes = len(column)
     weight, gained = np.empty(len(allowed)), np.empty(len(allowed))
     for row in range(len(scores)):
@@ -155,7 +155,7 @@ def pair_chances(scores, column, allowed, chances):
                     weight[S] += weight[S + half]
         for v in range(n_nodes):
             for u in range(v):
-                chances[row, column[u, v]] = min(weight[(1 << u) | (1 << v)] / total, 1.0)
+                probabilities[row, column[u, v]] = min(weight[(1 << u) | (1 << v)] / total, 1.0)
 
 
 @nb.njit(cache=True, nogil=True)

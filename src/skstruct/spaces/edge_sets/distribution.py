@@ -8,17 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
-from skstruct.solvers.distributions import Law
-from skstruct.solvers.proposals import Moves
+from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.edge_sets.table import edge_numbers
 
 
-class FixedColumnsLaw(Law):
-    """A law of some columns, beside others that are known to be 0 or 1.
+class FixedColumnsDistribution(Distribution):
+    """A distribution of some columns, beside others that are known to be 0 or 1.
 
     Parameters
     ----------
-    law : Law
+    distribution : Distribution
         Of what is open: outputs (..., m) that are their own embeddings.
     columns : int array of shape (m,)
         Where these are.
@@ -27,9 +27,9 @@ class FixedColumnsLaw(Law):
     scores : array of shape (n, d)
     """
 
-    def __init__(self, law, columns, known, scores):
-        self.law, self.columns, self.known = law, columns, known
-        self.log_partition = law.log_partition + scores[:, known].sum(axis=1)
+    def __init__(self, distribution, columns, known, scores):
+        self.distribution, self.columns, self.known = distribution, columns, known
+        self.log_partition = distribution.log_partition + scores[:, known].sum(axis=1)
 
     def _spread(self, values):
         everywhere = np.zeros((*values.shape[:-1], len(self.known)), values.dtype)
@@ -38,13 +38,13 @@ class FixedColumnsLaw(Law):
         return everywhere
 
     def marginals(self):
-        return self._spread(self.law.marginals())
+        return self._spread(self.distribution.marginals())
 
     def sample(self, n, rng):
-        return self._spread(self.law.sample(n, rng))
+        return self._spread(self.distribution.sample(n, rng))
 
 
-class OpenEdgeMoves(Moves):
+class OpenEdgeProposals(Proposals):
     """Moves among sets of edges, of which some are known.
 
     Parameters
@@ -102,8 +102,9 @@ class PathGraph:
         return max(float(count[0]), 0.0)
 
 
-class PathLaw(Law):
-    """0/1 outputs with chances in proportion to the exponential of the scores of their columns.
+class PathDistribution(Distribution):
+    """0/1 outputs with probabilities in proportion to the exponential of the scores of their
+    columns.
 
     Parameters
     ----------
@@ -115,8 +116,8 @@ class PathLaw(Law):
     Two columns, of which a path takes exactly one:
 
     >>> graph = PathGraph(np.array([0, 2, 2]), np.array([1, 1]), np.array([0, 1]), 2, 1)
-    >>> law = PathLaw(graph, np.log([[3.0, 1.0]]))
-    >>> np.exp(law.log_partition).round(12), law.marginals()
+    >>> distribution = PathDistribution(graph, np.log([[3.0, 1.0]]))
+    >>> np.exp(distribution.log_partition).round(12), distribution.marginals()
     (array([4.]), array([[0.75, 0.25]]))
     """
 
@@ -132,11 +133,11 @@ class PathLaw(Law):
         self.log_partition = log_sums - np.log(graph.copies)
 
     def marginals(self):
-        from skstruct.spaces.edge_sets._numba import column_chances
+        from skstruct.spaces.edge_sets._numba import column_probabilities
 
-        chances = np.zeros(self.scores.shape)
-        column_chances(*self._problem, chances)
-        return chances
+        probabilities = np.zeros(self.scores.shape)
+        column_probabilities(*self._problem, probabilities)
+        return probabilities
 
     def sample(self, n, rng):
         from skstruct.spaces.edge_sets._numba import draw_paths
@@ -149,8 +150,8 @@ class PathLaw(Law):
 MOST_NODES = 18
 
 
-class PairSetLaw(Law):
-    r"""Sets y of nodes with chances in proportion to :math:`\exp \sum_e u_e y_{e_1} y_{e_2}`.
+class PairSetDistribution(Distribution):
+    r"""Sets y of nodes with probabilities in proportion to :math:`\exp \sum_e u_e y_{e_1} y_{e_2}`.
 
     Node by node: the sets with node b have the values of those without it, plus their pairs
     with b, which double in the same way. :math:`2^N` numbers for every row.
@@ -165,8 +166,8 @@ class PairSetLaw(Law):
 
     Examples
     --------
-    >>> law = PairSetLaw(np.log([[5.0]]), np.array([[0, 1]]), np.ones(4, bool))
-    >>> np.exp(law.log_partition).round(12), law.marginals()
+    >>> distribution = PairSetDistribution(np.log([[5.0]]), np.array([[0, 1]]), np.ones(4, bool))
+    >>> np.exp(distribution.log_partition).round(12), distribution.marginals()
     (array([8.]), array([[0.625]]))
     """
 
@@ -179,11 +180,11 @@ class PairSetLaw(Law):
         sum_sets(*self._problem, self.log_partition)
 
     def marginals(self):
-        from skstruct.spaces.edge_sets._numba import pair_chances
+        from skstruct.spaces.edge_sets._numba import pair_probabilities
 
-        chances = np.empty((len(self.log_partition), len(self.edges)))
-        pair_chances(*self._problem, chances)
-        return chances
+        probabilities = np.empty((len(self.log_partition), len(self.edges)))
+        pair_probabilities(*self._problem, probabilities)
+        return probabilities
 
     def sample(self, n, rng):
         """``n`` sets of every row, 0/1 over the nodes; int8 (n_rows, n, N)."""
@@ -195,7 +196,7 @@ class PairSetLaw(Law):
         return (numbers[:, :, None] >> np.arange(self.n_nodes) & 1).astype(np.int8)
 
 
-class InnerEdgeLaw(PairSetLaw):
+class InnerEdgeDistribution(PairSetDistribution):
     """The same, where outputs are the edges inside, no two sets with the same ones."""
 
     def sample(self, n, rng):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sets of edges in the user's own form: pairs of names, networkx graphs, arrays."""
+"""Sets of edges in the user's own format: pairs of names, networkx graphs, arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skstruct.spaces.edge_sets.table import CONTAINERS, EdgeTable, edges_of, rea
 
 @savable
 @dataclass(frozen=True)
-class GraphForm:
+class GraphFormat:
     """How sets of edges were written: what ``write`` gives back."""
 
     kind: str = "array"  # "array", "adjacency", "pairs" or "networkx"
@@ -33,7 +33,7 @@ class GraphForm:
     series: Any = None  # the name of a pandas Series, in a tuple of its own
 
     def write(self, Z: np.ndarray, table: EdgeTable, index=None):
-        """Indicator rows in this form."""
+        """Indicator rows in this format."""
         if self.kind == "array":
             return Z.astype(self.dtype)
         if self.kind == "adjacency":
@@ -68,7 +68,7 @@ def as_networkx(table: EdgeTable, row: np.ndarray):
     return graph
 
 
-def read_form(Y, used_by: str) -> tuple[Any, GraphForm]:
+def read_format(Y, used_by: str) -> tuple[Any, GraphFormat]:
     """The rows of ``Y`` and the form they are written in.
 
     Rows are an indicator array (n, d), an adjacency array (n, N, N), or a list: of networkx
@@ -81,26 +81,26 @@ def read_form(Y, used_by: str) -> tuple[Any, GraphForm]:
             f"{type(Y).__name__}."
         )
     if is_pandas(Y, "Series"):
-        rows, form = read_form(list(Y), used_by)
-        if form.kind in ("array", "adjacency"):
+        rows, format = read_format(list(Y), used_by)
+        if format.kind in ("array", "adjacency"):
             raise ValueError(f"{used_by}: a Series holds collections of pairs or networkx graphs.")
-        return rows, replace(form, series=(Y.name,))
+        return rows, replace(format, series=(Y.name,))
     if isinstance(Y, np.ndarray) and Y.dtype != object:
         if Y.ndim not in (2, 3) or len(Y) == 0:
             raise ValueError(
                 f"{used_by} expects indicators of shape (n, edges) or adjacency arrays of shape "
                 f"(n, nodes, nodes); got shape {Y.shape}."
             )
-        return Y, GraphForm("array" if Y.ndim == 2 else "adjacency", Y.dtype)
+        return Y, GraphFormat("array" if Y.ndim == 2 else "adjacency", Y.dtype)
     if not isinstance(Y, Iterable):
         raise ValueError(f"{used_by} expects a list of graphs, one per sample; got {Y!r}.")
     rows = list(Y)
     refuse_empty(rows, used_by)
     if all(is_networkx(row) for row in rows):
-        return rows, GraphForm("networkx")
+        return rows, GraphFormat("networkx")
     if _are_arrays(rows):
-        return read_form(np.array(rows), used_by)
-    return rows, _pair_form(rows, used_by)
+        return read_format(np.array(rows), used_by)
+    return rows, _pair_format(rows, used_by)
 
 
 def _are_arrays(rows: list) -> bool:
@@ -129,7 +129,7 @@ def _are_number_rows(rows, width: int | None = None) -> bool:
     )
 
 
-def _pair_form(rows: list, used_by: str) -> GraphForm:
+def _pair_format(rows: list, used_by: str) -> GraphFormat:
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
             raise ValueError(
@@ -140,14 +140,14 @@ def _pair_form(rows: list, used_by: str) -> GraphForm:
     container = type(rows[0]) if type(rows[0]) in CONTAINERS else list
     first = next((pair for row in rows for pair in row), ())
     pair = type(first) if type(first) in (list, frozenset) else tuple
-    return GraphForm("pairs", container=container, pair=pair)
+    return GraphFormat("pairs", container=container, pair=pair)
 
 
-def learn_nodes(rows, form: GraphForm, directed: bool, used_by: str) -> tuple:
+def learn_nodes(rows, format: GraphFormat, directed: bool, used_by: str) -> tuple:
     """Names of the nodes that occur: sorted, or numbers where arrays do not name them."""
-    if form.kind == "adjacency":
+    if format.kind == "adjacency":
         return read_nodes(rows.shape[1], used_by)
-    if form.kind == "array":
+    if format.kind == "array":
         d = rows.shape[1] * (1 if directed else 2)  # N (N - 1)
         n_nodes = round((1 + (1 + 4 * d) ** 0.5) / 2)
         if n_nodes < 2 or n_nodes * (n_nodes - 1) != d:
@@ -158,14 +158,14 @@ def learn_nodes(rows, form: GraphForm, directed: bool, used_by: str) -> tuple:
         return read_nodes(n_nodes, used_by)
     names = set()
     for i, row in enumerate(rows):
-        for item in [row.nodes] if form.kind == "networkx" else row:
+        for item in [row.nodes] if format.kind == "networkx" else row:
             try:
                 names |= {plain_name(name) for name in item}
             except TypeError:
                 raise ValueError(
                     f"{used_by}: Y[{i}] holds {item!r}, which is not a pair of hashable nodes."
                 ) from None
-            if form.kind == "pairs" and isinstance(item, (str, bytes)):
+            if format.kind == "pairs" and isinstance(item, (str, bytes)):
                 raise ValueError(f"{used_by}: Y[{i}] holds {item!r}, which is not a pair of nodes.")
             if any(map(is_missing_name, item)):
                 raise ValueError(
@@ -174,15 +174,15 @@ def learn_nodes(rows, form: GraphForm, directed: bool, used_by: str) -> tuple:
     return read_nodes(sorted_names(names), used_by)
 
 
-def read_rows(rows, form: GraphForm, table: EdgeTable, used_by: str) -> np.ndarray:
-    """The indicators of rows that :func:`read_form` gave; int8 of shape (n, d)."""
-    if form.kind == "adjacency":
+def read_rows(rows, format: GraphFormat, table: EdgeTable, used_by: str) -> np.ndarray:
+    """The indicators of rows that :func:`read_format` gave; int8 of shape (n, d)."""
+    if format.kind == "adjacency":
         return _from_adjacency(rows, table, used_by)
-    if form.kind == "array":
+    if format.kind == "array":
         return _checked_bits(rows, len(table.edges), "edge", used_by)
     Z = np.zeros((len(rows), len(table.edges)), np.int8)
     for i, row in enumerate(rows):
-        if form.kind == "networkx":
+        if format.kind == "networkx":
             _check_kind(row, table, i, used_by)
         for pair in edges_of(row):
             j = table.find(pair, f"Y[{i}] holds", used_by)

@@ -18,7 +18,7 @@ from skstruct.spaces.common.formats import sorted_names
 from skstruct.spaces.common.label_graph import read_edges
 from skstruct.spaces.constraints import check_restricted, check_size
 from skstruct.spaces.contracts import EXACT, Decoded
-from skstruct.spaces.edge_sets.formats import GraphForm, learn_nodes, read_form, read_rows
+from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.label_sets import IndicatorSpace
 
@@ -26,11 +26,11 @@ from skstruct.spaces.label_sets import IndicatorSpace
 class EdgeSetSpace(IndicatorSpace):
     r"""Sets of edges between named nodes as 0/1 rows, :math:`\psi(z) = z`, some of all sets.
 
-    A child has parameters ``nodes`` and ``limits`` (and ``directed``, where it may be both),
+    A child has parameters ``nodes`` and ``constraints`` (and ``directed``, where it may be both),
     and brings
 
     - ``_why_not(row)``: why a 0/1 row is no output of the space, "" where it is one;
-    - ``_decode(costs, limits)``: outputs, values (infinite where infeasible) and bounds;
+    - ``_decode(costs, constraints)``: outputs, values (infinite where infeasible) and bounds;
     - ``_possible_edges(nodes)``, where not all edges are possible;
     - ``_holds(Z)``, where membership of many rows is quicker than one by one;
     - ``enumerate``, ``_count`` and moments, where there is more than sifting all edge sets.
@@ -45,19 +45,21 @@ class EdgeSetSpace(IndicatorSpace):
     """
 
     _from_parameters: ClassVar[tuple[str, ...]] = ("_given_nodes", "_table")
-    _from_limits: ClassVar[tuple[str, ...]] = ("_listed",)
+    _from_constraints: ClassVar[tuple[str, ...]] = ("_listed",)
 
     directed: bool = False
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "other", "learned_nodes_")
-    _limits_rest_on: ClassVar[tuple[str, ...]] = ("directed",)
+    _constraints_rest_on: ClassVar[tuple[str, ...]] = ("directed",)
 
     @abstractmethod
     def _why_not(self, row: np.ndarray) -> str:
-        """What keeps a 0/1 row from being an output; "" where it is one. Limits do not count."""
+        """What keeps a 0/1 row from being an output; "" where it is one. Constraints do not
+        count.
+        """
 
     def _holds(self, Z: np.ndarray) -> np.ndarray:
-        """Which 0/1 rows are outputs, limits aside; shape (n,)."""
+        """Which 0/1 rows are outputs, constraints aside; shape (n,)."""
         return np.array([not self._why_not(row) for row in Z], dtype=bool)
 
     def _possible_edges(self, nodes: tuple) -> np.ndarray:
@@ -99,21 +101,21 @@ class EdgeSetSpace(IndicatorSpace):
     def dag_(self) -> Dag:
         return Dag(len(self.edges_), [], [])
 
-    # ------------------------------------------------------------- the user's form
+    # ------------------------------------------------------------- the user's format
     @property
-    def _graph_form(self) -> GraphForm:
-        return getattr(self, "form_", GraphForm())
+    def _graph_format(self) -> GraphFormat:
+        return getattr(self, "format_", GraphFormat())
 
-    def _read_graphs(self, Y, nodes: tuple | None) -> tuple[np.ndarray, tuple, GraphForm]:
+    def _read_graphs(self, Y, nodes: tuple | None) -> tuple[np.ndarray, tuple, GraphFormat]:
         """Indicators, nodes (learned where they are None) and the form of ``Y``."""
         name = type(self).__name__
-        rows, form = read_form(Y, name)
+        rows, format = read_format(Y, name)
         if nodes is None:
-            nodes = learn_nodes(rows, form, self.directed, name)
+            nodes = learn_nodes(rows, format, self.directed, name)
             table = EdgeTable(nodes, self._possible_edges(nodes), self.directed)
         else:
             table = self._table
-        return read_rows(rows, form, table, name), nodes, form
+        return read_rows(rows, format, table, name), nodes, format
 
     def fit(self, Y):
         self._fit(Y)
@@ -125,17 +127,19 @@ class EdgeSetSpace(IndicatorSpace):
     def _fit(self, Y):
         self._forget()
         known = None if self.nodes is None else self.nodes_
-        Z, nodes, form = self._read_graphs(Y, known)
-        if self.limits is not None:
-            check_restricted(self.limits.low.shape[1], Z.shape[1], "edges", type(self).__name__)
-        self.learned_nodes_, self.form_ = nodes, form
+        Z, nodes, format = self._read_graphs(Y, known)
+        if self.constraints is not None:
+            check_restricted(
+                self.constraints.low.shape[1], Z.shape[1], "edges", type(self).__name__
+            )
+        self.learned_nodes_, self.format_ = nodes, format
         self._check_members(Z)
         return Z
 
     def validate(self, Y):
         """Outputs in canonical form: an int8 array of shape (n, d), one column per edge.
 
-        A row that is not in the space is an error that says why. Limits are for predictions:
+        A row that is not in the space is an error that says why. Constraints are for predictions:
         training outputs may break them.
         """
         Z = self._read_graphs(Y, self.nodes_)[0]
@@ -152,17 +156,17 @@ class EdgeSetSpace(IndicatorSpace):
             )
 
     def restore(self, Z, index=None):
-        """Canonical outputs in the form that was seen in ``fit``."""
-        return self._graph_form.write(np.asarray(Z), self._table, index)
+        """Canonical outputs in the format that was seen in ``fit``."""
+        return self._graph_format.write(np.asarray(Z), self._table, index)
 
     def contains(self, Z):
-        """Whether each row is an output of this space, limits included; shape (n,)."""
-        inside = super().contains(Z)  # 0/1 rows within limits: the graph of labels has no arcs
+        """Whether each row is an output of this space, constraints included; shape (n,)."""
+        inside = super().contains(Z)  # 0/1 rows within constraints: the graph of labels has no arcs
         Z = np.asarray(Z)
         inside[inside] = self._holds(Z[inside])
         return inside
 
-    # ------------------------------------------------------------- limits
+    # ------------------------------------------------------------- constraints
     def restrict(self, *, include=None, exclude=None):
         """The same space, narrowed.
 
@@ -176,7 +180,7 @@ class EdgeSetSpace(IndicatorSpace):
 
     def _limited_to(self, include, exclude, min_size=None, max_size=None):
         name = type(self).__name__
-        limits = self.limits_.narrow(
+        constraints = self.constraints_.narrow(
             low=self._table.mask(include, "include", name),
             high=~self._table.mask(exclude, "exclude", name),
             min_size=check_size(min_size, "min_size", name),
@@ -184,10 +188,10 @@ class EdgeSetSpace(IndicatorSpace):
             groups=(),
             one_path=False,
         )
-        return self._limited(limits)
+        return self._limited(constraints)
 
     def kbest(self, costs, k: int) -> Decoded:
-        """The ``k`` cheapest edge sets of every row: outputs (n, k, d), values (n, k)."""
+        """The ``k`` minimum-cost edge sets of every row: outputs (n, k, d), values (n, k)."""
         if self.guarantee.kind != EXACT.kind:
             raise ValueError(
                 f"{type(self).__name__}: the k best need exact decoding; this space has "
@@ -198,12 +202,12 @@ class EdgeSetSpace(IndicatorSpace):
     def with_embedding(self, name, outputs=None, candidates=None):
         return BaseSpace.with_embedding(self, name, outputs, candidates)
 
-    # ------------------------------------------------------------- laws and chains
-    def law(self, scores):
-        """Laws by the list of all outputs, where that is short; scores of shape (n, d)."""
-        return BaseSpace.law(self, scores)
+    # ------------------------------------------------------------- distributions and chains
+    def distribution(self, scores):
+        """Distributions by the list of all outputs, where that is short; scores of shape (n, d)."""
+        return BaseSpace.distribution(self, scores)
 
-    def moves(self):
+    def proposals(self):
         """None: nothing is known of how outputs are within reach of each other."""
         return None
 
@@ -213,16 +217,18 @@ class EdgeSetSpace(IndicatorSpace):
 
         At most ``limit`` edge sets are sifted for those that are outputs.
         """
-        limits = self._one_row()
-        if limits.largest == len(self.edges_):
+        constraints = self._one_row()
+        if constraints.largest == len(self.edges_):
             self._check_few(limit)
-        listed = list_closed_sets(self.dag_, limits.low[0], limits.high[0], limits.largest, limit)
+        listed = list_closed_sets(
+            self.dag_, constraints.low[0], constraints.high[0], constraints.largest, limit
+        )
         return listed[self.contains(listed)]
 
     def _check_few(self, limit: int):
         """Refuse to sift more than so many edge sets."""
-        limits = self._one_row()
-        n_open = int((limits.high & ~limits.low).sum())
+        constraints = self._one_row()
+        n_open = int((constraints.high & ~constraints.low).sum())
         check_few(2**n_open, limit, self, f"sets of {n_open} possible edges")
 
     @cached_property
@@ -257,13 +263,13 @@ class EdgeSetSpace(IndicatorSpace):
 class WithinGraph(EdgeSetSpace):
     """Sets of undirected edges, each of which is an edge of ``graph``.
 
-    A child has the parameters ``nodes``, ``graph`` and ``limits``. The graph brings its nodes
+    A child has the parameters ``nodes``, ``graph`` and ``constraints``. The graph brings its nodes
     where none are given; without a graph all pairs of nodes are possible edges.
     """
 
     nodes: Any
     graph: Any
-    _limits_rest_on: ClassVar[tuple[str, ...]] = ("graph",)
+    _constraints_rest_on: ClassVar[tuple[str, ...]] = ("graph",)
 
     @property
     def nodes_(self) -> tuple:
@@ -309,9 +315,9 @@ class WithinGraph(EdgeSetSpace):
 
     @property
     def _is_complete(self) -> bool:
-        """Whether all pairs of nodes are possible, and there are no limits."""
+        """Whether all pairs of nodes are possible, and there are no constraints."""
         n = len(self.nodes_)
-        return not self.limits_.is_masked and len(self.edges_) == n * (n - 1) // 2
+        return not self.constraints_.is_masked and len(self.edges_) == n * (n - 1) // 2
 
     def _read_graphs(self, Y, nodes):
         return super()._read_graphs(Y, nodes if self.graph is None else self.nodes_)

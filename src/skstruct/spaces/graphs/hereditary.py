@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.solvers.k_best import cheapest
+from skstruct.solvers.k_best import min_cost
 from skstruct.solvers.linear_ordering import (
     MOST_ITEMS,
-    cheapest_orders,
     close_transitively,
     linear_orders,
+    min_cost_orders,
     ranks_of,
 )
 from skstruct.solvers.pairwise.solve import CORE, minimize
-from skstruct.solvers.spanning_trees import are_bipartite, cheapest_forests
+from skstruct.solvers.spanning_trees import are_bipartite, min_cost_forests
 from skstruct.spaces.contracts import EXACT, Guarantee
 from skstruct.spaces.edge_sets.formats import as_networkx
-from skstruct.spaces.graphs.independence_systems import cheapest_members, n_blocks
+from skstruct.spaces.graphs.independence_systems import min_cost_members, n_blocks
 from skstruct.spaces.graphs.properties import (
     GraphProperty,
     n_acyclic_digraphs,
@@ -38,8 +38,8 @@ def better_of_siblings(costs, psi, siblings):
               \langle c, \psi(r(y)) \rangle) \le \tfrac12 \langle c, s \rangle
               = \tfrac12 (\max + \min),
 
-    since the sibling of the cheapest output is the most expensive. The rule "keep y where its cost
-    is not positive" has no such guarantee unless s is orthogonal to c.
+    since the sibling of the minimum-cost output is the most expensive. The rule "keep y where its
+    cost is not positive" has no such guarantee unless s is orthogonal to c.
 
     Parameters
     ----------
@@ -89,33 +89,33 @@ class Inherited(GraphProperty):
     hereditary = True
     most: int | None = None  # no set has more edges
 
-    def guarantee(self, limits):
+    def guarantee(self, constraints):
         if len(self.edges) <= LISTED:
             return EXACT
         return Guarantee("ratio", 1 / n_blocks(len(self.edges)), "blocks of log2(d) edges")
 
-    def decode(self, costs, limits):
+    def decode(self, costs, constraints):
         if len(self.edges) <= LISTED:
-            return self._from_list(costs, limits)
-        return self._by_blocks(costs, limits)
+            return self._from_list(costs, constraints)
+        return self._by_blocks(costs, constraints)
 
-    def _from_list(self, costs, limits):
+    def _from_list(self, costs, constraints):
         if not hasattr(self, "_members"):
             low = np.zeros(len(self.edges), bool)
             self._members = grow_sets(self.holds, low, ~low, 2**LISTED)
         members = self._members
-        broken = limits.low @ (1.0 - members).T + ~limits.high @ members.T.astype(float)
-        best, values = cheapest(np.where(broken > 0, np.inf, costs @ members.T))
+        broken = constraints.low @ (1.0 - members).T + ~constraints.high @ members.T.astype(float)
+        best, values = min_cost(np.where(broken > 0, np.inf, costs @ members.T))
         return members[best], values, values
 
-    def _by_blocks(self, costs, limits, starts=()):
+    def _by_blocks(self, costs, constraints, starts=()):
         def holds(edges):
             row = np.zeros((1, len(self.edges)), np.int8)
             row[0, edges] = 1
             return self.holds(row)[0]
 
-        masks = {"low": limits.low, "high": limits.high}
-        return cheapest_members(costs, holds, **masks, most=self.most, starts=starts)
+        masks = {"low": constraints.low, "high": constraints.high}
+        return min_cost_members(costs, holds, **masks, most=self.most, starts=starts)
 
 
 class Custom(Inherited):
@@ -146,7 +146,7 @@ class Custom(Inherited):
 class Planar(Inherited):
     """Drawn without crossings: at most 3N - 6 edges, and a union of three forests.
 
-    The cheapest forest gains at least a third of the best (Nash-Williams: the edges of a
+    The minimum-cost forest gains at least a third of the best (Nash-Williams: the edges of a
     planar graph split into three forests), and more edges are added to it.
     """
 
@@ -176,17 +176,19 @@ class Planar(Inherited):
             planar[i] = networkx.check_planarity(graph)[0]
         return planar
 
-    def guarantee(self, limits):
-        promise = super().guarantee(limits)
-        if promise == EXACT or limits.low.any():
+    def guarantee(self, constraints):
+        promise = super().guarantee(constraints)
+        if promise == EXACT or constraints.low.any():
             return promise
-        return Guarantee("ratio", 1 / 3, "the cheapest forest")
+        return Guarantee("ratio", 1 / 3, "the minimum-cost forest")
 
-    def decode(self, costs, limits):
-        if len(self.edges) <= LISTED or limits.low.any():
-            return super().decode(costs, limits)
-        forests = cheapest_forests(costs, self.edges, self.n_nodes, limits.low, limits.high)[0]
-        return self._by_blocks(costs, limits, starts=[forests])
+    def decode(self, costs, constraints):
+        if len(self.edges) <= LISTED or constraints.low.any():
+            return super().decode(costs, constraints)
+        forests = min_cost_forests(
+            costs, self.edges, self.n_nodes, constraints.low, constraints.high
+        )[0]
+        return self._by_blocks(costs, constraints, starts=[forests])
 
 
 class Acyclic(Inherited):
@@ -213,17 +215,17 @@ class Acyclic(Inherited):
     def count_all(self):
         return n_acyclic_digraphs(self.n_nodes)
 
-    def guarantee(self, limits):
+    def guarantee(self, constraints):
         if self.n_nodes <= MOST_ITEMS:
             return EXACT
-        if limits.low.any():
-            return super().guarantee(limits)
+        if constraints.low.any():
+            return super().guarantee(constraints)
         return Guarantee("ratio", 0.5, "the better of an order and its reverse")
 
-    def decode(self, costs, limits):
-        low, high, n = limits.low, limits.high, self.n_nodes
+    def decode(self, costs, constraints):
+        low, high, n = constraints.low, constraints.high, self.n_nodes
         if low.any() and n > MOST_ITEMS:
-            return self._by_blocks(costs, limits)
+            return self._by_blocks(costs, constraints)
         gains = np.where(high & ~low, np.minimum(costs, 0.0), 0.0)
         matrix = np.zeros((len(costs), n, n))
         u, v = self.edges.T
@@ -238,7 +240,7 @@ class Acyclic(Inherited):
         outputs = (taken | low).astype(np.int8)
         feasible = np.isfinite(values) & (low <= high).all(axis=1)
         values = np.where(feasible, (costs * outputs).sum(axis=1), np.inf)
-        exact = self.guarantee(limits) == EXACT
+        exact = self.guarantee(constraints) == EXACT
         return outputs, values, values if exact else np.minimum(bounds, values)
 
     def _free(self, matrix, low):
@@ -253,7 +255,7 @@ class Acyclic(Inherited):
         before = np.zeros((len(low), self.n_nodes, self.n_nodes), bool)
         before[:, u, v] = low
         before = close_transitively(before)
-        orders, values = cheapest_orders(len(matrix), self.n_nodes, pairs=matrix, before=before)
+        orders, values = min_cost_orders(len(matrix), self.n_nodes, pairs=matrix, before=before)
         return orders, values, values
 
 
@@ -283,20 +285,20 @@ class Bipartite(Inherited):
     def _is_small(self) -> bool:
         return self.n_nodes <= CORE + 1  # the side of one node may be chosen
 
-    def guarantee(self, limits):
+    def guarantee(self, constraints):
         if self._is_small:
             return EXACT
-        if limits.low.any():
-            return super().guarantee(limits)
+        if constraints.low.any():
+            return super().guarantee(constraints)
         return Guarantee("ratio", 0.5, "a cut of at least half of all gains")
 
-    def decode(self, costs, limits):
-        if not self._is_small and limits.low.any():
-            return self._by_blocks(costs, limits)
-        low, high = limits.low, limits.high
+    def decode(self, costs, constraints):
+        if not self._is_small and constraints.low.any():
+            return self._by_blocks(costs, constraints)
+        low, high = constraints.low, constraints.high
         # An edge that must be in and is not across costs more than all else can gain.
         gains = np.where(low, -outweighing(costs), np.where(high, np.minimum(costs, 0.0), 0.0))
-        sides = self._cheapest_sides(gains)
+        sides = self._min_cost_sides(gains)
         u, v = self.edges.T
         across = sides[:, u] != sides[:, v]
         outputs = (across & (low | (high & (costs < 0)))).astype(np.int8)
@@ -307,7 +309,7 @@ class Bipartite(Inherited):
         ordered = np.sort(np.where(high, np.minimum(costs, 0.0), 0.0), axis=1)
         return outputs, values, np.minimum(ordered[:, : self.most].sum(axis=1), values)
 
-    def _cheapest_sides(self, gains):
+    def _min_cost_sides(self, gains):
         """0/1 sides of all nodes, the first at 0: sum over edges of gain where sides differ.
 
         1[y_u != y_v] = y_u + y_v - 2 y_u y_v.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cheapest members of an independence system that is known by a membership test alone."""
+"""Minimum-cost members of an independence system that is known by a membership test alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def n_blocks(n: int) -> int:
     return 1 if n < 2 else math.ceil(n / math.log2(n))
 
 
-def cheapest_members(costs, holds: Oracle, *, low=None, high=None, most=None, starts=()):
+def min_cost_members(costs, holds: Oracle, *, low=None, high=None, most=None, starts=()):
     r"""For every row a cheap set of elements that passes a test, and a lower bound.
 
     With a set all its subsets must pass. Elements of negative cost are split into
@@ -52,10 +52,10 @@ def cheapest_members(costs, holds: Oracle, *, low=None, high=None, most=None, st
     Examples
     --------
     >>> at_most_two = lambda members: len(members) <= 2
-    >>> outputs, values, bounds = cheapest_members(np.array([[-1.0, -3.0, -2.0]]), at_most_two)
+    >>> outputs, values, bounds = min_cost_members(np.array([[-1.0, -3.0, -2.0]]), at_most_two)
     >>> outputs.tolist(), values.tolist(), bounds.tolist()
     ([[0, 1, 1]], [-5.0], [-6.0])
-    >>> cheapest_members(np.array([[-1.0, -3.0, -2.0]]), at_most_two, most=2)[2]
+    >>> min_cost_members(np.array([[-1.0, -3.0, -2.0]]), at_most_two, most=2)[2]
     array([-5.])
 
     References
@@ -74,7 +74,7 @@ def cheapest_members(costs, holds: Oracle, *, low=None, high=None, most=None, st
         gains = np.flatnonzero((costs[i] < 0) & high[i] & ~low[i])
         gains = gains[np.argsort(costs[i, gains], kind="stable")]
         room = len(gains) if most is None else max(most - len(forced), 0)
-        taken, bound = _cheapest_extension(
+        taken, bound = _min_cost_extension(
             costs[i], forced, gains, room, holds, [z[i] for z in starts]
         )
         outputs[i, taken] = 1
@@ -83,7 +83,7 @@ def cheapest_members(costs, holds: Oracle, *, low=None, high=None, most=None, st
     return outputs, values, bounds
 
 
-def _cheapest_extension(cost, forced, gains, room, holds, known):
+def _min_cost_extension(cost, forced, gains, room, holds, known):
     """A cheap member that holds ``forced``, and a bound on what it gains over that."""
 
     def fits(added) -> bool:
@@ -103,7 +103,7 @@ def _cheapest_extension(cost, forced, gains, room, holds, known):
 
 
 def _best_of_block(cost, block, fits):
-    """The cheapest member among all subsets of a few elements of negative cost.
+    """The minimum-cost member among all subsets of a few elements of negative cost.
 
     Depth first, elements in before out, so that a block which passes as a whole takes as many
     tests as it has elements; branches that cannot gain enough are left out.

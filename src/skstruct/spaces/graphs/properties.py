@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from skstruct.solvers.distributions import Law
+from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.pairwise.solve import CORE, minimize_fixed
-from skstruct.solvers.proposals import Moves
-from skstruct.solvers.spanning_trees import cheapest_connected, cheapest_forests, count_components
+from skstruct.solvers.proposals import Proposals
+from skstruct.solvers.spanning_trees import count_components, min_cost_connected, min_cost_forests
 from skstruct.spaces.common.covariances import PairScheme, Scalar
-from skstruct.spaces.constraints import Limits
+from skstruct.spaces.constraints import Constraints
 from skstruct.spaces.contracts import EXACT, Guarantee
-from skstruct.spaces.edge_sets.distribution import MOST_NODES, InnerEdgeLaw, allowed_sets
+from skstruct.spaces.edge_sets.distribution import MOST_NODES, InnerEdgeDistribution, allowed_sets
 from skstruct.spaces.edge_sets.formats import as_networkx
 from skstruct.spaces.edge_sets.table import EdgeTable
 from skstruct.spaces.label_sets import LabelSets
@@ -86,11 +86,13 @@ def n_bipartite(n: int) -> int:
 
 
 class GraphProperty(ABC):
-    """Which edge sets of given nodes have a property, and which of them is the cheapest."""
+    """Which edge sets of given nodes have a property, and which of them is the one of least
+    cost.
+    """
 
     hereditary = False  # whether with a set all its subsets have the property
     slow = False  # whether graphs are tested one by one
-    sized = False  # whether decoding obeys limits on the number of edges
+    sized = False  # whether decoding obeys constraints on the number of edges
 
     def __init__(self, table: EdgeTable):
         self.table, self.edges, self.n_nodes = table, table.edges, len(table.nodes)
@@ -104,29 +106,31 @@ class GraphProperty(ABC):
         """Which 0/1 rows have the property; shape (n,)."""
 
     @abstractmethod
-    def decode(self, costs: np.ndarray, limits: Limits):
+    def decode(self, costs: np.ndarray, constraints: Constraints):
         """Outputs, values (infinite where infeasible) and bounds."""
 
-    def guarantee(self, limits: Limits) -> Guarantee:
+    def guarantee(self, constraints: Constraints) -> Guarantee:
         return EXACT
 
-    def count(self, limits: Limits | None) -> int | None:
+    def count(self, constraints: Constraints | None) -> int | None:
         """How many edge sets have the property; None where they must be listed."""
-        return self.count_all() if limits is None else None
+        return self.count_all() if constraints is None else None
 
     def count_all(self) -> int | None:
-        """The same without limits."""
+        """The same without constraints."""
         return None
 
-    def closed_forms(self, limits: Limits | None) -> Any:
+    def closed_forms(self, constraints: Constraints | None) -> Any:
         """What has mean_embedding, covariance, second_moment and sample; None if nothing has."""
         return None
 
-    def law(self, scores: np.ndarray, limits: Limits | None) -> Law | None:
-        """Laws of edge sets with the property; None where they must be listed."""
+    def distribution(
+        self, scores: np.ndarray, constraints: Constraints | None
+    ) -> Distribution | None:
+        """Distributions of edge sets with the property; None where they must be listed."""
         return None
 
-    def moves(self, limits: Limits | None) -> Moves | None:
+    def proposals(self, constraints: Constraints | None) -> Proposals | None:
         """Local moves among edge sets with the property; None where none are known."""
         return None
 
@@ -154,23 +158,23 @@ class Anything(GraphProperty):
     def holds(self, Z):
         return np.ones(len(Z), bool)
 
-    def decode(self, costs, limits):
-        return self._sets(limits)._decode(costs, limits)
+    def decode(self, costs, constraints):
+        return self._sets(constraints)._decode(costs, constraints)
 
-    def _sets(self, limits) -> LabelSets:
-        return LabelSets(range(len(self.edges)), limits=limits)
+    def _sets(self, constraints) -> LabelSets:
+        return LabelSets(range(len(self.edges)), constraints=constraints)
 
-    def count(self, limits):
-        return 1 << len(self.edges) if limits is None else self._sets(limits).size()
+    def count(self, constraints):
+        return 1 << len(self.edges) if constraints is None else self._sets(constraints).size()
 
-    def closed_forms(self, limits):
-        return self if limits is None else self._sets(limits)
+    def closed_forms(self, constraints):
+        return self if constraints is None else self._sets(constraints)
 
-    def law(self, scores, limits):
-        return self._sets(limits).law(scores)
+    def distribution(self, scores, constraints):
+        return self._sets(constraints).distribution(scores)
 
-    def moves(self, limits):
-        return self._sets(limits).moves()
+    def proposals(self, constraints):
+        return self._sets(constraints).proposals()
 
     def mean_embedding(self):
         return np.full(len(self.edges), 0.5)
@@ -186,7 +190,7 @@ class Anything(GraphProperty):
 
 
 class Forest(GraphProperty):
-    """No cycle: the cheapest forest by Kruskal's greedy order."""
+    """No cycle: the minimum-cost forest by Kruskal's greedy order."""
 
     hereditary = sized = True
 
@@ -196,9 +200,9 @@ class Forest(GraphProperty):
     def holds(self, Z):
         return count_components(Z, self.edges, self.n_nodes) == self.n_nodes - Z.sum(axis=1)
 
-    def decode(self, costs, limits):
-        masks = limits.low, limits.high, limits.smallest, limits.largest
-        outputs, values = cheapest_forests(costs, self.edges, self.n_nodes, *masks)
+    def decode(self, costs, constraints):
+        masks = constraints.low, constraints.high, constraints.smallest, constraints.largest
+        outputs, values = min_cost_forests(costs, self.edges, self.n_nodes, *masks)
         return outputs, values, values
 
     def count_all(self):
@@ -220,9 +224,9 @@ class Connected(GraphProperty):
     def holds(self, Z):
         return count_components(Z, self.edges, self.n_nodes) == 1
 
-    def decode(self, costs, limits):
-        masks = limits.low, limits.high
-        outputs, values = cheapest_connected(costs, self.edges, self.n_nodes, *masks)
+    def decode(self, costs, constraints):
+        masks = constraints.low, constraints.high
+        outputs, values = min_cost_connected(costs, self.edges, self.n_nodes, *masks)
         return outputs, values, values
 
     def count_all(self):
@@ -238,7 +242,7 @@ def outweighing(costs: np.ndarray) -> np.ndarray:
 class Clique(GraphProperty):
     r"""All edges between some nodes, no others: :math:`z_{uv} = y_u y_v` for 0/1 nodes y.
 
-    The cheapest is a sum of pair costs; sets of one node have no edge, as the empty one.
+    The minimum-cost is a sum of pair costs; sets of one node have no edge, as the empty one.
     """
 
     def why_not(self, row):
@@ -262,43 +266,43 @@ class Clique(GraphProperty):
         size = self._touched(Z).sum(axis=1)
         return Z.sum(axis=1) == size * (size - 1) // 2
 
-    def guarantee(self, limits):
+    def guarantee(self, constraints):
         return EXACT if self.n_nodes <= CORE else Guarantee("bound only")
 
-    def decode(self, costs, limits):
+    def decode(self, costs, constraints):
         u, v = self.edges.T
-        low = self._touched(np.broadcast_to(limits.low, costs.shape))
+        low = self._touched(np.broadcast_to(constraints.low, costs.shape))
         # Both ends of an edge that must be out cost more than all else can gain.
-        penalized = np.where(limits.high, costs, outweighing(costs))
+        penalized = np.where(constraints.high, costs, outweighing(costs))
         free = np.zeros((len(costs), self.n_nodes))
         nodes, _, bounds = minimize_fixed(free, penalized, self.edges, low, np.ones_like(low))
         outputs = nodes[:, u] & nodes[:, v]
-        broken = (outputs > limits.high).any(axis=1)
+        broken = (outputs > constraints.high).any(axis=1)
         outputs[broken] = low[broken][:, u] & low[broken][:, v]  # what must be in, and no more
         values = (costs * outputs).sum(axis=1)
-        values[(outputs > limits.high).any(axis=1)] = np.inf
-        exact = self.guarantee(limits) == EXACT
+        values[(outputs > constraints.high).any(axis=1)] = np.inf
+        exact = self.guarantee(constraints) == EXACT
         return outputs, values, values if exact else np.minimum(bounds, values)
 
     # ------------------------------------------------------------- all cliques
     def count_all(self):
         return 2**self.n_nodes - self.n_nodes
 
-    def closed_forms(self, limits):
-        return self if limits is None else None
+    def closed_forms(self, constraints):
+        return self if constraints is None else None
 
-    def law(self, scores, limits):
-        """Laws by all sets of up to 18 nodes but the single ones."""
+    def distribution(self, scores, constraints):
+        """Distributions by all sets of up to 18 nodes but the single ones."""
         if self.n_nodes > MOST_NODES:
             return None
         n, d = self.n_nodes, len(self.edges)
-        low = np.zeros((1, d), bool) if limits is None else limits.low
-        high = np.ones((1, d), bool) if limits is None else limits.high
+        low = np.zeros((1, d), bool) if constraints is None else constraints.low
+        high = np.ones((1, d), bool) if constraints is None else constraints.high
         allowed = allowed_sets(self._touched(low)[0], np.ones(n, bool))
         allowed[1 << np.arange(n)] = False
         for ends in np.eye(n, dtype=bool)[self.edges[~high[0]]]:
             allowed &= ~allowed_sets(ends.any(axis=0), np.ones(n, bool))
-        return InnerEdgeLaw(scores, self.edges, allowed)
+        return InnerEdgeDistribution(scores, self.edges, allowed)
 
     def _share(self, n_fixed: int) -> float:
         """The share of cliques that hold so many given nodes, at least two."""

@@ -10,7 +10,7 @@ import numpy as np
 from skstruct.exceptions import UndecidableError
 from skstruct.saving import savable
 from skstruct.spaces.common.counting import LIMIT
-from skstruct.spaces.constraints import Limits, check_feasible
+from skstruct.spaces.constraints import Constraints, check_feasible
 from skstruct.spaces.edge_sets.space import EdgeSetSpace
 from skstruct.spaces.graphs.hereditary import Acyclic, Bipartite, Custom, Planar, grow_sets
 from skstruct.spaces.graphs.properties import Anything, Clique, Connected, Forest, GraphProperty
@@ -41,23 +41,23 @@ class OwnSpace(GraphProperty):
     def holds(self, Z):
         return self.space._holds(Z)
 
-    def guarantee(self, limits):
-        return self.space._limited(limits).guarantee
+    def guarantee(self, constraints):
+        return self.space._limited(constraints).guarantee
 
-    def decode(self, costs, limits):
-        return self.space._decode(costs, limits)
+    def decode(self, costs, constraints):
+        return self.space._decode(costs, constraints)
 
-    def count(self, limits):
-        return self.closed_forms(limits).size()
+    def count(self, constraints):
+        return self.closed_forms(constraints).size()
 
-    def closed_forms(self, limits):
-        return self.space if limits is None else self.space._limited(limits)
+    def closed_forms(self, constraints):
+        return self.space if constraints is None else self.space._limited(constraints)
 
-    def law(self, scores, limits):
-        return self.closed_forms(limits).law(scores)
+    def distribution(self, scores, constraints):
+        return self.closed_forms(constraints).distribution(scores)
 
-    def moves(self, limits):
-        return self.closed_forms(limits).moves()
+    def proposals(self, constraints):
+        return self.closed_forms(constraints).proposals()
 
 
 OF_GRAPHS: dict = {
@@ -77,11 +77,11 @@ class Graphs(EdgeSetSpace):
     r"""Graphs on fixed nodes as sets of edges, :math:`\psi(z) = z`; all, or those with a property.
 
     All of them are the subsets of d possible edges: :math:`2^d` outputs of mean 1/2 and
-    covariance :math:`I/4`, and the cheapest takes every edge of negative cost. With a
+    covariance :math:`I/4`, and the minimum-cost takes every edge of negative cost. With a
     property:
 
     ================  ============================================================
-    property          cheapest edge set
+    property          minimum-cost edge set
     ================  ============================================================
     "acyclic"         forests: exact (Kruskal). Directed: exact up to 20 nodes
                       (linear ordering), ratio 1/2 beyond
@@ -109,7 +109,7 @@ class Graphs(EdgeSetSpace):
         One of the above; ``property(graph)`` tells of a networkx graph with all nodes whether
         it is an output, and must be so of all its subgraphs that lack some edges. Training
         outputs must have it, too.
-    limits : Limits, default=None
+    constraints : Constraints, default=None
         What :meth:`restrict` sets.
 
     Attributes
@@ -140,13 +140,13 @@ class Graphs(EdgeSetSpace):
 
     _from_parameters = ("_kind",)
 
-    _limits_rest_on = ("directed", "property")
+    _constraints_rest_on = ("directed", "property")
 
-    def __init__(self, nodes=None, directed=False, property=None, *, limits=None):
+    def __init__(self, nodes=None, directed=False, property=None, *, constraints=None):
         self.nodes = nodes
         self.directed = directed
         self.property = property
-        self.limits = limits
+        self.constraints = constraints
 
     # ------------------------------------------------------------- the property
     @cached_property
@@ -178,7 +178,7 @@ class Graphs(EdgeSetSpace):
 
     @property
     def guarantee(self):
-        return self._kind.guarantee(self.limits_)
+        return self._kind.guarantee(self.constraints_)
 
     @property
     def counted(self):
@@ -188,7 +188,7 @@ class Graphs(EdgeSetSpace):
     def relaxation(self):
         """All graphs on the same nodes."""
         relaxed = Graphs(self.nodes_, self.directed)
-        relaxed.form_ = self._graph_form
+        relaxed.format_ = self._graph_format
         return relaxed
 
     def _holds(self, Z):
@@ -207,28 +207,28 @@ class Graphs(EdgeSetSpace):
             Edges known to be in and known to be out; also networkx graphs, or 0/1 arrays of
             shape (n, d). A single row of them serves all rows.
         min_size, max_size : int
-            Limits on the number of edges, of all graphs and of forests.
+            Constraints on the number of edges, of all graphs and of forests.
         """
         if not self._kind.sized and (min_size is not None or max_size is not None):
             raise ValueError(self._unsized())
         return self._limited_to(include, exclude, min_size, max_size)
 
-    def _decode(self, costs, limits):
-        if limits.low.shape[1] != len(self.edges_):
+    def _decode(self, costs, constraints):
+        if constraints.low.shape[1] != len(self.edges_):
             raise ValueError(
-                f"Graphs was restricted for {limits.low.shape[1]} edges; there are "
+                f"Graphs was restricted for {constraints.low.shape[1]} edges; there are "
                 f"{len(self.edges_)}."
             )
-        if limits.is_sized and not self._kind.sized:
+        if constraints.is_sized and not self._kind.sized:
             raise ValueError(self._unsized())
-        fixed = limits.low.any(axis=1)
+        fixed = constraints.low.any(axis=1)
         if fixed.all() or not fixed.any():
-            return self._kind.decode(costs, limits)
+            return self._kind.decode(costs, constraints)
         # Known edges may cost a promise: rows without them are decoded as if alone.
         outputs, values = np.empty(costs.shape, np.int8), np.empty(len(costs))
         bounds = values.copy()
         for rows in (np.flatnonzero(fixed), np.flatnonzero(~fixed)):
-            part = self._kind.decode(costs[rows], limits.rows(rows))
+            part = self._kind.decode(costs[rows], constraints.rows(rows))
             outputs[rows], values[rows], bounds[rows] = part
         return outputs, values, bounds
 
@@ -245,32 +245,34 @@ class Graphs(EdgeSetSpace):
             return SizedSets(self)
         return super().with_embedding(name, outputs, candidates)
 
-    # ------------------------------------------------------------- laws and chains
-    def law(self, scores):
-        """Laws of all graphs, of trees, matchings and cliques; of others by a short list."""
+    # ------------------------------------------------------------- distributions and chains
+    def distribution(self, scores):
+        """Distributions of all graphs, of trees, matchings and cliques; of others by a short
+        list.
+        """
         scores = self._checked_scores(scores, len(self.edges_))
-        if self.property is not None and self.limits_.n_rows is not None:
-            return super().law(scores)
-        law = self._kind.law(scores, self._true_limits)
-        if law is None:
-            return super().law(scores)
-        check_feasible(np.isfinite(law.log_partition), self)
-        return law
+        if self.property is not None and self.constraints_.n_rows is not None:
+            return super().distribution(scores)
+        distribution = self._kind.distribution(scores, self._true_constraints)
+        if distribution is None:
+            return super().distribution(scores)
+        check_feasible(np.isfinite(distribution.log_partition), self)
+        return distribution
 
-    def moves(self):
+    def proposals(self):
         """Local moves among all graphs, trees and matchings; None for other properties."""
-        return self._kind.moves(self._true_limits)
+        return self._kind.proposals(self._true_constraints)
 
     # ------------------------------------------------------------- all outputs
     @property
-    def _true_limits(self) -> Limits | None:
-        """Limits that exclude something, else None."""
-        limits = self.limits_
-        return limits if limits.is_masked or limits.is_sized else None
+    def _true_constraints(self) -> Constraints | None:
+        """Constraints that exclude something, else None."""
+        constraints = self.constraints_
+        return constraints if constraints.is_masked or constraints.is_sized else None
 
     @cached_property
     def _count(self) -> int:
-        count = self._kind.count(self._true_limits)
+        count = self._kind.count(self._true_constraints)
         return len(self._listed) if count is None else count
 
     @cached_property
@@ -285,25 +287,25 @@ class Graphs(EdgeSetSpace):
     def enumerate(self, limit: int = LIMIT):
         """All outputs in canonical form; shape (size, d)."""
         if isinstance(self._kind, OwnSpace):
-            return self._kind.closed_forms(self._true_limits).enumerate(limit)
+            return self._kind.closed_forms(self._true_constraints).enumerate(limit)
         if not self._kind.hereditary or self.property is None:
             return super().enumerate(limit)
-        limits = self._one_row()
+        constraints = self._one_row()
         if self._kind.slow:
             self._check_few(limit)
-        rows = grow_sets(self._holds, limits.low[0], limits.high[0], limit)
+        rows = grow_sets(self._holds, constraints.low[0], constraints.high[0], limit)
         if rows is None:
             raise UndecidableError(
                 f"Graphs: more than {limit} of the 2**{len(self.edges_)} edge sets have the "
                 "property; raise limit."
             )
-        return rows[limits.allow(rows)]
+        return rows[constraints.allow(rows)]
 
     @property
     def _forms(self):
         """What has moments and samples in closed form; None where they come from the list."""
         self._check_not_empty()
-        return self._kind.closed_forms(self._true_limits)
+        return self._kind.closed_forms(self._true_constraints)
 
     def mean_embedding(self):
         """Mean of the indicators over all outputs; shape (d,)."""
@@ -311,7 +313,7 @@ class Graphs(EdgeSetSpace):
         return super().mean_embedding() if forms is None else forms.mean_embedding()
 
     def covariance(self):
-        """Covariance of the indicators under the uniform law."""
+        """Covariance of the indicators under the uniform distribution."""
         forms = self._forms
         return super().covariance() if forms is None else forms.covariance()
 

@@ -31,7 +31,7 @@ def _joined(a, b):
 
 @nb.njit(cache=True, nogil=True)
 def shares_of(scores, low, high, order, parent, first, alone):
-    """The chance of every node given its parent, and ln Z of every row.
+    """The probability of every node given its parent, and ln Z of every row.
 
     ``parent`` holds positions, and d for roots. Of the nodes with the same ``first``, the
     position of the first of them, at most one is in; ``alone`` marks those with no other.
@@ -80,7 +80,7 @@ def shares_of(scores, low, high, order, parent, first, alone):
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def _coin(inside, known_in):
-    """ln(1 + exp inside) as a + ln(1 + b) with b <= 1, and the chance of what is inside."""
+    """ln(1 + exp inside) as a + ln(1 + b) with b <= 1, and the probability of what is inside."""
     if known_in:
         return inside, 0.0, 1.0
     small = np.exp(-abs(inside))
@@ -90,7 +90,7 @@ def _coin(inside, known_in):
 
 @nb.njit(cache=True, nogil=True)
 def coin_shares(scores, order, parent):
-    """The same without limits and groups, by products of odds: hardly a logarithm is taken."""
+    """The same without constraints and groups, by products of odds: hardly a logarithm is taken."""
     n, d = scores.shape
     shares, log_partition = np.empty((n, d)), np.empty(n)
     base, factor = np.empty(d + 1), np.empty(d + 1)
@@ -118,7 +118,7 @@ def coin_shares(scores, order, parent):
 
 @nb.njit(cache=True, nogil=True)
 def multiplied_down(shares, order, parent):
-    """Chances of nodes from their chances given the parent; shape (n, d)."""
+    """Probabilities of nodes from their probabilities given the parent; shape (n, d)."""
     n, d = shares.shape
     marginals, here = np.empty((n, d)), np.ones(d + 1)
     for row in range(n):
@@ -152,18 +152,18 @@ def drawn_sets(shares, order, parent, first, alone, n_draws, rng):
     return outputs
 
 
-# Compiled sums over closed sets with limits on their size.
+# Compiled sums over closed sets with constraints on their size.
 #
 # A set is a path: at position t it takes label ``order[t]`` and goes on at ``take[t]``, or skips
 # it and goes on at ``skip[t]``; position d is the end. The state is how many labels were taken.
 
 
 @nb.njit(cache=True, nogil=True)
-def _fill(scores, known_in, possible, steps, smallest, top, saturated, ways, chance):
+def _fill(scores, known_in, possible, steps, smallest, top, saturated, ways, probability):
     """ln of the weight of all that may follow each position, by the number taken; (d + 1, top + 1).
 
-    ``chance`` becomes that of taking the label. Where ``saturated``, state ``top`` means so many
-    or more.
+    ``probability`` becomes that of taking the label. Where ``saturated``, state ``top`` means so
+    many or more.
     """
     order, take, skip = steps
     d = len(order)
@@ -175,21 +175,21 @@ def _fill(scores, known_in, possible, steps, smallest, top, saturated, ways, cha
             without = -np.inf if known_in[j] else ways[skip[t], s]
             after = min(s + 1, top) if saturated else s + 1
             having = scores[j] + ways[take[t], after] if possible[j] and after <= top else -np.inf
-            ways[t, s], chance[t, s] = _joined(without, having)
+            ways[t, s], probability[t, s] = _joined(without, having)
 
 
 @nb.njit(cache=True, nogil=True)
 def sized_sums(scores, low, high, steps, smallest, top, saturated):
-    """ln Z and the chance of every label; shapes (n,) and (n, d)."""
+    """ln Z and the probability of every label; shapes (n,) and (n, d)."""
     order, take, skip = steps
     n, d = scores.shape
     log_partition, marginals = np.empty(n), np.zeros((n, d))
-    ways, chance = np.empty((d + 1, top + 1)), np.zeros((d, top + 1))
+    ways, probability = np.empty((d + 1, top + 1)), np.zeros((d, top + 1))
     reached = np.empty((d + 1, top + 1))
     for row in range(n):
         known_in = low[row if low.shape[0] > 1 else 0]
         possible = high[row if high.shape[0] > 1 else 0]
-        _fill(scores[row], known_in, possible, steps, smallest, top, saturated, ways, chance)
+        _fill(scores[row], known_in, possible, steps, smallest, top, saturated, ways, probability)
         log_partition[row] = ways[0, 0]
         reached[:] = 0.0
         reached[0, 0] = 1.0
@@ -198,7 +198,7 @@ def sized_sums(scores, low, high, steps, smallest, top, saturated):
                 here = reached[t, s]
                 if here == 0.0:
                     continue
-                having = here * chance[t, s]
+                having = here * probability[t, s]
                 marginals[row, order[t]] += having
                 if s < top or saturated:
                     reached[take[t], min(s + 1, top)] += having
@@ -212,15 +212,15 @@ def drawn_sized_sets(scores, low, high, steps, smallest, top, saturated, n_draws
     order, take, skip = steps
     n, d = scores.shape
     outputs = np.zeros((n, n_draws, d), np.int8)
-    ways, chance = np.empty((d + 1, top + 1)), np.zeros((d, top + 1))
+    ways, probability = np.empty((d + 1, top + 1)), np.zeros((d, top + 1))
     for row in range(n):
         known_in = low[row if low.shape[0] > 1 else 0]
         possible = high[row if high.shape[0] > 1 else 0]
-        _fill(scores[row], known_in, possible, steps, smallest, top, saturated, ways, chance)
+        _fill(scores[row], known_in, possible, steps, smallest, top, saturated, ways, probability)
         for draw in range(n_draws):
             t, s = 0, 0
             while t < d:
-                if rng.random() < chance[t, s]:
+                if rng.random() < probability[t, s]:
                     outputs[row, draw, order[t]] = 1
                     t, s = take[t], min(s + 1, top)
                 else:
@@ -259,7 +259,7 @@ def walk_groups(states, scores, row, beta, n_steps, streams, start, member, size
     """Chains among sets with at most one label of each group, in which all labels are.
 
     Group g has the labels ``member[start[g]:start[g + 1]]``; a state ends with the position of the
-    chosen one by group, -1 for none. Two proposals, the second with chance ``swaps``: a group
+    chosen one by group, -1 for none. Two proposals, the second with probability ``swaps``: a group
     takes another of its options, all alike; a group in use falls out and an unused one comes in
     with any of its labels, so that the way back differs in the number of labels.
     """
@@ -337,7 +337,7 @@ def walk_closed(states, scores, row, beta, n_steps, streams, n_open, arcs, sizes
 
     A state ends with 0 or 1 for every label; the units are the labels that are not known.
     ``arcs`` are children, parents and rivals of every label, each as starts and a list. Two
-    proposals, the second with chance ``swaps``: a label comes in or leaves; one leaves while
+    proposals, the second with probability ``swaps``: a label comes in or leaves; one leaves while
     another comes in. Both are as likely on the way back.
     """
     child_start, child, parent_start, parent, rival_start, rival = arcs

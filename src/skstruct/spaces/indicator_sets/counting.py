@@ -15,7 +15,7 @@ from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.dags import Dag
 from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few, count_dag, list_closed_sets
-from skstruct.spaces.constraints import Limits
+from skstruct.spaces.constraints import Constraints
 
 BLOCK = 2**21  # numbers held for one step of all paths
 
@@ -27,7 +27,7 @@ class ForestPaths:
     next sibling, past all that is below. Members of an exclusive group stand side by side, and
     whoever takes one continues behind the group. The uniform distribution over closed sets is
     then a Markov chain whose state is the label and, where sizes are limited, how many labels
-    were taken; its chances are quotients of counts.
+    were taken; its probabilities are quotients of counts.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class ForestPaths:
     groups : sequence of index arrays
         Disjoint sets of siblings of which at most one is taken.
     smallest, largest : int
-        Limits on the number of labels.
+        Constraints on the number of labels.
     """
 
     def __init__(self, dag: Dag, low, high, groups, smallest: int, largest: int):
@@ -87,8 +87,8 @@ class ForestPaths:
         """Number of closed sets."""
         return int(self.ways[0, 0])
 
-    def _chances(self) -> tuple[np.ndarray, np.ndarray]:
-        """Chances of taking and of skipping each label in each state; (d, states) each."""
+    def _probabilities(self) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities of taking and of skipping each label in each state; (d, states) each."""
         taken = np.zeros((self.d, self.ways.shape[1]))
         skipped = np.zeros_like(taken)
         for t in range(self.d):
@@ -102,7 +102,7 @@ class ForestPaths:
         return taken, skipped
 
     def _reached(self, taken, skipped) -> np.ndarray:
-        """Chance of coming to each label in each state; (d, states)."""
+        """Probability of coming to each label in each state; (d, states)."""
         reached = np.zeros((self.d + 1, taken.shape[1]))
         reached[0, 0] = 1.0
         for t in range(self.d):
@@ -111,18 +111,18 @@ class ForestPaths:
         return reached[:-1]
 
     def mean(self) -> np.ndarray:
-        """Chance of each label; shape (d,)."""
-        taken, skipped = self._chances()
+        """Probability of each label; shape (d,)."""
+        taken, skipped = self._probabilities()
         mean = np.empty(self.d)
         mean[self.order] = (self._reached(taken, skipped) * taken).sum(axis=1)
         return mean
 
     def second_moment(self) -> np.ndarray:
-        """Chance of each two labels together; shape (d, d).
+        """Probability of each two labels together; shape (d, d).
 
         For every first label u the chain is followed from where u was taken, all u at once.
         """
-        taken, skipped = self._chances()
+        taken, skipped = self._probabilities()
         first = self._reached(taken, skipped) * taken  # coming to u and taking it, by state
         joint = np.zeros((self.d, self.d))
         step = max(1, BLOCK // taken.shape[1])
@@ -147,7 +147,7 @@ class ForestPaths:
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` closed sets drawn uniformly and independently; int8 of shape (n, d)."""
-        taken, _ = self._chances()
+        taken, _ = self._probabilities()
         outputs = np.zeros((n, self.d), np.int8)
         position, state = np.zeros(n, np.int64), np.zeros(n, np.int64)
         for t in range(self.d):
@@ -192,7 +192,7 @@ SHORT = 10**5  # outputs that are listed rather than counted again and again
 
 
 class UniformSets(CountedSpace):
-    """0/1 rows closed in a graph, within limits: which they are and how many.
+    """0/1 rows closed in a graph, within constraints: which they are and how many.
 
     Moments and samples are closed forms where a child has them; else they come from the list
     of outputs where it is short, and from counting with some labels fixed in where it is not,
@@ -200,9 +200,9 @@ class UniformSets(CountedSpace):
     """
 
     _from_parameters: ClassVar[tuple[str, ...]] = ("dag_", "_given_labels")
-    _from_limits: ClassVar[tuple[str, ...]] = ("_count",)
+    _from_constraints: ClassVar[tuple[str, ...]] = ("_count",)
 
-    limits: Limits | None
+    constraints: Constraints | None
 
     @property
     @abstractmethod
@@ -215,56 +215,56 @@ class UniformSets(CountedSpace):
         """The graph in which sets are closed."""
 
     @property
-    def limits_(self) -> Limits:
+    def constraints_(self) -> Constraints:
         """What predicted sets must obey."""
-        return Limits.none(len(self.labels_)) if self.limits is None else self.limits
+        return Constraints.none(len(self.labels_)) if self.constraints is None else self.constraints
 
     def contains(self, Z):
-        """Whether each row is an output of this space, limits included; shape (n,)."""
+        """Whether each row is an output of this space, constraints included; shape (n,)."""
         Z, width = np.asarray(Z), self.dag_.n_nodes
         self._check_outputs(Z, width, f"(n, {width}) of 0 and 1")
         closed = (Z[:, self.dag_.children] <= Z[:, self.dag_.parents]).all(axis=1)
-        return closed & np.isin(Z, (0, 1)).all(axis=1) & self.limits_.allow(Z)
+        return closed & np.isin(Z, (0, 1)).all(axis=1) & self.constraints_.allow(Z)
 
-    def _close_masks(self, limits: Limits):
+    def _close_masks(self, constraints: Constraints):
         """Known labels with what follows: ancestors in, descendants and rivals out."""
-        low, high = limits.low, limits.high
-        if not limits.is_masked:
+        low, high = constraints.low, constraints.high
+        if not constraints.is_masked:
             return low, high
         ancestors = self.dag_.ancestors
         low = low.astype(float) @ ancestors > 0
         out = np.array(np.broadcast_to(~high, (max(len(low), len(high)), low.shape[1])))
-        for group in limits.groups:
+        for group in constraints.groups:
             out[:, group] |= low[:, group].sum(axis=1, keepdims=True) > low[:, group]
         return low, ~(out.astype(float) @ ancestors.T > 0)
 
     def _count_within(self, low, high) -> int:
-        limits = self._one_row().within(low, high)
-        extra = limits.is_sized or limits.groups or limits.one_path
+        constraints = self._one_row().within(low, high)
+        extra = constraints.is_sized or constraints.groups or constraints.one_path
         if not self.dag_.is_forest and not extra:
-            return count_dag(self.dag_, limits.low[0], limits.high[0])
-        paths = self._forest_paths(limits)
+            return count_dag(self.dag_, constraints.low[0], constraints.high[0])
+        paths = self._forest_paths(constraints)
         if paths is not None:
             return paths.total
         listed = self.enumerate()
         return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
 
-    def _forest_paths(self, limits: Limits) -> ForestPaths | None:
+    def _forest_paths(self, constraints: Constraints) -> ForestPaths | None:
         """Closed sets as paths, where the graph is a forest and groups are siblings."""
-        if limits.one_path or not self.dag_.is_forest or not self._sibling_groups(limits):
+        if constraints.one_path or not self.dag_.is_forest or not self._sibling_groups(constraints):
             return None
-        low, high = (mask[0] for mask in self._close_masks(limits))
-        sizes = limits.smallest, limits.largest
-        return ForestPaths(self.dag_, low, high, limits.groups, *sizes)
+        low, high = (mask[0] for mask in self._close_masks(constraints))
+        sizes = constraints.smallest, constraints.largest
+        return ForestPaths(self.dag_, low, high, constraints.groups, *sizes)
 
     def _uniform(self):
         """What knows ``mean()``, ``second_moment()`` and ``sample(n, rng)``, or None."""
         return None
 
-    def _sibling_groups(self, limits) -> bool:
+    def _sibling_groups(self, constraints) -> bool:
         """Whether exclusive groups are disjoint sets of siblings."""
-        members = np.concatenate([*limits.groups, np.empty(0, np.int64)]).astype(np.int64)
-        alike = all(len(set(self.dag_.parent_of[g].tolist())) == 1 for g in limits.groups)
+        members = np.concatenate([*constraints.groups, np.empty(0, np.int64)]).astype(np.int64)
+        alike = all(len(set(self.dag_.parent_of[g].tolist())) == 1 for g in constraints.groups)
         return alike and len(set(members.tolist())) == len(members)
 
     @cached_property
@@ -315,12 +315,14 @@ class UniformSets(CountedSpace):
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""
-        limits = self._one_row()
-        low, high = limits.low[0], limits.high[0]
-        paths = self._forest_paths(limits)
+        constraints = self._one_row()
+        low, high = constraints.low[0], constraints.high[0]
+        paths = self._forest_paths(constraints)
         if paths is not None:
             check_few(paths.total, limit, self)
-        listed = list_closed_sets(self.dag_, low, high, limits.largest, limit, limits.groups)
+        listed = list_closed_sets(
+            self.dag_, low, high, constraints.largest, limit, constraints.groups
+        )
         return listed[self.contains(listed)]
 
     def sample(self, n: int, rng) -> np.ndarray:
@@ -352,15 +354,15 @@ class UniformSets(CountedSpace):
 
 def mean_of_products(edges, low, high) -> np.ndarray:
     """Mean of (y_i) and (y_i y_j) over all labels between low and high; shape (n + E,)."""
-    chance = 0.5 * (low.astype(float) + high)
-    return np.concatenate([chance, chance[edges[:, 0]] * chance[edges[:, 1]]])
+    probability = 0.5 * (low.astype(float) + high)
+    return np.concatenate([probability, probability[edges[:, 0]] * probability[edges[:, 1]]])
 
 
 def second_moment_of_products(edges, low, high) -> np.ndarray:
     """Mean of psi psi' over all labels between low and high; shape (n + E, n + E).
 
     A product of labels is 1 when none of them is known to be out and all coins of their
-    union fall on 1: a chance of 1/2 to the number of coins, and coins in both count once.
+    union fall on 1: a probability of 1/2 to the number of coins, and coins in both count once.
     """
     n, count = len(low), len(edges)
     check_square_fits(n + count, "The second moment", "Fewer labels or pairs take less.")

@@ -20,7 +20,7 @@ def threshold(costs: np.ndarray) -> np.ndarray:
 def keep_group_winners(costs, low, high, groups):
     """Leave in each exclusive group only the member worth taking; groups are disjoint.
 
-    Whatever else is chosen, swapping the taken member of a group for its cheapest one
+    Whatever else is chosen, swapping the taken member of a group for its lowest cost one
     keeps the size and never costs more, so the others may be forbidden.
 
     Returns ``high`` with the others forbidden; shape (n, d).
@@ -37,8 +37,8 @@ def keep_group_winners(costs, low, high, groups):
     return high
 
 
-def cheapest_subsets(costs, low, high, smallest, largest):
-    """Cheapest subset of every row with smallest..largest labels.
+def min_cost_subsets(costs, low, high, smallest, largest):
+    """Minimum-cost subset of every row with smallest..largest labels.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def cheapest_subsets(costs, low, high, smallest, largest):
     return outputs, feasible
 
 
-def cheapest_per_size(costs, empty_cost, low, high, smallest, largest):
-    """Cheapest subset of every row when a label's cost depends on the size of the subset.
+def min_cost_per_size(costs, empty_cost, low, high, smallest, largest):
+    """Minimum-cost subset of every row when a label's cost depends on the size of the subset.
 
     Parameters
     ----------
@@ -111,19 +111,19 @@ def closure_rows(dag: Dag) -> sparse.csr_array:
     return sparse.csr_array((value, position), shape=(n_arcs, dag.n_nodes))
 
 
-def limit_constraints(dag: Dag, limits):
-    """(A_ub, b_ub, A_eq, b_eq) of the closed sets within limits; masks stay bounds."""
+def limit_constraints(dag: Dag, constraints):
+    """(A_ub, b_ub, A_eq, b_eq) of the closed sets within constraints; masks stay bounds."""
     d = dag.n_nodes
     blocks, right = [closure_rows(dag)], [np.zeros(len(dag.children))]
-    if limits.is_sized:
+    if constraints.is_sized:
         blocks.append(sparse.csr_array(np.vstack([np.ones(d), -np.ones(d)])))
-        right.append(np.array([limits.largest, -limits.smallest], dtype=float))
-    if limits.groups:
-        member = np.zeros((len(limits.groups), d))
-        for g, group in enumerate(limits.groups):
+        right.append(np.array([constraints.largest, -constraints.smallest], dtype=float))
+    if constraints.groups:
+        member = np.zeros((len(constraints.groups), d))
+        for g, group in enumerate(constraints.groups):
             member[g, group] = 1.0
         blocks.append(sparse.csr_array(member))
-        right.append(np.ones(len(limits.groups)))
+        right.append(np.ones(len(constraints.groups)))
     none = sparse.csr_array((0, d))
     return sparse.vstack(blocks, format="csr"), np.concatenate(right), none, np.zeros(0)
 

@@ -10,16 +10,16 @@ from scipy.special import expit
 
 from skstruct.exceptions import InfeasibleError, UndecidableError
 from skstruct.solvers.dags import Dag
-from skstruct.solvers.distributions import ChoiceLaw, Law, ListedLaw
-from skstruct.spaces.common.listing import MOST_LISTED, listed_law
+from skstruct.solvers.distributions import ChoiceDistribution, Distribution, ListedDistribution
+from skstruct.spaces.common.listing import MOST_LISTED, listed_distribution
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.indicator_sets.counting import path_steps
 
 MANY = 1000  # numbers up to 2 whose product is a number
 
 
-class SubsetsLaw(Law):
-    r"""All subsets of d labels: each is in with chance :math:`1 / (1 + e^{-u_j})`.
+class SubsetsDistribution(Distribution):
+    r"""All subsets of d labels: each is in with probability :math:`1 / (1 + e^{-u_j})`.
 
     :math:`\ln Z = \sum_j \ln(1 + e^{u_j})`; labels that must be in add :math:`u_j` instead,
     those that may not be in add nothing.
@@ -33,8 +33,9 @@ class SubsetsLaw(Law):
 
     Examples
     --------
-    >>> law = SubsetsLaw(np.log([[3.0, 1.0]]), np.zeros((1, 2), bool), np.ones((1, 2), bool))
-    >>> np.exp(law.log_partition).round(12), law.marginals()
+    >>> distribution = SubsetsDistribution(np.log([[3.0, 1.0]]), np.zeros((1, 2), bool),
+    ...     np.ones((1, 2), bool))
+    >>> np.exp(distribution.log_partition).round(12), distribution.marginals()
     (array([8.]), array([[0.75, 0.5 ]]))
     """
 
@@ -48,7 +49,7 @@ class SubsetsLaw(Law):
 
     @cached_property
     def _small(self) -> np.ndarray:
-        """exp(-|u|), which both sums and chances are made of; shape (n, d)."""
+        """exp(-|u|), which both sums and probabilities are made of; shape (n, d)."""
         return np.exp(-np.abs(self.scores))
 
     def _log_both(self) -> np.ndarray:
@@ -63,14 +64,14 @@ class SubsetsLaw(Law):
         return np.where(self.low, 1.0, np.where(self.high, expit(self.scores), 0.0))
 
     def sample(self, n, rng):
-        chances = self.marginals()[:, None, :]
-        outputs = np.empty((len(chances), n, chances.shape[2]), np.int8)
-        for row, chance in enumerate(chances):  # one row of coins at a time in memory
-            outputs[row] = rng.random(outputs.shape[1:]) < chance
+        probabilities = self.marginals()[:, None, :]
+        outputs = np.empty((len(probabilities), n, probabilities.shape[2]), np.int8)
+        for row, probability in enumerate(probabilities):  # one row of coins at a time in memory
+            outputs[row] = rng.random(outputs.shape[1:]) < probability
         return outputs
 
 
-class ForestLaw(Law):
+class ForestDistribution(Distribution):
     r"""Sets that hold the parents of their members, in a forest: exact in O(d) for every row.
 
     With :math:`Z(v) = 1 + e^{u_v} \prod_c Z(c)` over the children c of v, the sum is the
@@ -92,8 +93,9 @@ class ForestLaw(Law):
     Examples
     --------
     >>> path = Dag(2, [0], [1])  # sets: {}, {0}, {0, 1}
-    >>> law = ForestLaw(np.zeros((1, 2)), path, np.zeros((1, 2), bool), np.ones((1, 2), bool))
-    >>> np.exp(law.log_partition).round(12), law.marginals().round(6)
+    >>> distribution = ForestDistribution(np.zeros((1, 2)), path, np.zeros((1, 2), bool),
+    ...     np.ones((1, 2), bool))
+    >>> np.exp(distribution.log_partition).round(12), distribution.marginals().round(6)
     (array([3.]), array([[0.666667, 0.333333]]))
 
     References
@@ -135,7 +137,7 @@ def _positions(dag: Dag, groups):
     return order, position[dag.parent_of[order]], first, alone
 
 
-class SizedLaw(Law):
+class SizedDistribution(Distribution):
     r"""Sets of smallest..largest labels, as paths: O(d largest) for every row.
 
     A path takes a label and goes on at its first child, or skips it and goes on at its next
@@ -145,13 +147,14 @@ class SizedLaw(Law):
     .. math:: Z_t(s) = Z_{\mathrm{skip}(t)}(s) + e^{u_t} Z_{\mathrm{take}(t)}(s + 1),
 
     in logarithms. Without a hierarchy these are the elementary symmetric polynomials of
-    :math:`e^{u}`. The law is that of a Markov chain, whose chances are quotients of these sums.
+    :math:`e^{u}`. The distribution is that of a Markov chain, whose probabilities are quotients of
+    these sums.
 
     Parameters
     ----------
     scores : C-contiguous array u of shape (n, d)
     low, high : bool arrays of shape (1 or n, d)
-        Labels that must and that may be in, closed as for :class:`.forests.ForestLaw`.
+        Labels that must and that may be in, closed as for :class:`.forests.ForestDistribution`.
     steps : tuple of int64 arrays (order, take, skip)
         The label at each position, and the positions where a path goes on.
     smallest, largest : int
@@ -160,8 +163,8 @@ class SizedLaw(Law):
     --------
     >>> steps = np.arange(3), np.arange(1, 4), np.arange(1, 4)
     >>> masks = np.zeros((1, 3), bool), np.ones((1, 3), bool)
-    >>> law = SizedLaw(np.log([[1.0, 2.0, 3.0]]), *masks, steps, 2, 2)
-    >>> np.exp(law.log_partition).round(12), (11 * law.marginals()).round(12)
+    >>> distribution = SizedDistribution(np.log([[1.0, 2.0, 3.0]]), *masks, steps, 2, 2)
+    >>> np.exp(distribution.log_partition).round(12), (11 * distribution.marginals()).round(12)
     (array([11.]), array([[5., 8., 9.]]))
     """
 
@@ -176,10 +179,10 @@ class SizedLaw(Law):
         masks = np.ascontiguousarray(low), np.ascontiguousarray(high)
         steps = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in steps)
         self.given = scores, *masks, steps, smallest, top, saturated
-        self.log_partition, self._chances = sized_sums(*self.given)
+        self.log_partition, self._probabilities = sized_sums(*self.given)
 
     def marginals(self):
-        return self._chances.copy()
+        return self._probabilities.copy()
 
     def sample(self, n, rng):
         from skstruct.spaces.indicator_sets._numba import drawn_sized_sets
@@ -187,27 +190,28 @@ class SizedLaw(Law):
         return drawn_sized_sets(*self.given, n, rng)
 
 
-class SizesLaw(Law):
+class SizesDistribution(Distribution):
     r"""A size is drawn, then a set of that size: :math:`\psi(z) = (z_j 1[|z| = s])_{j, s}`.
 
-    One :class:`.sized.SizedLaw` for every size, mixed by their sums :math:`Z_s`: O(d^3) for
-    every row. Entry ``j * d + s - 1`` stands for label j in a set of s labels, the last one for
+    One :class:`.sized.SizedDistribution` for every size, mixed by their sums :math:`Z_s`: O(d^3)
+    for every row. Entry ``j * d + s - 1`` stands for label j in a set of s labels, the last one for
     the empty set.
 
     Parameters
     ----------
     scores : array of shape (n, d * d + 1)
     low, high, steps, smallest, largest
-        As for :class:`.sized.SizedLaw`.
+        As for :class:`.sized.SizedDistribution`.
 
     Examples
     --------
     >>> steps = np.arange(2), np.arange(1, 3), np.arange(1, 3)
     >>> scores = np.log([[1.0, 2.0, 1.0, 2.0, 3.0]])  # of two labels: 1 alone, 2 together
-    >>> law = SizesLaw(scores, np.zeros((1, 2), bool), np.ones((1, 2), bool), steps, 0, 2)
-    >>> np.exp(law.log_partition).round(12)  # 3 + 1 + 1 + 2 * 2
+    >>> distribution = SizesDistribution(scores, np.zeros((1, 2), bool), np.ones((1, 2), bool),
+    ...     steps, 0, 2)
+    >>> np.exp(distribution.log_partition).round(12)  # 3 + 1 + 1 + 2 * 2
     array([9.])
-    >>> (9 * law.marginals()).round(12)
+    >>> (9 * distribution.marginals()).round(12)
     array([[1., 4., 1., 4., 3.]])
     """
 
@@ -216,95 +220,102 @@ class SizesLaw(Law):
         d = self.d
         cube = scores[:, :-1].reshape(n, d, d)
         self.sizes = range(max(smallest, 1), min(largest, d) + 1)
-        self.laws = [
-            SizedLaw(np.ascontiguousarray(cube[:, :, s - 1]), low, high, steps, s, s)
+        self.distributions = [
+            SizedDistribution(np.ascontiguousarray(cube[:, :, s - 1]), low, high, steps, s, s)
             for s in self.sizes
         ]
         empty = np.where(low.any(axis=1) | (smallest > 0) | (largest < 0), -np.inf, scores[:, -1])
-        sums = np.column_stack([*(law.log_partition for law in self.laws), empty])
-        self.size_law = ChoiceLaw(sums)  # the last choice is the empty set
-        self.log_partition = self.size_law.log_partition
+        sums = np.column_stack(
+            [*(distribution.log_partition for distribution in self.distributions), empty]
+        )
+        self.size_distribution = ChoiceDistribution(sums)  # the last choice is the empty set
+        self.log_partition = self.size_distribution.log_partition
 
     def marginals(self):
-        chances, d = self.size_law.probabilities, self.d
-        marginals = np.zeros((len(chances), d, d))
-        for at, (s, law) in enumerate(zip(self.sizes, self.laws)):
-            marginals[:, :, s - 1] = chances[:, at, None] * law.marginals()
-        return np.hstack([marginals.reshape(len(chances), d * d), chances[:, -1:]])
+        probabilities, d = self.size_distribution.probabilities, self.d
+        marginals = np.zeros((len(probabilities), d, d))
+        for at, (s, distribution) in enumerate(zip(self.sizes, self.distributions)):
+            marginals[:, :, s - 1] = probabilities[:, at, None] * distribution.marginals()
+        return np.hstack([marginals.reshape(len(probabilities), d * d), probabilities[:, -1:]])
 
     def sample(self, n, rng):
-        drawn = self.size_law.sample(n, rng)
+        drawn = self.size_distribution.sample(n, rng)
         outputs = np.zeros((*drawn.shape, self.d), np.int8)
-        for at, law in enumerate(self.laws):
+        for at, distribution in enumerate(self.distributions):
             wanted = drawn == at
-            sets = law.sample(int(wanted.sum(axis=1).max(initial=0)), rng)
+            sets = distribution.sample(int(wanted.sum(axis=1).max(initial=0)), rng)
             row, draw = np.nonzero(wanted)
             outputs[row, draw] = sets[row, wanted.cumsum(axis=1)[row, draw] - 1]
         return outputs
 
 
-def set_law(space, scores) -> Law | None:
-    """The law over an indicator space: exact on forests with sibling groups, and for paths.
+def set_distribution(space, scores) -> Distribution | None:
+    """The distribution over an indicator space: exact on forests with sibling groups, and for
+    paths.
 
     Other acyclic graphs and other exclusive groups are listed where there are few sets; else
     None.
     """
-    limits, dag = space.limits_, space.dag_
-    law: Law
-    if limits.one_path:
-        law = _path_law(space, scores)
-    elif not dag.is_forest or not space._sibling_groups(limits):
-        return _listed_law(space, scores, space)
+    constraints, dag = space.constraints_, space.dag_
+    distribution: Distribution
+    if constraints.one_path:
+        distribution = _path_distribution(space, scores)
+    elif not dag.is_forest or not space._sibling_groups(constraints):
+        return _listed_distribution(space, scores, space)
     else:
-        low, high = space._close_masks(limits)
-        if limits.is_sized:
-            steps = path_steps(dag, limits.groups)
-            law = SizedLaw(scores, low, high, steps, limits.smallest, limits.largest)
-        elif limits.groups or len(dag.parents):
-            law = ForestLaw(scores, dag, low, high, limits.groups)
+        low, high = space._close_masks(constraints)
+        if constraints.is_sized:
+            steps = path_steps(dag, constraints.groups)
+            distribution = SizedDistribution(
+                scores, low, high, steps, constraints.smallest, constraints.largest
+            )
+        elif constraints.groups or len(dag.parents):
+            distribution = ForestDistribution(scores, dag, low, high, constraints.groups)
         else:
-            law = SubsetsLaw(scores, low, high)
-    check_feasible(np.isfinite(law.log_partition), space)
-    return law
+            distribution = SubsetsDistribution(scores, low, high)
+    check_feasible(np.isfinite(distribution.log_partition), space)
+    return distribution
 
 
-def view_law(view, scores) -> Law | None:
+def view_distribution(view, scores) -> Distribution | None:
     """The same under another embedding: one of sets with sizes, or from a list."""
-    space, limits = view.space, view.limits_
-    law: Law
-    if limits.one_path:
-        law = _path_law(space, scores, view.embed)
+    space, constraints = view.space, view.constraints_
+    distribution: Distribution
+    if constraints.one_path:
+        distribution = _path_distribution(space, scores, view.embed)
     elif view.embedding != "sized indicators" or not (
-        space.dag_.is_forest and space._sibling_groups(limits)
+        space.dag_.is_forest and space._sibling_groups(constraints)
     ):
-        return _listed_law(space, scores, view)
+        return _listed_distribution(space, scores, view)
     else:
-        low, high = space._close_masks(limits)
-        steps = path_steps(space.dag_, limits.groups)
-        law = SizesLaw(scores, low, high, steps, limits.smallest, limits.largest)
-    check_feasible(np.isfinite(law.log_partition), space)
-    return law
+        low, high = space._close_masks(constraints)
+        steps = path_steps(space.dag_, constraints.groups)
+        distribution = SizesDistribution(
+            scores, low, high, steps, constraints.smallest, constraints.largest
+        )
+    check_feasible(np.isfinite(distribution.log_partition), space)
+    return distribution
 
 
-def _listed_law(space, scores, view) -> Law | None:
+def _listed_distribution(space, scores, view) -> Distribution | None:
     """As for other spaces, but sets are not counted before they are listed, which may take long."""
-    if space.limits_.n_rows is not None:
-        return listed_law(view, scores)
+    if space.constraints_.n_rows is not None:
+        return listed_distribution(view, scores)
     try:
         outputs = space.enumerate(MOST_LISTED)
     except UndecidableError:
         return None
     if not len(outputs):
         raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.")
-    return ListedLaw(outputs, view.embed(outputs), scores)
+    return ListedDistribution(outputs, view.embed(outputs), scores)
 
 
-def _path_law(space, scores, embed=None) -> ChoiceLaw:
+def _path_distribution(space, scores, embed=None) -> ChoiceDistribution:
     """One leaf with all above it: a softmax over the leaves, whatever they are embedded by."""
-    paths, allowed = space._allowed_paths(space.limits_)
+    paths, allowed = space._allowed_paths(space.constraints_)
     psi = paths if embed is None else embed(paths.toarray().astype(np.int8))
     values = np.where(allowed, (psi @ scores.T).T, -np.inf)
-    return ChoiceLaw(values, lambda chances: chances @ psi, paths_of(paths))
+    return ChoiceDistribution(values, lambda probabilities: probabilities @ psi, paths_of(paths))
 
 
 def paths_of(paths):

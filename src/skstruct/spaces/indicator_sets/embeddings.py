@@ -14,10 +14,10 @@ from skstruct.solvers.binary_programs import BinaryProgram
 from skstruct.solvers.dags import Dag, dag_closed_sets, forest_sized_sets
 from skstruct.spaces.base import EmbeddingView, check_k, decoded_or_infeasible
 from skstruct.spaces.indicator_sets.decoding import (
-    cheapest_per_size,
     decode_rows,
     keep_group_winners,
     limit_constraints,
+    min_cost_per_size,
 )
 from skstruct.tolerances import ROUNDING_GAP
 
@@ -28,8 +28,8 @@ class SizedSets(EmbeddingView):
 
     Entry ``j * d + s - 1`` stands for label j in a set of s labels, the last one for the
     empty set: :math:`d^2 + 1` in all. The F measures are bilinear here. The argmin takes,
-    for every size, the cheapest labels of that size (label sets: one sort per size) or
-    the cheapest closed set of that size (forests: one dynamic program per size).
+    for every size, the minimum-cost labels of that size (label sets: one sort per size) or
+    the minimum-cost closed set of that size (forests: one dynamic program per size).
 
     Parameters
     ----------
@@ -59,61 +59,64 @@ class SizedSets(EmbeddingView):
 
     def argmin(self, costs):
         costs = self._checked(costs)
-        outputs, values = self._decode(costs, self.space.limits_)
+        outputs, values = self._decode(costs, self.space.constraints_)
         return decoded_or_infeasible(outputs, values, values, self.space)
 
-    def law(self, scores):
-        """Laws of the sets, one sum for every size; scores of shape (n, d * d + 1)."""
+    def distribution(self, scores):
+        """Distributions of the sets, one sum for every size; scores of shape (n, d * d + 1)."""
         scores = self._checked_scores(scores, len(self.labels_) ** 2 + 1)
-        from skstruct.spaces.indicator_sets.distribution import view_law
+        from skstruct.spaces.indicator_sets.distribution import view_distribution
 
-        return view_law(self, scores)
+        return view_distribution(self, scores)
 
     def kbest(self, costs, k):
         k = check_k(k, "SizedSets")
         costs = self._checked(costs)
 
-        def decode(rows, limits):
-            return self._decode(costs[rows], limits)
+        def decode(rows, constraints):
+            return self._decode(costs[rows], constraints)
 
         return self.space._k_best(decode, len(costs), k)
 
     def _checked(self, costs):
         return self._checked_costs(costs, len(self.labels_) ** 2 + 1)
 
-    def _decode(self, costs, limits):
+    def _decode(self, costs, constraints):
         n, d = len(costs), len(self.labels_)
-        if limits.one_path:
-            return self.space._decode_paths(costs, limits, self.embed)[:2]
+        if constraints.one_path:
+            return self.space._decode_paths(costs, constraints, self.embed)[:2]
         if len(self.space.dag_.parents):
-            return self._decode_forest(costs, limits)
+            return self._decode_forest(costs, constraints)
         cube = costs[:, :-1].reshape(n, d, d)
-        low, high = limits.low[:, :, None], limits.high[:, :, None]
-        if limits.groups:
-            if not self.space._sibling_groups(limits):
+        low, high = constraints.low[:, :, None], constraints.high[:, :, None]
+        if constraints.groups:
+            if not self.space._sibling_groups(constraints):
                 raise ValueError("Exclusive groups that overlap are not supported with F measures.")
             by_size = np.swapaxes(cube, 1, 2).reshape(n * d, d)
             masks = (
-                np.repeat(np.broadcast_to(m, (n, d)), d, axis=0) for m in (limits.low, limits.high)
+                np.repeat(np.broadcast_to(m, (n, d)), d, axis=0)
+                for m in (constraints.low, constraints.high)
             )
-            high = keep_group_winners(by_size, *masks, limits.groups)
+            high = keep_group_winners(by_size, *masks, constraints.groups)
             high = np.swapaxes(high.reshape(n, d, d), 1, 2)
         shape = (n, d, high.shape[2])
         low, high = np.broadcast_to(low, shape), np.broadcast_to(high, shape)
-        return cheapest_per_size(cube, costs[:, -1], low, high, limits.smallest, limits.largest)
+        return min_cost_per_size(
+            cube, costs[:, -1], low, high, constraints.smallest, constraints.largest
+        )
 
-    def _decode_forest(self, costs, limits):
+    def _decode_forest(self, costs, constraints):
         dag = self.space.dag_
-        if not dag.is_forest or limits.groups:
+        if not dag.is_forest or constraints.groups:
             raise ValueError(
                 "F measures are decoded exactly over label sets and over forests without "
                 "exclusive groups; for this hierarchy give candidates: "
                 "predict(X, loss=Listed(F1()))."
             )
-        low, high = self.space._close_masks(limits)
-        sizes = max(limits.smallest, 1), limits.largest
+        low, high = self.space._close_masks(constraints)
+        sizes = max(constraints.smallest, 1), constraints.largest
         outputs, values = forest_sized_sets(costs, dag, low, high, *sizes, per_size=True)
-        empty = costs[:, -1] if limits.smallest == 0 else np.full(len(costs), np.inf)
+        empty = costs[:, -1] if constraints.smallest == 0 else np.full(len(costs), np.inf)
         empty = np.where(low.any(axis=1), np.inf, empty)
         outputs[empty <= values] = 0
         return outputs, np.minimum(values, empty)
@@ -166,32 +169,34 @@ class ParentProducts(EmbeddingView):
         costs = check_costs(costs, len(self.labels_), used_by="ParentProducts")
         return np.hstack([costs, np.zeros((len(costs), len(self.shared_)))])
 
-    def law(self, scores):
-        """Laws of the sets; those of the labels where there are no products, else from a list."""
+    def distribution(self, scores):
+        """Distributions of the sets; those of the labels where there are no products, else from
+        a list.
+        """
         if not len(self.shared_):
-            return self.space.law(scores)
+            return self.space.distribution(scores)
         scores = self._checked_scores(scores, len(self.labels_) + len(self.shared_))
-        from skstruct.spaces.indicator_sets.distribution import view_law
+        from skstruct.spaces.indicator_sets.distribution import view_distribution
 
-        return view_law(self, scores)
+        return view_distribution(self, scores)
 
-    def moves(self):
-        return None if len(self.shared_) else self.space.moves()
+    def proposals(self):
+        return None if len(self.shared_) else self.space.proposals()
 
     def argmin(self, costs):
         d = len(self.labels_)
         costs = check_costs(costs, d + len(self.shared_), used_by="ParentProducts")
-        limits = self.space.limits_
+        constraints = self.space.constraints_
         self.space._check_rows(len(costs))
-        if limits.one_path:
-            found = self.space._decode_paths(costs, limits, self.embed)
+        if constraints.one_path:
+            found = self.space._decode_paths(costs, constraints, self.embed)
             return decoded_or_infeasible(*found, space=self.space)
-        if limits.is_masked or limits.is_sized or limits.groups:
-            return self._by_program(costs, limits)
+        if constraints.is_masked or constraints.is_sized or constraints.groups:
+            return self._by_program(costs, constraints)
         outputs, values, bounds = self._by_cuts(costs)
         open_ = np.flatnonzero(values - bounds > _rounding(costs))
         if len(open_):
-            exact = self._by_program(costs[open_], limits)
+            exact = self._by_program(costs[open_], constraints)
             better = exact.values < values[open_]
             rows = open_[better]
             outputs[rows], values[rows] = exact.outputs[better], exact.values[better]
@@ -265,19 +270,19 @@ class ParentProducts(EmbeddingView):
         parents, children = np.append(dag.parents, parent), np.append(dag.children, d + product)
         return Dag(d + len(self.shared_), parents, children)
 
-    def _by_program(self, costs, limits):
-        program = self._program(limits)
-        low, high = self.space._close_masks(limits)
+    def _by_program(self, costs, constraints):
+        program = self._program(constraints)
+        low, high = self.space._close_masks(constraints)
         m = len(self.shared_)
         low = np.hstack([low, np.zeros((len(low), m), bool)])
         high = np.hstack([high, np.ones((len(high), m), bool)])
         points, values, bounds = decode_rows(program, costs, low, high)
         return decoded_or_infeasible(points[:, : len(self.labels_)], values, bounds, self.space)
 
-    def _program(self, limits) -> BinaryProgram:
+    def _program(self, constraints) -> BinaryProgram:
         """y and z binary, with y_j <= z_j <= y_k and z_j >= sum of y_k - |P(j)| + 1."""
         d, m = len(self.labels_), len(self.shared_)
-        A, b, _, _ = limit_constraints(self.space.dag_, limits)
+        A, b, _, _ = limit_constraints(self.space.dag_, constraints)
         owner, parents = self._arcs
         counts = np.bincount(owner, minlength=m)
         each, arc = np.arange(m), np.arange(len(parents))

@@ -7,11 +7,11 @@ import numpy as np
 
 from skstruct.exceptions import InfeasibleError
 from skstruct.solvers.dags import Dag
-from skstruct.solvers.proposals import ChoiceMoves, Moves
+from skstruct.solvers.proposals import ChoiceProposals, Proposals
 from skstruct.spaces.indicator_sets.distribution import paths_of
 
 
-class GroupMoves(Moves):
+class GroupProposals(Proposals):
     """Subsets with at most one label of each group, of smallest..largest labels.
 
     A group takes another of its options: none, or one of its labels. Where sizes are limited,
@@ -29,11 +29,11 @@ class GroupMoves(Moves):
     Examples
     --------
     >>> from skstruct.solvers.proposals import new_streams
-    >>> moves = GroupMoves(np.zeros(3, bool), [[0, 1], [2]], 1, 1)
-    >>> states = moves.start(np.array([[1, 0, 0]]))
+    >>> proposals = GroupProposals(np.zeros(3, bool), [[0, 1], [2]], 1, 1)
+    >>> states = proposals.start(np.array([[1, 0, 0]]))
     >>> scores, row, beta = np.array([[0.0, 0.0, 50.0]]), np.zeros(1, np.int64), np.ones(1)
-    >>> accepted = moves.walk(states, scores, row, beta, 100, new_streams(1, 0))
-    >>> moves.outputs(states)
+    >>> accepted = proposals.walk(states, scores, row, beta, 100, new_streams(1, 0))
+    >>> proposals.outputs(states)
     array([[0, 0, 1]], dtype=int8)
     """
 
@@ -74,8 +74,8 @@ class GroupMoves(Moves):
         return walk_groups(states, scores, row, beta, n_steps, streams, *rules)
 
 
-class ClosedMoves(Moves):
-    """Sets that hold the parents of their members in any acyclic graph, within limits.
+class ClosedProposals(Proposals):
+    """Sets that hold the parents of their members in any acyclic graph, within constraints.
 
     A label comes in, if all its parents and none of its rivals are in, or leaves, if none of
     its children is in. Where sizes are limited or labels are exclusive, every second proposal
@@ -98,8 +98,8 @@ class ClosedMoves(Moves):
     Examples
     --------
     >>> known = np.zeros(2, bool), np.ones(2, bool)
-    >>> moves = ClosedMoves(Dag(2, [0], [1]), *known, (), 0, 2)
-    >>> moves.start(np.array([[1, 0]]))  # one is in: 0, before 1; then the set itself
+    >>> proposals = ClosedProposals(Dag(2, [0], [1]), *known, (), 0, 2)
+    >>> proposals.start(np.array([[1, 0]]))  # one is in: 0, before 1; then the set itself
     array([[1, 0, 1, 1, 0]])
     """
 
@@ -131,12 +131,12 @@ class ClosedMoves(Moves):
 
 
 def reaches_all(low, groups, smallest: int) -> bool:
-    """Whether :class:`ClosedMoves` are known to lead from every set to every other."""
+    """Whether :class:`ClosedProposals` are known to lead from every set to every other."""
     return not len(groups) or smallest <= int(np.sum(low))
 
 
 def open_sizes(low, n_open: int, smallest: int, largest: int) -> tuple[int, int]:
-    """Limits on how many are in use, apart from labels that are in for certain."""
+    """Constraints on how many are in use, apart from labels that are in for certain."""
     known = int(np.sum(low))
     return max(smallest - known, 0), min(largest - known, n_open)
 
@@ -164,27 +164,27 @@ def _listed(n_nodes: int, of, listed) -> tuple[np.ndarray, np.ndarray]:
     return start.astype(np.int64), np.ascontiguousarray(listed[order], dtype=np.int64)
 
 
-def set_moves(space) -> Moves | None:
+def set_proposals(space) -> Proposals | None:
     """Moves among the outputs of an indicator space; None where they may not reach all."""
-    limits, dag = space.limits_, space.dag_
-    if limits.n_rows is not None:
+    constraints, dag = space.constraints_, space.dag_
+    if constraints.n_rows is not None:
         return None
-    if limits.one_path:
-        return _path_moves(space)
-    low, high = (mask[0] for mask in space._close_masks(limits))
+    if constraints.one_path:
+        return _path_proposals(space)
+    low, high = (mask[0] for mask in space._close_masks(constraints))
     if (low & ~high).any():
         raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.", 0)
-    sizes = limits.smallest, limits.largest
-    moves: GroupMoves | ClosedMoves
-    if not len(dag.parents) and space._sibling_groups(limits):
-        moves = GroupMoves(low, _all_groups(limits.groups, high & ~low), *sizes)
-    elif reaches_all(low, limits.groups, limits.smallest):
-        moves = ClosedMoves(dag, low, high, limits.groups, *sizes)
+    sizes = constraints.smallest, constraints.largest
+    proposals: GroupProposals | ClosedProposals
+    if not len(dag.parents) and space._sibling_groups(constraints):
+        proposals = GroupProposals(low, _all_groups(constraints.groups, high & ~low), *sizes)
+    elif reaches_all(low, constraints.groups, constraints.smallest):
+        proposals = ClosedProposals(dag, low, high, constraints.groups, *sizes)
     else:
         return None
-    if moves.sizes[0] > moves.sizes[1]:
+    if proposals.sizes[0] > proposals.sizes[1]:
         raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.", 0)
-    return moves
+    return proposals
 
 
 def _all_groups(groups, open_) -> list[np.ndarray]:
@@ -196,9 +196,9 @@ def _all_groups(groups, open_) -> list[np.ndarray]:
     return [group for group in shared if len(group)] + list(np.flatnonzero(left)[:, None])
 
 
-def _path_moves(space) -> ChoiceMoves:
+def _path_proposals(space) -> ChoiceProposals:
     """Any path follows any other."""
-    paths, allowed = space._allowed_paths(space.limits_)
+    paths, allowed = space._allowed_paths(space.constraints_)
     if not allowed[0].any():
         raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.", 0)
 
@@ -207,4 +207,6 @@ def _path_moves(space) -> ChoiceMoves:
         return leaves.argmax(axis=1)
 
     numbers = np.flatnonzero(allowed[0])
-    return ChoiceMoves(numbers, lambda scores: (paths @ scores.T).T, numbers_of, paths_of(paths))
+    return ChoiceProposals(
+        numbers, lambda scores: (paths @ scores.T).T, numbers_of, paths_of(paths)
+    )

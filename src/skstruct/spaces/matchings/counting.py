@@ -3,7 +3,7 @@
 
 Among n nodes there are n! / (k! 2^k (n - 2k)!) matchings of k edges, between groups of n and
 m nodes C(n, k) C(m, k) k!. A matching with a given edge is one of the graph without its two
-nodes, so that chances are ratios of such numbers.
+nodes, so that probabilities are ratios of such numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from skstruct.spaces.common.covariances import Covariance, GridScheme, PairSchem
 from skstruct.spaces.edge_sets.table import complete_edges
 
 
-class CompleteLaw(ABC):
+class CompleteDistribution(ABC):
     """What complete graphs share: all edges are alike, and so are two without common nodes.
 
     A child knows ``by_edges``, how many matchings have 0, 1, ... edges.
@@ -39,8 +39,8 @@ class CompleteLaw(ABC):
         return sum(self.by_edges)
 
     @abstractmethod
-    def chance(self, k: int) -> Fraction:
-        """Chance that k given edges without common nodes are all in."""
+    def probability(self, k: int) -> Fraction:
+        """Probability that k given edges without common nodes are all in."""
 
     @abstractmethod
     def covariance(self) -> Covariance:
@@ -50,14 +50,14 @@ class CompleteLaw(ABC):
     def _random_edges(self, n: int, rng) -> np.ndarray:
         """Columns of as many edges as there can be, in random order; shape (n, most)."""
 
-    def chances(self) -> np.ndarray:
-        """Chance of every edge to be in a matching; shape (d,)."""
-        return np.full(len(self.edges), float(self.chance(1)))
+    def probabilities(self) -> np.ndarray:
+        """Probability of every edge to be in a matching; shape (d,)."""
+        return np.full(len(self.edges), float(self.probability(1)))
 
-    def pair_chances(self) -> np.ndarray:
-        """Chance of every two edges to be in a matching; shape (d, d)."""
+    def pair_probabilities(self) -> np.ndarray:
+        """Probability of every two edges to be in a matching; shape (d, d)."""
         common = (self.edges[:, None, :, None] == self.edges[None, :, None, :]).sum(axis=(2, 3))
-        return np.array([float(self.chance(2)), 0.0, float(self.chance(1))])[common]
+        return np.array([float(self.probability(2)), 0.0, float(self.probability(1))])[common]
 
     def sample(self, n: int, rng) -> np.ndarray:
         """``n`` uniform matchings; int8 (n, d). The number of edges is drawn first."""
@@ -72,7 +72,7 @@ class CompleteLaw(ABC):
 
 
 @dataclass(frozen=True)
-class CompleteMatchings(CompleteLaw):
+class CompleteMatchings(CompleteDistribution):
     """Matchings of ``n`` nodes, any two of which may be joined.
 
     >>> CompleteMatchings(4, perfect=False).count, CompleteMatchings(4, perfect=True).count
@@ -89,14 +89,14 @@ class CompleteMatchings(CompleteLaw):
             counts.append(counts[-1] * comb(n - 2 * k, 2) // (k + 1))
         return _perfect_only(counts, n % 2 == 0) if self.perfect else counts
 
-    def chance(self, k):
+    def probability(self, k):
         if 2 * k > self.n:
             return Fraction(0)
         return Fraction(CompleteMatchings(self.n - 2 * k, self.perfect).count, self.count)
 
     def covariance(self):
         # "Without common nodes" has eigenvalues C(n - 2, 2) on ones, -(n - 3) on stars, 1 on rest.
-        n, one, two = self.n, self.chance(1), self.chance(2)
+        n, one, two = self.n, self.probability(1), self.probability(2)
         ones = one + two * comb(n - 2, 2) - one**2 * comb(n, 2)
         return PairScheme(n, (ones, one - two * (n - 3), one + two), signed=False)
 
@@ -111,7 +111,7 @@ class CompleteMatchings(CompleteLaw):
 
 
 @dataclass(frozen=True)
-class CompletePairings(CompleteLaw):
+class CompletePairings(CompleteDistribution):
     """Matchings between ``n`` nodes and ``m`` others.
 
     >>> CompletePairings(2, 3, perfect=False).count, CompletePairings(3, 3, perfect=True).count
@@ -128,7 +128,7 @@ class CompletePairings(CompleteLaw):
         counts = [comb(n, k) * comb(m, k) * factorial(k) for k in range(min(n, m) + 1)]
         return _perfect_only(counts, n == m) if self.perfect else counts
 
-    def chance(self, k):
+    def probability(self, k):
         if k > min(self.n, self.m):
             return Fraction(0)
         rest = CompletePairings(self.n - k, self.m - k, self.perfect)
@@ -136,7 +136,7 @@ class CompletePairings(CompleteLaw):
 
     def covariance(self):
         # Here (n - 1) (m - 1), -(m - 1) between rows, -(n - 1) between columns, and 1.
-        n, m, one, two = self.n, self.m, self.chance(1), self.chance(2)
+        n, m, one, two = self.n, self.m, self.probability(1), self.probability(2)
         ones = one + two * (n - 1) * (m - 1) - one**2 * n * m
         values = ones, one - two * (m - 1), one - two * (n - 1), one + two
         return GridScheme(n, m, values)
@@ -166,7 +166,7 @@ def _shuffled(n: int, n_nodes: int, rng) -> np.ndarray:
     return rng.permuted(np.tile(np.arange(n_nodes), (n, 1)), axis=1)
 
 
-# Matchings of any graph under the uniform law, node by node.
+# Matchings of any graph under the uniform distribution, node by node.
 #
 # Counting matchings is hard in general. It is easy where few nodes are at once matched with
 # earlier ones and not yet passed: on paths, trees, long grids, and with few nodes.
@@ -192,7 +192,7 @@ class MatchingTable:
     Examples
     --------
     >>> path = MatchingTable(4, np.array([[0, 1], [1, 2], [2, 3]]), perfect=False)
-    >>> path.count, path.chances()
+    >>> path.count, path.probabilities()
     (5, array([0.4, 0.2, 0.4]))
     >>> sorted(path.listed().tolist())
     [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 0, 1]]
@@ -211,7 +211,7 @@ class MatchingTable:
         for k in range(n_nodes):
             reached: dict[int, int] = {}
             for state, ways in self.reaching[k].items():
-                for _, after in self._moves(k, state):
+                for _, after in self._proposals(k, state):
                     reached[after] = reached.get(after, 0) + ways
                 if n_states + len(reached) > limit:
                     raise UndecidableError(
@@ -223,13 +223,13 @@ class MatchingTable:
             n_states += len(reached)
             self.reaching.append(reached)
 
-    def _moves(self, k: int, state: int) -> list[tuple[int, int]]:
+    def _proposals(self, k: int, state: int) -> list[tuple[int, int]]:
         """What may become of node k: the edge it gets (-1 for none) and the state after it."""
         rest = state >> 1
         if state & 1:
             return [(-1, rest)]
-        moves = [(e, rest | bit) for e, bit in self.later[k] if not rest & bit]
-        return moves if self.perfect else [(-1, rest), *moves]
+        proposals = [(e, rest | bit) for e, bit in self.later[k] if not rest & bit]
+        return proposals if self.perfect else [(-1, rest), *proposals]
 
     @cached_property
     def leaving(self) -> list[dict[int, int]]:
@@ -239,7 +239,7 @@ class MatchingTable:
         for k in range(self.n_nodes - 1, -1, -1):
             after = leaving[k + 1]
             for state in self.reaching[k]:
-                ways = sum(after.get(s, 0) for _, s in self._moves(k, state))
+                ways = sum(after.get(s, 0) for _, s in self._proposals(k, state))
                 if ways:
                     leaving[k][state] = ways
         return leaving
@@ -249,29 +249,29 @@ class MatchingTable:
         """How many matchings there are."""
         return self.reaching[-1].get(0, 0)
 
-    def chances(self) -> np.ndarray:
-        """Chance of every edge to be in a matching; shape (m,)."""
+    def probabilities(self) -> np.ndarray:
+        """Probability of every edge to be in a matching; shape (m,)."""
         ways = [0] * len(self.edges)
         for k in range(self.n_nodes):
             after = self.leaving[k + 1]
             for state, before in self.reaching[k].items():
-                for e, s in self._moves(k, state):
+                for e, s in self._proposals(k, state):
                     if e >= 0:
                         ways[e] += before * after.get(s, 0)
         return np.array([number / self.count for number in ways], dtype=np.float64)
 
-    def pair_chances(self) -> np.ndarray:
-        """Chance of every two edges to be in a matching; shape (m, m)."""
-        chance, m = self.chances(), len(self.edges)
+    def pair_probabilities(self) -> np.ndarray:
+        """Probability of every two edges to be in a matching; shape (m, m)."""
+        probability, m = self.probabilities(), len(self.edges)
         both = np.zeros((m, m))
-        for e in np.flatnonzero(chance):
+        for e in np.flatnonzero(probability):
             # With e in, a matching of what is left without its two nodes.
             apart = np.flatnonzero(~np.isin(self.edges, self.edges[e]).any(axis=1))
             kept = np.setdiff1d(np.arange(self.n_nodes), self.edges[e])
             ends = np.searchsorted(kept, self.edges[apart])
             rest = MatchingTable(self.n_nodes - 2, ends, self.perfect)
-            both[e, apart] = chance[e] * rest.chances()
-            both[e, e] = chance[e]
+            both[e, apart] = probability[e] * rest.probabilities()
+            both[e, e] = probability[e]
         return both
 
     def sample(self, n: int, rng) -> np.ndarray:
@@ -292,13 +292,13 @@ class MatchingTable:
             after = self.leaving[k + 1]
             parts: dict[int, list[np.ndarray]] = {}
             for state, rows in by_state.items():
-                moves = [(e, s) for e, s in self._moves(k, state) if s in after]
+                proposals = [(e, s) for e, s in self._proposals(k, state) if s in after]
                 if rng is not None:
                     ways = self.leaving[k][state]
                     chosen = rng.choice(
-                        len(moves), size=len(rows), p=[after[s] / ways for _, s in moves]
+                        len(proposals), size=len(rows), p=[after[s] / ways for _, s in proposals]
                     )
-                for j, (e, s) in enumerate(moves):
+                for j, (e, s) in enumerate(proposals):
                     part = rows.copy() if rng is None else rows[chosen == j]
                     if e >= 0:
                         part[:, e] = 1

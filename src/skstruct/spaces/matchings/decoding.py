@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cheapest matchings, of a graph or between two groups, for many costs at once."""
+"""Minimum-cost matchings, of a graph or between two groups, for many costs at once."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from skstruct.solvers.assignment import cheapest_assignments
+from skstruct.solvers.assignment import min_cost_assignments
 
 BITS = 40  # costs are rounded to so many binary digits of the most expensive of their row
 
 
-def cheapest_matchings(costs, edges, n_nodes: int, low, high, *, perfect: bool):
+def min_cost_matchings(costs, edges, n_nodes: int, low, high, *, perfect: bool):
     """For every row of costs the matching of least total cost in a graph.
 
     Exact for costs that are multiples of 2**-40 of the largest of their row; others are
@@ -32,7 +32,7 @@ def cheapest_matchings(costs, edges, n_nodes: int, low, high, *, perfect: bool):
     -------
     matchings : int8 array of shape (n, d)
     values : array of shape (n,)
-        Infinite where no matching obeys the limits.
+        Infinite where no matching obeys the constraints.
 
     References
     ----------
@@ -42,7 +42,7 @@ def cheapest_matchings(costs, edges, n_nodes: int, low, high, *, perfect: bool):
     Examples
     --------
     >>> path, free = np.array([[0, 1], [1, 2], [2, 3]]), np.ones((1, 3), bool)
-    >>> found, values = cheapest_matchings(
+    >>> found, values = min_cost_matchings(
     ...     np.array([[-2.0, -3.0, -2.0]]), path, 4, ~free, free, perfect=False
     ... )
     >>> found.tolist(), values.tolist()
@@ -72,7 +72,7 @@ def _whole_numbers(costs) -> np.ndarray:
 
 
 def hold_edges(edges, n_nodes: int, low, high):
-    """What limits leave open: a known edge takes both its nodes.
+    """What constraints leave open: a known edge takes both its nodes.
 
     Returns
     -------
@@ -93,8 +93,8 @@ def hold_edges(edges, n_nodes: int, low, high):
     return low, high & open_, possible
 
 
-def cheapest_pairings(costs, rows, columns, shape: tuple[int, int], low, high, *, perfect: bool):
-    """For every row of costs the cheapest matching between two groups.
+def min_cost_pairings(costs, rows, columns, shape: tuple[int, int], low, high, *, perfect: bool):
+    """For every row of costs the minimum-cost matching between two groups.
 
     Edge e joins number ``rows[e]`` of the first group and ``columns[e]`` of the second. A
     matching that need not be perfect is an assignment in which not to be matched costs
@@ -103,7 +103,7 @@ def cheapest_pairings(costs, rows, columns, shape: tuple[int, int], low, high, *
     Parameters
     ----------
     costs, low, high, perfect
-        As in :func:`cheapest_matchings`.
+        As in :func:`min_cost_matchings`.
     rows, columns : int arrays of shape (d,)
     shape : how many are in each group; the same number, where perfect
 
@@ -116,9 +116,9 @@ def cheapest_pairings(costs, rows, columns, shape: tuple[int, int], low, high, *
     --------
     >>> at, free = np.array([[0, 0, 1, 1], [0, 1, 0, 1]]), np.ones((1, 4), bool)
     >>> costs = np.array([[-3.0, -2.0, -2.0, 1.0]])
-    >>> cheapest_pairings(costs, *at, (2, 2), ~free, free, perfect=False)
+    >>> min_cost_pairings(costs, *at, (2, 2), ~free, free, perfect=False)
     (array([[0, 1, 1, 0]], dtype=int8), array([-4.]))
-    >>> cheapest_pairings(costs, *at, (2, 2), free[:, :1] > np.arange(4), free, perfect=True)
+    >>> min_cost_pairings(costs, *at, (2, 2), free[:, :1] > np.arange(4), free, perfect=True)
     (array([[1, 0, 0, 1]], dtype=int8), array([-2.]))
     """
     costs, size = np.asarray(costs, dtype=np.float64), max(shape)
@@ -129,11 +129,11 @@ def cheapest_pairings(costs, rows, columns, shape: tuple[int, int], low, high, *
         square[:, rows, columns] = costs
         allowed = np.zeros((len(free), size, size), bool)
         allowed[:, rows, columns] = free | fixed
-        chosen, values = cheapest_assignments(square, allowed)
+        chosen, values = min_cost_assignments(square, allowed)
         possible = possible & np.isfinite(values)
     else:
         square[:, rows, columns] = np.where(free, np.minimum(costs, 0.0), 0.0)
-        chosen, _ = cheapest_assignments(square)
+        chosen, _ = min_cost_assignments(square)
     taken = chosen[:, rows] == columns
     if not perfect:
         taken &= square[:, rows, columns] < 0

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import UndecidableError
-from skstruct.solvers.distributions import Law, ListedLaw
+from skstruct.solvers.distributions import Distribution, ListedDistribution
 from skstruct.spaces.common.listing import MOST_LISTED
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.edge_sets.distribution import (
-    FixedColumnsLaw,
-    OpenEdgeMoves,
+    FixedColumnsDistribution,
+    OpenEdgeProposals,
+    PathDistribution,
     PathGraph,
-    PathLaw,
 )
 from skstruct.spaces.edge_sets.space import WithinGraph
 from skstruct.spaces.edge_sets.table import edge_numbers
@@ -43,8 +43,8 @@ def matching_paths(edges, position, perfect: bool) -> PathGraph | None:
     Examples
     --------
     >>> graph = matching_paths(np.array([[0, 1], [1, 2], [2, 3]]), np.arange(4), False)
-    >>> from skstruct.spaces.edge_sets.distribution import PathLaw
-    >>> PathLaw(graph, np.zeros((1, 3))).marginals()
+    >>> from skstruct.spaces.edge_sets.distribution import PathDistribution
+    >>> PathDistribution(graph, np.zeros((1, 3))).marginals()
     array([[0.4, 0.2, 0.4]])
     """
     n_nodes, m = len(position), len(edges)
@@ -58,7 +58,7 @@ def matching_paths(edges, position, perfect: bool) -> PathGraph | None:
     tails, targets, columns = [none], [none], [none]
     for k in range(n_nodes):
         later = order[bounds[k] : bounds[k + 1]]
-        found = _moves(states, later, ends[later, 1] - k - 1, m, perfect, MOST_STEPS - n_steps)
+        found = _proposals(states, later, ends[later, 1] - k - 1, m, perfect, MOST_STEPS - n_steps)
         if found is None:
             return None
         tail, after, column = found
@@ -72,7 +72,7 @@ def matching_paths(edges, position, perfect: bool) -> PathGraph | None:
     return _sorted_graph(tails, targets, columns, n_states + 1, m, n_nodes // 2)
 
 
-def _moves(states, later, shift, none: int, perfect: bool, most: int):
+def _proposals(states, later, shift, none: int, perfect: bool, most: int):
     """What may become of the next node: the state it is in, that after it, and the edge.
 
     None where there are more than ``most`` of these.
@@ -101,7 +101,7 @@ def _sorted_graph(tails, targets, columns, n_states, n_columns, longest) -> Path
     return PathGraph(first, target[order].astype(np.int32), column, n_columns, longest)
 
 
-class MatchingMoves(OpenEdgeMoves):
+class MatchingProposals(OpenEdgeProposals):
     """Edges come in, go out, slide along a node, and two of them change partners.
 
     Among perfect matchings there is the last move only, which leads from each to each where
@@ -136,9 +136,9 @@ MOST_STATES = 200_000  # of a table that is built to list what it counts: about 
 
 
 class LawfulMatchings(WithinGraph):
-    """Matchings with scores: exact laws of graphs not too entangled, Markov chains."""
+    """Matchings with scores: exact distributions of graphs not too entangled, Markov chains."""
 
-    _from_limits = ("_paths",)
+    _from_constraints = ("_paths",)
 
     perfect: bool
 
@@ -149,23 +149,29 @@ class LawfulMatchings(WithinGraph):
 
     @abstractmethod
     def _open_graph(self) -> Any:
-        """What limits leave open: nodes, edges between them and the columns of these."""
+        """What constraints leave open: nodes, edges between them and the columns of these."""
 
-    def law(self, scores):
-        """Laws of matchings, node by node where that is not too entangled; scores (n, d)."""
+    def distribution(self, scores):
+        """Distributions of matchings, node by node where that is not too entangled; scores (n,
+        d).
+        """
         scores = self._checked_scores(scores, len(self.edges_))
-        if self.limits_.n_rows is not None:
-            return super().law(scores)
+        if self.constraints_.n_rows is not None:
+            return super().distribution(scores)
         open_graph = self._open_graph()
         check_feasible(np.full(len(scores), open_graph is not None), self)
         if self._paths is None:
-            return self._law_of_few(scores, *open_graph)
-        law = PathLaw(self._paths, scores[:, open_graph[2]])
-        check_feasible(np.isfinite(law.log_partition), self)
-        return FixedColumnsLaw(law, open_graph[2], self.limits_.low[0], scores)
+            return self._distribution_of_few(scores, *open_graph)
+        distribution = PathDistribution(self._paths, scores[:, open_graph[2]])
+        check_feasible(np.isfinite(distribution.log_partition), self)
+        return FixedColumnsDistribution(
+            distribution, open_graph[2], self.constraints_.low[0], scores
+        )
 
-    def _law_of_few(self, scores, nodes, ends, columns) -> Law | None:
-        """The law by a list, as of a star with many leaves; None where counting takes long."""
+    def _distribution_of_few(self, scores, nodes, ends, columns) -> Distribution | None:
+        """The distribution by a list, as of a star with many leaves; None where counting takes
+        long.
+        """
         try:
             table = MatchingTable(len(nodes), ends, self.perfect, limit=MOST_STATES)
         except UndecidableError:
@@ -174,29 +180,29 @@ class LawfulMatchings(WithinGraph):
             return None
         check_feasible(np.full(len(scores), table.count > 0), self)
         outputs = self._spread(table.listed(), columns)
-        return ListedLaw(outputs, outputs, scores)
+        return ListedDistribution(outputs, outputs, scores)
 
     @cached_property
     def _paths(self) -> PathGraph | None:
-        """Matchings of what limits leave open as paths; None where these are too many."""
+        """Matchings of what constraints leave open as paths; None where these are too many."""
         nodes, ends, _ = self._open_graph()
         order = short_range_order(len(nodes), ends)
         return matching_paths(ends, np.argsort(order), self.perfect)
 
-    def moves(self):
+    def proposals(self):
         """Edges come in, go out, slide along and change places.
 
         None for perfect matchings of graphs that are not complete: they need not be within
         reach of each other.
         """
-        if self.limits_.n_rows is not None:
+        if self.constraints_.n_rows is not None:
             return None
         open_graph = self._open_graph()
         check_feasible(np.array([open_graph is not None]), self)
         nodes, ends, columns = open_graph
         if self.perfect and len(ends) < self._n_pairs(nodes):
             return None
-        return MatchingMoves(len(nodes), ends, columns, self.limits_.low[0], self.perfect)
+        return MatchingProposals(len(nodes), ends, columns, self.constraints_.low[0], self.perfect)
 
     def _n_pairs(self, nodes) -> int:
         """Edges between all of these nodes."""

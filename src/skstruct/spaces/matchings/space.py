@@ -15,13 +15,13 @@ from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.formats import in_order
 from skstruct.spaces.edge_sets.table import read_nodes, runs_dry
 from skstruct.spaces.matchings.counting import (
-    CompleteLaw,
+    CompleteDistribution,
     CompleteMatchings,
     CompletePairings,
     MatchingTable,
     bipartite_edges,
 )
-from skstruct.spaces.matchings.decoding import cheapest_matchings, cheapest_pairings, hold_edges
+from skstruct.spaces.matchings.decoding import hold_edges, min_cost_matchings, min_cost_pairings
 from skstruct.spaces.matchings.distribution import LawfulMatchings
 
 
@@ -45,7 +45,7 @@ class Matchings(LawfulMatchings):
         Whether every node must be in an edge.
     graph : networkx graph or list of pairs of nodes, default=None
         The edges that a matching may have; all when None.
-    limits : Limits, default=None
+    constraints : Constraints, default=None
         What :meth:`restrict` sets.
 
     Attributes
@@ -70,16 +70,16 @@ class Matchings(LawfulMatchings):
     """
 
     _from_parameters = ("_sides",)
-    _from_limits = ("_law",)
+    _from_constraints = ("_distribution",)
 
-    _limits_rest_on = ("other", "graph")
+    _constraints_rest_on = ("other", "graph")
 
-    def __init__(self, nodes=None, other=None, perfect=False, graph=None, *, limits=None):
+    def __init__(self, nodes=None, other=None, perfect=False, graph=None, *, constraints=None):
         self.nodes = nodes
         self.other = other
         self.perfect = perfect
         self.graph = graph
-        self.limits = limits
+        self.constraints = constraints
 
     # ------------------------------------------------------------- nodes and edges
     @property
@@ -154,25 +154,25 @@ class Matchings(LawfulMatchings):
         alone = [name for v, name in enumerate(self.nodes_) if v not in taken]
         return f"is not perfect: {alone[0]!r} is in no edge" if self.perfect and alone else ""
 
-    def _decode(self, costs, limits):
-        masks = limits.low, limits.high
+    def _decode(self, costs, constraints):
+        masks = constraints.low, constraints.high
         if self._shape is None:
             problem = costs, self.edges_, len(self.nodes_), *masks
-            outputs, values = cheapest_matchings(*problem, perfect=self.perfect)
+            outputs, values = min_cost_matchings(*problem, perfect=self.perfect)
         else:
             rows, columns = self.edges_[:, 0], self.edges_[:, 1] - self._shape[0]
             problem = costs, rows, columns, self._shape, *masks
-            outputs, values = cheapest_pairings(*problem, perfect=self.perfect)
+            outputs, values = min_cost_pairings(*problem, perfect=self.perfect)
         return outputs, values, values
 
     # ------------------------------------------------------------- all outputs
     def _open_graph(self):
-        """What limits leave open: nodes, edges between them and the columns of these.
+        """What constraints leave open: nodes, edges between them and the columns of these.
 
-        None where limits contradict.
+        None where constraints contradict.
         """
-        limits, n_nodes = self._one_row(), len(self.nodes_)
-        fixed, free, possible = hold_edges(self.edges_, n_nodes, limits.low, limits.high)
+        constraints, n_nodes = self._one_row(), len(self.nodes_)
+        fixed, free, possible = hold_edges(self.edges_, n_nodes, constraints.low, constraints.high)
         if not possible[0]:
             return None
         nodes = np.setdiff1d(np.arange(n_nodes), self.edges_[fixed[0]])
@@ -180,28 +180,28 @@ class Matchings(LawfulMatchings):
         return nodes, np.searchsorted(nodes, self.edges_[columns]), columns
 
     @cached_property
-    def _law(self) -> CompleteLaw | MatchingTable:
-        """Matchings of what limits leave open."""
+    def _distribution(self) -> CompleteDistribution | MatchingTable:
+        """Matchings of what constraints leave open."""
         open_graph = self._open_graph()
         if open_graph is None:
             return CompleteMatchings(1, perfect=True)  # which has none
         nodes, ends, _ = open_graph
-        law: CompleteLaw = CompleteMatchings(len(nodes), self.perfect)
+        distribution: CompleteDistribution = CompleteMatchings(len(nodes), self.perfect)
         if self._shape is not None:
             n_first = int((nodes < self._shape[0]).sum())
-            law = CompletePairings(n_first, len(nodes) - n_first, self.perfect)
-        if len(ends) == len(law.edges):
-            return law
+            distribution = CompletePairings(n_first, len(nodes) - n_first, self.perfect)
+        if len(ends) == len(distribution.edges):
+            return distribution
         return MatchingTable(len(nodes), ends, self.perfect)
 
     @cached_property
     def _count(self) -> int:
-        return self._law.count
+        return self._distribution.count
 
     def mean_embedding(self) -> np.ndarray:
-        """Chance of every edge to be in a matching; shape (d,)."""
+        """Probability of every edge to be in a matching; shape (d,)."""
         self._check_not_empty()
-        return self._spread(self._law.chances()[None], self._open_graph()[2])[0]
+        return self._spread(self._distribution.probabilities()[None], self._open_graph()[2])[0]
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all matchings; shape (d, d)."""
@@ -210,19 +210,19 @@ class Matchings(LawfulMatchings):
         check_square_fits(len(self.edges_), what, "covariance() needs no matrix.")
         mean, columns = self.mean_embedding(), self._open_graph()[2]
         moment = np.outer(mean, mean)  # right wherever one of the two is known
-        moment[np.ix_(columns, columns)] = self._law.pair_chances()
+        moment[np.ix_(columns, columns)] = self._distribution.pair_probabilities()
         return moment
 
     def covariance(self):
-        """Covariance of the edges under the uniform law."""
-        if not self.limits_.is_masked and isinstance(self._law, CompleteLaw):
-            return self._law.covariance()
+        """Covariance of the edges under the uniform distribution."""
+        if not self.constraints_.is_masked and isinstance(self._distribution, CompleteDistribution):
+            return self._distribution.covariance()
         return super().covariance()
 
     def sample(self, n: int, rng) -> np.ndarray:
         """``n`` matchings drawn uniformly and independently; shape (n, d)."""
         self._check_not_empty()
-        drawn = self._law.sample(n, np.random.default_rng(rng))
+        drawn = self._distribution.sample(n, np.random.default_rng(rng))
         return self._spread(drawn, self._open_graph()[2])
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:

@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.dags import Dag
-from skstruct.solvers.pairwise.inference import label_law
-from skstruct.solvers.pairwise.proposals import LabelMoves
+from skstruct.solvers.pairwise.inference import label_distribution
+from skstruct.solvers.pairwise.proposals import LabelProposals
 from skstruct.solvers.pairwise.roof_duality import embed_points
 from skstruct.solvers.pairwise.solve import is_exact, minimize, minimize_fixed, relax, relax_fixed
 from skstruct.spaces.base import check_k, decoded_or_infeasible
@@ -30,7 +30,7 @@ from skstruct.spaces.label_sets import IndicatorSpace, LabelSets
 class LabelsAndEdges(IndicatorSpace):
     """Sets of labels with a graph on the labels.
 
-    A child has the parameters ``graph``, ``labels`` and ``limits``.
+    A child has the parameters ``graph``, ``labels`` and ``constraints``.
     """
 
     graph: Any
@@ -41,14 +41,14 @@ class LabelsAndEdges(IndicatorSpace):
         """Learn the labels where none were given, and the form of ``Y``."""
         self._forget()
         given = None if self.labels is None else self.labels_
-        _, learned, form = self._read(Y, given)
+        _, learned, format = self._read(Y, given)
         if given is None:
-            learned = self._with_nodes(learned, named=form.kind in ("names", "series"))
+            learned = self._with_nodes(learned, named=format.kind in ("names", "series"))
         name = type(self).__name__
-        if self.limits is not None:
-            check_restricted(self.limits.low.shape[1], len(learned), "labels", name)
+        if self.constraints is not None:
+            check_restricted(self.constraints.low.shape[1], len(learned), "labels", name)
         read_edges(self.graph, learned, name)  # a graph that is wrong says so now
-        self.learned_labels_, self.form_ = learned, form
+        self.learned_labels_, self.format_ = learned, format
         return self
 
     def _with_nodes(self, learned, named: bool) -> tuple:
@@ -103,8 +103,8 @@ class LabelsAndEdges(IndicatorSpace):
 
     def _sets(self) -> LabelSets:
         """The same sets without the pairs."""
-        sets = LabelSets(self.labels_, limits=self.limits)
-        sets.form_ = self._form
+        sets = LabelSets(self.labels_, constraints=self.constraints)
+        sets.format_ = self._format
         return sets
 
     def restrict(self, *, include=None, exclude=None):
@@ -138,7 +138,7 @@ class PairwiseLabels(LabelsAndEdges):
         Names of the labels, in the order of the columns; learned from ``Y`` when None.
     exact : bool, default=False
         Whether what roof duality leaves open is solved by branch and bound.
-    limits : Limits, default=None
+    constraints : Constraints, default=None
         What :meth:`restrict` sets.
 
     Attributes
@@ -168,13 +168,13 @@ class PairwiseLabels(LabelsAndEdges):
 
     embedding = "indicators and edges"
     _named_by: ClassVar = {"labels": "labels_"}
-    _limits_rest_on = ("graph",)
+    _constraints_rest_on = ("graph",)
 
-    def __init__(self, graph="full", labels=None, *, exact=False, limits=None):
+    def __init__(self, graph="full", labels=None, *, exact=False, constraints=None):
         self.graph = graph
         self.labels = labels
         self.exact = exact
-        self.limits = limits
+        self.constraints = constraints
 
     @property
     def guarantee(self) -> Guarantee:  # type: ignore[override]
@@ -208,7 +208,7 @@ class PairwiseLabels(LabelsAndEdges):
     def argmin(self, costs) -> Decoded:
         """For every row the labels of least cost; costs of shape (n, d)."""
         node_costs, edge_costs = self._split(costs)
-        outputs, values, bounds = self._best(node_costs, edge_costs, self.limits)
+        outputs, values, bounds = self._best(node_costs, edge_costs, self.constraints)
         return decoded_or_infeasible(outputs, values, bounds, self)
 
     def argmin_shared(self, node_costs, edge_costs) -> Decoded:
@@ -220,7 +220,7 @@ class PairwiseLabels(LabelsAndEdges):
         edge_costs : array of shape (E,)
         """
         node_costs, edge_costs = self._check_shared(node_costs, edge_costs)
-        outputs, values, bounds = self._best(node_costs, edge_costs, self.limits)
+        outputs, values, bounds = self._best(node_costs, edge_costs, self.constraints)
         return decoded_or_infeasible(outputs, values, bounds, self)
 
     decodes_relaxed = True
@@ -238,7 +238,7 @@ class PairwiseLabels(LabelsAndEdges):
         return self._relaxed(*self._check_shared(node_costs, edge_costs))
 
     def kbest(self, costs, k: int) -> Decoded:
-        """The ``k`` cheapest sets of every row: outputs (n, k, labels), values (n, k)."""
+        """The ``k`` minimum-cost sets of every row: outputs (n, k, labels), values (n, k)."""
         k = check_k(k, "PairwiseLabels")
         if self.guarantee != EXACT:
             raise ValueError(
@@ -247,8 +247,8 @@ class PairwiseLabels(LabelsAndEdges):
             )
         node_costs, edge_costs = self._split(costs)
 
-        def decode(rows, limits):
-            return self._best(node_costs[rows], edge_costs[rows], limits)
+        def decode(rows, constraints):
+            return self._best(node_costs[rows], edge_costs[rows], constraints)
 
         return self._k_best(decode, len(node_costs), k)
 
@@ -270,61 +270,61 @@ class PairwiseLabels(LabelsAndEdges):
         self._check_rows(len(node_costs))
         return node_costs, edge_costs
 
-    def _decode(self, costs, limits):
+    def _decode(self, costs, constraints):
         n = len(self.labels_)
-        return self._best(costs[:, :n], costs[:, n:], limits)
+        return self._best(costs[:, :n], costs[:, n:], constraints)
 
-    def _best(self, node_costs, edge_costs, limits):
+    def _best(self, node_costs, edge_costs, constraints):
         """Outputs, values (infinite where infeasible) and bounds."""
         costs = node_costs, edge_costs, self.edges_
-        if limits is None or not limits.is_masked:
+        if constraints is None or not constraints.is_masked:
             return minimize(*costs, exact=self.exact)
-        return minimize_fixed(*costs, limits.low, limits.high, exact=self.exact)
+        return minimize_fixed(*costs, constraints.low, constraints.high, exact=self.exact)
 
     def _relaxed(self, node_costs, edge_costs) -> Decoded:
-        costs, limits = (node_costs, edge_costs, self.edges_), self.limits
-        if limits is None or not limits.is_masked:
+        costs, constraints = (node_costs, edge_costs, self.edges_), self.constraints
+        if constraints is None or not constraints.is_masked:
             points = relax(*costs)
         else:
-            check_feasible(~(limits.low & ~limits.high).any(axis=1), self)
-            points = relax_fixed(*costs, limits.low, limits.high)
+            check_feasible(~(constraints.low & ~constraints.high).any(axis=1), self)
+            points = relax_fixed(*costs, constraints.low, constraints.high)
         embedded, values = embed_points(points, *costs)
         return Decoded(embedded, values, values)
 
-    # ------------------------------------------------------------- laws
-    def law(self, scores):
-        """Laws of labels and pairs, by eliminating one label after the other.
+    # ------------------------------------------------------------- distributions
+    def distribution(self, scores):
+        """Distributions of labels and pairs, by eliminating one label after the other.
 
         None where the graph is too wide for so many rows: 64 rows of twenty labels that are all
         joined are not, nor are any number of rows of a forest.
         """
-        n, limits = len(self.labels_), self.limits_
+        n, constraints = len(self.labels_), self.constraints_
         scores = self._checked_scores(scores, n + len(self.edges_))
-        fixed = (limits.low, limits.high) if limits.is_masked else ()
-        check_feasible(~(limits.low & ~limits.high).any(axis=1), self)
-        return label_law(scores[:, :n], scores[:, n:], self.edges_, *fixed)
+        fixed = (constraints.low, constraints.high) if constraints.is_masked else ()
+        check_feasible(~(constraints.low & ~constraints.high).any(axis=1), self)
+        return label_distribution(scores[:, :n], scores[:, n:], self.edges_, *fixed)
 
-    def moves(self):
+    def proposals(self):
         """Chains that change one label; None where rows are restricted differently."""
-        limits = self.limits_
-        if limits.n_rows is not None:
+        constraints = self.constraints_
+        if constraints.n_rows is not None:
             return None
-        check_feasible(~(limits.low & ~limits.high).any(axis=1), self)
-        free = np.flatnonzero(limits.high[0] & ~limits.low[0])
-        return LabelMoves(len(self.labels_), self.edges_, free)
+        check_feasible(~(constraints.low & ~constraints.high).any(axis=1), self)
+        free = np.flatnonzero(constraints.high[0] & ~constraints.low[0])
+        return LabelProposals(len(self.labels_), self.edges_, free)
 
     # ------------------------------------------------------------- all outputs
     def mean_embedding(self):
         """Mean of psi over all sets; shape (d,)."""
         self._check_not_empty()
-        limits = self._one_row()
-        return mean_of_products(self.edges_, limits.low[0], limits.high[0])
+        constraints = self._one_row()
+        return mean_of_products(self.edges_, constraints.low[0], constraints.high[0])
 
     def second_moment(self):
         """Mean of psi psi' over all sets; shape (d, d)."""
         self._check_not_empty()
-        limits = self._one_row()
-        return second_moment_of_products(self.edges_, limits.low[0], limits.high[0])
+        constraints = self._one_row()
+        return second_moment_of_products(self.edges_, constraints.low[0], constraints.high[0])
 
     def sample(self, n, rng):
         """``n`` sets drawn uniformly and independently; shape (n, number of labels)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""States of labels in the user's own form: arrays, frames with a column per label, rows."""
+"""States of labels in the user's own format: arrays, frames with a column per label, rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from skstruct.spaces.common.formats import (
 
 @savable
 @dataclass(frozen=True)
-class StateForm:
+class StateFormat:
     """How outputs were written: what ``write`` gives back."""
 
     kind: str = "array"  # "array", "frame" or "rows"
@@ -32,7 +32,7 @@ class StateForm:
     dtypes: Any = None  # of these columns
 
     def write(self, Z: np.ndarray, states: tuple, labels: tuple, index=None):
-        """Canonical rows in this form."""
+        """Canonical rows in this format."""
         if self.kind == "array":
             return _state_array(states, self.dtype)[Z]
         if self.kind == "frame":
@@ -90,13 +90,13 @@ def read_states(Y, states: tuple | None, labels: tuple | None, *, used_by: str):
     states, labels : tuples, or None where they are learned from ``Y``
     """
     if is_pandas(Y, "DataFrame"):
-        form = StateForm("frame", columns=Y.columns, dtypes=list(Y.dtypes))
+        format = StateFormat("frame", columns=Y.columns, dtypes=list(Y.dtypes))
         labels, frame = match_columns(Y, labels, used_by)
         rows = list(zip(*(column.tolist() for _, column in frame.items())))
     elif isinstance(Y, np.ndarray) and Y.ndim == 2:
-        form, rows = StateForm(dtype=Y.dtype), Y.tolist()
+        format, rows = StateFormat(dtype=Y.dtype), Y.tolist()
     else:
-        form, rows = _rows_of(Y, used_by)
+        format, rows = _rows_of(Y, used_by)
     if not rows or not len(rows[0]):
         raise ValueError(f"{used_by}: Y has no rows." if not rows else f"{used_by}: Y is empty.")
     labels = tuple(range(len(rows[0]))) if labels is None else labels
@@ -113,7 +113,7 @@ def read_states(Y, states: tuple | None, labels: tuple | None, *, used_by: str):
     for i, row in enumerate(rows):
         for j, state in enumerate(row):
             Z[i, j] = state_number(state, number, f"Y[{i}] gives {labels[j]!r}", used_by)
-    return Z, states, labels, form
+    return Z, states, labels, format
 
 
 def _rows_of(Y, used_by):
@@ -128,7 +128,7 @@ def _rows_of(Y, used_by):
             raise ValueError(f"{used_by} expects a list of states in each row; Y[{i}] is {row!r}.")
     container = tuple if rows and isinstance(rows[0], tuple) else list
     rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
-    return StateForm("rows", container=container), rows
+    return StateFormat("rows", container=container), rows
 
 
 def _distinct(rows, used_by) -> tuple:

@@ -14,16 +14,16 @@ from sklearn.exceptions import NotFittedError
 from skstruct._arrays.checks import check_costs
 from skstruct.saving import savable
 from skstruct.solvers.pairwise.forests import best_states_on_forest, is_forest, k_best_states
-from skstruct.solvers.pairwise.inference import StateForestLaw
-from skstruct.solvers.pairwise.proposals import StateMoves
+from skstruct.solvers.pairwise.inference import StateForestDistribution
+from skstruct.solvers.pairwise.proposals import StateProposals
 from skstruct.spaces.base import check_k, decoded_or_infeasible
-from skstruct.spaces.common.counting import StateLimits, UniformStates
+from skstruct.spaces.common.counting import StateConstraints, UniformStates
 from skstruct.spaces.common.formats import check_distinct, unknown_label
 from skstruct.spaces.common.label_graph import node_names, read_edges
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.pairwise.state_formats import (
-    StateForm,
+    StateFormat,
     check_states,
     read_allowed,
     read_states,
@@ -54,7 +54,7 @@ class PairwiseStates(UniformStates):
         :math:`\psi(z)`: an indicator :math:`1[z_i = a]` at i k + a for every label and state,
         and after these, except with "node states", an indicator
         :math:`1[z_i = a, z_j = b]` at n k + (e k + a) k + b for every edge e = (i, j).
-    limits : StateLimits, default=None
+    constraints : StateConstraints, default=None
         What :meth:`restrict` sets.
 
     Attributes
@@ -77,20 +77,20 @@ class PairwiseStates(UniformStates):
     (array([['wet', 'wet', 'dry']], dtype='<U3'), 4)
     """
 
-    _from_parameters = ("edges_", "learned_states_", "learned_labels_", "form_")
+    _from_parameters = ("edges_", "learned_states_", "learned_labels_", "format_")
 
     default_loss = "hamming"
     usual_losses = ("zero_one",)
     _named_by: ClassVar = {"labels": "labels_", "states": "states_"}
-    _limits_kind = StateLimits
+    _constraints_kind = StateConstraints
     _pairs_of = ("states", "learned_states_")
 
-    def __init__(self, graph, states=None, labels=None, embedding="states", *, limits=None):
+    def __init__(self, graph, states=None, labels=None, embedding="states", *, constraints=None):
         self.graph = graph
         self.states = states
         self.labels = labels
         self.embedding = embedding
-        self.limits = limits
+        self.constraints = constraints
 
     # ------------------------------------------------------------- labels and states
     def fit(self, Y):
@@ -105,9 +105,9 @@ class PairwiseStates(UniformStates):
         self._forget()
         states = None if self.states is None else self.states_
         labels = None if self.labels is None else self.labels_
-        Z, states, labels, form = read_states(Y, states, labels, used_by="PairwiseStates")
-        self.learned_states_, self.learned_labels_, self.form_ = states, labels, form
-        self.edges_, self.limits_  # noqa: B018 - a graph that is wrong says so now
+        Z, states, labels, format = read_states(Y, states, labels, used_by="PairwiseStates")
+        self.learned_states_, self.learned_labels_, self.format_ = states, labels, format
+        self.edges_, self.constraints_  # noqa: B018 - a graph that is wrong says so now
         return Z
 
     @property
@@ -145,9 +145,9 @@ class PairwiseStates(UniformStates):
         return read_states(Y, self.states_, self.labels_, used_by="PairwiseStates")[0]
 
     def restore(self, Z, index=None):
-        """Canonical outputs in the form that was seen in ``fit``."""
-        form = getattr(self, "form_", StateForm())
-        return form.write(np.asarray(Z), self.states_, self.labels_, index)
+        """Canonical outputs in the format that was seen in ``fit``."""
+        format = getattr(self, "format_", StateFormat())
+        return format.write(np.asarray(Z), self.states_, self.labels_, index)
 
     # ------------------------------------------------------------- embedding
     def _used_edges(self) -> np.ndarray:
@@ -195,26 +195,26 @@ class PairwiseStates(UniformStates):
         view.embedding = name
         return view
 
-    # ------------------------------------------------------------- limits
+    # ------------------------------------------------------------- constraints
     def part_names(self):
         return self.labels_
 
     def canonical_range(self):
         return -1, max(len(self.states_), 2), len(self.labels_)
 
-    def _limits_sizes(self):
+    def _constraints_sizes(self):
         return len(self.labels_), len(self.states_)
 
     @property
-    def limits_(self) -> StateLimits:
+    def constraints_(self) -> StateConstraints:
         """Which states labels may have."""
         shape = (1, len(self.labels_), len(self.states_))
-        if self.limits is None:
-            return StateLimits(np.ones(shape, bool))
-        if self.limits.allowed.shape[1:] != shape[1:]:
-            known = "{} labels of {} states".format(*self.limits.allowed.shape[1:])
+        if self.constraints is None:
+            return StateConstraints(np.ones(shape, bool))
+        if self.constraints.allowed.shape[1:] != shape[1:]:
+            known = "{} labels of {} states".format(*self.constraints.allowed.shape[1:])
             raise ValueError(f"PairwiseStates was restricted for {known}; Y has {shape[1:]}.")
-        return self.limits
+        return self.constraints
 
     def restrict(self, *, known=None, forbidden=None):
         """The same space, narrowed.
@@ -226,30 +226,32 @@ class PairwiseStates(UniformStates):
         forbidden : {label: state or states}, or one such mapping per row
             States that a label cannot have.
         """
-        limits, names = self.limits_, (self.labels_, self.states_)
+        constraints, names = self.constraints_, (self.labels_, self.states_)
         if known is not None:
             told = read_allowed(known, *names, "known", "PairwiseStates")
-            limits = limits.narrow(told | ~told.any(axis=2, keepdims=True))
+            constraints = constraints.narrow(told | ~told.any(axis=2, keepdims=True))
         if forbidden is not None:
-            limits = limits.narrow(~read_allowed(forbidden, *names, "forbidden", "PairwiseStates"))
-        return self._limited(limits)
+            constraints = constraints.narrow(
+                ~read_allowed(forbidden, *names, "forbidden", "PairwiseStates")
+            )
+        return self._limited(constraints)
 
     def contains(self, Z):
-        """Whether each row is an output of this space, limits included; shape (n,)."""
+        """Whether each row is an output of this space, constraints included; shape (n,)."""
         Z, (n, k) = np.asarray(Z), self._shape()[:2]
         self._check_outputs(Z, n, f"state numbers of shape (n, {n})", "iu")
         inside = (Z >= 0) & (k > Z)
-        row = np.arange(len(Z)) if self.limits_.n_rows else np.zeros(len(Z), int)
-        allowed = self.limits_.allowed[row[:, None], np.arange(n), np.where(inside, Z, 0)]
+        row = np.arange(len(Z)) if self.constraints_.n_rows else np.zeros(len(Z), int)
+        allowed = self.constraints_.allowed[row[:, None], np.arange(n), np.where(inside, Z, 0)]
         return (inside & allowed).all(axis=1)
 
     # ------------------------------------------------------------- decoding
     def _split(self, costs):
-        """Costs of states, limits included, of pairs of states, and the edges."""
+        """Costs of states, constraints included, of pairs of states, and the edges."""
         n, k, n_edges = self._shape()
         costs = self._checked_costs(costs, n * k + n_edges * k * k)
         nodes, pairs = costs[:, : n * k], costs[:, n * k :]
-        unary = np.where(self.limits_.allowed, nodes.reshape(len(costs), n, k), np.inf)
+        unary = np.where(self.constraints_.allowed, nodes.reshape(len(costs), n, k), np.inf)
         return unary, pairs.reshape(len(costs), n_edges, k, k), self._used_edges()
 
     def argmin(self, costs) -> Decoded:
@@ -258,27 +260,27 @@ class PairwiseStates(UniformStates):
         return decoded_or_infeasible(outputs, values, values, self)
 
     def kbest(self, costs, k: int) -> Decoded:
-        """The ``k`` cheapest outputs of every row: outputs (n, k, labels), values (n, k)."""
+        """The ``k`` minimum-cost outputs of every row: outputs (n, k, labels), values (n, k)."""
         k = check_k(k, "PairwiseStates")
         unary, pairs, edges = self._split(costs)
         outputs, values = k_best_states(unary, pairs, edges, k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(outputs, values, values)
 
-    # ------------------------------------------------------------- laws
-    def law(self, scores):
-        """Laws of states and pairs of states by sum-product; scores of shape (n, d)."""
+    # ------------------------------------------------------------- distributions
+    def distribution(self, scores):
+        """Distributions of states and pairs of states by sum-product; scores of shape (n, d)."""
         n, k, n_edges = self._shape()
         scores = self._checked_scores(scores, n * k + n_edges * k * k)
         costs, pairs, edges = self._split(-scores)
-        law = StateForestLaw(-costs, -pairs, edges)
-        check_feasible(law.log_partition > -np.inf, self)
-        return law
+        distribution = StateForestDistribution(-costs, -pairs, edges)
+        check_feasible(distribution.log_partition > -np.inf, self)
+        return distribution
 
-    def moves(self):
+    def proposals(self):
         """Chains that change one state; None where rows are restricted differently."""
-        if self.limits_.n_rows is not None:
+        if self.constraints_.n_rows is not None:
             return None
         allowed = self._allowed()
         check_feasible(allowed.any(axis=1).all(keepdims=True), self)
-        return StateMoves(allowed, self._used_edges())
+        return StateProposals(allowed, self._used_edges())

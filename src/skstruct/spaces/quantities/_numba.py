@@ -11,7 +11,7 @@ from skstruct.solvers.curves._numba import lower_hull
 
 @nb.njit(cache=True, nogil=True)
 def water_levels(a, b, order, level, start, flow, least):
-    """Cheapest use of s >= 0 units by the coordinates with a > 0, as a function of s.
+    """Minimum-cost use of s >= 0 units by the coordinates with a > 0, as a function of s.
 
     Coordinates fill up in the order of b. While the first k + 1 of them are in use the dual
     of a unit is level[k] + (s - start[k]) / flow[k], and ``least[k]`` is the cost at start[k].
@@ -122,10 +122,10 @@ def lowered(values, slack, v):
 
 @nb.njit(cache=True, nogil=True)
 def mix_rows(points, values, slack, total, z, bounds, duals, spans):
-    """Cheapest way to share the total where costs are the lower hulls of samples.
+    """Minimum-cost way to share the total where costs are the lower hulls of samples.
 
     points (B, d, m) or (1, d, m), from 0 to at least the total; values (B, d, m), slack
-    (B, d, m - 1). Every coordinate starts at its first point, then the cheapest segments of
+    (B, d, m - 1). Every coordinate starts at its first point, then the minimum-cost segments of
     all hulls are taken until the total is reached, the last one in part: its slope is the
     dual variable. ``spans`` are the ranges of the values, added up.
     """

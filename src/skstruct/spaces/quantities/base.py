@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What spaces of quantities share: outputs that are rows of numbers, in the user's own form."""
+"""What spaces of quantities share: outputs that are rows of numbers, in the user's own format."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from skstruct.spaces.contracts import Decoded
 
 @savable
 @dataclass(frozen=True)
-class QuantityForm:
+class QuantityFormat:
     """How quantities were written: what ``write`` gives back."""
 
     kind: str = "array"  # "array" (n, d), "vector" (n,), "frame" or "series"
@@ -31,7 +31,7 @@ class QuantityForm:
     name: Any = None  # of a series
 
     def write(self, Z: np.ndarray, labels: tuple, index=None):
-        """Canonical rows (n, d) in this form."""
+        """Canonical rows (n, d) in this format."""
         Z = np.asarray(Z).astype(self.dtype, copy=False)
         if self.kind == "array":
             return Z
@@ -47,7 +47,7 @@ class QuantityForm:
 
 
 def read_quantities(Y, labels: tuple | None, *, used_by: str):
-    """Finite numbers (n, d), the names of their columns, and the form they came in.
+    """Finite numbers (n, d), the names of their columns, and the format they came in.
 
     Parameters
     ----------
@@ -58,16 +58,16 @@ def read_quantities(Y, labels: tuple | None, *, used_by: str):
         if labels is None:
             labels = tuple(Y.columns)
         labels, ordered = match_columns(Y, labels, used_by)
-        form = QuantityForm("frame", _floating(ordered.to_numpy().dtype), Y.columns)
-        return _finite(ordered.to_numpy(), labels, used_by), labels, form
+        format = QuantityFormat("frame", _floating(ordered.to_numpy().dtype), Y.columns)
+        return _finite(ordered.to_numpy(), labels, used_by), labels, format
     if sparse.issparse(Y):
         Y = Y.toarray()
     is_series = is_pandas(Y, "Series")
     values = _numbers(Y, used_by)
-    form = QuantityForm("array", _floating(values.dtype))
+    format = QuantityFormat("array", _floating(values.dtype))
     if values.ndim == 1:
         kind = "series" if is_series else "vector"
-        form = QuantityForm(kind, form.dtype, name=Y.name if is_series else None)
+        format = QuantityFormat(kind, format.dtype, name=Y.name if is_series else None)
         values = values[:, None]
     if values.ndim != 2 or values.shape[1] == 0:
         raise ValueError(
@@ -79,7 +79,7 @@ def read_quantities(Y, labels: tuple | None, *, used_by: str):
         raise ValueError(
             f"{used_by} expects {len(labels)} numbers in each row of Y; got shape {values.shape}."
         )
-    return _finite(values, labels, used_by), tuple(labels), form
+    return _finite(values, labels, used_by), tuple(labels), format
 
 
 def _numbers(Y, used_by):
@@ -152,10 +152,10 @@ class QuantitySpace(GivenWhole, BaseSpace):
     discrete = False  # nothing to break ties between: costs are taken as they are
     separable = True  # whether ``minimize`` is known
     labels = None
-    _learned: ClassVar[tuple[str, ...]] = ("labels_", "form_", "mean_")
-    limits_: Any = None  # limits that may differ from row to row, with ``n_rows`` and ``rows``
+    _learned: ClassVar[tuple[str, ...]] = ("labels_", "format_", "mean_")
+    constraints_: Any = None  # limits that may differ from row to row, with ``n_rows`` and ``rows``
 
-    # ------------------------------------------------------------- the user's form
+    # ------------------------------------------------------------- the user's format
     def fit(self, Y):
         """Learn names, form and scale of the outputs."""
         self._fit(Y)
@@ -168,7 +168,7 @@ class QuantitySpace(GivenWhole, BaseSpace):
 
     def _fit(self, Y):
         self.__dict__.pop("_opened", None)
-        Z, self.labels_, self.form_ = self._read(Y, self._given_labels())
+        Z, self.labels_, self.format_ = self._read(Y, self._given_labels())
         check_distinct(self.labels_, type(self).__name__)
         self.mean_, self.variance_ = Z.mean(axis=0), Z.var(axis=0)
         self._learn(Z)
@@ -194,10 +194,10 @@ class QuantitySpace(GivenWhole, BaseSpace):
 
     def _open(self):
         self.labels_ = check_distinct(self._names_alone(), type(self).__name__)
-        self.form_, self.mean_ = self._plain_form, np.zeros(len(self.labels_))
+        self.format_, self.mean_ = self._plain_form, np.zeros(len(self.labels_))
         self._learn(np.zeros((0, len(self.labels_))))
 
-    _plain_form: Any = QuantityForm()  # of outputs, where none were seen
+    _plain_form: Any = QuantityFormat()  # of outputs, where none were seen
 
     def validate(self, Y):
         """Outputs in canonical form: a float array of shape (n, d)."""
@@ -210,9 +210,9 @@ class QuantitySpace(GivenWhole, BaseSpace):
         """Raise where an output is outside the space."""
 
     def restore(self, Z, index=None):
-        """Canonical outputs in the form that was seen in ``fit``."""
+        """Canonical outputs in the format that was seen in ``fit``."""
         self._ready()
-        return self.form_.write(Z, self.labels_, index)
+        return self.format_.write(Z, self.labels_, index)
 
     # ------------------------------------------------------------- model files
     output_kind = "quantities"
@@ -240,20 +240,20 @@ class QuantitySpace(GivenWhole, BaseSpace):
             part = getattr(self, name, None)
             fits = part is None or (isinstance(part, np.ndarray) and part.shape == (d,))
             require(fits, "a space of numbers of a wrong width")
-        if self.limits_ is not None:
-            require(self.limits_.n_columns == d, "limits that do not fit their space")
+        if self.constraints_ is not None:
+            require(self.constraints_.n_columns == d, "limits that do not fit their space")
 
     # ------------------------------------------------------------- limits row by row
     def rows(self, index):
         self._ready()
-        if self.limits_ is None or self.limits_.n_rows is None:
+        if self.constraints_ is None or self.constraints_.n_rows is None:
             return self
-        return self._within(self.limits_.rows(one_or_more(index)))
+        return self._within(self.constraints_.rows(one_or_more(index)))
 
-    def _within(self, limits):
+    def _within(self, constraints):
         """The same space within other limits."""
         other = copy.copy(self)
-        other.limits_ = limits
+        other.constraints_ = constraints
         return other
 
     # ------------------------------------------------------------- embeddings

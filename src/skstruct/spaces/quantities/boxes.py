@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from skstruct._arrays.imports import is_pandas
-from skstruct.saving import check_row_limits, require, savable
+from skstruct.saving import check_row_constraints, require, savable
 from skstruct.spaces.common.formats import match_columns
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.quantities.base import QuantityForm, QuantitySpace
+from skstruct.spaces.quantities.base import QuantityFormat, QuantitySpace
 from skstruct.tolerances import OUTPUT_RANGE
 
 
@@ -31,7 +31,7 @@ class Range:
 
     def _check_saved(self):
         for side in (self.low, self.high):
-            check_row_limits(side, "f", (None,))
+            check_row_constraints(side, "f", (None,))
         require(self.low.shape[1] == self.high.shape[1], "limits of different widths")
 
     @property
@@ -117,7 +117,7 @@ class Box(QuantitySpace):
                 f"{type(self).__name__}: low is {self.low_[j]:g} and high {self.high_[j]:g}"
                 f"{self._column(j)}."
             )
-        self.limits_ = Range(self.low_[None], self.high_[None])
+        self.constraints_ = Range(self.low_[None], self.high_[None])
         self._check_outputs(Z)
 
     def _column(self, j):
@@ -163,7 +163,7 @@ class Box(QuantitySpace):
         ):
             if given is None:
                 continue
-            bad = np.argwhere(over > OUTPUT_RANGE * np.maximum(np.abs(Z), self.limits_.size()))
+            bad = np.argwhere(over > OUTPUT_RANGE * np.maximum(np.abs(Z), self.constraints_.size()))
             if len(bad):
                 row, j = bad[0]
                 raise ValueError(
@@ -181,8 +181,8 @@ class Box(QuantitySpace):
             For one coordinate also (n,); columns of a frame go by their names.
         """
         self._ready()
-        lows = np.maximum(self.limits_.low, self._given(low, -np.inf, "low"))
-        highs = np.minimum(self.limits_.high, self._given(high, np.inf, "high"))
+        lows = np.maximum(self.constraints_.low, self._given(low, -np.inf, "low"))
+        highs = np.minimum(self.constraints_.high, self._given(high, np.inf, "high"))
         if 1 < len(lows) != len(highs) > 1:
             raise ValueError(
                 f"{type(self).__name__}: low is given for {len(lows)} rows and high for "
@@ -209,14 +209,16 @@ class Box(QuantitySpace):
         self._ready()
         Z = np.asarray(Z, dtype=np.float64)
         self._check_rows(len(Z))
-        slack = OUTPUT_RANGE * np.maximum(np.abs(Z), self.limits_.size())
-        return ((self.limits_.low - slack <= Z) & (self.limits_.high + slack >= Z)).all(axis=1)
+        slack = OUTPUT_RANGE * np.maximum(np.abs(Z), self.constraints_.size())
+        return ((self.constraints_.low - slack <= Z) & (self.constraints_.high + slack >= Z)).all(
+            axis=1
+        )
 
     def sample(self, n, rng=None):
         """Uniform points between the limits, which must be finite; shape (n, d)."""
         self._ready()
-        limits = self._one_row()
-        for side, word in ((limits.low[0], "low"), (limits.high[0], "high")):
+        constraints = self._one_row()
+        for side, word in ((constraints.low[0], "low"), (constraints.high[0], "high")):
             endless = np.flatnonzero(~np.isfinite(side))
             if len(endless):
                 raise ValueError(
@@ -224,7 +226,11 @@ class Box(QuantitySpace):
                     f"infinite{self._column(endless[0])}. Give it, or restrict({word}=...)."
                 )
         share = np.random.default_rng(rng).random((n, len(self.labels_)))
-        return np.clip((1 - share) * limits.low + share * limits.high, limits.low, limits.high)
+        return np.clip(
+            (1 - share) * constraints.low + share * constraints.high,
+            constraints.low,
+            constraints.high,
+        )
 
     # ------------------------------------------------------------- decoding
     def _linear(self, costs):
@@ -234,7 +240,8 @@ class Box(QuantitySpace):
         name = type(self).__name__
         self._check_rows(len(b))
         low, high = (
-            np.broadcast_to(side, b.shape) for side in (self.limits_.low, self.limits_.high)
+            np.broadcast_to(side, b.shape)
+            for side in (self.constraints_.low, self.constraints_.high)
         )
         bowl = a > 0
         # Where a is tiny the quotient may overflow; it is clipped to the limits all the same.
@@ -243,7 +250,9 @@ class Box(QuantitySpace):
         endless = ~bowl & ((a < 0) | (b != 0)) & ~(np.isfinite(low) & np.isfinite(high))
         if endless.any():
             row = int(np.argwhere(endless)[0, 0])
-            self.limits_.finite(name, f"row {row}, where the weights do not sum to more than zero,")
+            self.constraints_.finite(
+                name, f"row {row}, where the weights do not sum to more than zero,"
+            )
         # F(high) - F(low) = (high - low) (a (low + high) + b), which cancels less than the two.
         with np.errstate(invalid="ignore"):
             ends = a * (low + high) + b < 0
@@ -257,7 +266,7 @@ class Box(QuantitySpace):
         self._ready()
         name = type(self).__name__
         self._check_rows(curves.shape[0])
-        low, high = self.limits_.finite(name, "this loss")
+        low, high = self.constraints_.finite(name, "this loss")
         points, values, bounds = curves.minimize(low, high)
         return Decoded(points, values.sum(axis=1), bounds.sum(axis=1))
 
@@ -291,7 +300,7 @@ class Interval(Box):
         self.low = low
         self.high = high
 
-    _plain_form = QuantityForm("vector")
+    _plain_form = QuantityFormat("vector")
 
     def _names_alone(self):
         return None if self.low is None or self.high is None else (0,)

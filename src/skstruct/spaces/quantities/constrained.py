@@ -76,9 +76,9 @@ def boxes_for(d: int, max_boxes: int | None) -> int:
 
 
 class ConstrainedSpace(QuantitySpace):
-    """Rows of numbers that meet ``limits_``, a LinearSystem."""
+    """Rows of numbers that meet ``constraints_``, a LinearSystem."""
 
-    limits_: LinearSystem
+    constraints_: LinearSystem
     prove = False
     max_boxes: int | None = None
 
@@ -86,20 +86,20 @@ class ConstrainedSpace(QuantitySpace):
         self._ready()
         Z = np.asarray(Z, dtype=np.float64)
         self._check_rows(len(Z))
-        return self.limits_.violation(Z) <= OUTPUT_FEASIBLE
+        return self.constraints_.violation(Z) <= OUTPUT_FEASIBLE
 
     def _check_outputs(self, Z, training=False):
         """Raise where an output breaks a constraint by more than 1e-6 of its size."""
-        if self.limits_.n_rows is not None and not training:
+        if self.constraints_.n_rows is not None and not training:
             return  # constraints of other rows say nothing of these
-        bad = np.flatnonzero(self.limits_.violation(Z) > OUTPUT_FEASIBLE)
+        bad = np.flatnonzero(self.constraints_.violation(Z) > OUTPUT_FEASIBLE)
         if len(bad):
             i = int(bad[0])
             raise ValueError(f"{type(self).__name__}: Y[{i}] {self._fault(i, Z[i])}.")
 
     def _fault(self, i, z) -> str:
         """What is wrong with an output, in words."""
-        part = self.limits_.rows([i]) if self.limits_.n_rows else self.limits_
+        part = self.constraints_.rows([i]) if self.constraints_.n_rows else self.constraints_
         low, high = part.range.low[0], part.range.high[0]
         over = np.maximum(low - z, z - high)
         j = int(over.argmax())
@@ -124,7 +124,7 @@ class ConstrainedSpace(QuantitySpace):
     # ------------------------------------------------------------- decoding
     def _linear(self, costs):
         self._check_rows(len(costs))
-        return Decoded(*self._flat(self.limits_, np.zeros_like(costs), costs))
+        return Decoded(*self._flat(self.constraints_, np.zeros_like(costs), costs))
 
     def _quadratic(self, a, b):
         self._check_rows(len(b))
@@ -136,7 +136,7 @@ class ConstrainedSpace(QuantitySpace):
             index = np.flatnonzero(rows)
             if len(index):
                 try:
-                    found = solve(self.rows(index).limits_, a[index], b[index])
+                    found = solve(self.rows(index).constraints_, a[index], b[index])
                 except InfeasibleError as error:
                     raise InfeasibleError(str(error), int(index[error.row])) from None
                 outputs[index], values[index], bounds[index] = found
@@ -182,7 +182,7 @@ class ConstrainedSpace(QuantitySpace):
         self._ready()
         self._check_rows(curves.shape[0])
         try:
-            return Decoded(*self._separable(self.limits_, curves, max_boxes))
+            return Decoded(*self._separable(self.constraints_, curves, max_boxes))
         except InfeasibleError as error:
             raise self._explained(error) from None
 
@@ -195,7 +195,7 @@ class ConstrainedSpace(QuantitySpace):
 
     def _explained(self, error) -> InfeasibleError:
         """The same error in the words of the space."""
-        system = self.limits_.rows([error.row or 0])
+        system = self.constraints_.rows([error.row or 0])
         reason = system.constraints.row(0).conflict(
             system.range.low[0], system.range.high[0], self.labels_
         )

@@ -26,7 +26,7 @@ SMALL = 0.01  # of the largest flow: less is not written out
 
 @savable
 @dataclass(frozen=True)
-class FlowForm:
+class FlowFormat:
     """How flows that came one object per row were written."""
 
     kind: str  # "arcs" {arc: flow}, "nested" {tail: {head: flow}} or "graphs"
@@ -46,22 +46,22 @@ class FlowForm:
 
 
 def read_flows(Y, arcs: tuple, graph, *, used_by: str):
-    """Flows (n, d), their arcs, and the form they came in."""
+    """Flows (n, d), their arcs, and the format they came in."""
     plain = isinstance(Y, np.ndarray) and Y.dtype != object
     rows = None if plain or is_pandas(Y, "DataFrame") else list(Y)
     if rows and hasattr(rows[0], "is_directed"):
         values = [_from_graph(row, arcs, i, used_by) for i, row in enumerate(rows)]
         template = graph if hasattr(graph, "is_directed") else rows[0]
-        form: Any = FlowForm("graphs", template)
+        format: Any = FlowFormat("graphs", template)
     elif rows and hasattr(rows[0], "keys"):
         nested = any(hasattr(value, "keys") for value in rows[0].values())
         read = _from_nested if nested else _from_arcs
         known = set(arcs)
         values = [read(row, arcs, known, i, used_by) for i, row in enumerate(rows)]
-        form = FlowForm("nested" if nested else "arcs")
+        format = FlowFormat("nested" if nested else "arcs")
     else:
         return read_quantities(Y, arcs, used_by=used_by)
-    return read_quantities(np.array(values, dtype=object), arcs, used_by=used_by)[0], arcs, form
+    return read_quantities(np.array(values, dtype=object), arcs, used_by=used_by)[0], arcs, format
 
 
 def _from_arcs(row, arcs, known, i, used_by):
@@ -156,8 +156,8 @@ class Flows(ConstrainedSpace):
 
     >>> arcs = [("s", "a"), ("a", "t", 0.6), ("s", "b"), ("b", "t")]
     >>> space = Flows(arcs, {"s": 1, "t": -1})  # all is given: there is nothing to fit
-    >>> cheapest = space.argmin(np.array([[1.0, 1.0, 2.0, 2.0]]))
-    >>> space.restore(cheapest.outputs.round(9))[0]
+    >>> min_cost = space.argmin(np.array([[1.0, 1.0, 2.0, 2.0]]))
+    >>> space.restore(min_cost.outputs.round(9))[0]
     {('s', 'a'): 0.6, ('a', 't'): 0.6, ('s', 'b'): 0.4, ('b', 't'): 0.4}
     """
 
@@ -185,7 +185,7 @@ class Flows(ConstrainedSpace):
         "supply_",
         "incidence_",
     )
-    _plain_form = FlowForm("arcs")
+    _plain_form = FlowFormat("arcs")
 
     def _names_alone(self):
         network = read_network(self.graph, self.capacity)
@@ -216,7 +216,7 @@ class Flows(ConstrainedSpace):
             raise ValueError(
                 f"Flows: supply has {len(self.supply_)} rows for {len(Z)} training outputs."
             )
-        self.limits_ = self._system(self.supply_, of_training=self.supply_.ndim == 2)
+        self.constraints_ = self._system(self.supply_, of_training=self.supply_.ndim == 2)
         self._check_carried()
         self._check_outputs(Z, training=True)
 
@@ -244,7 +244,7 @@ class Flows(ConstrainedSpace):
 
     def _cut(self, row) -> str | None:
         """Where the network is too narrow for the supply of a row."""
-        system = self.limits_.rows([row])
+        system = self.constraints_.rows([row])
         return tight_cut(self.network_, system.constraints.b_eq, system.range.high[0])
 
     def _explained(self, error):

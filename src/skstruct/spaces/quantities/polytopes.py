@@ -91,14 +91,14 @@ class Polytope(ConstrainedSpace):
             raise ValueError(
                 f"Polytope: the constraints have {d} columns and the outputs {len(self.labels_)}."
             )
-        self.limits_ = self._system(self.b_eq, self.b_ub, self.bounds)
-        if self.limits_.n_rows not in (None, len(Z)):
+        self.constraints_ = self._system(self.b_eq, self.b_ub, self.bounds)
+        if self.constraints_.n_rows not in (None, len(Z)):
             raise ValueError(
-                f"Polytope: right-hand sides are given for {self.limits_.n_rows} rows; Y has "
+                f"Polytope: right-hand sides are given for {self.constraints_.n_rows} rows; Y has "
                 f"{len(Z)}."
             )
-        if self.limits_.n_rows is not None:
-            self.limits_ = replace(self.limits_, of_training=True)
+        if self.constraints_.n_rows is not None:
+            self.constraints_ = replace(self.constraints_, of_training=True)
         self._check_outputs(Z, training=True)
 
     def _system(self, b_eq, b_ub, bounds) -> LinearSystem:

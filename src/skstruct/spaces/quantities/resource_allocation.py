@@ -20,16 +20,16 @@ from skstruct.tolerances import (
 
 
 def best_vertices(costs: np.ndarray, total: float = 1.0):
-    """All of the total on the cheapest coordinate: outputs (n, d) and values (n,).
+    """All of the total on the minimum-cost coordinate: outputs (n, d) and values (n,).
 
     >>> outputs, values = best_vertices(np.array([[3.0, 1.0, 2.0]]))
     >>> outputs.tolist(), values.tolist()
     ([[0.0, 1.0, 0.0]], [1.0])
     """
-    rows, cheapest = np.arange(len(costs)), np.argmin(costs, axis=1)
+    rows, min_cost = np.arange(len(costs)), np.argmin(costs, axis=1)
     outputs = np.zeros(np.shape(costs))
-    outputs[rows, cheapest] = total
-    return outputs, total * costs[rows, cheapest]
+    outputs[rows, min_cost] = total
+    return outputs, total * costs[rows, min_cost]
 
 
 def quadratic_on_simplex(a: np.ndarray, b: np.ndarray, total: float = 1.0):
@@ -62,7 +62,7 @@ def quadratic_on_simplex(a: np.ndarray, b: np.ndarray, total: float = 1.0):
     size = size + np.ptp(b, axis=1, keepdims=True)
     a = np.where(np.abs(a) * total <= CANCELED * size, 0.0, a)
     outputs = np.empty_like(b)
-    # Costs relative to the cheapest coordinate: a constant in b moves no minimizer.
+    # Costs relative to the minimum-cost coordinate: a constant in b moves no minimizer.
     relative = b - b.min(axis=1, keepdims=True)
     quadratic_rows(a, relative, np.argsort(relative, axis=1), float(total), outputs)
     return outputs, ((a * outputs + b) * outputs).sum(axis=1)
@@ -349,7 +349,7 @@ def separable_on_simplex(curves, total: float = 1.0, *, n_cells: int = 64, memor
     .. math:: L(\mu) = \sum_j \min_{0 \le t \le T} [F_j(t) + \mu t] - \mu T
 
     is a lower bound; the best one belongs to the lower convex hulls of the curves, whose
-    cheapest pieces are filled in until the total is reached. At most one coordinate is then
+    minimum-cost pieces are filled in until the total is reached. At most one coordinate is then
     off its curve's hull, so the gap is that of a single coordinate at most. Steps that
     exchange amounts between coordinates, and Newton's, make it smaller.
 

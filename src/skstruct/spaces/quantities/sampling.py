@@ -82,8 +82,8 @@ def _solved(equations, sides, scale):
     free = np.flatnonzero(scale)
     E = equations[:, free] * scale[free]
     length = np.abs(E).max(axis=1, initial=0.0)
-    moves = length > 0
-    E, sides = E[moves] / length[moves, None], sides[moves] / length[moves]
+    proposals = length > 0
+    E, sides = E[proposals] / length[proposals, None], sides[proposals] / length[proposals]
     left, values, right = np.linalg.svd(E, full_matrices=True)
     rank = int((values > FLAT_WIDTH * values.max(initial=0.0)).sum())
     solution, null = np.zeros(d), np.zeros((d, len(free) - rank))

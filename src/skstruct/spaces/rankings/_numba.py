@@ -3,7 +3,7 @@
 
 An item placed next, after the set S of items already placed, weighs exp of ``position[item, |S|]``
 for its position and of ``pair[item, q]`` for every q still to come. With Z(S) the sum over
-everything that may follow S, Z(S) = sum_i weight(i, S) Z(S + i), and i comes next with chance
+everything that may follow S, Z(S) = sum_i weight(i, S) Z(S + i), and i comes next with probability
 weight(i, S) Z(S + i) / Z(S). Where ``logs`` is set, weights and sums are kept as logarithms;
 else they are numbers, which is faster and as exact unless they are too large or too small.
 """
@@ -94,7 +94,9 @@ def sum_numbers(spot, lower, upper, before, banned, stop, size, total):
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def share(spot, lower, upper, following, logs, inverse, R, i, t, half):
-    """The chance that i comes next, R are all not placed; following Z(S + i), inverse 1 / Z(S)."""
+    """The probability that i comes next, R are all not placed; following Z(S + i), inverse 1 /
+    Z(S).
+    """
     side = R & ((1 << half) - 1)
     if logs:
         return np.exp(spot[i, t] + (lower[i, side] + upper[i, R >> half]) + following + inverse)
@@ -107,14 +109,14 @@ def inverted(value, logs):
 
 
 @nb.njit(cache=True, nogil=True)
-def spread(spot, lower, upper, before, banned, stop, size, logs, total, paired, chances):
-    """Walk all orders at once, by the chance reach[S] that the first |S| items are S.
+def spread(spot, lower, upper, before, banned, stop, size, logs, total, paired, probabilities):
+    """Walk all orders at once, by the probability reach[S] that the first |S| items are S.
 
-    chances = reach, placed, below, above. placed[i, t] becomes the chance of i at t; where
-    ``paired`` is set, below[i, R] and above[i, R] become the chances that R is what of the lower
-    and of the upper half of the items does not come before i.
+    probabilities = reach, placed, below, above. placed[i, t] becomes the probability of i at t;
+    where ``paired`` is set, below[i, R] and above[i, R] become the probabilities that R is what of
+    the lower and of the upper half of the items does not come before i.
     """
-    reach, placed, below, above = chances
+    reach, placed, below, above = probabilities
     d = len(spot)
     half, full = (d + 1) // 2, (1 << d) - 1
     mask = (1 << half) - 1
@@ -142,7 +144,7 @@ def spread(spot, lower, upper, before, banned, stop, size, logs, total, paired, 
 
 @nb.njit(cache=True, nogil=True)
 def count_ahead(below, above, d, ahead):
-    """ahead[i, q] = the chance that i is placed, and q not before it."""
+    """ahead[i, q] = the probability that i is placed, and q not before it."""
     half = (d + 1) // 2
     for i in range(d):
         for R in range(1 << half):
@@ -158,7 +160,7 @@ def count_ahead(below, above, d, ahead):
 
 @nb.njit(cache=True, nogil=True)
 def sum_rows(positions, pairs, before, banned, stop, logs, log_partition, placed, ahead):
-    """Partition function and chances of every row; arrays of one entry serve all rows.
+    """Partition function and probabilities of every row; arrays of one entry serve all rows.
 
     ``ahead`` may have no rows, and is not counted then.
     """
@@ -181,8 +183,10 @@ def sum_rows(positions, pairs, before, banned, stop, logs, log_partition, placed
             possible = total[0] > 0.0
             log_partition[k] = np.log(total[0]) if possible else -np.inf
         if possible:
-            paired, chances = len(ahead) > 0, (reach, placed[k], below, above)
-            spread(spot, lower, upper, first, never, stop, size, logs[k], total, paired, chances)
+            paired, probabilities = len(ahead) > 0, (reach, placed[k], below, above)
+            spread(
+                spot, lower, upper, first, never, stop, size, logs[k], total, paired, probabilities
+            )
             if paired:
                 count_ahead(below, above, d, ahead[k])
 
@@ -198,10 +202,10 @@ def draw_one(spot, lower, upper, before, banned, stop, logs, total, uniform, ord
             if ((S | banned[t]) >> i) & 1 or before[i] & R:
                 continue
             then = total[S | (1 << i)]
-            chance = share(spot, lower, upper, then, logs, inverse, R, i, t, half)
-            if chance > 0.0:
+            probability = share(spot, lower, upper, then, logs, inverse, R, i, t, half)
+            if probability > 0.0:
                 chosen = i
-                left -= chance
+                left -= probability
                 if left < 0.0:
                     break
         order[t] = chosen
@@ -215,7 +219,7 @@ def draw_one(spot, lower, upper, before, banned, stop, logs, total, uniform, ord
 
 @nb.njit(cache=True, nogil=True)
 def draw_rows(positions, pairs, before, banned, stop, logs, uniform, orders):
-    """Walk from the empty set, each item with its chance; uniform (n, draws, stop)."""
+    """Walk from the empty set, each item with its probability; uniform (n, draws, stop)."""
     n, n_draws, d = orders.shape
     half = 1 << ((d + 1) // 2)
     spot, lower, upper = np.empty((d, d)), np.empty((d, half)), np.empty((d, half))
@@ -337,8 +341,8 @@ def walk_orders(
 #
 # Nothing happens in y with tails. So a block of steps has three random streams: coins, 64 in a
 # word, positions of steps with heads, and positions of steps with tails, which y does not need.
-# That positions are not picked with quite the same chances is no error: every one of these moves
-# keeps the uniform law.
+# That positions are not picked with quite the same probabilities is no error: every one of these
+# moves keeps the uniform distribution.
 
 
 COINS, HEADS, TAILS = 0, 1, 2

@@ -10,7 +10,7 @@ import numpy as np
 
 from skstruct._arrays.imports import is_pandas
 from skstruct.exceptions import InfeasibleError
-from skstruct.saving import check_row_limits, require, savable
+from skstruct.saving import check_row_constraints, require, savable
 from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.spaces.common.formats import unknown_label
 from skstruct.spaces.constraints import check_size
@@ -20,7 +20,7 @@ NUMBERS = (int, float, np.number)
 
 @savable
 @dataclass(frozen=True, eq=False)
-class RankLimits:
+class RankConstraints:
     """Known positions, known precedences and a length, the same for all rows or per row."""
 
     fixed: np.ndarray  # int, shape (1 or n, d): known rank of each item, 0 where free
@@ -28,15 +28,15 @@ class RankLimits:
     top: int | None = None  # only so many positions are predicted
 
     def check_saved(self, d: int) -> None:
-        """Raise a ModelFileError unless these are limits of rankings of d items."""
-        check_row_limits(self.fixed, "i", (d,), 0, d + 1)
-        check_row_limits(self.before, "b", (d, d))
+        """Raise a ModelFileError unless these are constraints of rankings of d items."""
+        check_row_constraints(self.fixed, "i", (d,), 0, d + 1)
+        check_row_constraints(self.before, "b", (d, d))
         top = d if self.top is None else self.top
         within = isinstance(top, (int, np.integer)) and 0 <= int(top) <= d
         require(within, "the top of a ranking that has not so many places")
 
     @classmethod
-    def none(cls, d: int) -> RankLimits:
+    def none(cls, d: int) -> RankConstraints:
         return cls(np.zeros((1, d), np.int64), np.zeros((1, d, d), bool))
 
     def __deepcopy__(self, memo):
@@ -50,7 +50,7 @@ class RankLimits:
             parts.append(f"{int(self.before.sum())} known precedences")
         if self.top is not None:
             parts.append(f"top {self.top}")
-        return f"RankLimits({'; '.join(parts) or 'none'})"
+        return f"RankConstraints({'; '.join(parts) or 'none'})"
 
     @property
     def has_fixed(self) -> bool:
@@ -66,11 +66,11 @@ class RankLimits:
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows these limits are for; None when they are the same for all."""
+        """Number of rows these constraints are for; None when they are the same for all."""
         n = max(len(self.fixed), len(self.before))
         return None if n == 1 else n
 
-    def rows(self, index) -> RankLimits:
+    def rows(self, index) -> RankConstraints:
         if self.n_rows is None:
             return self
         fixed = self.fixed if len(self.fixed) == 1 else self.fixed[index]
@@ -102,10 +102,12 @@ class RankLimits:
         may[:, :length] &= first
         return may
 
-    def narrow(self, fixed, before, top) -> RankLimits:
+    def narrow(self, fixed, before, top) -> RankConstraints:
         counts = {len(part) for part in (self.fixed, self.before, fixed, before)} - {1}
         if len(counts) > 1:
-            raise ValueError(f"Limits are given for different numbers of rows: {sorted(counts)}.")
+            raise ValueError(
+                f"Constraints are given for different numbers of rows: {sorted(counts)}."
+            )
         clash = np.argwhere((self.fixed > 0) & (fixed > 0) & (self.fixed != fixed))
         if len(clash):
             raise InfeasibleError(f"Item number {clash[0][1]} is given two different positions.")
@@ -113,7 +115,7 @@ class RankLimits:
         before = close_transitively(self.before | before)
         top = self.top if top is None else top if self.top is None else min(top, self.top)
         _check_possible(fixed, before, top)
-        return RankLimits(fixed, before, top)
+        return RankConstraints(fixed, before, top)
 
     def allow(self, ranks: np.ndarray) -> np.ndarray:
         """Which rows of ranks meet the known positions and precedences; shape (n,)."""

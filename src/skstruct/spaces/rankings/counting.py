@@ -20,7 +20,7 @@ from skstruct.solvers.linear_ordering import (
 from skstruct.solvers.proposals import new_streams
 from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
-from skstruct.spaces.rankings.constraints import RankLimits
+from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import tied_behind
 
 
@@ -76,7 +76,7 @@ def sample_linear_extensions(n: int, before: np.ndarray, rng) -> np.ndarray:
 
 
 class UniformRankings(CountedSpace):
-    """Rankings within limits: how many there are, their moments, samples and the list."""
+    """Rankings within constraints: how many there are, their moments, samples and the list."""
 
     @property
     @abstractmethod
@@ -85,7 +85,7 @@ class UniformRankings(CountedSpace):
 
     @property
     @abstractmethod
-    def limits_(self) -> RankLimits:
+    def constraints_(self) -> RankConstraints:
         """What rankings must obey."""
 
     @property
@@ -98,7 +98,7 @@ class UniformRankings(CountedSpace):
         return count_rankings(self._one_row())
 
     def mean_embedding(self):
-        """Mean of psi over all rankings: closed forms, or the list where there are limits."""
+        """Mean of psi over all rankings: closed forms, or the list where there are constraints."""
         if self._one_row().is_free:
             return self._scheme.mean(len(self.items_))
         return np.asarray(self.embed(self._listed()).mean(axis=0)).ravel()
@@ -115,7 +115,7 @@ class UniformRankings(CountedSpace):
         return moment.toarray() if hasattr(moment, "toarray") else moment
 
     def covariance(self):
-        """Covariance of psi: by its eigenspaces where there are no limits."""
+        """Covariance of psi: by its eigenspaces where there are no constraints."""
         free = self._one_row().is_free
         by_parts = self._scheme.covariance(len(self.items_)) if free else None
         return super().covariance() if by_parts is None else by_parts
@@ -125,15 +125,15 @@ class UniformRankings(CountedSpace):
         if not self._one_row().is_free or not self._scheme.reversible:
             raise ValueError(
                 "Rankings: orders and their reverses add up to the same under pairs and ranks, "
-                "without limits."
+                "without constraints."
             )
         Z = np.asarray(Z, dtype=np.float64)
         return Z.shape[1] + 1 - Z
 
     def stream(self, block: int = 1024):
         """All rankings bit by bit, at most ``block`` at a time: arrays of shape (m, d)."""
-        limits = self._one_row()
-        if not limits.is_free:
+        constraints = self._one_row()
+        if not constraints.is_free:
             yield from np.array_split(self.enumerate(), max(1, self.size() // block))
             return
         orders = permutations(range(1, len(self.items_) + 1))
@@ -157,73 +157,73 @@ class UniformRankings(CountedSpace):
         where there are neither known positions nor a top, by coupling from the past: some 20 ms
         for a ranking of 50 items.
         """
-        limits, rng = self._one_row(), np.random.default_rng(rng)
-        if _is_long(limits) and not limits.has_fixed and limits.top is None:
-            return tied_behind(sample_linear_extensions(n, limits.before[0], rng), None)
-        if count_rankings(limits) == 0:
+        constraints, rng = self._one_row(), np.random.default_rng(rng)
+        if _is_long(constraints) and not constraints.has_fixed and constraints.top is None:
+            return tied_behind(sample_linear_extensions(n, constraints.before[0], rng), None)
+        if count_rankings(constraints) == 0:
             raise InfeasibleError("Rankings: no ranking meets the constraints.")
-        return sample_rankings(limits, n, rng)
+        return sample_rankings(constraints, n, rng)
 
 
-def count_rankings(limits: RankLimits) -> int:
+def count_rankings(constraints: RankConstraints) -> int:
     """Exact number of rankings: factorials, or a table when there are precedences."""
-    d, stop = limits.fixed.shape[1], _stop(limits)
-    if limits.has_before:
-        before, allowed = _table_limits(limits)
+    d, stop = constraints.fixed.shape[1], _stop(constraints)
+    if constraints.has_before:
+        before, allowed = _table_constraints(constraints)
         return int(count_orders(before, allowed, stop)[0])
-    n_free = d - int((limits.fixed > 0).sum())
+    n_free = d - int((constraints.fixed > 0).sum())
     return math.perm(n_free, n_free - (d - stop))
 
 
-def sample_rankings(limits: RankLimits, n: int, rng) -> np.ndarray:
+def sample_rankings(constraints: RankConstraints, n: int, rng) -> np.ndarray:
     """``n`` rankings drawn uniformly and independently; shape (n, d)."""
-    d = limits.fixed.shape[1]
-    if limits.has_before:
-        before, allowed = _table_limits(limits)
-        orders = sample_orders(n, before, allowed, _stop(limits), rng)
-        return tied_behind(orders, limits.top)
-    items = np.flatnonzero(limits.fixed[0])
-    free = np.flatnonzero(limits.fixed[0] == 0)
+    d = constraints.fixed.shape[1]
+    if constraints.has_before:
+        before, allowed = _table_constraints(constraints)
+        orders = sample_orders(n, before, allowed, _stop(constraints), rng)
+        return tied_behind(orders, constraints.top)
+    items = np.flatnonzero(constraints.fixed[0])
+    free = np.flatnonzero(constraints.fixed[0] == 0)
     orders = np.empty((n, d), np.int64)
-    slots = np.setdiff1d(np.arange(d), limits.fixed[0, items] - 1)
-    orders[:, limits.fixed[0, items] - 1] = items
+    slots = np.setdiff1d(np.arange(d), constraints.fixed[0, items] - 1)
+    orders[:, constraints.fixed[0, items] - 1] = items
     orders[:, slots] = rng.permuted(np.tile(free, (n, 1)), axis=1)
-    return tied_behind(orders, limits.top)
+    return tied_behind(orders, constraints.top)
 
 
-def list_rankings(limits: RankLimits, limit: int) -> np.ndarray:
+def list_rankings(constraints: RankConstraints, limit: int) -> np.ndarray:
     """All rankings, position by position; shape (size, d)."""
-    size, d = count_rankings(limits), limits.fixed.shape[1]
+    size, d = count_rankings(constraints), constraints.fixed.shape[1]
     check_few(size, limit, "Rankings", "rankings")
-    allowed = limits.allowed()[0]
+    allowed = constraints.allowed()[0]
     prefixes = np.zeros((1, 0), np.int64)
-    for t in range(_stop(limits)):
+    for t in range(_stop(constraints)):
         n = len(prefixes)
         used = np.zeros((n, d), bool)
         np.put_along_axis(used, prefixes, True, axis=1)
-        waits = (limits.before[0].T[None] & ~used[:, None, :]).any(axis=2)
+        waits = (constraints.before[0].T[None] & ~used[:, None, :]).any(axis=2)
         row, item = np.nonzero(~used & ~waits & allowed[:, t])
         prefixes = np.column_stack([prefixes[row], item])
     rest = np.ones((len(prefixes), d), bool)
     np.put_along_axis(rest, prefixes, False, axis=1)
-    others = np.nonzero(rest)[1].reshape(len(prefixes), d - _stop(limits))
-    return tied_behind(np.hstack([prefixes, others]), limits.top)
+    others = np.nonzero(rest)[1].reshape(len(prefixes), d - _stop(constraints))
+    return tied_behind(np.hstack([prefixes, others]), constraints.top)
 
 
-def _stop(limits) -> int:
-    return limits.fixed.shape[1] if limits.top is None else limits.top
+def _stop(constraints) -> int:
+    return constraints.fixed.shape[1] if constraints.top is None else constraints.top
 
 
-def _is_long(limits) -> bool:
+def _is_long(constraints) -> bool:
     """Whether there are known precedences, and too many items for a table."""
-    return limits.has_before and limits.fixed.shape[1] > MOST_ITEMS
+    return constraints.has_before and constraints.fixed.shape[1] > MOST_ITEMS
 
 
-def _table_limits(limits):
-    if _is_long(limits):
+def _table_constraints(constraints):
+    if _is_long(constraints):
         raise ValueError(
             f"Rankings with known precedences are counted for up to {MOST_ITEMS} items; there "
-            f"are {limits.fixed.shape[1]}. sample() draws from more, where there are neither "
+            f"are {constraints.fixed.shape[1]}. sample() draws from more, where there are neither "
             "known positions nor a top."
         )
-    return limits.before[0], limits.allowed()[0].T
+    return constraints.before[0], constraints.allowed()[0].T

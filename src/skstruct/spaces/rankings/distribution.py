@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from skstruct.solvers.distributions import Law
+from skstruct.solvers.distributions import Distribution
 from skstruct.solvers.linear_ordering import MOST_ITEMS, pair_matrix, pair_numbers, ranks_of
-from skstruct.solvers.proposals import Moves
+from skstruct.solvers.proposals import Proposals
 from skstruct.spaces.constraints import check_feasible, check_n_rows
 from skstruct.spaces.rankings.counting import UniformRankings
 from skstruct.spaces.rankings.partial import tied_behind
@@ -19,7 +19,7 @@ BLOCK = 10**6  # random numbers held at once
 
 
 class OrderSums:
-    r"""Laws of orders, by scores of items at positions and of items before others.
+    r"""Distributions of orders, by scores of items at positions and of items before others.
 
     .. math:: p \propto \exp\Bigl(\sum_i s_{i, t(i)} + \sum_{t(i) < t(q)} w_{iq}\Bigr)
 
@@ -46,9 +46,9 @@ class OrderSums:
     log_partition : array of shape (n,)
         Minus infinity where no order meets the constraints.
     placed : array of shape (n, d, d)
-        Chance of item i at position t; 0 from ``stop`` on.
+        Probability of item i at position t; 0 from ``stop`` on.
     ahead : array of shape (n, d, d)
-        Chance that item i is among the first ``stop``, and q not before it; of no rows where
+        Probability that item i is among the first ``stop``, and q not before it; of no rows where
         ``pairs`` is None.
 
     Examples
@@ -118,29 +118,31 @@ class OrderSums:
 LARGEST_WORK = 2**29  # steps n 2**d d that are taken: some seconds
 
 
-def summable(n_rows: int, d: int) -> bool:
+def supports_inference(n_rows: int, d: int) -> bool:
     """Whether sums over all orders are taken for so many rows and items.
 
     Up to 10,000 rows of 12 items, 500 of 16, and 25 of 20.
 
-    >>> summable(2000, 12), summable(2000, 16), summable(1, 21)
+    >>> supports_inference(2000, 12), supports_inference(2000, 16), supports_inference(1, 21)
     (True, False, False)
     """
     return d <= MOST_ITEMS and n_rows * 2**d * d <= LARGEST_WORK
 
 
-def ranking_law(space, scores) -> Law:
-    """The law of rankings within the limits of their space, which may differ from row to row."""
-    d, limits = len(space.items_), space.limits_
-    check_n_rows(limits, len(scores), "Rankings")
-    by = PairLaw if space._scheme.family == "pairs" else PositionLaw
-    law = by(space._scheme, scores, d, limits)
-    check_feasible(law.log_partition > -math.inf, space)
-    return law
+def ranking_distribution(space, scores) -> Distribution:
+    """The distribution of rankings within the constraints of their space, which may differ from
+    row to row.
+    """
+    d, constraints = len(space.items_), space.constraints_
+    check_n_rows(constraints, len(scores), "Rankings")
+    by = PairDistribution if space._scheme.family == "pairs" else PositionDistribution
+    distribution = by(space._scheme, scores, d, constraints)
+    check_feasible(distribution.log_partition > -math.inf, space)
+    return distribution
 
 
-class RankingLaw(Law):
-    """Laws of orders, all items beyond the top tied behind it."""
+class RankingDistribution(Distribution):
+    """Distributions of orders, all items beyond the top tied behind it."""
 
     def __init__(self, sums: OrderSums, top: int | None):
         self.sums, self.top = sums, top
@@ -152,20 +154,20 @@ class RankingLaw(Law):
         return tied_behind(orders.reshape(-1, d), self.top).reshape(orders.shape)
 
 
-class PositionLaw(RankingLaw):
+class PositionDistribution(RankingDistribution):
     r"""Of rankings by positions or ranks: Z is the permanent of :math:`e^{s_{it}}`.
 
     Items beyond the top share the positions there: each scores their mean.
     """
 
-    def __init__(self, scheme, scores, d, limits):
+    def __init__(self, scheme, scores, d, constraints):
         self.scheme = scheme
-        positions, rest = scheme.positions(scores, d, limits.top), 0.0
-        if limits.top is not None:  # what an item gains over being left behind
+        positions, rest = scheme.positions(scores, d, constraints.top), 0.0
+        if constraints.top is not None:  # what an item gains over being left behind
             rest = positions[:, :, -1]
             positions, rest = positions - rest[:, :, None], rest.sum(axis=1)
         super().__init__(
-            OrderSums(len(scores), d, positions=positions, **bounds(limits)), limits.top
+            OrderSums(len(scores), d, positions=positions, **bounds(constraints)), constraints.top
         )
         self.log_partition = self.log_partition + rest
 
@@ -178,12 +180,14 @@ class PositionLaw(RankingLaw):
         return self.scheme.from_positions(placed)
 
 
-class PairLaw(RankingLaw):
+class PairDistribution(RankingDistribution):
     """Of rankings by pairs: sums over all linear orders; pairs behind the top have no sign."""
 
-    def __init__(self, scheme, scores, d, limits):
+    def __init__(self, scheme, scores, d, constraints):
         pairs = pair_matrix(scores[:, : math.comb(d, 2)], d)
-        super().__init__(OrderSums(len(scores), d, pairs=pairs, **bounds(limits)), limits.top)
+        super().__init__(
+            OrderSums(len(scores), d, pairs=pairs, **bounds(constraints)), constraints.top
+        )
         self.width = scores.shape[1]
 
     def marginals(self):
@@ -195,26 +199,26 @@ class PairLaw(RankingLaw):
         return mean
 
 
-def bounds(limits) -> dict:
-    """Limits as :class:`OrderSums` takes them."""
+def bounds(constraints) -> dict:
+    """Constraints as :class:`OrderSums` takes them."""
     return {
-        "before": limits.before if limits.has_before else None,
-        "allowed": limits.allowed().swapaxes(1, 2) if limits.has_fixed else None,
-        "stop": limits.top,
+        "before": constraints.before if constraints.has_before else None,
+        "allowed": constraints.allowed().swapaxes(1, 2) if constraints.has_fixed else None,
+        "stop": constraints.top,
     }
 
 
 FAMILIES = {"positions": 0, "ranks": 1, "pairs": 2}
 
 
-class RankingMoves(Moves):
+class RankingProposals(Proposals):
     r"""Chains of orders of d items.
 
     Without precedences any two items that are free to move change places: a score of positions
     or ranks then changes in constant time, one of pairs in time of their distance. Within
     precedences neighbors change places (Karzanov and Khachiyan), which leads from every linear
-    extension to every other one: under the uniform law in :math:`O(d^3 \ln d)` steps. Where
-    only a top is ranked, one of the two is in it; within precedences its last item is
+    extension to every other one: under the uniform distribution in :math:`O(d^3 \ln d)` steps.
+    Where only a top is ranked, one of the two is in it; within precedences its last item is
     exchanged for one that is behind.
 
     Parameters
@@ -232,13 +236,13 @@ class RankingMoves(Moves):
     Examples
     --------
     >>> from skstruct.solvers.proposals import new_streams
-    >>> moves = RankingMoves("ranks", np.zeros(3, int))
-    >>> states = moves.start(np.array([[2.0, 1.0, 3.0]]))
+    >>> proposals = RankingProposals("ranks", np.zeros(3, int))
+    >>> states = proposals.start(np.array([[2.0, 1.0, 3.0]]))
     >>> states
     array([[1, 0, 2]])
     >>> scores, row, beta = np.array([[-1e3, 0.0, 1e3]]), np.zeros(1, int), np.ones(1)
-    >>> n_accepted = moves.walk(states, scores, row, beta, 50, new_streams(1, 0))
-    >>> moves.outputs(states)
+    >>> n_accepted = proposals.walk(states, scores, row, beta, 50, new_streams(1, 0))
+    >>> proposals.outputs(states)
     array([[1., 2., 3.]])
 
     References
@@ -285,15 +289,15 @@ class RankingMoves(Moves):
 
 
 class RandomRankings(UniformRankings):
-    """Rankings within limits: their exact laws, and chains among them."""
+    """Rankings within constraints: their exact distributions, and chains among them."""
 
-    def law(self, scores):
-        r"""The laws :math:`p(z) \propto \exp \langle u, \psi(z) \rangle`, exactly.
+    def distribution(self, scores):
+        r"""The distributions :math:`p(z) \propto \exp \langle u, \psi(z) \rangle`, exactly.
 
         By dynamic programming over all sets of items placed first, :math:`2^d d` steps for a
-        row, within any limits: 12 items take less than 1 ms, 16 items some 10 ms. Taken up to
+        row, within any constraints: 12 items take less than 1 ms, 16 items some 10 ms. Taken up to
         20 items and :math:`n 2^d d \leq 2^{29}`: 10,000 rows of 12 items, 500 of 16. Beyond
-        that by the list of rankings where limits leave few of them, and else None.
+        that by the list of rankings where constraints leave few of them, and else None.
 
         Parameters
         ----------
@@ -301,33 +305,35 @@ class RandomRankings(UniformRankings):
 
         Returns
         -------
-        law : :class:`~skstruct.solvers.distributions.Law` or None
+        distribution : :class:`~skstruct.solvers.distributions.Distribution` or None
 
         Examples
         --------
         >>> import numpy as np
         >>> from skstruct.spaces import Rankings
-        >>> law = Rankings(["tea", "milk"], "pairs").law([[np.log(2.0)]])
-        >>> np.exp(law.log_partition).round(12), law.marginals().round(12)
+        >>> distribution = Rankings(["tea", "milk"], "pairs").distribution([[np.log(2.0)]])
+        >>> np.exp(distribution.log_partition).round(12), distribution.marginals().round(12)
         (array([2.5]), array([[0.6]]))
         """
-        d, limits = len(self.items_), self.limits_
+        d, constraints = len(self.items_), self.constraints_
         scores = self._checked_scores(scores, self._scheme.width(d))
-        if summable(len(scores), d):
-            return ranking_law(self, scores)
-        uncounted = limits.has_before and d > MOST_ITEMS
-        row_by_row = limits.n_rows is not None and d <= MOST_ITEMS  # as much work
-        return None if uncounted or row_by_row else super().law(scores)
+        if supports_inference(len(scores), d):
+            return ranking_distribution(self, scores)
+        uncounted = constraints.has_before and d > MOST_ITEMS
+        row_by_row = constraints.n_rows is not None and d <= MOST_ITEMS  # as much work
+        return None if uncounted or row_by_row else super().distribution(scores)
 
-    def moves(self):
-        """Local moves, :class:`~skstruct.spaces.rankings.distribution.RankingMoves`, or None.
+    def proposals(self):
+        """Local moves, :class:`~skstruct.spaces.rankings.distribution.RankingProposals`, or None.
 
         Two items change places: any two, or neighbors where precedences are known. Known
-        positions together with known precedences have none, nor have limits that differ from
+        positions together with known precedences have none, nor have constraints that differ from
         row to row.
         """
-        limits = self.limits_
-        if limits.n_rows is not None or (limits.has_fixed and limits.has_before):
+        constraints = self.constraints_
+        if constraints.n_rows is not None or (constraints.has_fixed and constraints.has_before):
             return None
-        before = limits.before[0] if limits.has_before else None
-        return RankingMoves(self._scheme.family, limits.fixed[0], before=before, top=limits.top)
+        before = constraints.before[0] if constraints.has_before else None
+        return RankingProposals(
+            self._scheme.family, constraints.fixed[0], before=before, top=constraints.top
+        )

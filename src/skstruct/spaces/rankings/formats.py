@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rankings in the user's own form: rank vectors, ratings, frames, ordered lists of names."""
+"""Rankings in the user's own format: rank vectors, ratings, frames, ordered lists of names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIED = (set, frozenset, list)  # how tied items are written inside an ordered li
 
 @savable
 @dataclass(frozen=True)
-class RankingForm:
+class RankingFormat:
     """How rankings were written: what ``write`` gives back."""
 
     kind: str = "array"  # "array", "frame", "names" or "series"
@@ -37,7 +37,7 @@ class RankingForm:
     scores: bool = False  # larger is better
 
     def write(self, Z: np.ndarray, items: tuple, index=None):
-        """Canonical rows in this form; items beyond the top have the same rank."""
+        """Canonical rows in this format; items beyond the top have the same rank."""
         if self.kind in ("names", "series"):
             return self._write_names(Z, items, index)
         d = len(items)
@@ -97,11 +97,11 @@ def read_rankings(
         items, values = _match_columns(Y, items, used_by)
         dtypes = set(Y.dtypes)  # a nullable type comes back, too
         dtype = dtypes.pop() if len(dtypes) == 1 else _dtype(values)
-        form = RankingForm("frame", dtype, columns=Y.columns, scores=scores)
-        return _check_numbers(values, items, scores, used_by), items, form
+        format = RankingFormat("frame", dtype, columns=Y.columns, scores=scores)
+        return _check_numbers(values, items, scores, used_by), items, format
     if is_pandas(Y, "Series"):
-        Z, items, form = read_orders(list(Y), items, "series", unlisted, used_by)
-        return Z, items, replace(form, name=Y.name)
+        Z, items, format = read_orders(list(Y), items, "series", unlisted, used_by)
+        return Z, items, replace(format, name=Y.name)
     if isinstance(Y, np.ma.MaskedArray):
         Y = np.ma.filled(Y.astype(np.float64), np.nan)
     rows = Y if isinstance(Y, np.ndarray) else list(Y)
@@ -110,8 +110,8 @@ def read_rankings(
         values = np.asarray(rows)
         values = values.astype(np.float64) if values.dtype == object else values
         items = tuple(range(values.shape[1])) if items is None else items
-        form = RankingForm("array", _dtype(values), scores=scores)
-        return _check_numbers(values, items, scores, used_by), items, form
+        format = RankingFormat("array", _dtype(values), scores=scores)
+        return _check_numbers(values, items, scores, used_by), items, format
     if scores:
         raise ValueError(f"{used_by}: with scores=True, Y holds numbers, one column per item.")
     return read_orders(list(rows), items, "names", unlisted, used_by)
@@ -238,8 +238,8 @@ def read_orders(rows: list, items: tuple | None, kind: str, unlisted: str, used_
     if unlisted == "last":
         Z[np.isnan(Z)] = len(items)
     first = rows[0]
-    form = RankingForm(kind, container=tuple if isinstance(first, tuple) else list)
-    return average_ranks(Z), items, form
+    format = RankingFormat(kind, container=tuple if isinstance(first, tuple) else list)
+    return average_ranks(Z), items, format
 
 
 def _groups(row, i, items, used_by) -> list:

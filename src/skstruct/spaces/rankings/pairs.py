@@ -11,15 +11,15 @@ from scipy import sparse
 
 from skstruct.solvers.linear_ordering import (
     MOST_ITEMS,
-    cheapest_orders,
     improve_tops,
     linear_orders,
+    min_cost_orders,
     pair_matrix,
     pair_numbers,
     pair_signs,
 )
 from skstruct.spaces.common.covariances import Covariance, PairScheme
-from skstruct.spaces.rankings.constraints import RankLimits
+from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import tied_behind
 
 
@@ -33,7 +33,7 @@ class Pairs:
     def width(self, d):
         return math.comb(d, 2)
 
-    def tensor_argmin(self, d, limits, backend):
+    def tensor_argmin(self, d, constraints, backend):
         return None
 
     def embed(self, Z):
@@ -42,48 +42,50 @@ class Pairs:
     def targets(self, Y):
         return self.embed(Y)
 
-    def decode(self, costs, d, limits: RankLimits, prove=False):
+    def decode(self, costs, d, constraints: RankConstraints, prove=False):
         costs, n = costs[:, : math.comb(d, 2)], len(costs)
-        if (limits.has_fixed or limits.top is not None) and d <= MOST_ITEMS:
-            orders, values = self._exact(costs, d, limits, limits.allowed().swapaxes(1, 2))
-            return tied_behind(orders, limits.top), values, values
-        if limits.has_fixed and limits.has_before:
+        if (constraints.has_fixed or constraints.top is not None) and d <= MOST_ITEMS:
+            orders, values = self._exact(
+                costs, d, constraints, constraints.allowed().swapaxes(1, 2)
+            )
+            return tied_behind(orders, constraints.top), values, values
+        if constraints.has_fixed and constraints.has_before:
             raise ValueError(
                 "Known positions together with known precedences are decoded under pairs for up "
                 f"to {MOST_ITEMS} items; there are {d}. Use a loss on positions, such as Footrule."
             )
-        orders, values, bounds = linear_orders(_demanded(costs, limits, d), d, prove=prove)
-        if limits.is_free:
+        orders, values, bounds = linear_orders(_demanded(costs, constraints, d), d, prove=prove)
+        if constraints.is_free:
             return tied_behind(orders, None), values, bounds
         gaps = values - bounds
-        if limits.has_fixed:
-            orders = _slotted(orders, np.broadcast_to(limits.fixed, (n, d)))
-        if limits.top is not None:
+        if constraints.has_fixed:
+            orders = _slotted(orders, np.broadcast_to(constraints.fixed, (n, d)))
+        if constraints.top is not None:
             bounds = -np.abs(costs).sum(axis=1)
-            if not limits.has_fixed and not limits.has_before:
-                bounds = improve_tops(costs, orders, limits.top)
-        ranks = tied_behind(orders, limits.top)
+            if not constraints.has_fixed and not constraints.has_before:
+                bounds = improve_tops(costs, orders, constraints.top)
+        ranks = tied_behind(orders, constraints.top)
         values = np.einsum("nk,nk->n", costs, pair_signs(ranks))
-        if limits.has_fixed or limits.top is not None:
+        if constraints.has_fixed or constraints.top is not None:
             return ranks, values, np.minimum(bounds, values)  # more orders cost no more
         return ranks, values, values - gaps
 
-    def _exact(self, costs, d, limits, allowed):
-        return cheapest_orders(
+    def _exact(self, costs, d, constraints, allowed):
+        return min_cost_orders(
             len(costs),
             d,
             pairs=pair_matrix(costs, d),
-            before=limits.before if limits.has_before else None,
+            before=constraints.before if constraints.has_before else None,
             allowed=allowed,
-            stop=limits.top,
+            stop=constraints.top,
         )
 
-    def best_orders(self, costs, d, limits):
+    def best_orders(self, costs, d, constraints):
         """The best order of each row with given items allowed at each of the first positions."""
         costs = costs[:, : math.comb(d, 2)]
 
         def best_within(rows, allowed):
-            limited = limits.rows(rows)
+            limited = constraints.rows(rows)
             orders, values = self._exact(costs[rows], d, limited, limited.by_position(allowed))
             return orders[:, : allowed.shape[1]], values
 
@@ -163,15 +165,15 @@ class WeightedPairs(Pairs):
         return None  # one number more
 
 
-def _demanded(costs, limits, d):
+def _demanded(costs, constraints, d):
     """Costs at which a known precedence outweighs everything else together."""
-    if not limits.has_before:
+    if not constraints.has_before:
         return costs
     p, q = pair_numbers(d)
     penalty = 2 * np.abs(costs).sum(axis=1, keepdims=True)
     penalty[penalty == 0] = 1.0
-    demanded = np.where(limits.before[:, p, q], -penalty, costs)
-    return np.where(limits.before[:, q, p], penalty, demanded)
+    demanded = np.where(constraints.before[:, p, q], -penalty, costs)
+    return np.where(constraints.before[:, q, p], penalty, demanded)
 
 
 def _slotted(orders, fixed):

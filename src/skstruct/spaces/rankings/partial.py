@@ -77,7 +77,7 @@ def position_shares(Y: np.ndarray) -> np.ndarray:
 
 
 def _insertions(m: int, d: int) -> np.ndarray:
-    """Chance that the r-th of m items is k-th among d when the others fall in anywhere.
+    """Probability that the r-th of m items is k-th among d when the others fall in anywhere.
 
     C(k - 1, r - 1) C(d - k, m - r) / C(d, m); shape (m, d).
     """

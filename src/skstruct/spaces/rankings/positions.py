@@ -10,15 +10,15 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.assignment import cheapest_assignments
+from skstruct.solvers.assignment import min_cost_assignments
 from skstruct.solvers.binary_programs import BinaryProgram
-from skstruct.solvers.linear_ordering import MOST_ITEMS, cheapest_orders, ranks_of
+from skstruct.solvers.linear_ordering import MOST_ITEMS, min_cost_orders, ranks_of
 from skstruct.spaces.common.covariances import Covariance, Exchangeable, GridScheme
-from skstruct.spaces.rankings.constraints import RankLimits
+from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares, tied_behind
 
 
-def cheapest_by_program(positions: np.ndarray, *, before: np.ndarray, allowed: np.ndarray):
+def min_cost_by_program(positions: np.ndarray, *, before: np.ndarray, allowed: np.ndarray):
     """Best order of every row, its value (infinite where infeasible) and a lower bound.
 
     x[i, t] says that item i is at position t. "a before b" reads: b has come by t + 1
@@ -90,8 +90,8 @@ class PositionEmbedding:
         """Costs of item j at position k, all positions counted; shape (n, d, d)."""
 
     @abstractmethod
-    def from_positions(self, chances):
-        """Mean of psi, (n, width), from the chance of item j at position k, (n, d, d)."""
+    def from_positions(self, probabilities):
+        """Mean of psi, (n, width), from the probability of item j at position k, (n, d, d)."""
 
     def positions(self, costs: np.ndarray, d: int, top: int | None) -> np.ndarray:
         """Costs of item j at position k, (n, d, d); beyond the top their mean."""
@@ -101,21 +101,21 @@ class PositionEmbedding:
             positions[:, :, top:] = positions[:, :, top:].mean(axis=2, keepdims=True)
         return positions
 
-    def decode(self, costs, d, limits: RankLimits, prove=False):
+    def decode(self, costs, d, constraints: RankConstraints, prove=False):
         """Ranks, values (infinite where infeasible) and bounds."""
-        positions = self.positions(costs, d, limits.top)
-        if not limits.has_before:
-            allowed = limits.allowed() if limits.has_fixed else None
-            columns, values = cheapest_assignments(positions, allowed)
-            return tied_behind(ranks_of(columns), limits.top), values, values
-        limited = {"before": limits.before, "allowed": limits.allowed().swapaxes(1, 2)}
+        positions = self.positions(costs, d, constraints.top)
+        if not constraints.has_before:
+            allowed = constraints.allowed() if constraints.has_fixed else None
+            columns, values = min_cost_assignments(positions, allowed)
+            return tied_behind(ranks_of(columns), constraints.top), values, values
+        limited = {"before": constraints.before, "allowed": constraints.allowed().swapaxes(1, 2)}
         if d <= MOST_ITEMS:
-            orders, values = self._by_table(positions, limited, limits.top)
-            return tied_behind(orders, limits.top), values, values
-        orders, values, bounds = cheapest_by_program(positions, **limited)
-        return tied_behind(orders, limits.top), values, bounds
+            orders, values = self._by_table(positions, limited, constraints.top)
+            return tied_behind(orders, constraints.top), values, values
+        orders, values, bounds = min_cost_by_program(positions, **limited)
+        return tied_behind(orders, constraints.top), values, bounds
 
-    def tensor_argmin(self, d, limits: RankLimits, backend):
+    def tensor_argmin(self, d, constraints: RankConstraints, backend):
         """As ``BaseSpace.tensor_argmin``, of rankings of d items."""
         return None
 
@@ -124,31 +124,31 @@ class PositionEmbedding:
         """Orders by dynamic programming, which leaves out what items beyond the top cost."""
         n, d, _ = positions.shape
         if top is None:
-            return cheapest_orders(n, d, positions=positions, **limited)
+            return min_cost_orders(n, d, positions=positions, **limited)
         rest = positions[:, :, -1]
-        orders, gains = cheapest_orders(
+        orders, gains = min_cost_orders(
             n, d, positions=positions - rest[:, :, None], **limited, stop=top
         )
         return orders, gains + rest.sum(axis=1)
 
-    def best_orders(self, costs, d, limits):
+    def best_orders(self, costs, d, constraints):
         """The best order of each row with given items allowed at each of the first positions."""
-        positions = self.positions(costs, d, limits.top)
+        positions = self.positions(costs, d, constraints.top)
 
         def best_within(rows, allowed):
-            limited = limits.rows(rows)
+            limited = constraints.rows(rows)
             fixed = {"before": limited.before, "allowed": limited.by_position(allowed)}
-            orders, values = self._by_table(positions[rows], fixed, limits.top)
+            orders, values = self._by_table(positions[rows], fixed, constraints.top)
             return orders[:, : allowed.shape[1]], values
 
         return best_within
 
-    def best_assignments(self, costs, d, limits):
+    def best_assignments(self, costs, d, constraints):
         """The best positions of each row with given positions allowed for each item."""
         positions = self.positions(costs, d, None)
 
         def best_within(rows, allowed):
-            return cheapest_assignments(positions[rows], allowed & limits.rows(rows).allowed())
+            return min_cost_assignments(positions[rows], allowed & constraints.rows(rows).allowed())
 
         return best_within
 
@@ -169,14 +169,14 @@ class Ranks(PositionEmbedding):
     def full_positions(self, costs, d):
         return costs[:, :, None] * np.arange(1.0, d + 1)
 
-    def from_positions(self, chances):
-        return chances @ np.arange(1.0, chances.shape[2] + 1)
+    def from_positions(self, probabilities):
+        return probabilities @ np.arange(1.0, probabilities.shape[2] + 1)
 
-    def decode(self, costs, d, limits, prove=False):
-        if limits.has_before:
-            return super().decode(costs, d, limits, prove)
+    def decode(self, costs, d, constraints, prove=False):
+        if constraints.has_before:
+            return super().decode(costs, d, constraints, prove)
         # Expensive items first (rearrangement inequality): known items keep to their positions.
-        fixed = np.broadcast_to(limits.fixed, costs.shape)
+        fixed = np.broadcast_to(constraints.fixed, costs.shape)
         free = fixed == 0
         items = np.argsort(np.where(free, -costs, np.inf), axis=1, kind="stable")
         here = np.zeros(costs.shape, bool)
@@ -186,16 +186,16 @@ class Ranks(PositionEmbedding):
         ranks = np.empty(costs.shape)
         np.put_along_axis(ranks, items, positions, axis=1)
         ranks[row, item] = fixed[row, item]
-        ranks = tied_behind(np.argsort(ranks, axis=1), limits.top)
+        ranks = tied_behind(np.argsort(ranks, axis=1), constraints.top)
         values = np.einsum("nd,nd->n", costs, ranks)
         return ranks, values, values
 
-    def tensor_argmin(self, d, limits, backend):
-        if limits.has_before or limits.has_fixed:
+    def tensor_argmin(self, d, constraints, backend):
+        if constraints.has_before or constraints.has_fixed:
             return None
         from skstruct.solvers.on_device import ranks_argmin
 
-        return ranks_argmin(d, limits.top, backend)
+        return ranks_argmin(d, constraints.top, backend)
 
     def mean(self, d):
         """Mean over all orders."""
@@ -240,11 +240,11 @@ class RatedRanks(Ranks):
     def full_positions(self, costs, d):
         return super().full_positions(costs[:, :d], d)
 
-    def from_positions(self, chances):
-        return np.pad(super().from_positions(chances), ((0, 0), (0, 1)))
+    def from_positions(self, probabilities):
+        return np.pad(super().from_positions(probabilities), ((0, 0), (0, 1)))
 
-    def decode(self, costs, d, limits, prove=False):
-        return super().decode(costs[:, :d], d, limits, prove)
+    def decode(self, costs, d, constraints, prove=False):
+        return super().decode(costs[:, :d], d, constraints, prove)
 
     def mean(self, d):
         return np.append(super().mean(d), 0.0)
@@ -275,8 +275,10 @@ class Positions(PositionEmbedding):
     def full_positions(self, costs, d):
         return costs.reshape(len(costs), d, d)
 
-    def from_positions(self, chances):
-        return chances.reshape(len(chances), chances.shape[1] * chances.shape[2])
+    def from_positions(self, probabilities):
+        return probabilities.reshape(
+            len(probabilities), probabilities.shape[1] * probabilities.shape[2]
+        )
 
     def mean(self, d):
         """Mean over all orders."""

@@ -20,9 +20,9 @@ from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import EXACT, Decoded, Guarantee
-from skstruct.spaces.rankings.constraints import RankLimits, read_before, read_fixed, read_top
+from skstruct.spaces.rankings.constraints import RankConstraints, read_before, read_fixed, read_top
 from skstruct.spaces.rankings.distribution import RandomRankings
-from skstruct.spaces.rankings.formats import RankingForm, read_rankings
+from skstruct.spaces.rankings.formats import RankingFormat, read_rankings
 from skstruct.spaces.rankings.pairs import Pairs, WeightedPairs
 from skstruct.spaces.rankings.partial import is_total, tied_behind
 from skstruct.spaces.rankings.positions import Positions, Ranks, RatedRanks
@@ -70,7 +70,7 @@ class Rankings(RandomRankings):
     prove : bool, default=False
         Under pairs with more than 20 items the answer may have a gap to its bound: close
         it by branch and bound, whatever time that takes.
-    limits : RankLimits, default=None
+    constraints : RankConstraints, default=None
         What ``restrict`` sets.
 
     Examples
@@ -95,7 +95,7 @@ class Rankings(RandomRankings):
     _named_by: ClassVar = {"items": "items_"}
     output_kind = "ranking"
     part_words = ("item", "items")
-    _limits_kind = RankLimits
+    _constraints_kind = RankConstraints
     _pairs_of = ("items", "learned_")
     _squared = ("pairs", "pair shares", "positions", "rating differences", "rating shares")
 
@@ -107,16 +107,16 @@ class Rankings(RandomRankings):
         scores=False,
         unlisted="last",
         prove=False,
-        limits=None,
+        constraints=None,
     ):
         self.items = items
         self.embedding = embedding
         self.scores = scores
         self.unlisted = unlisted
         self.prove = prove
-        self.limits = limits
+        self.constraints = constraints
 
-    # ------------------------------------------------------------- the user's form
+    # ------------------------------------------------------------- the user's format
     def _given_items(self):
         if self.items is None:
             return None
@@ -157,7 +157,7 @@ class Rankings(RandomRankings):
         return self._fit(Y)
 
     def _fit(self, Y):
-        Z, self.learned_, self.form_ = self._read(Y, self._given_items())
+        Z, self.learned_, self.format_ = self._read(Y, self._given_items())
         never = np.flatnonzero(np.isnan(Z).all(axis=0))
         if len(never):
             warnings.warn(
@@ -169,13 +169,13 @@ class Rankings(RandomRankings):
 
     def validate(self, Y):
         """Canonical outputs, a float array of shape (n, d)."""
-        names = "form_" in self.__dict__ and self.form_.kind in ("names", "series")
+        names = "format_" in self.__dict__ and self.format_.kind in ("names", "series")
         return self._read(Y, self.items_, names)[0]
 
     def restore(self, Z, index=None):
-        """Canonical outputs in the form that was seen in ``fit``."""
-        form = getattr(self, "form_", RankingForm(scores=bool(self.scores)))
-        return form.write(np.asarray(Z, dtype=np.float64), self.items_, index)
+        """Canonical outputs in the format that was seen in ``fit``."""
+        format = getattr(self, "format_", RankingFormat(scores=bool(self.scores)))
+        return format.write(np.asarray(Z, dtype=np.float64), self.items_, index)
 
     # ------------------------------------------------------------- embedding
     @property
@@ -201,7 +201,11 @@ class Rankings(RandomRankings):
 
     def lift(self, costs, embedding):
         """Costs of ranks, charged for every item at every position."""
-        if embedding != "ranks" or self.embedding != "positions" or self.limits_.top is not None:
+        if (
+            embedding != "ranks"
+            or self.embedding != "positions"
+            or self.constraints_.top is not None
+        ):
             return super().lift(costs, embedding)
         d = len(self.items_)
         costs = check_costs(costs, d, used_by="Rankings")
@@ -216,17 +220,17 @@ class Rankings(RandomRankings):
         view.embedding = name
         return view
 
-    # ------------------------------------------------------------- limits
+    # ------------------------------------------------------------- constraints
     @property
-    def limits_(self) -> RankLimits:
+    def constraints_(self) -> RankConstraints:
         """What predicted rankings must obey."""
         d = len(self.items_)
-        if self.limits is not None and self.limits.fixed.shape[1] != d:
+        if self.constraints is not None and self.constraints.fixed.shape[1] != d:
             raise ValueError(
-                f"Rankings: the limits are those of {self.limits.fixed.shape[1]} items; "
+                f"Rankings: the constraints are those of {self.constraints.fixed.shape[1]} items; "
                 f"there are {d}."
             )
-        return RankLimits.none(d) if self.limits is None else self.limits
+        return RankConstraints.none(d) if self.constraints is None else self.constraints
 
     def restrict(self, *, positions=None, before=None, top=None):
         """The same space, narrowed.
@@ -243,18 +247,18 @@ class Rankings(RandomRankings):
         fixed = read_fixed(positions, self.items_, "Rankings")
         demanded = read_before(before, self.items_, "Rankings")
         top = read_top(top, len(self.items_), "Rankings")
-        return self._limited(self.limits_.narrow(fixed, demanded, top))
+        return self._limited(self.constraints_.narrow(fixed, demanded, top))
 
     def contains(self, Z):
-        """Whether each row is a ranking of this space, limits included; shape (n,)."""
-        Z, d, top = np.asarray(Z, dtype=np.float64), len(self.items_), self.limits_.top
+        """Whether each row is a ranking of this space, constraints included; shape (n,)."""
+        Z, d, top = np.asarray(Z, dtype=np.float64), len(self.items_), self.constraints_.top
         self._check_outputs(Z, d, f"(n, {d}) ranks")
         if top is None:
             good = is_total(Z)
         else:
             expected = tied_behind(np.arange(d)[None], top)
             good = (np.sort(Z, axis=1) == expected).all(axis=1)
-        return good & self.limits_.allow(Z)
+        return good & self.constraints_.allow(Z)
 
     def part_names(self):
         return self.items_
@@ -271,7 +275,7 @@ class Rankings(RandomRankings):
     def canonical_range(self):
         return None, None, len(self.items_)
 
-    def _limits_sizes(self):
+    def _constraints_sizes(self):
         return (len(self.items_),)
 
     # ------------------------------------------------------------- decoding
@@ -279,7 +283,7 @@ class Rankings(RandomRankings):
     def guarantee(self):
         if not isinstance(self._scheme, Pairs) or len(self.items_) <= MOST_ITEMS:
             return EXACT
-        if self.limits_.is_free:
+        if self.constraints_.is_free:
             return Guarantee("ratio", 0.5, "the reverse of an order costs the opposite")
         return Guarantee("bound only")
 
@@ -291,34 +295,36 @@ class Rankings(RandomRankings):
         """For every row the ranking of least cost."""
         costs, d = self._checked(costs), len(self.items_)
         outputs, (values, bounds) = np.empty((len(costs), d)), np.empty((2, len(costs)))
-        for rows in self.limits_.kinds(len(costs)):
-            limits = self.limits_.rows(rows)
-            decoded = self._scheme.decode(costs[rows], d, limits, prove=self.prove)
+        for rows in self.constraints_.kinds(len(costs)):
+            constraints = self.constraints_.rows(rows)
+            decoded = self._scheme.decode(costs[rows], d, constraints, prove=self.prove)
             outputs[rows], values[rows], bounds[rows] = decoded
         return decoded_or_infeasible(outputs, values, bounds, self)
 
     def tensor_argmin(self, backend):
-        return self._scheme.tensor_argmin(len(self.items_), self.limits_, backend)
+        return self._scheme.tensor_argmin(len(self.items_), self.constraints_, backend)
 
     def kbest(self, costs, k):
-        """The ``k`` cheapest rankings of every row: outputs (n, k, d), values (n, k)."""
+        """The ``k`` minimum-cost rankings of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, "Rankings")
         costs, d = self._checked(costs), len(self.items_)
         outputs, values = np.zeros((len(costs), k, d)), np.full((len(costs), k), np.inf)
-        for rows in self.limits_.kinds(len(costs)):
-            found = self._k_best(costs[rows], self.limits_.rows(rows), k)
+        for rows in self.constraints_.kinds(len(costs)):
+            found = self._k_best(costs[rows], self.constraints_.rows(rows), k)
             ranks = found[1].shape[1]
             outputs[rows, :ranks], values[rows, :ranks] = found
         check_feasible(np.isfinite(values).any(axis=1), self)
         ranks = int(np.isfinite(values).any(axis=0).sum()) if len(values) else k
         return Decoded(outputs[:, :ranks], values[:, :ranks], values[:, :ranks].copy())
 
-    def _k_best(self, costs, limits, k):
+    def _k_best(self, costs, constraints, k):
         """Outputs and values of rows under the same kinds of constraints."""
         scheme, d = self._scheme, len(self.items_)
-        simple = not isinstance(scheme, Pairs) and not limits.has_before and limits.top is None
+        simple = (
+            not isinstance(scheme, Pairs) and not constraints.has_before and constraints.top is None
+        )
         if simple:
-            best_within = scheme.best_assignments(costs, d, limits)
+            best_within = scheme.best_assignments(costs, d, constraints)
             columns, values = k_best_sequences(best_within, len(costs), d, d, k)
             return columns + 1.0, values
         if d > MOST_ITEMS:
@@ -326,12 +332,12 @@ class Rankings(RandomRankings):
                 f"The k best rankings are known under pairs, precedences or a top for up to "
                 f"{MOST_ITEMS} items; there are {d}."
             )
-        length = d if limits.top is None else limits.top
-        best_within = scheme.best_orders(costs, d, limits)
+        length = d if constraints.top is None else constraints.top
+        best_within = scheme.best_orders(costs, d, constraints)
         orders, values = k_best_sequences(best_within, len(costs), length, d, k)
         outputs = np.empty((*values.shape, d))
         for rank in range(values.shape[1]):
-            outputs[:, rank] = tied_behind(_filled(orders[:, rank], d), limits.top)
+            outputs[:, rank] = tied_behind(_filled(orders[:, rank], d), constraints.top)
         return outputs, values
 
 

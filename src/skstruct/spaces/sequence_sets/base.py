@@ -16,13 +16,13 @@ from skstruct.spaces.base import CountedSpace, ListedOutputs
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.description import Part, Parts
 from skstruct.spaces.sequence_sets.constraints import (
-    SequenceLimits,
+    SequenceConstraints,
     read_forbidden,
     read_known,
     read_length,
 )
 from skstruct.spaces.sequence_sets.formats import (
-    SequenceForm,
+    SequenceFormat,
     read_alphabet,
     read_sequences,
     sequence_lengths,
@@ -31,11 +31,11 @@ from skstruct.spaces.sequence_sets.formats import (
 
 
 class UniformSequences(CountedSpace):
-    """Sequences within limits: how many there are, samples and the list."""
+    """Sequences within constraints: how many there are, samples and the list."""
 
     @property
     @abstractmethod
-    def limits_(self) -> SequenceLimits:
+    def constraints_(self) -> SequenceConstraints:
         """What sequences must obey."""
 
     @property
@@ -69,28 +69,28 @@ class UniformSequences(CountedSpace):
         return widened(drawn, self.length_)
 
 
-def count_sequences(limits: SequenceLimits) -> ChainCounts:
-    """Counts of the sequences within limits that are the same in every row."""
-    q, longest = limits.n_symbols, int(limits.longest[0])
+def count_sequences(constraints: SequenceConstraints) -> ChainCounts:
+    """Counts of the sequences within constraints that are the same in every row."""
+    q, longest = constraints.n_symbols, int(constraints.longest[0])
     allowed = np.ones((longest, q), bool)
-    known, barred = limits.known[0], limits.forbidden[0]
+    known, barred = constraints.known[0], constraints.forbidden[0]
     for t in np.flatnonzero(known[:longest] >= 0):
         allowed[t] = np.arange(q) == known[t]
     if longest:
         allowed[0] &= ~barred[q, :q]
-    moves = ~barred[:q, :q]
+    proposals = ~barred[:q, :q]
     return ChainCounts(
         allowed,
-        None if moves.all() else moves,
+        None if proposals.all() else proposals,
         ends=~barred[:q, q],
-        shortest=int(limits.least_lengths()[0]),
+        shortest=int(constraints.least_lengths()[0]),
     )
 
 
 class SequenceSet(UniformSequences):
     """All sequences of symbols, of one length or of several, whatever their embedding.
 
-    A space of sequences has the parameters ``alphabet``, ``length`` and ``limits``, and adds
+    A space of sequences has the parameters ``alphabet``, ``length`` and ``constraints``, and adds
     its embedding and decoder. Canonical outputs are int64 arrays (n, T) of symbol numbers,
     padded at the end with -1; T is the longest length, or more where an output is longer.
     """
@@ -100,12 +100,12 @@ class SequenceSet(UniformSequences):
     _named_by: ClassVar = {"alphabet": "symbols_"}
     output_kind = "sequence"
     part_words = ("symbol", "symbols")
-    _limits_kind = SequenceLimits
+    _constraints_kind = SequenceConstraints
     _pairs_of = ("alphabet", "learned_symbols_")
     _squared = ("positions",)
     alphabet: object
     length: object
-    limits: SequenceLimits | None
+    constraints: SequenceConstraints | None
 
     # ------------------------------------------------------------- symbols and lengths
     @property
@@ -149,7 +149,7 @@ class SequenceSet(UniformSequences):
         """The longest length, T."""
         return self.lengths_[1]
 
-    # ------------------------------------------------------------- the user's form
+    # ------------------------------------------------------------- the user's format
     def fit(self, Y):
         """Learn what was left open: the alphabet, the lengths, and how outputs are written."""
         self._fit(Y)
@@ -161,10 +161,10 @@ class SequenceSet(UniformSequences):
     def _fit(self, Y):
         used_by, (low, high) = type(self).__name__, self._given_lengths()
         symbols = None if self.alphabet is None else read_alphabet(self.alphabet, used_by)
-        Z, symbols, form = read_sequences(Y, symbols, used_by=used_by)
+        Z, symbols, format = read_sequences(Y, symbols, used_by=used_by)
         lengths = sequence_lengths(Z)
         self._check_lengths(lengths, low, high)
-        self.learned_symbols_, self.form_ = symbols, form
+        self.learned_symbols_, self.format_ = symbols, format
         self.learned_lengths_ = int(lengths.min()), int(lengths.max())
         return Z
 
@@ -192,11 +192,11 @@ class SequenceSet(UniformSequences):
         return widened(Z, self.length_)
 
     def restore(self, Z, index=None):
-        """Canonical outputs in the form that was seen in ``fit``."""
-        form = SequenceForm("text" if isinstance(self.alphabet, str) else "list")
-        return getattr(self, "form_", form).write(np.asarray(Z), self.symbols_, index)
+        """Canonical outputs in the format that was seen in ``fit``."""
+        format = SequenceFormat("text" if isinstance(self.alphabet, str) else "list")
+        return getattr(self, "format_", format).write(np.asarray(Z), self.symbols_, index)
 
-    # ------------------------------------------------------------- limits
+    # ------------------------------------------------------------- constraints
     def part_names(self):
         return self.symbols_
 
@@ -210,20 +210,20 @@ class SequenceSet(UniformSequences):
     def canonical_range(self):
         return -1, len(self.symbols_), None
 
-    def _limits_sizes(self):
+    def _constraints_sizes(self):
         return (len(self.symbols_),)
 
     @property
-    def limits_(self) -> SequenceLimits:
+    def constraints_(self) -> SequenceConstraints:
         """What predicted sequences must obey."""
         q = len(self.symbols_)
-        limits = SequenceLimits.none(q) if self.limits is None else self.limits
-        if limits.n_symbols != q:
+        constraints = SequenceConstraints.none(q) if self.constraints is None else self.constraints
+        if constraints.n_symbols != q:
             raise ValueError(
-                f"{type(self).__name__}: the limits are those of {limits.n_symbols} symbols; "
-                f"there are {q}."
+                f"{type(self).__name__}: the constraints are those of {constraints.n_symbols} "
+                f"symbols; there are {q}."
             )
-        return limits.within(*self.lengths_, given=self._given_lengths()[0] is not None)
+        return constraints.within(*self.lengths_, given=self._given_lengths()[0] is not None)
 
     def restrict(self, *, length=None, known=None, forbidden=None):
         """The same space, narrowed.
@@ -245,19 +245,23 @@ class SequenceSet(UniformSequences):
             raise ValueError(
                 f"{used_by}: length is at most {self.length_}; got {max(low.max(), high.max())}."
             )
-        limits = SequenceLimits.none(len(symbols)) if self.limits is None else self.limits
+        constraints = (
+            SequenceConstraints.none(len(symbols)) if self.constraints is None else self.constraints
+        )
         known = read_known(known, symbols, used_by)
         forbidden = read_forbidden(forbidden, symbols, used_by)
-        return self._limited(limits.narrow(low, high, known, forbidden))
+        return self._limited(constraints.narrow(low, high, known, forbidden))
 
     def contains(self, Z):
-        """Whether each row is a sequence of this space, limits included; shape (n,)."""
+        """Whether each row is a sequence of this space, constraints included; shape (n,)."""
         Z = np.asarray(Z)
         self._check_outputs(Z, None, "symbol numbers of shape (n, T)", "iu")
-        limits, size = self.limits_, sequence_lengths(Z)
+        constraints, size = self.constraints_, sequence_lengths(Z)
         inside = np.arange(Z.shape[1]) < size[:, None]
         good = np.where(inside, len(self.symbols_) > Z, Z == -1).all(axis=1)
-        good[good] = (limits if limits.n_rows is None else limits.rows(good)).allow(Z[good])
+        good[good] = (constraints if constraints.n_rows is None else constraints.rows(good)).allow(
+            Z[good]
+        )
         return good
 
 

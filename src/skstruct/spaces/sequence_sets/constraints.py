@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.saving import check_row_limits, savable
+from skstruct.saving import check_row_constraints, savable
 from skstruct.spaces.common.formats import unknown_label
 from skstruct.spaces.sequence_sets.formats import sequence_lengths, widened
 
@@ -18,7 +18,7 @@ FREE = -1  # a position whose symbol is not known
 
 @savable
 @dataclass(frozen=True, eq=False)
-class SequenceLimits:
+class SequenceConstraints:
     """Lengths, known symbols and forbidden transitions, the same for all rows or per row.
 
     Symbols are numbers 0..q-1; among transitions the number q stands for either end.
@@ -30,14 +30,14 @@ class SequenceLimits:
     forbidden: np.ndarray  # bool, shape (1 or n, q + 1, q + 1): [a, b] may not occur
 
     def check_saved(self, q: int) -> None:
-        """Raise a ModelFileError unless these are limits of sequences over q symbols."""
+        """Raise a ModelFileError unless these are constraints of sequences over q symbols."""
         for length in (self.shortest, self.longest):
-            check_row_limits(length, "i", (), -1, 2**31)
-        check_row_limits(self.known, "i", (None,), -1, q)
-        check_row_limits(self.forbidden, "b", (q + 1, q + 1))
+            check_row_constraints(length, "i", (), -1, 2**31)
+        check_row_constraints(self.known, "i", (None,), -1, q)
+        check_row_constraints(self.forbidden, "b", (q + 1, q + 1))
 
     @classmethod
-    def none(cls, q: int) -> SequenceLimits:
+    def none(cls, q: int) -> SequenceConstraints:
         unset = np.array([-1])
         return cls(unset, unset, np.zeros((1, 0), np.int64), np.zeros((1, q + 1, q + 1), bool))
 
@@ -52,7 +52,7 @@ class SequenceLimits:
             parts.append(f"{int((self.known >= 0).sum())} known symbols")
         if self.forbidden.any():
             parts.append(f"{int(self.forbidden.sum())} forbidden transitions")
-        return f"SequenceLimits({'; '.join(parts) or 'none'})"
+        return f"SequenceConstraints({'; '.join(parts) or 'none'})"
 
     @property
     def n_symbols(self) -> int:
@@ -64,16 +64,18 @@ class SequenceLimits:
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows these limits are for; None when they are the same for all."""
+        """Number of rows these constraints are for; None when they are the same for all."""
         n = max(map(len, self._parts))
         return None if n == 1 else n
 
-    def rows(self, index) -> SequenceLimits:
+    def rows(self, index) -> SequenceConstraints:
         if self.n_rows is None:
             return self
-        return SequenceLimits(*(part if len(part) == 1 else part[index] for part in self._parts))
+        return SequenceConstraints(
+            *(part if len(part) == 1 else part[index] for part in self._parts)
+        )
 
-    def within(self, shortest: int, longest: int, *, given: bool) -> SequenceLimits:
+    def within(self, shortest: int, longest: int, *, given: bool) -> SequenceConstraints:
         """With the lengths of a space; those it has only seen give way to a shorter one."""
         asked = self.shortest >= 0
         low = np.where(asked, np.maximum(self.shortest, shortest if given else 0), shortest)
@@ -87,22 +89,24 @@ class SequenceLimits:
         reached = self.known.shape[1] - (self.known[:, ::-1] >= 0).argmax(axis=1)
         return np.maximum(self.shortest, np.where((self.known >= 0).any(axis=1), reached, 0))
 
-    def anywhere(self) -> SequenceLimits:
+    def anywhere(self) -> SequenceConstraints:
         """The same without lengths."""
         return replace(self, shortest=np.array([0]), longest=np.array([-1]))
 
-    def narrow(self, shortest, longest, known, forbidden) -> SequenceLimits:
+    def narrow(self, shortest, longest, known, forbidden) -> SequenceConstraints:
         parts = (*self._parts, shortest, longest, known, forbidden)
         counts = {len(part) for part in parts} - {1}
         if len(counts) > 1:
-            raise ValueError(f"Limits are given for different numbers of rows: {sorted(counts)}.")
+            raise ValueError(
+                f"Constraints are given for different numbers of rows: {sorted(counts)}."
+            )
         width = max(known.shape[1], self.known.shape[1])
         old, new = widened(self.known, width), widened(known, width)
         clash = np.argwhere((old >= 0) & (new >= 0) & (old != new))
         if len(clash):
             raise InfeasibleError(f"Position {clash[0][1]} is given two different symbols.")
         high = np.where(self.longest < 0, longest, np.minimum(self.longest, longest))
-        return SequenceLimits(
+        return SequenceConstraints(
             np.maximum(self.shortest, shortest),
             np.where(longest < 0, self.longest, high),
             np.maximum(old, new),
@@ -110,7 +114,7 @@ class SequenceLimits:
         )
 
     def allow(self, Z: np.ndarray) -> np.ndarray:
-        """Which canonical rows meet the limits; shape (n,)."""
+        """Which canonical rows meet the constraints; shape (n,)."""
         lengths, q = sequence_lengths(Z), self.n_symbols
         good = (lengths >= self.shortest) & (lengths <= self.longest)
         width = max(Z.shape[1], self.known.shape[1])

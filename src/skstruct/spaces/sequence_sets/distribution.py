@@ -6,18 +6,18 @@ from __future__ import annotations
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.chains.forward_backward import ChainLaw
-from skstruct.solvers.distributions import Law
-from skstruct.solvers.proposals import Moves
-from skstruct.spaces.sequence_sets.constraints import SequenceLimits
+from skstruct.solvers.chains.forward_backward import ChainDistribution
+from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.proposals import Proposals
+from skstruct.spaces.sequence_sets.constraints import SequenceConstraints
 
 
-class SequenceLaw(Law):
-    """The law of chains with marginals in the order of an embedding.
+class SequenceDistribution(Distribution):
+    """The distribution of chains with marginals in the order of an embedding.
 
     Parameters
     ----------
-    chains : ChainLaw
+    chains : ChainDistribution
         Every row owns ``width`` positions; with bigrams, step t of row i has the matrix
         i (width - 1) + t.
     width : int
@@ -26,7 +26,7 @@ class SequenceLaw(Law):
         Whether steps have coordinates of their own, after those of the positions.
     """
 
-    def __init__(self, chains: ChainLaw, width: int, bigrams: bool):
+    def __init__(self, chains: ChainDistribution, width: int, bigrams: bool):
         self.chains, self.width, self.bigrams = chains, width, bigrams
         self.log_partition = chains.log_partition
 
@@ -42,12 +42,12 @@ class SequenceLaw(Law):
         return _widened(self.chains.sample(n, rng), self.width)
 
 
-class GramLaw(Law):
-    """The law of chains with the expected numbers of symbols or of bigrams as marginals.
+class GramDistribution(Distribution):
+    """The distribution of chains with the expected numbers of symbols or of bigrams as marginals.
 
     Parameters
     ----------
-    chains : ChainLaw
+    chains : ChainDistribution
         Every row owns ``width`` positions.
     width : int
         Positions of a row, T.
@@ -55,7 +55,7 @@ class GramLaw(Law):
         Whether single symbols are counted, or pairs that follow each other.
     """
 
-    def __init__(self, chains: ChainLaw, width: int, n: int):
+    def __init__(self, chains: ChainDistribution, width: int, n: int):
         self.chains, self.width, self.n = chains, width, n
         self.log_partition = chains.log_partition
 
@@ -74,13 +74,13 @@ def _widened(drawn, width):
     return np.pad(drawn, ((0, 0), (0, 0), (0, missing)), constant_values=-1)
 
 
-class SequenceMoves(Moves):
+class SequenceProposals(Proposals):
     r"""Change a symbol of a sequence, or its last position where lengths are open.
 
     A position that is not known and one of all q symbols are proposed, the symbol that
     stands there among them, so that no chain can be periodic. Where lengths are open, every
     other proposal is one of the lengths next to this one, a longer sequence with any last
-    symbol. As there are q ways to it and one back, it is accepted with chance
+    symbol. As there are q ways to it and one back, it is accepted with probability
     :math:`\min(1, q \exp(\beta \Delta))`, and the way back with
     :math:`\min(1, \exp(\beta \Delta) / q)`.
 
@@ -124,42 +124,46 @@ class SequenceMoves(Moves):
 COSTS = ("unary", "transitions", "beginning", "ending")
 
 
-def law_of_costs(chains: dict) -> ChainLaw:
-    """The law of chains whose scores are minus these costs, which forbid by infinity."""
+def distribution_of_costs(chains: dict) -> ChainDistribution:
+    """The distribution of chains whose scores are minus these costs, which forbid by infinity."""
     negated = {name: -chains[name] for name in COSTS if chains.get(name) is not None}
-    return ChainLaw(**{**chains, **negated})
+    return ChainDistribution(**{**chains, **negated})
 
 
-def law_of_grams(scores, n: int, limits: SequenceLimits, width: int) -> GramLaw:
-    """The law of strings with scores (rows, q**n) of n-grams, n being 1 or 2."""
-    rows, q = len(scores), limits.n_symbols
+def distribution_of_grams(
+    scores, n: int, constraints: SequenceConstraints, width: int
+) -> GramDistribution:
+    """The distribution of strings with scores (rows, q**n) of n-grams, n being 1 or 2."""
+    rows, q = len(scores), constraints.n_symbols
     starts, row = width * np.arange(rows + 1), np.repeat(np.arange(rows), width)
     unary = -scores[row] if n == 1 else np.zeros((rows * width, q))
     steps = -scores.reshape(rows, q, q) if n == 2 else np.zeros((rows, q, q))
     costs = {
-        "unary": limits.fix_known(unary, starts, np.full(rows, width)),
+        "unary": constraints.fix_known(unary, starts, np.full(rows, width)),
         "starts": starts,
-        "transitions": limits.forbid_transitions(steps, np.arange(rows))[0],
+        "transitions": constraints.forbid_transitions(steps, np.arange(rows))[0],
         "which": row,
-        "shortest": limits.least_lengths(),
-        "longest": limits.longest,
-        **limits.ends(),
+        "shortest": constraints.least_lengths(),
+        "longest": constraints.longest,
+        **constraints.ends(),
     }
-    return GramLaw(law_of_costs(costs), width, n)
+    return GramDistribution(distribution_of_costs(costs), width, n)
 
 
-def sequence_moves(limits: SequenceLimits, width: int, bigrams: bool) -> SequenceMoves | None:
-    """Moves that reach every sequence within limits; None where that cannot be promised.
+def sequence_proposals(
+    constraints: SequenceConstraints, width: int, bigrams: bool
+) -> SequenceProposals | None:
+    """Moves that reach every sequence within constraints; None where that cannot be promised.
 
     Between sequences that avoid forbidden transitions there may be no way of changing one
     symbol at a time.
     """
-    if limits.n_rows is not None or limits.forbidden.any():
+    if constraints.n_rows is not None or constraints.forbidden.any():
         return None
     known = np.full(width, -1)
-    given = limits.known[0, :width]
+    given = constraints.known[0, :width]
     known[: len(given)] = given
-    lengths = int(limits.least_lengths()[0]), int(limits.longest[0])
+    lengths = int(constraints.least_lengths()[0]), int(constraints.longest[0])
     if lengths[0] > lengths[1]:
         raise InfeasibleError("Sequences: no sequence meets the constraints.", 0)
-    return SequenceMoves(limits.n_symbols, known, lengths, bigrams)
+    return SequenceProposals(constraints.n_symbols, known, lengths, bigrams)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sequences in the user's own form: strings, lists, tuples or arrays of symbols."""
+"""Sequences in the user's own format: strings, lists, tuples or arrays of symbols."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAD = -1  # behind the end of a sequence
 
 @savable
 @dataclass(frozen=True)
-class SequenceForm:
+class SequenceFormat:
     """How sequences were written: what ``write`` gives back."""
 
     row: str = "list"  # "text", "list", "tuple" or "array"
@@ -36,7 +36,7 @@ class SequenceForm:
     name: Any = None  # of a series
 
     def write(self, Z: np.ndarray, symbols: tuple, index=None):
-        """Canonical rows in this form: an object array of them, unless they were an array."""
+        """Canonical rows in this format: an object array of them, unless they were an array."""
         lengths = sequence_lengths(Z)
         if self.whole == "array" and len(Z) and (lengths == lengths[0]).all():
             return _symbol_array(symbols, self.dtype)[Z[:, : lengths[0]]]
@@ -116,7 +116,7 @@ def read_sequences(Y, symbols: tuple | None, *, used_by: str):
     symbols : tuple or None
         The alphabet; None learns it from ``Y``.
     """
-    rows, form = _rows_of(Y, used_by)
+    rows, format = _rows_of(Y, used_by)
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     flat = list(chain.from_iterable(rows))
     if symbols is None:
@@ -128,32 +128,32 @@ def read_sequences(Y, symbols: tuple | None, *, used_by: str):
         raise ValueError(_first_unknown(rows, number, symbols, used_by)) from None
     Z = np.full((len(rows), int(lengths.max())), PAD, np.int64)
     Z[np.arange(Z.shape[1]) < lengths[:, None]] = found
-    return Z, symbols, form
+    return Z, symbols, format
 
 
 def _rows_of(Y, used_by):
-    """Rows as lists or texts, and the form they came in."""
+    """Rows as lists or texts, and the format they came in."""
     if isinstance(Y, (str, bytes)) or not isinstance(Y, Iterable):
         raise ValueError(f"{used_by} expects a list of sequences; got {Y!r}.")
     if is_pandas(Y, "DataFrame"):
         raise ValueError(f"{used_by} expects a Series or an array of sequences, not a DataFrame.")
     if isinstance(Y, np.ndarray) and Y.ndim == 2:
         refuse_empty(Y, used_by)
-        return Y.tolist(), SequenceForm("array", "array", Y.dtype)
+        return Y.tolist(), SequenceFormat("array", "array", Y.dtype)
     if isinstance(Y, np.ndarray) and Y.ndim != 1:
         raise ValueError(f"{used_by} expects one sequence per row; Y has shape {Y.shape}.")
     rows = Y.tolist() if isinstance(Y, np.ndarray) else list(Y)
     refuse_empty(rows, used_by)
-    form = _row_form(rows, used_by)
+    format = _row_format(rows, used_by)
     if isinstance(Y, np.ndarray) and Y.dtype.kind == "U":
-        form = replace(form, whole="text array")
+        format = replace(format, whole="text array")
     if is_pandas(Y, "Series"):
-        form = replace(form, whole="series", name=Y.name)
-        form = replace(form, dtype=Y.dtype) if form.row == "text" else form
-    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows], form
+        format = replace(format, whole="series", name=Y.name)
+        format = replace(format, dtype=Y.dtype) if format.row == "text" else format
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows], format
 
 
-def _row_form(rows, used_by) -> SequenceForm:
+def _row_format(rows, used_by) -> SequenceFormat:
     text = isinstance(rows[0], str)
     for i, row in enumerate(rows):
         if isinstance(row, str) != text or not isinstance(row, (str, list, tuple, np.ndarray)):
@@ -168,8 +168,8 @@ def _row_form(rows, used_by) -> SequenceForm:
         dtype = (
             np.result_type(*types) if all(t.kind in "iufbU" for t in types) else np.dtype(object)
         )
-        return SequenceForm("array", dtype=dtype)
-    return SequenceForm("text" if text else "tuple" if isinstance(first, tuple) else "list")
+        return SequenceFormat("array", dtype=dtype)
+    return SequenceFormat("text" if text else "tuple" if isinstance(first, tuple) else "list")
 
 
 def _distinct_symbols(rows, flat, used_by):

@@ -154,7 +154,7 @@ def sum_trees(scores, ends, logs, W, total, log_sums):
 
 
 @nb.njit(cache=True, nogil=True)
-def edge_chances(scores, ends, logs, W, total, chances):
+def edge_probabilities(scores, ends, logs, W, total, probabilities):
     """P(e in T), the weight of e times the resistance between its ends; (n, m)."""
     n_nodes = W.shape[1]
     R, mean = np.empty((n_nodes, n_nodes)), np.empty(n_nodes)
@@ -166,19 +166,19 @@ def edge_chances(scores, ends, logs, W, total, chances):
         for e in range(len(ends)):
             resistance = R[ends[e, 0], ends[e, 1]]
             if logs[row]:
-                chance = np.exp(min(scores[row, e] + resistance, 0.0))
+                probability = np.exp(min(scores[row, e] + resistance, 0.0))
             else:
-                chance = min(np.exp(scores[row, e]) * resistance, 1.0)
-            chances[row, e] = chance
+                probability = min(np.exp(scores[row, e]) * resistance, 1.0)
+            probabilities[row, e] = probability
 
 
 # Weighted random spanning trees: the elimination of nodes undone, node by node.
 #
 # A tree on the nodes before k has edges that stand for ways over k, with the share of
 # a_i a_j / S in their weight. These are taken out; node k is then joined with one node of every
-# part that is left, node i with chance a_i over the sum of its part. That is the law of the
-# larger graph: the trees that join m parts with weights a(B) sum to S^(m-2) prod a(B) (Cayley).
-# No walk has to meet anything, so that draws take O(N^2) whatever the weights.
+# part that is left, node i with probability a_i over the sum of its part. That is the distribution
+# of the larger graph: the trees that join m parts with weights a(B) sum to S^(m-2) prod a(B)
+# (Cayley). No walk has to meet anything, so that draws take O(N^2) whatever the weights.
 
 
 @nb.njit(cache=True, nogil=True)
@@ -202,16 +202,16 @@ def way_of(i, j, direct, W, total, rng):
 
 
 @nb.njit(cache=True, nogil=True)
-def one_of(pairs, chance, rng):
-    """A position below ``pairs`` with chances in proportion."""
+def one_of(pairs, probability, rng):
+    """A position below ``pairs`` with probabilities in proportion."""
     whole = 0.0
     for p in range(pairs):
-        whole += chance[p]
+        whole += probability[p]
     left, last = rng.random() * whole, 0
     for p in range(pairs):
-        if chance[p] > 0.0:
+        if probability[p] > 0.0:
             last = p
-            left -= chance[p]
+            left -= probability[p]
             if left < 0.0:
                 break
     return last
@@ -228,7 +228,7 @@ def join_parts(k, n_edges, tail, head, way, direct, W, total, parent, score, bes
             tail[kept], head[kept], way[kept] = tail[e], head[e], way[e]
             join(parent, tail[e], head[e])
             kept += 1
-    # The largest of log a_i + Gumbel noise is node i with chance a_i over the sum of its part.
+    # The largest of log a_i + Gumbel noise is node i with probability a_i over the sum of its part.
     for i in range(k):
         if W[k, i] > -np.inf:
             part = find(parent, i)
@@ -254,7 +254,7 @@ def draw_trees(scores, W, total, start, parallel, trees, rng):
     tail, head = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int64)
     way, parent = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int64)
     chosen, score, best = np.empty(n_nodes, np.int64), np.empty(n_nodes), np.empty(n_nodes)
-    direct, chance = np.empty((n_nodes, n_nodes)), np.empty(scores.shape[1])
+    direct, probability = np.empty((n_nodes, n_nodes)), np.empty(scores.shape[1])
     for row in range(len(scores)):
         for k in range(n_nodes):
             for i in range(k):
@@ -273,8 +273,8 @@ def draw_trees(scores, W, total, start, parallel, trees, rng):
                 pair = tail[e] * n_nodes + head[e]
                 among = parallel[start[pair] : start[pair + 1]]
                 for p in range(len(among)):
-                    chance[p] = np.exp(scores[row, among[p]] - direct[tail[e], head[e]])
-                trees[row, draw, among[one_of(len(among), chance, rng)]] = 1
+                    probability[p] = np.exp(scores[row, among[p]] - direct[tail[e], head[e]])
+                trees[row, draw, among[one_of(len(among), probability, rng)]] = 1
 
 
 # Chains among spanning trees: an edge comes in, one of the cycle that it closes goes out.
@@ -341,7 +341,7 @@ def cycle_sides(way, ends, a, b, height, mark, tick):
 
 @nb.njit(cache=True, nogil=True)
 def walk_trees(ways, ends, columns, scores, row, beta, n_steps, streams, accepted):
-    """Any edge, with chance 1 / m, and any tree edge of its cycle: as likely there as back."""
+    """Any edge, with probability 1 / m, and any tree edge of its cycle: as likely there as back."""
     n_nodes, m = ways.shape[1], len(ends)
     height, mark = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
     tick = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Spanning trees of a graph under the uniform law: how many, and which edges they have.
+"""Spanning trees of a graph under the uniform distribution: how many, and which edges they have.
 
 With L the Laplacian of the graph without its row and column of node 0, and b_e the signed
 incidence vector of edge e, the number of trees is det L (Kirchhoff), and
@@ -104,10 +104,10 @@ def log_count_trees(n_nodes: int, edges: np.ndarray) -> float:
     return float(np.linalg.slogdet(reduced_laplacian(n_nodes, edges).astype(np.float64))[1])
 
 
-def edge_chances(n_nodes: int, edges: np.ndarray) -> np.ndarray:
+def edge_probabilities(n_nodes: int, edges: np.ndarray) -> np.ndarray:
     """P(e in T) of a connected graph, its effective resistances; shape (d,).
 
-    >>> edge_chances(3, np.array([[0, 1], [0, 2], [1, 2]]))
+    >>> edge_probabilities(3, np.array([[0, 1], [0, 2], [1, 2]]))
     array([0.66666667, 0.66666667, 0.66666667])
     """
     potentials = _potentials(n_nodes, edges)

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from skstruct.solvers.distributions import Law
-from skstruct.spaces.edge_sets.distribution import OpenEdgeMoves
+from skstruct.solvers.distributions import Distribution
+from skstruct.spaces.edge_sets.distribution import OpenEdgeProposals
 
 # Scores of a row that differ by less are summed as numbers: what falls below 1e-308 on the way
 # is less than 1e-40 of everything. Others are summed as logarithms.
 PLAIN = 600.0
 
 
-class TreeLaw(Law):
-    r"""Trees T of a connected graph with chances in proportion to :math:`\prod_{e \in T} e^{u_e}`.
+class TreeDistribution(Distribution):
+    r"""Trees T of a connected graph with probabilities in proportion to :math:`\prod_{e \in T}
+    e^{u_e}`.
 
     .. math:: Z = \det L, \qquad P(e \in T) = e^{u_e} R_e
 
@@ -31,8 +32,9 @@ class TreeLaw(Law):
 
     Examples
     --------
-    >>> law = TreeLaw(np.log([[1.0, 2.0, 3.0]]), np.array([[0, 1], [0, 2], [1, 2]]), 3)
-    >>> np.exp(law.log_partition).round(9), law.marginals().round(4)
+    >>> distribution = TreeDistribution(np.log([[1.0, 2.0, 3.0]]), np.array([[0, 1], [0, 2], [1,
+    ...     2]]), 3)
+    >>> np.exp(distribution.log_partition).round(9), distribution.marginals().round(4)
     (array([11.]), array([[0.4545, 0.7273, 0.8182]]))
 
     References
@@ -56,11 +58,13 @@ class TreeLaw(Law):
         self.log_partition = log_sums + (n_nodes - 1) * top[:, 0]
 
     def marginals(self):
-        from skstruct.spaces.spanning_trees._numba import edge_chances
+        from skstruct.spaces.spanning_trees._numba import edge_probabilities
 
-        chances = np.zeros(self.scores.shape)
-        edge_chances(self.scores, self.ends, self.logs, self.weights, self.total, chances)
-        return chances
+        probabilities = np.zeros(self.scores.shape)
+        edge_probabilities(
+            self.scores, self.ends, self.logs, self.weights, self.total, probabilities
+        )
+        return probabilities
 
     def sample(self, n, rng):
         from skstruct.spaces.spanning_trees._numba import draw_trees
@@ -78,7 +82,7 @@ class TreeLaw(Law):
         return trees
 
 
-class EdgeExchange(OpenEdgeMoves):
+class EdgeExchange(OpenEdgeProposals):
     """An edge comes in, and one of the cycle that it closes goes out.
 
     A state is, for every node but the first, the edge that leads from it towards the first.

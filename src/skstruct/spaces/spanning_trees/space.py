@@ -11,7 +11,7 @@ import numpy as np
 from skstruct._arrays.memory import check_square_fits
 from skstruct.exceptions import InfeasibleError
 from skstruct.saving import savable
-from skstruct.solvers.spanning_trees import are_trees, cheapest_trees, list_trees, sample_trees
+from skstruct.solvers.spanning_trees import are_trees, list_trees, min_cost_trees, sample_trees
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Covariance, DenseCovariance, PairScheme
 from skstruct.spaces.edge_sets.space import WithinGraph
@@ -29,7 +29,7 @@ class SpanningTrees(WithinGraph):
     .. math:: P(e \in T) = K_{ee}, \qquad
               \mathrm{Cov}(e, f) = -K_{ef}^2, \qquad \mathrm{Var}(e) = K_{ee} (1 - K_{ee})
 
-    Samples are exactly uniform, by Wilson's walks. All of it holds within limits too: known
+    Samples are exactly uniform, by Wilson's walks. All of it holds within constraints too: known
     edges are shrunk, forbidden ones left out.
 
     Parameters
@@ -38,7 +38,7 @@ class SpanningTrees(WithinGraph):
         The nodes, or how many; those of ``graph``, or learned from ``Y``, when None.
     graph : networkx graph or list of pairs of nodes, default=None
         The edges that a tree may have; all pairs when None.
-    limits : Limits, default=None
+    constraints : Constraints, default=None
         What :meth:`restrict` sets.
 
     Attributes
@@ -66,10 +66,10 @@ class SpanningTrees(WithinGraph):
     trees and domino tilings via transfer-impedances. Annals of Probability 21.
     """
 
-    def __init__(self, nodes=None, graph=None, *, limits=None):
+    def __init__(self, nodes=None, graph=None, *, constraints=None):
         self.nodes = nodes
         self.graph = graph
-        self.limits = limits
+        self.constraints = constraints
 
     def _possible_edges(self, nodes):
         edges = super()._possible_edges(nodes)
@@ -101,38 +101,40 @@ class SpanningTrees(WithinGraph):
             return ""
         return f"is not connected: it has no way from {self.nodes_[0]!r} to {apart!r}"
 
-    def _decode(self, costs, limits):
+    def _decode(self, costs, constraints):
         n_nodes = len(self.nodes_)
-        outputs, values = cheapest_trees(costs, self.edges_, n_nodes, limits.low, limits.high)
+        outputs, values = min_cost_trees(
+            costs, self.edges_, n_nodes, constraints.low, constraints.high
+        )
         return outputs, values, values
 
-    # ------------------------------------------------------------- laws and chains
-    def law(self, scores):
-        """Laws of trees by the weighted matrix-tree theorem; scores of shape (n, d)."""
-        from skstruct.spaces.edge_sets.distribution import FixedColumnsLaw
-        from skstruct.spaces.spanning_trees.distribution import TreeLaw
+    # ------------------------------------------------------------- distributions and chains
+    def distribution(self, scores):
+        """Distributions of trees by the weighted matrix-tree theorem; scores of shape (n, d)."""
+        from skstruct.spaces.edge_sets.distribution import FixedColumnsDistribution
+        from skstruct.spaces.spanning_trees.distribution import TreeDistribution
 
         scores = self._checked_scores(scores, len(self.edges_))
-        if self.limits_.n_rows is not None:
-            return super().law(scores)
+        if self.constraints_.n_rows is not None:
+            return super().distribution(scores)
         n_parts, ends, columns = self._open_graph()
-        trees = TreeLaw(scores[:, columns], ends, n_parts)
-        return FixedColumnsLaw(trees, columns, self.limits_.low[0], scores)
+        trees = TreeDistribution(scores[:, columns], ends, n_parts)
+        return FixedColumnsDistribution(trees, columns, self.constraints_.low[0], scores)
 
-    def moves(self):
+    def proposals(self):
         """An edge comes in, and one of the cycle that it closes goes out."""
         from skstruct.spaces.spanning_trees.distribution import EdgeExchange
 
-        if self.limits_.n_rows is not None:
+        if self.constraints_.n_rows is not None:
             return None
         n_parts, ends, columns = self._open_graph()
-        return EdgeExchange(n_parts, ends, columns, self.limits_.low[0])
+        return EdgeExchange(n_parts, ends, columns, self.constraints_.low[0])
 
     # ------------------------------------------------------------- all outputs
     def _contracted(self):
-        """Nodes and edges of what limits leave open, and the columns of these edges."""
-        limits = self._one_row()
-        masks = limits.low[0], limits.high[0]
+        """Nodes and edges of what constraints leave open, and the columns of these edges."""
+        constraints = self._one_row()
+        masks = constraints.low[0], constraints.high[0]
         return tree_counts.contract(len(self.nodes_), self.edges_, *masks)
 
     def _open_graph(self):
@@ -157,14 +159,14 @@ class SpanningTrees(WithinGraph):
         return tree_counts.log_count_trees(n_parts, ends) if n_parts else -math.inf
 
     def mean_embedding(self) -> np.ndarray:
-        """Chance of every edge to be in a tree; shape (d,)."""
+        """Probability of every edge to be in a tree; shape (d,)."""
         if self._is_complete:
             return np.full(len(self.edges_), 2 / len(self.nodes_))
         n_parts, ends, columns = self._open_graph()
-        return self._spread(tree_counts.edge_chances(n_parts, ends)[None], columns)[0]
+        return self._spread(tree_counts.edge_probabilities(n_parts, ends)[None], columns)[0]
 
     def covariance(self) -> Covariance:
-        """Covariance of the edges under the uniform law."""
+        """Covariance of the edges under the uniform distribution."""
         if self._is_complete:
             # Var = 2/N - 4/N^2; edges that share a node: -1/N^2; others are uncorrelated.
             n = len(self.nodes_)
@@ -176,10 +178,10 @@ class SpanningTrees(WithinGraph):
         check_square_fits(d, "The covariance over SpanningTrees", "Give a smaller graph.")
         n_parts, ends, columns = self._open_graph()
         currents = tree_counts.transfer_currents(n_parts, ends)
-        chances = np.diagonal(currents)
+        probabilities = np.diagonal(currents)
         S = np.zeros((d, d))
         S[np.ix_(columns, columns)] = -(currents**2)
-        S[columns, columns] = chances * (1 - chances)
+        S[columns, columns] = probabilities * (1 - probabilities)
         return S
 
     def second_moment(self) -> np.ndarray:

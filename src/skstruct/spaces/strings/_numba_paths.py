@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cheapest walks of so many steps in the graph of n-grams (de Bruijn).
+"""Minimum-cost walks of so many steps in the graph of n-grams (de Bruijn).
 
 A state is the last n - 1 symbols, read as a number in base q; there are S = q**(n-1). The
 n-gram c = s * q + a leads from state s to c % S. Level j of a table stands for strings of
@@ -43,13 +43,13 @@ def fill_level(cost, behind, q, order, may_end, fixed, here):
 
 
 @nb.njit(cache=True, nogil=True)
-def fill_table(cost, limits, table):
+def fill_table(cost, constraints, table):
     """table[j, s] = least cost of what follows state s at level j; inf where nothing may.
 
-    ``limits`` are the alphabet's size, the order n, the shortest and longest length, known
+    ``constraints`` are the alphabet's size, the order n, the shortest and longest length, known
     symbols by position (-1 where free), and the states to begin and to end with.
     """
-    q, order, shortest, longest, known, _, ends = limits
+    q, order, shortest, longest, known, _, ends = constraints
     levels = longest - order + 1
     nowhere = np.zeros(len(ends), np.bool_)
     table[levels] = np.where(ends, 0.0, np.inf)
@@ -59,9 +59,9 @@ def fill_table(cost, limits, table):
 
 
 @nb.njit(cache=True, nogil=True)
-def best_start(limits, first_level):
+def best_start(constraints, first_level):
     """The state of least cost among those that a string may begin with; -1 if none."""
-    q, order, _, _, known, begins, _ = limits
+    q, order, _, _, known, begins, _ = constraints
     start, least = -1, np.inf
     for s in range(len(first_level)):
         if begins[s] and first_level[s] < least and agrees(s, q, order, known):
@@ -70,12 +70,12 @@ def best_start(limits, first_level):
 
 
 @nb.njit(cache=True, nogil=True)
-def trace(start, cost, limits, table, grams):
+def trace(start, cost, constraints, table, grams):
     """Follow a table from a state; fills ``grams`` and returns their number.
 
     Of strings that cost the same the shorter is taken, then the lower symbol.
     """
-    q, order, shortest, longest, known, _, ends = limits
+    q, order, shortest, longest, known, _, ends = constraints
     s, levels = start, longest - order + 1
     for j in range(levels):
         if order - 1 + j >= shortest and ends[s] and table[j, s] >= 0.0:
@@ -105,20 +105,20 @@ def spell(start, grams, n_grams, q, order, symbols):
 
 
 @nb.njit(cache=True, nogil=True)
-def row_limits(i, q, order, shortest, longest, known, begins, ends):
-    """The limits of one row, where each may be the same for all; at least one n-gram."""
+def row_constraints(i, q, order, shortest, longest, known, begins, ends):
+    """The constraints of one row, where each may be the same for all; at least one n-gram."""
     low, high = shortest[i % len(shortest)], longest[i % len(longest)]
     fixed, first, last = known[i % len(known)], begins[i % len(begins)], ends[i % len(ends)]
     return q, order, max(low, order), high, fixed, first, last
 
 
 @nb.njit(cache=True, nogil=True)
-def cheapest_rows(costs, q, order, limits, symbols, values):
+def min_cost_rows(costs, q, order, constraints, symbols, values):
     """Fill symbols (n, T) with strings of least cost where these cost less than ``values``."""
     levels = max(symbols.shape[1] - order + 1, 0)
     table, grams = np.empty((levels + 1, q ** (order - 1))), np.empty(levels, np.int64)
     for i in range(len(symbols)):
-        of_row = row_limits(i, q, order, *limits)
+        of_row = row_constraints(i, q, order, *constraints)
         if of_row[3] < of_row[2]:  # too short for an n-gram
             continue
         fill_table(costs[i], of_row, table)

@@ -2,7 +2,7 @@
 """Compiled pre-images of n-gram counts: bounds and searches in turn, ever more thorough.
 
 The cost is sum_a k_a**2 - 2 g_a k_a. The next symbol a costs 2 k_a + 1 - 2 g_a, more each
-time, so that taking the cheapest next symbol again and again is best for every length.
+time, so that taking the minimum-cost next symbol again and again is best for every length.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from skstruct.spaces.strings._numba_paths import (
     agrees,
     best_start,
     fill_table,
-    row_limits,
+    row_constraints,
     spell,
     trace,
 )
@@ -78,7 +78,7 @@ def count_rows(twice, shortest, longest, known, symbols, values):
 # how many of the odd numbers 1, 3, ... are at most l. With one slope for every n-gram c, a
 # string with counts k costs at least
 #
-#     sum_c (l_c - 2 g_c) k_c - sum_c h(l_c) >= cheapest walk - sum_c h(l_c).
+#     sum_c (l_c - 2 g_c) k_c - sum_c h(l_c) >= minimum-cost walk - sum_c h(l_c).
 #
 # This is concave in the slopes. Its largest value is that of a linear program over mixtures of
 # walks, approached by the volume algorithm of Barahona and Anbil (2000): steps from the best
@@ -106,7 +106,7 @@ def line_offsets(slopes):
 def first_slopes(twice, least, most):
     """The best slopes if n-grams could be put in any order: l = max(1, 2 g + last cost).
 
-    ``least`` to ``most`` n-grams are taken one by one, the cheapest next.
+    ``least`` to ``most`` n-grams are taken one by one, the minimum-cost next.
     """
     cost, last = 1.0 - twice, 0.0
     for taken in range(most):
@@ -168,7 +168,7 @@ def step_from(slopes, mean, length, trial):
 
 
 @nb.njit(cache=True, nogil=True)
-def tighten(twice, limits, tolerance, slopes, mean, state, table, n_steps, best_grams, best):
+def tighten(twice, constraints, tolerance, slopes, mean, state, table, n_steps, best_grams, best):
     """Raise the bound state[BOUND] in so many steps or until it meets best[0].
 
     ``best`` holds value, number of n-grams and start of the best walk seen, ``best_grams``
@@ -183,12 +183,12 @@ def tighten(twice, limits, tolerance, slopes, mean, state, table, n_steps, best_
             if not step_from(slopes, mean, length, trial):
                 return
         cost = trial - twice
-        fill_table(cost, limits, table)
-        start = best_start(limits, table[0])
-        if start < 0:  # no string meets the limits
+        fill_table(cost, constraints, table)
+        start = best_start(constraints, table[0])
+        if start < 0:  # no string meets the constraints
             state[BOUND] = np.inf
             return
-        n_grams = trace(start, cost, limits, table, grams)
+        n_grams = trace(start, cost, constraints, table, grams)
         value = walk_value(grams, n_grams, twice, count)
         if value < best[0]:
             best[0], best[1], best[2] = value, n_grams, start
@@ -261,10 +261,10 @@ def make_candidates(room):
 
 
 @nb.njit(cache=True, nogil=True)
-def begin(nodes, width, limits, table, offset, upper):
+def begin(nodes, width, constraints, table, offset, upper):
     """The best states to begin with; returns their number and the least bound left out."""
     _, state, keys, low, value = nodes
-    q, order, _, _, known, begins, _ = limits
+    q, order, _, _, known, begins, _ = constraints
     starts = np.empty(table.shape[1], np.int64)
     n, dropped = 0, np.inf
     for s in range(len(starts)):
@@ -287,7 +287,7 @@ def begin(nodes, width, limits, table, offset, upper):
 def is_new(slots, stamp, stored, first, second, at):
     """Whether no earlier candidate of this level has the same two keys; remembers it.
 
-    Two different ones agree in both 64-bit keys with a chance below 1e-25 in a million.
+    Two different ones agree in both 64-bit keys with a probability below 1e-25 in a million.
     """
     mask = len(slots) - 1
     slot = np.int64(first & np.uint64(mask))
@@ -301,11 +301,11 @@ def is_new(slots, stamp, stored, first, second, at):
 
 
 @nb.njit(cache=True, nogil=True)
-def extend(nodes, n, j, twice, limits, slopes, table, offset, upper, slots, stamp, candidates):
+def extend(nodes, n, j, twice, constraints, slopes, table, offset, upper, slots, stamp, candidates):
     """Append every symbol to every beginning, where that may lead below ``upper``."""
     grams, state, keys, low, value = nodes
     parent, gram, new_keys, new_low, new_value, bounds = candidates
-    q, order, _, _, known, _, _ = limits
+    q, order, _, _, known, _, _ = constraints
     times, fixed, found = np.zeros(q, np.int64), known[order - 1 + j], 0
     for i in range(n):
         base = state[i] * q
@@ -356,38 +356,38 @@ def keep(candidates, found, nodes, j, n_states, new_nodes):
 
 
 @nb.njit(cache=True, nogil=True)
-def note_best(nodes, n, j, limits, best, best_grams):
+def note_best(nodes, n, j, constraints, best, best_grams):
     """Remember the best string among those that may end here."""
     grams, state, _, _, value = nodes
     for i in range(n):
-        if value[i] < best[0] and limits[6][state[i]]:
+        if value[i] < best[0] and constraints[6][state[i]]:
             best[0], best[1] = value[i], j
-            best[2] = grams[i, 0] // limits[0] if j else state[i]
+            best[2] = grams[i, 0] // constraints[0] if j else state[i]
             best_grams[:j] = grams[i, :j]
 
 
 @nb.njit(cache=True, nogil=True)
-def search(width, twice, limits, tolerance, slopes, table, offset, best, best_grams):
+def search(width, twice, constraints, tolerance, slopes, table, offset, best, best_grams):
     """One pass with so many beginnings per length; returns a bound and the nodes expanded."""
-    q, order, shortest, _, _, _, _ = limits
+    q, order, shortest, _, _, _, _ = constraints
     levels = len(table) - 1
     nodes, spare = make_nodes(width, levels), make_nodes(width, levels)
     candidates, size = make_candidates(width * q), 64
     while size < 2 * width * q:
         size *= 2
     slots = np.full(size, -1, np.int64)
-    n, dropped = begin(nodes, width, limits, table, offset, best[0] - tolerance)
+    n, dropped = begin(nodes, width, constraints, table, offset, best[0] - tolerance)
     work = 0
     for j in range(levels + 1):
         if order - 1 + j >= shortest:
-            note_best(nodes, n, j, limits, best, best_grams)
+            note_best(nodes, n, j, constraints, best, best_grams)
         if j == levels or n == 0:
             break
         work += n
         stamp = j * width * q  # entries of earlier levels count as empty
         found = extend(
-            nodes, n, j, twice, limits, slopes, table, offset, best[0] - tolerance, slots, stamp,
-            candidates,
+            nodes, n, j, twice, constraints, slopes, table, offset, best[0] - tolerance, slots,
+            stamp, candidates,
         )  # fmt: skip
         n, limit = keep(candidates, found, nodes, j, table.shape[1], spare)
         dropped = min(dropped, limit)
@@ -406,14 +406,14 @@ FIRST_REACH = 0.1  # of the way to the best value, divided by the square of the 
 
 
 @nb.njit(cache=True, nogil=True)
-def solve(twice, limits, tolerance, table, max_nodes, best, best_grams):
+def solve(twice, constraints, tolerance, table, max_nodes, best, best_grams):
     """Improve ``best`` (value, number of n-grams, start); returns a lower bound."""
     d, levels = len(twice), len(table) - 1
     # The first slopes give the better bound where many walks tie, as where g is the counts of
     # a string, but steps and searches from there get stuck: those begin at slopes of 1.
-    slopes = first_slopes(twice, limits[2] - limits[1] + 1, levels)
+    slopes = first_slopes(twice, constraints[2] - constraints[1] + 1, levels)
     mean, state = np.zeros(d), np.array([-np.inf, FIRST_REACH, 0.0])
-    tighten(twice, limits, tolerance, slopes, mean, state, table, 1, best_grams, best)
+    tighten(twice, constraints, tolerance, slopes, mean, state, table, 1, best_grams, best)
     lower = state[BOUND]
     slopes[:], mean[:] = 1.0, 0.0
     state[:] = -np.inf, FIRST_REACH, 0.0
@@ -422,16 +422,16 @@ def solve(twice, limits, tolerance, table, max_nodes, best, best_grams):
     while lower < best[0] - tolerance:
         # No more than half of what is left, but one step always: it gives a bound.
         steps, before = max(1, min(steps, left // (2 * step_work))), state[SEEN]
-        tighten(twice, limits, tolerance, slopes, mean, state, table, steps, best_grams, best)
+        tighten(twice, constraints, tolerance, slopes, mean, state, table, steps, best_grams, best)
         left -= np.int64(state[SEEN] - before) * step_work
         lower = max(lower, state[BOUND])
-        width = min(width, left // levels, MOST_CANDIDATES // limits[0])
+        width = min(width, left // levels, MOST_CANDIDATES // constraints[0])
         if lower >= best[0] - tolerance or width <= widest:
             break
-        fill_table(slopes - twice, limits, table)
+        fill_table(slopes - twice, constraints, table)
         offset = line_offsets(slopes)
         bound, work = search(
-            width, twice, limits, tolerance, slopes, table, offset, best, best_grams
+            width, twice, constraints, tolerance, slopes, table, offset, best, best_grams
         )
         left -= work
         lower = max(lower, bound)
@@ -441,7 +441,7 @@ def solve(twice, limits, tolerance, table, max_nodes, best, best_grams):
 
 
 @nb.njit(cache=True, nogil=True)
-def nearest_rows(twice, q, order, limits, max_nodes, symbols, values, bounds):
+def nearest_rows(twice, q, order, constraints, max_nodes, symbols, values, bounds):
     """Fill symbols (n, T), values and bounds where strings cost less than ``values``.
 
     ``twice`` is 2 g, minus infinity for what is forbidden.
@@ -450,7 +450,7 @@ def nearest_rows(twice, q, order, limits, max_nodes, symbols, values, bounds):
     table = np.empty((levels + 1, q ** (order - 1)))
     best_grams, best = np.empty(levels, np.int64), np.empty(3)
     for i in range(len(twice)):
-        of_row = row_limits(i, q, order, *limits)
+        of_row = row_constraints(i, q, order, *constraints)
         bounds[i], high = values[i], of_row[3]
         if high < of_row[2]:  # too short for an n-gram
             continue

@@ -11,8 +11,8 @@ MOST_ENTRIES = 2**27  # of a table of costs by length and state: 1 GiB
 
 
 @dataclass(frozen=True, eq=False)
-class GramLimits:
-    """Limits on strings over 0..q-1; each array has one row for all strings or one for each.
+class GramConstraints:
+    """Constraints on strings over 0..q-1; each array has one row for all strings or one for each.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class GramLimits:
         return symbols, values
 
 
-def cheapest_strings(costs: np.ndarray, limits: GramLimits):
+def min_cost_strings(costs: np.ndarray, constraints: GramConstraints):
     """For every row the string that minimizes <costs, n-gram counts>, exactly.
 
     A walk in the de Bruijn graph: states are the last n - 1 symbols, and the table of least
@@ -102,41 +102,41 @@ def cheapest_strings(costs: np.ndarray, limits: GramLimits):
     Parameters
     ----------
     costs : array of shape (n, q**order)
-    limits : GramLimits
+    constraints : GramConstraints
 
     Returns
     -------
     symbols : int array of shape (n, longest length of all), padded with -1
     values : array of shape (n,)
-        Infinite where no string meets the limits.
+        Infinite where no string meets the constraints.
 
     Examples
     --------
     >>> costs = np.array([[3.0, -1.0, -2.0, 0.0]])  # of 00, 01, 10 and 11
-    >>> four = GramLimits(2, 2, np.array([4]), np.array([4]))
-    >>> symbols, values = cheapest_strings(costs, four)
+    >>> four = GramConstraints(2, 2, np.array([4]), np.array([4]))
+    >>> symbols, values = min_cost_strings(costs, four)
     >>> symbols.tolist(), values.tolist()
     ([[1, 0, 1, 0]], [-5.0])
     """
-    from skstruct.spaces.strings._numba_paths import cheapest_rows
+    from skstruct.spaces.strings._numba_paths import min_cost_rows
 
     costs = np.ascontiguousarray(costs, dtype=np.float64)
-    if limits.forbidden is not None:
-        costs = np.where(limits.forbidden, np.inf, costs)
-    symbols, values = limits.without_grams(len(costs))
-    cheapest_rows(costs, limits.q, limits.order, limits.compiled(), symbols, values)
+    if constraints.forbidden is not None:
+        costs = np.where(constraints.forbidden, np.inf, costs)
+    symbols, values = constraints.without_grams(len(costs))
+    min_cost_rows(costs, constraints.q, constraints.order, constraints.compiled(), symbols, values)
     return symbols, values
 
 
 MAX_NODES = 150_000  # a row then takes about a tenth of a second at most
 
 
-def nearest_strings(g: np.ndarray, limits: GramLimits, *, max_nodes: int = MAX_NODES):
+def nearest_strings(g: np.ndarray, constraints: GramConstraints, *, max_nodes: int = MAX_NODES):
     r"""For every row a string z with little :math:`|\psi(z)|^2 - 2 \langle \psi(z), g \rangle`.
 
     :math:`\psi(z)` counts the n-grams of z, so that z has the counts nearest to g: the
     pre-image of the spectrum kernel, for a g that may be of any sign. Bounds come from
-    cheapest walks under straight lines below the squares, whose slopes are improved step by
+    minimum-cost walks under straight lines below the squares, whose slopes are improved step by
     step; strings from branch and bound with those bounds, all beginnings of one length at a
     time. Both take turns until they meet or the work is spent. Single symbols (``order=1``)
     have a closed form.
@@ -144,7 +144,7 @@ def nearest_strings(g: np.ndarray, limits: GramLimits, *, max_nodes: int = MAX_N
     Parameters
     ----------
     g : array of shape (n, q**order)
-    limits : GramLimits
+    constraints : GramConstraints
     max_nodes : int
         Beginnings of strings to extend in one row, where 500 entries of a table count as one.
 
@@ -152,7 +152,7 @@ def nearest_strings(g: np.ndarray, limits: GramLimits, *, max_nodes: int = MAX_N
     -------
     symbols : int array of shape (n, longest length of all), padded with -1
     values, bounds : arrays of shape (n,)
-        Equal where the string is proven best; infinite where no string meets the limits.
+        Equal where the string is proven best; infinite where no string meets the constraints.
 
     References
     ----------
@@ -163,23 +163,23 @@ def nearest_strings(g: np.ndarray, limits: GramLimits, *, max_nodes: int = MAX_N
     Examples
     --------
     >>> g = np.array([[0.2, 1.9, 1.4, -0.3]])  # about twice 01 and once 10
-    >>> two_to_six = GramLimits(2, 2, np.array([2]), np.array([6]))
+    >>> two_to_six = GramConstraints(2, 2, np.array([2]), np.array([6]))
     >>> symbols, values, bounds = nearest_strings(g, two_to_six)
     >>> symbols.tolist(), values.round(2).tolist(), bool(values == bounds)
     ([[0, 1, 0, 1, -1, -1]], [-5.4], True)
     """
     twice = 2.0 * np.ascontiguousarray(g, dtype=np.float64)
-    if limits.forbidden is not None:
-        twice = np.where(limits.forbidden, -np.inf, twice)
-    symbols, values = limits.without_grams(len(twice))
-    if limits.order == 1:
+    if constraints.forbidden is not None:
+        twice = np.where(constraints.forbidden, -np.inf, twice)
+    symbols, values = constraints.without_grams(len(twice))
+    if constraints.order == 1:
         from skstruct.spaces.strings._numba_preimages import count_rows
 
-        shortest, longest, known, *_ = limits.compiled()
+        shortest, longest, known, *_ = constraints.compiled()
         count_rows(twice, shortest, longest, known, symbols, values)
         return symbols, values, values.copy()
     from skstruct.spaces.strings._numba_preimages import nearest_rows
 
-    bounds, parts = np.empty(len(twice)), limits.compiled()
-    nearest_rows(twice, limits.q, limits.order, parts, max_nodes, symbols, values, bounds)
+    bounds, parts = np.empty(len(twice)), constraints.compiled()
+    nearest_rows(twice, constraints.q, constraints.order, parts, max_nodes, symbols, values, bounds)
     return symbols, values, bounds

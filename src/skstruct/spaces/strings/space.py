@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Strings, embedded by how often each n-gram occurs.
 
-Strings drawn uniformly within limits are a Markov chain that may stop. With m_t the chances of
-the symbols at position t and K_t those of going on, an n-gram a b ... stands at t with chance
-m_t(a) K_t(a, b) ..., and its mean count is the sum over positions.
+Strings drawn uniformly within constraints are a Markov chain that may stop. With m_t the
+probabilities of the symbols at position t and K_t those of going on, an n-gram a b ... stands at t
+with probability m_t(a) K_t(a, b) ..., and its mean count is the sum over positions.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from skstruct.spaces.base import decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible
 from skstruct.spaces.contracts import Decoded
 from skstruct.spaces.sequence_sets.base import EMBEDDINGS, ListedSequences, SequenceSet
-from skstruct.spaces.sequence_sets.distribution import law_of_grams
+from skstruct.spaces.sequence_sets.distribution import distribution_of_grams
 from skstruct.spaces.sequences import Sequences
 from skstruct.spaces.strings.decoding import (
     MAX_NODES,
-    GramLimits,
-    cheapest_strings,
+    GramConstraints,
+    min_cost_strings,
     nearest_strings,
 )
 
@@ -37,19 +37,19 @@ def mean_counts(counts: ChainCounts, order: int) -> np.ndarray:
     total = np.zeros(counts.n_symbols**order)
     if counts.length < order:
         return total
-    chance, steps = counts.as_markov_chain()
+    probability, steps = counts.as_markov_chain()
     for t in range(counts.length - order + 1):
-        total += _extended(chance, steps[t : t + order - 1])
+        total += _extended(probability, steps[t : t + order - 1])
         if t + order < counts.length:
-            chance = chance @ steps[t]
+            probability = probability @ steps[t]
     return total
 
 
-def _extended(chance, steps):
-    """Chances of the first symbols, one more for every step; flat."""
+def _extended(probability, steps):
+    """Probabilities of the first symbols, one more for every step; flat."""
     for step in steps:
-        chance = chance[..., None] * step
-    return chance.ravel()
+        probability = probability[..., None] * step
+    return probability.ravel()
 
 
 def second_counts(counts: ChainCounts, order: int) -> np.ndarray:
@@ -100,7 +100,7 @@ class Strings(SequenceSet):
 
     The same sets as :class:`~skstruct.spaces.Sequences`, under the spectrum kernel
     :math:`k(z, y) = \langle \psi(z), \psi(y) \rangle`. Linear costs are minimized exactly, by
-    cheapest walks in the graph of n-grams. The nearest string to any g, the kernel's
+    minimum-cost walks in the graph of n-grams. The nearest string to any g, the kernel's
     pre-image, is found by branch and bound, with a bound where that was cut short.
 
     Parameters
@@ -116,7 +116,7 @@ class Strings(SequenceSet):
         symbols have no n-gram.
     max_nodes : int, default=150_000
         Work that ``nearest`` may spend on a row: about a tenth of a second.
-    limits : SequenceLimits, default=None
+    constraints : SequenceConstraints, default=None
         What ``restrict`` sets.
 
     Examples
@@ -135,12 +135,12 @@ class Strings(SequenceSet):
 
     embedding = "ngrams"
 
-    def __init__(self, alphabet=None, length=None, n=2, *, max_nodes=MAX_NODES, limits=None):
+    def __init__(self, alphabet=None, length=None, n=2, *, max_nodes=MAX_NODES, constraints=None):
         self.alphabet = alphabet
         self.length = length
         self.n = n
         self.max_nodes = max_nodes
-        self.limits = limits
+        self.constraints = constraints
 
     # ------------------------------------------------------------- embedding
     def fit(self, Y):
@@ -178,7 +178,7 @@ class Strings(SequenceSet):
             return ListedSequences.of(self, outputs, candidates)
         if name not in EMBEDDINGS:
             return super().with_embedding(name, outputs, candidates)
-        view = Sequences(self.alphabet, self.length, name, limits=self.limits)
+        view = Sequences(self.alphabet, self.length, name, constraints=self.constraints)
         learned = {key: value for key, value in vars(self).items() if key.endswith("_")}
         view.__dict__.update(learned)
         return view
@@ -192,23 +192,25 @@ class Strings(SequenceSet):
     restrict.__doc__ = SequenceSet.restrict.__doc__
 
     def _checked(self, costs):
-        """Costs of n-grams as an array, and the limits as the decoders take them."""
+        """Costs of n-grams as an array, and the constraints as the decoders take them."""
         costs = self._checked_costs(costs, self._width())
-        limits, q = self.limits_, len(self.symbols_)
-        shortest = limits.least_lengths()
-        parts = {} if not limits.forbidden.any() else self._barred(limits, shortest)
-        return costs, GramLimits(q, self.n, shortest, limits.longest, limits.known, **parts)
+        constraints, q = self.constraints_, len(self.symbols_)
+        shortest = constraints.least_lengths()
+        parts = {} if not constraints.forbidden.any() else self._barred(constraints, shortest)
+        return costs, GramConstraints(
+            q, self.n, shortest, constraints.longest, constraints.known, **parts
+        )
 
-    def _barred(self, limits, shortest) -> dict[str, np.ndarray]:
+    def _barred(self, constraints, shortest) -> dict[str, np.ndarray]:
         """Forbidden transitions as n-grams and as states to begin and to end with."""
-        q, barred = limits.n_symbols, limits.forbidden
+        q, barred = constraints.n_symbols, constraints.forbidden
         grams, states = _digits(q, self.n), _digits(q, self.n - 1)
         inside = _has_pair(barred, states)
         return {
             "forbidden": _has_pair(barred, grams),
             "begins": ~inside & ~barred[:, q, states[0]],
             "ends": ~barred[:, states[-1], q],
-            "short": _short_strings(limits, shortest, self.n - 1),
+            "short": _short_strings(constraints, shortest, self.n - 1),
         }
 
     def _decoded(self, symbols, values, bounds) -> Decoded:
@@ -218,7 +220,7 @@ class Strings(SequenceSet):
 
     def argmin(self, costs):
         """For every row the string of least <costs, psi>; of equal ones the shortest."""
-        symbols, values = cheapest_strings(*self._checked(costs))
+        symbols, values = min_cost_strings(*self._checked(costs))
         return self._decoded(symbols, values, values)
 
     def nearest(self, g) -> Decoded:
@@ -227,22 +229,22 @@ class Strings(SequenceSet):
         Where a row's value and bound are equal, no string is nearer; else none is nearer by
         more than their difference. ``max_nodes`` is the work allowed.
         """
-        costs, limits = self._checked(g)
+        costs, constraints = self._checked(g)
         if not isinstance(self.max_nodes, Integral) or self.max_nodes < 0:
             raise ValueError(
                 f"Strings: max_nodes is a whole number of at least 0; got {self.max_nodes!r}."
             )
-        return self._decoded(*nearest_strings(costs, limits, max_nodes=int(self.max_nodes)))
+        return self._decoded(*nearest_strings(costs, constraints, max_nodes=int(self.max_nodes)))
 
-    # ------------------------------------------------------------- laws
-    def law(self, scores):
-        """Laws of n-grams for n = 1 and n = 2; for longer ones where strings are few."""
-        scores, limits = self._checked_scores(scores, self._width()), self.limits_
+    # ------------------------------------------------------------- distributions
+    def distribution(self, scores):
+        """Distributions of n-grams for n = 1 and n = 2; for longer ones where strings are few."""
+        scores, constraints = self._checked_scores(scores, self._width()), self.constraints_
         if self.n > 2:
-            return super().law(scores)
-        law = law_of_grams(scores, int(self.n), limits, self.length_)
-        check_feasible(law.log_partition > -np.inf, self)
-        return law
+            return super().distribution(scores)
+        distribution = distribution_of_grams(scores, int(self.n), constraints, self.length_)
+        check_feasible(distribution.log_partition > -np.inf, self)
+        return distribution
 
     # ------------------------------------------------------------- moments
     def mean_embedding(self):
@@ -273,15 +275,19 @@ def _has_pair(barred, digits) -> np.ndarray:
     return found
 
 
-def _short_strings(limits, shortest, size) -> np.ndarray:
-    """For each row a string of up to ``size`` symbols within limits, -2 where there is none."""
-    n = limits.n_rows or 1
+def _short_strings(constraints, shortest, size) -> np.ndarray:
+    """For each row a string of up to ``size`` symbols within constraints, -2 where there is
+    none.
+    """
+    n = constraints.n_rows or 1
     starts = size * np.arange(n + 1)
-    unary = limits.fix_known(np.zeros((n * size, limits.n_symbols)), starts, np.full(n, size))
-    transitions, which = limits.forbid_transitions(None, np.repeat(np.arange(n), size))
+    unary = constraints.fix_known(
+        np.zeros((n * size, constraints.n_symbols)), starts, np.full(n, size)
+    )
+    transitions, which = constraints.forbid_transitions(None, np.repeat(np.arange(n), size))
     symbols, values = best_chains(
         unary, starts, transitions, which=which, shortest=np.minimum(shortest, size),
-        longest=np.minimum(limits.longest, size), **limits.ends(),
+        longest=np.minimum(constraints.longest, size), **constraints.ends(),
     )  # fmt: skip
     strings = symbols.reshape(n, size)
     strings[np.isinf(values) | (shortest > size), 0] = -2

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
-from skstruct.solvers.distributions import Law
-from skstruct.solvers.pairwise.inference import StateForestLaw
-from skstruct.solvers.pairwise.proposals import StateMoves
+from skstruct.solvers.distributions import Distribution
+from skstruct.solvers.pairwise.inference import StateForestDistribution
+from skstruct.solvers.pairwise.proposals import StateProposals
 from skstruct.spaces.base import CountedSpace
 from skstruct.spaces.common.counting import LIMIT, check_few
 from skstruct.spaces.common.covariances import Scalar
@@ -20,8 +20,8 @@ from skstruct.spaces.constraints import check_feasible
 NO_EDGES = np.empty((0, 2), np.int64)
 
 
-class SignLaw(Law):
-    r"""Laws of independent signs: those of states of pairs that nothing joins.
+class SignDistribution(Distribution):
+    r"""Distributions of independent signs: those of states of pairs that nothing joins.
 
     .. math:: Z = \prod_{uv} \sum_{s \text{ allowed}} e^{u_{uv}(s)}
 
@@ -32,12 +32,13 @@ class SignLaw(Law):
     signs : int array of shape (S,)
     allowed : bool array of shape (1 or n, d, S)
     signed : bool
-        Whether marginals are mean signs, (n, d), or chances of signs, (n, d S).
+        Whether marginals are mean signs, (n, d), or probabilities of signs, (n, d S).
 
     Examples
     --------
-    >>> law = SignLaw(np.log([[[1.0, 2.0, 1.0]]]), np.array([0, 1, -1]), np.ones((1, 1, 3), bool))
-    >>> np.exp(law.log_partition).round(12), law.marginals().round(12)
+    >>> distribution = SignDistribution(np.log([[[1.0, 2.0, 1.0]]]), np.array([0, 1, -1]),
+    ...     np.ones((1, 1, 3), bool))
+    >>> np.exp(distribution.log_partition).round(12), distribution.marginals().round(12)
     (array([4.]), array([[0.25]]))
     """
 
@@ -45,18 +46,18 @@ class SignLaw(Law):
         self.signs, self.signed, self.shape = signs, signed, scores.shape
         n, _, k = scores.shape
         unary = np.where(allowed, scores, -np.inf)
-        self.states = StateForestLaw(unary, np.empty((n, 0, k, k)), NO_EDGES)
+        self.states = StateForestDistribution(unary, np.empty((n, 0, k, k)), NO_EDGES)
         self.log_partition = self.states.log_partition
 
     def marginals(self):
-        chances = self.states.marginals()
-        return chances.reshape(self.shape) @ self.signs if self.signed else chances
+        probabilities = self.states.marginals()
+        return probabilities.reshape(self.shape) @ self.signs if self.signed else probabilities
 
     def sample(self, n, rng):
         return self.signs[self.states.sample(n, rng)].astype(np.int8)
 
 
-class SignMoves(StateMoves):
+class SignProposals(StateProposals):
     """Pick a pair that has a choice, and one of its signs.
 
     Parameters
@@ -83,29 +84,29 @@ class SignMoves(StateMoves):
         return super().walk(states, scores, row, beta, n_steps, streams)
 
 
-def sign_law(space, scores, allowed, signed=True) -> SignLaw:
-    """The law of tournaments within limits; scores (n, d, S)."""
+def sign_distribution(space, scores, allowed, signed=True) -> SignDistribution:
+    """The distribution of tournaments within constraints; scores (n, d, S)."""
     check_feasible(np.broadcast_to(allowed.any(axis=2).all(axis=1), len(scores)), space)
-    return SignLaw(scores, np.array(space.states_), allowed, signed)
+    return SignDistribution(scores, np.array(space.states_), allowed, signed)
 
 
-def sign_moves(space, signed=True) -> SignMoves | None:
-    """Moves of tournaments, unless their limits differ from row to row."""
-    if space.limits_.n_rows is not None:
+def sign_proposals(space, signed=True) -> SignProposals | None:
+    """Moves of tournaments, unless their constraints differ from row to row."""
+    if space.constraints_.n_rows is not None:
         return None
-    return SignMoves(space.limits_.allowed[0], np.array(space.states_), signed)
+    return SignProposals(space.constraints_.allowed[0], np.array(space.states_), signed)
 
 
 class UniformTournaments(CountedSpace):
     """Pairs that have one of their possible signs each, independently.
 
-    A child brings ``labels_`` (pairs), ``states_``, ``_signs`` and ``limits_``.
+    A child brings ``labels_`` (pairs), ``states_``, ``_signs`` and ``constraints_``.
     """
 
     partial: bool
     labels_: Any
     states_: Any
-    limits_: Any
+    constraints_: Any
     _signs: Any
 
     def _allowed(self) -> np.ndarray:
@@ -121,7 +122,7 @@ class UniformTournaments(CountedSpace):
 
     def size(self) -> int:
         """Exact number of outputs."""
-        if self.limits is None:
+        if self.constraints is None:
             return len(self.states_) ** len(self.labels_)
         return math.prod(self._allowed().sum(axis=1).tolist())
 
@@ -131,14 +132,16 @@ class UniformTournaments(CountedSpace):
         return allowed @ self._signs / allowed.sum(axis=1)
 
     def covariance(self):
-        """Covariance of the signs under the uniform law: 2/3 I, or I without open pairs."""
-        if self.limits is not None:
+        """Covariance of the signs under the uniform distribution: 2/3 I, or I without open
+        pairs.
+        """
+        if self.constraints is not None:
             return super().covariance()
         return Scalar(2 / 3 if self.partial else 1.0, len(self.labels_))
 
     def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all outputs; shape (d, d)."""
-        if self.limits is None:
+        if self.constraints is None:
             return self.covariance().dense()
         allowed, mean = self._possible(), self.mean_embedding()
         moment = np.outer(mean, mean)
@@ -152,17 +155,17 @@ class UniformTournaments(CountedSpace):
         draws = np.random.default_rng(rng).integers(allowed.sum(axis=1), size=(n, len(allowed)))
         return signs[np.arange(len(allowed)), draws].astype(np.int8)
 
-    def law(self, scores):
-        r"""The laws :math:`p(z) \propto \exp \langle u, z \rangle`: pairs are independent.
+    def distribution(self, scores):
+        r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle`: pairs are independent.
 
-        Scores of shape (n, d), within limits that may differ from row to row.
+        Scores of shape (n, d), within constraints that may differ from row to row.
         """
         scores = self._checked_scores(scores, len(self.labels_))
-        return sign_law(self, scores[:, :, None] * self._signs, self.limits_.allowed)
+        return sign_distribution(self, scores[:, :, None] * self._signs, self.constraints_.allowed)
 
-    def moves(self):
+    def proposals(self):
         """Chains that change one pair; None where rows are restricted differently."""
-        return sign_moves(self)
+        return sign_proposals(self)
 
     def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""

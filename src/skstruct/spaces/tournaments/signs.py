@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
-from skstruct.saving import check_row_limits, savable
+from skstruct.saving import check_row_constraints, savable
 from skstruct.spaces.base import EmbeddingView, decoded_or_infeasible
 from skstruct.spaces.constraints import check_n_rows
-from skstruct.spaces.edge_sets.formats import GraphForm, read_rows
+from skstruct.spaces.edge_sets.formats import GraphFormat, read_rows
 from skstruct.spaces.edge_sets.table import EdgeTable
-from skstruct.spaces.tournaments.distribution import sign_law, sign_moves
+from skstruct.spaces.tournaments.distribution import sign_distribution, sign_proposals
 
 
 def split_wins(wins: np.ndarray, wins_table: EdgeTable) -> tuple[np.ndarray, np.ndarray]:
@@ -31,11 +31,11 @@ def wins_from_signs(signs: np.ndarray, wins_table: EdgeTable) -> np.ndarray:
     return wins
 
 
-def read_signs(rows, form: GraphForm, table: EdgeTable, wins_table: EdgeTable) -> np.ndarray:
-    """The signs of rows that ``read_form`` gave; int8 of shape (n, d)."""
-    if form.kind == "array":
+def read_signs(rows, format: GraphFormat, table: EdgeTable, wins_table: EdgeTable) -> np.ndarray:
+    """The signs of rows that ``read_format`` gave; int8 of shape (n, d)."""
+    if format.kind == "array":
         return _checked_signs(rows, (len(table.edges),))
-    if form.kind == "adjacency":
+    if format.kind == "adjacency":
         n = len(table.nodes)
         matrices = _checked_signs(rows, (n, n))
         skew = np.argwhere(matrices != -matrices.swapaxes(1, 2))
@@ -46,7 +46,7 @@ def read_signs(rows, form: GraphForm, table: EdgeTable, wins_table: EdgeTable) -
                 "wins give A - A.T."
             )
         return np.ascontiguousarray(matrices[:, *np.triu_indices(n, 1)])
-    wins = read_rows(rows, form, wins_table, "Tournaments")
+    wins = read_rows(rows, format, wins_table, "Tournaments")
     first_wins, second_wins = split_wins(wins, wins_table)
     both = np.argwhere(first_wins & second_wins)
     if len(both):
@@ -70,57 +70,57 @@ def _checked_signs(Y: np.ndarray, shape: tuple) -> np.ndarray:
     return np.ascontiguousarray(Y, dtype=np.int8)
 
 
-def write_signs(Z: np.ndarray, form: GraphForm, wins_table: EdgeTable, index=None):
-    """Signs in the form of :class:`GraphForm`; arrays of 0 and 1 become signed ones."""
-    dtype = form.dtype if np.dtype(form.dtype).kind in "if" else np.dtype(np.int64)
-    if form.kind == "array":
+def write_signs(Z: np.ndarray, format: GraphFormat, wins_table: EdgeTable, index=None):
+    """Signs in the form of :class:`GraphFormat`; arrays of 0 and 1 become signed ones."""
+    dtype = format.dtype if np.dtype(format.dtype).kind in "if" else np.dtype(np.int64)
+    if format.kind == "array":
         return Z.astype(dtype)
-    if form.kind == "adjacency":
+    if format.kind == "adjacency":
         n = len(wins_table.nodes)
         p, q = np.triu_indices(n, 1)
         matrices = np.zeros((len(Z), n, n), dtype)
         matrices[:, p, q], matrices[:, q, p] = Z, -Z
         return matrices
-    return form.write(wins_from_signs(Z, wins_table), wins_table, index)
+    return format.write(wins_from_signs(Z, wins_table), wins_table, index)
 
 
 @savable
 @dataclass(frozen=True, eq=False)
-class SignLimits:
+class SignConstraints:
     """Which signs every pair may have, the same for all rows or one set per row."""
 
     allowed: np.ndarray  # bool, shape (1 or n, d, number of states)
 
     def check_saved(self, d: int) -> None:
-        """Raise a ModelFileError unless these are limits of d pairs."""
-        check_row_limits(self.allowed, "b", (d, None))
+        """Raise a ModelFileError unless these are constraints of d pairs."""
+        check_row_constraints(self.allowed, "b", (d, None))
 
     def __deepcopy__(self, memo):
         return self
 
     def __repr__(self):
         n_open = int((self.allowed.sum(axis=2) > 1).sum())
-        return f"SignLimits({n_open} of {self.allowed[:, :, 0].size} pairs open)"
+        return f"SignConstraints({n_open} of {self.allowed[:, :, 0].size} pairs open)"
 
     @property
     def n_rows(self) -> int | None:
         return None if len(self.allowed) == 1 else len(self.allowed)
 
-    def rows(self, index) -> SignLimits:
-        return self if self.n_rows is None else SignLimits(self.allowed[index])
+    def rows(self, index) -> SignConstraints:
+        return self if self.n_rows is None else SignConstraints(self.allowed[index])
 
-    def within(self, allowed: np.ndarray) -> SignLimits:
+    def within(self, allowed: np.ndarray) -> SignConstraints:
         """Narrowed further."""
         counts = {len(self.allowed), len(allowed)} - {1}
         if len(counts) > 1:
             raise ValueError(
                 f"Known outcomes are given for different numbers of rows: {sorted(counts)}."
             )
-        return SignLimits(self.allowed & allowed)
+        return SignConstraints(self.allowed & allowed)
 
 
 def best_signs(costs: np.ndarray, states: np.ndarray, allowed: np.ndarray):
-    """The cheapest sign of every pair that is allowed.
+    """The minimum-cost sign of every pair that is allowed.
 
     Parameters
     ----------
@@ -169,9 +169,9 @@ class TournamentStates(EmbeddingView):
     def argmin(self, costs):
         d, states = len(self.labels_), np.array(self.states_)
         costs = check_costs(costs, d * len(states), used_by="Tournaments")
-        check_n_rows(self.limits_, len(costs), "Tournaments")
+        check_n_rows(self.constraints_, len(costs), "Tournaments")
         cube = costs.reshape(len(costs), d, len(states))
-        outputs, values = best_signs(cube, states, self.limits_.allowed)
+        outputs, values = best_signs(cube, states, self.constraints_.allowed)
         return decoded_or_infeasible(outputs, values, values, self.space)
 
     def kbest(self, costs, k):
@@ -179,13 +179,13 @@ class TournamentStates(EmbeddingView):
         costs = check_costs(costs, d * states, used_by="Tournaments")
         return self.space.kbest_states(costs.reshape(len(costs), d, states), k)
 
-    def law(self, scores):
-        """Laws of tournaments by scores of every pair and sign, (n, d * S)."""
+    def distribution(self, scores):
+        """Distributions of tournaments by scores of every pair and sign, (n, d * S)."""
         d, states = len(self.labels_), len(self.states_)
         scores = self._checked_scores(scores, d * states)
         cube = scores.reshape(len(scores), d, states)
-        return sign_law(self.space, cube, self.limits_.allowed, signed=False)
+        return sign_distribution(self.space, cube, self.constraints_.allowed, signed=False)
 
-    def moves(self):
+    def proposals(self):
         """Chains that change one pair; None where rows are restricted differently."""
-        return sign_moves(self.space, signed=False)
+        return sign_proposals(self.space, signed=False)

@@ -15,11 +15,11 @@ from skstruct.solvers.k_best import k_best
 from skstruct.spaces.base import check_k, decoded_or_infeasible
 from skstruct.spaces.constraints import check_feasible, check_n_rows, check_restricted
 from skstruct.spaces.contracts import Decoded
-from skstruct.spaces.edge_sets.formats import GraphForm, learn_nodes, read_form
+from skstruct.spaces.edge_sets.formats import GraphFormat, learn_nodes, read_format
 from skstruct.spaces.edge_sets.table import EdgeTable, complete_edges, read_nodes
 from skstruct.spaces.tournaments.distribution import UniformTournaments
 from skstruct.spaces.tournaments.signs import (
-    SignLimits,
+    SignConstraints,
     TournamentStates,
     best_signs,
     read_signs,
@@ -45,7 +45,7 @@ class Tournaments(UniformTournaments):
         What is compared; an int N for 0, ..., N - 1. Learned from ``Y`` when None.
     partial : bool, default=True
         Whether pairs may be left open.
-    limits : SignLimits, default=None
+    constraints : SignConstraints, default=None
         What :meth:`restrict` sets.
 
     Attributes
@@ -80,14 +80,14 @@ class Tournaments(UniformTournaments):
     default_loss = "hamming"
     usual_losses = ("zero_one",)
     _named_by: ClassVar = {"items": "items_"}
-    _limits_kind = SignLimits
+    _constraints_kind = SignConstraints
     _pairs_of = ("items", "learned_items_")
-    _limits_rest_on = ("partial",)
+    _constraints_rest_on = ("partial",)
 
-    def __init__(self, items=None, partial=True, *, limits=None):
+    def __init__(self, items=None, partial=True, *, constraints=None):
         self.items = items
         self.partial = partial
-        self.limits = limits
+        self.constraints = constraints
 
     # ------------------------------------------------------------- items and forms
     @property
@@ -118,11 +118,11 @@ class Tournaments(UniformTournaments):
         return (0, 1, -1) if self.partial else (1, -1)
 
     @property
-    def limits_(self) -> SignLimits:
+    def constraints_(self) -> SignConstraints:
         """What predictions must obey."""
-        if self.limits is not None:
-            return self.limits
-        return SignLimits(np.ones((1, len(self.labels_), len(self.states_)), bool))
+        if self.constraints is not None:
+            return self.constraints
+        return SignConstraints(np.ones((1, len(self.labels_), len(self.states_)), bool))
 
     part_words = ("pair", "pairs")
 
@@ -132,24 +132,24 @@ class Tournaments(UniformTournaments):
     def canonical_range(self):
         return -1, max(len(self.states_), 2), len(self.labels_)
 
-    def _limits_sizes(self):
+    def _constraints_sizes(self):
         return (len(self.labels_),)
 
     def fit(self, Y):
         self._forget()
-        rows, form = read_form(Y, "Tournaments")
+        rows, format = read_format(Y, "Tournaments")
         if self.items is None:
-            self.learned_items_ = learn_nodes(rows, form, False, "Tournaments")
-        self.form_ = form
-        if self.limits is not None:
-            known = self.limits.allowed.shape[1]
+            self.learned_items_ = learn_nodes(rows, format, False, "Tournaments")
+        self.format_ = format
+        if self.constraints is not None:
+            known = self.constraints.allowed.shape[1]
             check_restricted(known, len(self.labels_), "pairs", "Tournaments")
         self.validate(Y)
         return self
 
     def validate(self, Y):
         """Outputs in canonical form: an int8 array of shape (n, d) of -1, 0 and 1."""
-        Z = read_signs(*read_form(Y, "Tournaments"), *self._tables)
+        Z = read_signs(*read_format(Y, "Tournaments"), *self._tables)
         open_ = np.argwhere(Z == 0)
         if len(open_) and not self.partial:
             row, pair = open_[0]
@@ -160,20 +160,20 @@ class Tournaments(UniformTournaments):
         return Z
 
     def restore(self, Z, index=None):
-        """Canonical outputs in the form that was seen in ``fit``."""
+        """Canonical outputs in the format that was seen in ``fit``."""
         return write_signs(
-            np.asarray(Z), getattr(self, "form_", GraphForm()), self._tables[1], index
+            np.asarray(Z), getattr(self, "format_", GraphFormat()), self._tables[1], index
         )
 
     def embed(self, Z):
         return np.asarray(Z, dtype=np.float64)
 
     def contains(self, Z):
-        """Whether each row is an output of this space, limits included; shape (n,)."""
+        """Whether each row is an output of this space, constraints included; shape (n,)."""
         Z = np.asarray(Z)
         d = len(self.labels_)
         self._check_outputs(Z, d, f"(n, {d}) of -1, 0 and 1")
-        return ((Z[:, :, None] == self._signs) & self.limits_.allowed).any(axis=2).all(axis=1)
+        return ((Z[:, :, None] == self._signs) & self.constraints_.allowed).any(axis=2).all(axis=1)
 
     @property
     def _signs(self) -> np.ndarray:
@@ -184,7 +184,7 @@ class Tournaments(UniformTournaments):
             return TournamentStates(self)
         return super().with_embedding(name, outputs, candidates)
 
-    # ------------------------------------------------------------- limits and decoding
+    # ------------------------------------------------------------- constraints and decoding
     def restrict(self, *, include=None, exclude=None):
         """The same space, narrowed.
 
@@ -194,29 +194,33 @@ class Tournaments(UniformTournaments):
             Wins that are known, and wins that are known not to be; also directed networkx
             graphs.
         """
-        limits = self.limits_
+        constraints = self.constraints_
         for argument, pairs in (("include", include), ("exclude", exclude)):
             wins = self._tables[1].mask(pairs, argument, "Tournaments")
             for sign, marked in zip((1, -1), split_wins(wins, self._tables[1])):
                 here, there = self._signs == sign, marked[:, :, None]
-                limits = limits.within(here | ~there if argument == "include" else ~(here & there))
-        return self._limited(limits)
+                constraints = constraints.within(
+                    here | ~there if argument == "include" else ~(here & there)
+                )
+        return self._limited(constraints)
 
     def argmin(self, costs) -> Decoded:
         """For every row the outcomes of least cost; costs of shape (n, d).
 
         Of equally cheap outcomes a pair stays open, or the first wins.
         """
-        if self.limits is None:
+        if self.constraints is None:
             costs = check_costs(costs, len(self.labels_), used_by="Tournaments")
             outputs = -np.sign(costs) if self.partial else np.where(costs > 0, -1, 1)
             values = -np.abs(costs).sum(axis=1)
             return Decoded(outputs.astype(np.int8), values, values)
-        outputs, values = best_signs(self._state_costs(costs), self._signs, self.limits_.allowed)
+        outputs, values = best_signs(
+            self._state_costs(costs), self._signs, self.constraints_.allowed
+        )
         return decoded_or_infeasible(outputs, values, values, self)
 
     def kbest(self, costs, k: int) -> Decoded:
-        """The ``k`` cheapest of every row: outputs (n, k, d), values (n, k)."""
+        """The ``k`` minimum-cost of every row: outputs (n, k, d), values (n, k)."""
         return self.kbest_states(self._state_costs(costs), k)
 
     def kbest_states(self, state_costs, k: int) -> Decoded:
@@ -225,13 +229,13 @@ class Tournaments(UniformTournaments):
         Wins of the first and of the second are 0/1 coordinates, one after the other.
         """
         k, (n, d) = check_k(k, "Tournaments"), state_costs.shape[:2]
-        check_n_rows(self.limits, n, "Tournaments")
+        check_n_rows(self.constraints, n, "Tournaments")
         wins = np.stack([self._signs == 1, self._signs == -1])  # of the first, of the second
 
         def best_within(rows, low, high):
             low, high = (mask.reshape(len(rows), 2, d, 1) for mask in (low, high))
             obeys = ((wins[:, None] >= low) & (wins[:, None] <= high)).all(axis=1)
-            allowed = self.limits_.rows(rows).allowed & obeys
+            allowed = self.constraints_.rows(rows).allowed & obeys
             signs, values = best_signs(state_costs[rows], self._signs, allowed)
             return np.hstack([signs > 0, signs < 0]), values
 

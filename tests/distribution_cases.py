@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small spaces of all kinds that have a law, and their outputs with embeddings."""
+"""Small spaces of all kinds that have a distribution, and their outputs with embeddings."""
 
 import numpy as np
 
