@@ -14,8 +14,7 @@ import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
 LAYERS = ["exceptions", "tolerances", "saving", "_arrays", "_files", "backends", "streaming"]
-LAYERS += ["solvers"]
-LAYERS += ["spaces", "losses"]
+LAYERS += ["solvers", "spaces", "losses"]
 LAYERS += ["rankings", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "inspection", "datasets", "tasks", "persistence", "reports"]
 LAYERS += ["testing", "cli"]
@@ -60,6 +59,13 @@ def names_in(folder):
 
 def test_every_folder_is_a_layer():
     assert names_in(PACKAGE) == set(LAYERS)
+
+
+def test_contributors_are_shown_the_same_layers():
+    page = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
+    block = page.split("Imports point down this list")[1].split("    cli", 1)[1]
+    shown = ["cli", *block.split("\n\n", 1)[0].split()]
+    assert shown == LAYERS[::-1]
 
 
 # ------------------------------------------------------------------- circles
@@ -124,7 +130,8 @@ def test_circles_are_caught(tmp_path):
 
 
 # ------------------------------------------------------------------- structures
-GROUND = {"base", "constraints", "common", "edge_sets", "indicator_sets", "sequence_sets"}
+GROUND = {"base", "constraints", "contracts", "common"}
+GROUND |= {"edge_sets", "indicator_sets", "sequence_sets"}
 STRUCTURES = {"binary_polytope", "candidates", "classes", "cliques", "cycles", "graph_nodes"}
 STRUCTURES |= {"graphs", "hierarchies", "label_sets", "matchings", "ordinal", "pairwise", "poset"}
 STRUCTURES |= {"quantities", "rankings", "sequences", "spanning_trees", "strings", "tournaments"}

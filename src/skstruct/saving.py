@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which classes a model file may name, and how a class says what is kept of it.
+"""How a class says that it can be saved, and what is kept of it: ``@savable``.
 
 A class that is decorated with :func:`savable` can be saved and loaded, wherever it is written.
 Files name classes by the names that are registered here and never by modules, so that no file

@@ -48,7 +48,7 @@ def min_cost_matchings(costs, edges, n_nodes: int, low, high, *, perfect: bool):
     >>> found.tolist(), values.tolist()
     ([[1, 0, 1]], [-4.0])
     """
-    from skstruct.spaces.matchings._numba import heaviest_matchings, new_search
+    from skstruct.spaces.matchings._numba_blossom import heaviest_matchings, new_search
 
     costs = np.ascontiguousarray(costs, dtype=np.float64)
     edges = np.ascontiguousarray(edges, dtype=np.int64)

@@ -124,7 +124,7 @@ class MatchingProposals(OpenEdgeProposals):
         return self._with_known(len(states), row, states[row, node])
 
     def walk(self, states, scores, row, beta, n_steps, streams):
-        from skstruct.spaces.matchings._numba import walk_matchings
+        from skstruct.spaces.matchings._numba_proposals import walk_matchings
 
         accepted = np.zeros(len(states), np.int64)
         problem = self.ends, self.number, self.perfect, self.columns, scores, row, beta
