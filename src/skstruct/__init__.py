@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Structured prediction with scikit-learn's manners.
+"""Structured prediction, scikit-learn compatible.
 
 >>> from skstruct import ConditionalRiskMinimizer
 >>> model = ConditionalRiskMinimizer(alpha=1.0).fit([[0.0], [1.0]], ["no", "yes"])

@@ -70,10 +70,10 @@ def device_decider(problem, backend) -> Callable | None:
     plain = type(problem) is RiskProblem and not problem.by_weights and not problem.joint
     if not (plain and problem.width) or differs_by_row(space):
         return None
-    format, argmin = loss.bilinear_form(problem.width), space.tensor_argmin(backend)
-    if format is None or argmin is None:
+    form, argmin = loss.bilinear_form(problem.width), space.tensor_argmin(backend)
+    if form is None or argmin is None:
         return None
-    costs = DeviceCosts(problem, format, backend)
+    costs = DeviceCosts(problem, form, backend)
 
     def decide(means) -> Decoded:
         rows, offset = costs(means)
@@ -88,8 +88,8 @@ def device_decider(problem, backend) -> Callable | None:
 class DeviceCosts:
     """Costs and offsets of :class:`RiskProblem`, on a device: see ``RiskProblem.costs``."""
 
-    def __init__(self, problem, format, backend):
-        self.problem, (V, u, v, self.constant) = problem, format
+    def __init__(self, problem, form, backend):
+        self.problem, (V, u, v, self.constant) = problem, form
         self.u, self.v = (backend.asarray(part, "float64") for part in (u, v))
         self.used = None if problem.used is None else torch.tensor(problem.used)
         self.used = None if self.used is None else self.used.to(backend.device)

@@ -185,7 +185,7 @@ def feature_bounds(totals, lengths, low, high):
 
 GRID = {1: 64, 2: 24, 3: 8}  # cells along each side of the first grid
 BLOCK = 1 << 20  # distances held at a time
-NEGLIGIBLE_EXPONENT = 28.0  # exp(-FAR) is nothing
+NEGLIGIBLE_EXPONENT = 28.0  # exp of minus this is nothing
 
 
 class GaussianCells:

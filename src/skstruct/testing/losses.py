@@ -68,11 +68,11 @@ def _dense(psi):
 # Decisions over a space that cannot be listed, against many of its members.
 
 
-def check_decisions(loss, space, outputs, rivals, *, n_weights=20, gap=None, seed=0):
-    """No rival is better than a bound allows, and every value is the risk of its output.
+def check_decisions(loss, space, outputs, others, *, n_weights=20, gap=None, seed=0):
+    """No other output is better than a bound allows, and every value is the risk of its output.
 
     For weights of any sign, the estimated risk sum_i w_i loss(z, y_i) is minimized over the
-    space, and compared with the risk of every rival, from the definition of the loss. Rows
+    space, and compared with the risk of every other one, from the definition of the loss. Rows
     of weights that are all zero, all on one output, none negative, and none positive are
     among them.
 
@@ -82,7 +82,7 @@ def check_decisions(loss, space, outputs, rivals, *, n_weights=20, gap=None, see
     space : fitted space
     outputs : array
         Training outputs in canonical form.
-    rivals : array
+    others : array
         Members of the space: a fine grid, or points that other solvers found.
     gap : float, default=None
         Most that ``values - bounds`` may be, relative to the size of the risks; not asked
@@ -102,8 +102,8 @@ def check_decisions(loss, space, outputs, rivals, *, n_weights=20, gap=None, see
     ...     Squared(), Interval().fit(y), y, np.linspace(0, 5, 101)[:, None], gap=1e-12
     ... )
     """
-    outputs, rivals = np.asarray(outputs), np.asarray(rivals)
-    assert space.contains(rivals).all(), "a rival is not in the space"
+    outputs, others = np.asarray(outputs), np.asarray(others)
+    assert space.contains(others).all(), "an output of others is not in the space"
     problem = risk_problem(space, loss, outputs, by_weights=True)
     weights = _weights(np.random.default_rng(seed), n_weights, len(outputs))
     means = weights if problem.by_weights else weights @ problem.targets()
@@ -111,12 +111,14 @@ def check_decisions(loss, space, outputs, rivals, *, n_weights=20, gap=None, see
     assert space.contains(decided.outputs).all(), "a decision leaves the space"
     against = problem.loss.pairwise(decided.outputs, outputs)  # [row, training output]
     risk = (weights * against).sum(axis=1)
-    rival_risk = weights @ problem.loss.pairwise(rivals, outputs).T  # [row, rival]
-    size = np.maximum(np.abs(rival_risk).max(axis=1), (np.abs(weights) * np.abs(against)).sum(1))
+    other_risk = weights @ problem.loss.pairwise(others, outputs).T  # [row, other]
+    size = np.maximum(np.abs(other_risk).max(axis=1), (np.abs(weights) * np.abs(against)).sum(1))
     slack = CHECKED_COST * np.maximum(size, 1e-3)
     assert (np.abs(decided.values - risk) <= slack).all(), "values are not the risks of outputs"
     assert (decided.bounds <= decided.values + slack).all(), "a bound exceeds its value"
-    assert (decided.bounds <= rival_risk.min(axis=1) + slack).all(), "a rival beats a bound"
+    assert (decided.bounds <= other_risk.min(axis=1) + slack).all(), (
+        "an output of others beats a bound"
+    )
     if gap is not None:
         off = (decided.values - decided.bounds) / np.maximum(size, np.finfo(float).tiny)
         assert (off <= gap).all(), f"the largest gap is {off.max():.3g}"

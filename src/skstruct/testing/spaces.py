@@ -43,8 +43,8 @@ def check_space(space, outputs, *, n_costs=20, n_draws=4000, seed=0):
     assert space.contains(outputs).all(), "contains() denies a listed output"
     assert_array_equal(space.validate(space.restore(outputs)), outputs)
     costs = _costs(rng, n_costs, psi.shape[1])
-    prices = costs @ psi.T
-    _check_argmin(space, costs, prices)
+    totals = costs @ psi.T
+    _check_argmin(space, costs, totals)
     if isinstance(space, Enumerable):
         listed = np.asarray(space.enumerate())
         assert_array_equal(_sorted(listed), _sorted(outputs))
@@ -59,16 +59,16 @@ def check_space(space, outputs, *, n_costs=20, n_draws=4000, seed=0):
         error = np.abs(_dense(space.embed(drawn)).mean(axis=0) - psi.mean(axis=0))
         assert (error <= 5 * psi.std(axis=0) / np.sqrt(n_draws) + CHECKED_EXACTLY).all()
     if isinstance(space, KBest):
-        _check_kbest(space, costs, prices)
+        _check_kbest(space, costs, totals)
 
 
-def _check_argmin(space, costs, prices):
+def _check_argmin(space, costs, totals):
     decoded = space.argmin(costs)
     assert space.contains(decoded.outputs).all(), "argmin() leaves the space"
     found = (costs * _dense(space.embed(decoded.outputs))).sum(axis=1)
-    best, worst = prices.min(axis=1), prices.max(axis=1)
+    best, worst = totals.min(axis=1), totals.max(axis=1)
     slack = CHECKED_COST * (1 + np.abs(costs).sum(axis=1))
-    assert (np.abs(found - decoded.values) <= slack).all(), "values are not the prices of outputs"
+    assert (np.abs(found - decoded.values) <= slack).all(), "values are not the costs of outputs"
     assert (decoded.bounds <= best + slack).all(), "a bound exceeds the optimum"
     assert (decoded.bounds <= decoded.values + slack).all(), "a bound exceeds its value"
     if space.guarantee.kind == "exact":
@@ -80,9 +80,9 @@ def _check_argmin(space, costs, prices):
     assert_array_equal(again.outputs, decoded.outputs)
 
 
-def _check_kbest(space, costs, prices, k=4):
+def _check_kbest(space, costs, totals, k=4):
     best = space.kbest(costs, k)
-    expected = np.sort(prices, axis=1)[:, :k]
+    expected = np.sort(totals, axis=1)[:, :k]
     m = expected.shape[1]
     assert_allclose(best.values[:, :m], expected, atol=CHECKED_COST * (1 + np.abs(costs).max()))
     assert best.values.shape[1] == m, "kbest() found more or fewer outputs than there are"

@@ -74,7 +74,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         :class:`~skstruct.spaces.LabelSets`, numbers that are not whole an
         :class:`~skstruct.spaces.Interval` or a :class:`~skstruct.spaces.Box`.
     loss : str, loss or callable, default=None
-        What a mistake costs; the usual loss of the space when None. A callable of two
+        The loss; the usual one of the space when None. A callable of two
         outputs is minimized over the outputs seen in training.
     kernel : str, callable or list of them, default="auto"
         Kernel between inputs, by scikit-learn's names; ``"precomputed"`` too. Names joined

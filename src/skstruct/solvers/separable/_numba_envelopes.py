@@ -126,7 +126,7 @@ def chord_cost(points, values, y):
 
 MAX_PIVOTS = 20000
 LOCAL_STEPS = 20
-FAR = 1e300  # upper end of the slack of an inequality
+SLACK_END = 1e300  # upper end of the slack of an inequality
 
 
 @nb.njit(cache=True, nogil=True)
@@ -211,7 +211,7 @@ def new_curves(d, k, equal):
     box.slopes[:, 0] = -1.0
     box.slopes[:, 2] = 1.0
     for i in range(m):
-        curve.points[d + i, 1] = 0.0 if equal[i] else FAR
+        curve.points[d + i, 1] = 0.0 if equal[i] else SLACK_END
         close(curve, d + i, 2)
     return curve, box
 

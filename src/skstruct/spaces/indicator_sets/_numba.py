@@ -61,7 +61,7 @@ def shares_of(scores, low, high, order, parent, first, alone):
                     factor[up] = 1.0
                 continue
             f, shares[row, j] = first[t], inside  # the share follows when the sum is known
-            if known_in[j]:  # its rivals are barred, and none at all is no choice
+            if known_in[j]:  # its exclusive labels are barred, and none at all is no choice
                 peak[f] = inside
             elif inside > peak[f]:
                 mass[f] = 1.0 + mass[f] * np.exp(peak[f] - inside)
@@ -320,13 +320,15 @@ def _may_leave(inside, v, child_start, child):
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
-def _may_enter(inside, v, parent_start, parent, rival_start, rival, but):
-    """Whether all parents of v are in and none of its rivals, once label ``but`` has left."""
+def _may_enter(inside, v, parent_start, parent, exclusive_start, exclusive, but):
+    """Whether all parents of v are in and none of its exclusive labels, once label ``but`` has
+    left.
+    """
     for e in range(parent_start[v], parent_start[v + 1]):
         if not inside[parent[e]] or parent[e] == but:
             return False
-    for e in range(rival_start[v], rival_start[v + 1]):
-        if inside[rival[e]] and rival[e] != but:
+    for e in range(exclusive_start[v], exclusive_start[v + 1]):
+        if inside[exclusive[e]] and exclusive[e] != but:
             return False
     return True
 
@@ -336,11 +338,11 @@ def walk_closed(states, scores, row, beta, n_steps, streams, n_open, arcs, sizes
     """Chains among sets that hold the parents of their members.
 
     A state ends with 0 or 1 for every label; the units are the labels that are not known.
-    ``arcs`` are children, parents and rivals of every label, each as starts and a list. Two
-    proposals, the second with probability ``swaps``: a label comes in or leaves; one leaves while
-    another comes in. Both are as likely on the way back.
+    ``arcs`` are children, parents and exclusive labels of every label, each as starts and a list.
+    Two proposals, the second with probability ``swaps``: a label comes in or leaves; one leaves
+    while another comes in. Both are as likely on the way back.
     """
-    child_start, child, parent_start, parent, rival_start, rival = arcs
+    child_start, child, parent_start, parent, exclusive_start, exclusive = arcs
     accepted = np.zeros(len(states), np.int64)
     smallest, largest = sizes
     for c in range(len(states)):
@@ -356,7 +358,7 @@ def walk_closed(states, scores, row, beta, n_steps, streams, n_open, arcs, sizes
                     continue
                 i, j = state[1 + a], state[1 + b]
                 good = _may_leave(inside, i, child_start, child) and _may_enter(
-                    inside, j, parent_start, parent, rival_start, rival, i
+                    inside, j, parent_start, parent, exclusive_start, exclusive, i
                 )
                 if good and accepts(beta_c * (score[j] - score[i]), streams, c):
                     inside[i], inside[j] = 0, 1
@@ -374,7 +376,7 @@ def walk_closed(states, scores, row, beta, n_steps, streams, n_open, arcs, sizes
             if leaves:
                 good = _may_leave(inside, v, child_start, child)
             else:
-                good = _may_enter(inside, v, parent_start, parent, rival_start, rival, -1)
+                good = _may_enter(inside, v, parent_start, parent, exclusive_start, exclusive, -1)
             if good and accepts(beta_c * (-score[v] if leaves else score[v]), streams, c):
                 inside[v] = 0 if leaves else 1
                 _toggle(state, at)

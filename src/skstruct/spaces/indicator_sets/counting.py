@@ -35,7 +35,7 @@ class ForestPaths:
         A forest.
     low, high : bool arrays of shape (d,)
         Labels that must and that may be taken, closed: ancestors of the former are in it,
-        descendants and rivals of what is barred are barred.
+        descendants and exclusive labels of what is barred are barred.
     groups : sequence of index arrays
         Disjoint sets of siblings of which at most one is taken.
     smallest, largest : int
@@ -227,7 +227,7 @@ class UniformSets(CountedSpace):
         return closed & np.isin(Z, (0, 1)).all(axis=1) & self.constraints_.allow(Z)
 
     def _close_masks(self, constraints: Constraints):
-        """Known labels with what follows: ancestors in, descendants and rivals out."""
+        """Known labels with what follows: ancestors in, descendants and exclusive labels out."""
         low, high = constraints.low, constraints.high
         if not constraints.is_masked:
             return low, high

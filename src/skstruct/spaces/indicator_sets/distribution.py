@@ -86,7 +86,7 @@ class ForestDistribution(Distribution):
         A forest.
     low, high : bool arrays of shape (1 or n, d)
         Labels that must and that may be in, closed: ancestors of the former are in it,
-        descendants and rivals of what is barred are barred.
+        descendants and exclusive labels of what is barred are barred.
     groups : sequence of index arrays
         Disjoint sets of siblings of which at most one is in.
 

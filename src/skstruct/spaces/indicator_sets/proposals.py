@@ -16,14 +16,14 @@ class GroupProposals(Proposals):
 
     A group takes another of its options: none, or one of its labels. Where sizes are limited,
     every second proposal takes one group's label out and another group's in. A label without
-    rivals is a group by itself: it comes in or leaves.
+    exclusive labels is a group by itself: it comes in or leaves.
 
     Parameters
     ----------
     low : bool array of shape (d,)
         Labels that are in for certain.
     groups : list of index arrays
-        Disjoint groups of all labels that may come and go, each alone or with its rivals.
+        Disjoint groups of all labels that may come and go, each alone or with its exclusive labels.
     smallest, largest : int
 
     Examples
@@ -77,14 +77,14 @@ class GroupProposals(Proposals):
 class ClosedProposals(Proposals):
     """Sets that hold the parents of their members in any acyclic graph, within constraints.
 
-    A label comes in, if all its parents and none of its rivals are in, or leaves, if none of
-    its children is in. Where sizes are limited or labels are exclusive, every second proposal
+    A label comes in, if all its parents and none of its exclusive labels are in, or leaves, if none
+    of its children is in. Where sizes are limited or labels are exclusive, every second proposal
     has one label leave while another comes in.
 
     All sets can be reached. Without a smallest size every set shrinks to the labels that are in
-    for certain. Without rivals, if I and J have the same size, a highest label of J that I lacks
-    may come in as a lowest one of I that J lacks leaves, which brings them nearer. With both a
-    smallest size and rivals there is no such promise: see :func:`reaches_all`.
+    for certain. Without exclusive labels, if I and J have the same size, a highest label of J that
+    I lacks may come in as a lowest one of I that J lacks leaves, which brings them nearer. With
+    both a smallest size and exclusive labels there is no such promise: see :func:`reaches_all`.
 
     Parameters
     ----------

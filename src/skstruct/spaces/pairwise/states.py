@@ -228,8 +228,8 @@ class PairwiseStates(UniformStates):
         """
         constraints, names = self.constraints_, (self.labels_, self.states_)
         if known is not None:
-            told = read_allowed(known, *names, "known", "PairwiseStates")
-            constraints = constraints.narrow(told | ~told.any(axis=2, keepdims=True))
+            fixed = read_allowed(known, *names, "known", "PairwiseStates")
+            constraints = constraints.narrow(fixed | ~fixed.any(axis=2, keepdims=True))
         if forbidden is not None:
             constraints = constraints.narrow(
                 ~read_allowed(forbidden, *names, "forbidden", "PairwiseStates")
