@@ -6,8 +6,6 @@ Files name classes by the names that are registered here and never by modules, s
 decides what is imported.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import numpy as np

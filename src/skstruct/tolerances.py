@@ -9,8 +9,6 @@ Compiled kernels keep a number as it was when they were compiled, and numba does
 file has changed: whoever changes a number here empties the cache of compiled kernels too.
 """
 
-from __future__ import annotations
-
 # Rounding of sums
 
 SUM_ROUNDING = 1e-15

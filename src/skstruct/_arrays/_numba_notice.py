@@ -4,8 +4,6 @@
 Importing this module is enough; it is imported by the kernels that take longest.
 """
 
-from __future__ import annotations
-
 import sys
 
 from numba.core import event

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks that stand before every solver, and ties among costs."""
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 
 import numpy as np

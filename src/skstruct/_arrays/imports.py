@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Imports that wait: names of packages when first asked for, and optional packages."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from importlib import import_module

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether matrices fit into memory, and blocks of rows under a memory budget."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 each other in child classes, and warn at the caller's line.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from functools import wraps
@@ -62,9 +60,6 @@ def keep_in_step(kind: type, base: type, **twins: tuple[str, ...]) -> None:
         first = next(each for each in kind.__mro__ if names & set(vars(each)))
         if name not in vars(first):
             setattr(kind, name, vars(base)[name])
-
-
-# Warnings that point at the line of whoever called the library.
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The bars of all stages of one piece of work, in one display: two would overwrite each other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rich import progress

@@ -3,8 +3,6 @@
 takes them.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -57,9 +55,6 @@ def unit_vectors(numbers, d: int) -> np.ndarray:
     vectors = np.zeros((*numbers.shape, d))
     np.put_along_axis(vectors, numbers[..., None], 1.0, axis=-1)
     return vectors
-
-
-# Outputs that occur several times.
 
 
 def distinct(outputs) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that are written whole or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tempfile

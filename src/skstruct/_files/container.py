@@ -6,8 +6,6 @@ than the file holds), whose comment, the last 64 bytes of the file, is the SHA-2
 hexadecimal of all bytes before it. Any change of any bit is noticed before anything is read.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

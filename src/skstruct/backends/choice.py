@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which backend computes: by the device asked for, or by where the arrays are."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any, Protocol

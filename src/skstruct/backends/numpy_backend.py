@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """numpy and LAPACK."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

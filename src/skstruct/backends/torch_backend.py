@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """torch, on any of its devices, and triangular systems as products of matrices."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a risk bound promises, in words and numbers, and the largest value that a loss can take."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from numbers import Real
 from textwrap import fill

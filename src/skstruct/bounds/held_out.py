@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A certificate from rows that a model was not fitted to: right for any model."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

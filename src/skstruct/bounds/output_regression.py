@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the bounds of output kernel regression read off a fitted model."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.bounds.certificate import WIDTH, check_positive

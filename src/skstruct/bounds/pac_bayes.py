@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Certificates from PAC-Bayes theory, for regression in an output kernel's space."""
 
-from __future__ import annotations
-
 import math
 from numbers import Real
 

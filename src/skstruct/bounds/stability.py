@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ramp between estimated risk and loss, computed by decoding."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``skstruct spaces``, ``skstruct losses`` and ``skstruct papers``: what there is."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``skstruct data``: look at data files, convert them, get samples."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``skstruct evaluate``, ``skstruct compare`` and ``skstruct report``: what models are worth."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
@@ -181,9 +179,6 @@ def _draw_comparison(result, path):
         raise click.UsageError(f"{path}: a picture is one of {known}; {kind!r} is none of them.")
     with writing(path), replacing(path, "wb") as file:
         figure.savefig(file, dpi=150, format=kind)
-
-
-# ``skstruct report``: one HTML file that shows what a model is worth.
 
 
 @click.command(short_help="Everything about a model and its errors in one HTML file.")

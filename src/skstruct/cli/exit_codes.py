@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exit codes: what became of a command, for scripts."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

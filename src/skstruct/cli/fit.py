@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``skstruct fit``: from a data file to a model file."""
 
-from __future__ import annotations
-
 import contextlib
 
 import click

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The group of commands, and what an error becomes."""
 
-from __future__ import annotations
-
 import click
 
 from skstruct import __version__

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which files are too large to be held, by their sizes and by what was asked for alone."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 from pathlib import Path

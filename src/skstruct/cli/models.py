@@ -3,8 +3,6 @@
 ``skstruct inspect``.
 """
 
-from __future__ import annotations
-
 import click
 
 from skstruct.cli.options import EXISTING, json_option
@@ -128,9 +126,6 @@ def _first_that_works(path, ways, then, quiet, reported=0):
         except BadData as error:
             errors.append(error)
     raise errors[reported]
-
-
-# ``skstruct inspect``: what a model file holds.
 
 
 @click.command(short_help="What a model file holds.")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Options that several commands share, and what is typed into them."""
 
-from __future__ import annotations
-
 import json
 
 import click

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``skstruct predict``: outputs for new data, in blocks where the format of the file has them."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -170,9 +168,6 @@ def _check_proven(found):
             f"Row {found.widest_row + 1} has a gap of {found.widest_gap:.3g} to its bound; without "
             "--strict such answers are given all the same."
         )
-
-
-# ``skstruct predict``: outputs for new data, in the names of the data of training.
 
 
 @click.command(short_help="Predict for a data file, write a CSV.")

@@ -3,8 +3,6 @@
 there, or stdout.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import json

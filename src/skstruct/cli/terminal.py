@@ -3,8 +3,6 @@
 on stderr.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

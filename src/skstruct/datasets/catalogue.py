@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The data sets that loaders know, and which of them are on this machine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from skstruct.datasets.files import data_home

@@ -270,9 +270,6 @@ def fill_missing(X_train, X_test):
     return tuple(np.where(np.isnan(X), mean, X) for X in (X_train, X_test))
 
 
-# A data set in a few words.
-
-
 def description(data) -> dict:
     """What a Dataset holds, for people and machines."""
     summary = {"name": data.name, "format": data.format, "task": data.task, "rows": len(data)}

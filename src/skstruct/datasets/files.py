@@ -3,8 +3,6 @@
 their bytes are.
 """
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import gzip

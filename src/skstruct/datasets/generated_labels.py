@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generated label sets: in random hierarchies, and dependent along the edges of a tree."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

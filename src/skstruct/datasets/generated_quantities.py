@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generated quantities: a function with outliers, and traffic through a grid of streets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -3,8 +3,6 @@
 taxonomy or in chains.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Multilabel data sets of MULAN, on this machine or at OpenML."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,9 +68,6 @@ def split_labels(table, listed):
     ones = [values.index("1") for values in targets.values]
     X, _ = table.take(np.flatnonzero(~is_label)).one_hot()
     return X, (codes == ones).astype(np.int8), targets.names
-
-
-# Public data sets that are on this machine, or else at OpenML.
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Label ranking data sets, and rankings made from classes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -62,9 +60,6 @@ def load_label_ranking(name: str) -> LabelRankingData:
     path = data_file("label_ranking", f"{name}.csv", source=_SOURCE)
     data: Any = read_data(path, format="label-ranking")
     return LabelRankingData(name, data.inputs.data, data.outputs, data.labels)
-
-
-# Rankings made from classes, as most benchmarks of label ranking were.
 
 
 def rank_classes(X, y):

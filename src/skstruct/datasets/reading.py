@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One way to read data files, whatever their format."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sequences: sentences with a tag for each word, and amino acids of enzymes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is to be known of columns and outputs, from one block of rows after the other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tours: photographed ones through five cities, and generated ones."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One way to write data files, whatever their format."""
 
-from __future__ import annotations
-
 import io
 from functools import partial
 from pathlib import Path

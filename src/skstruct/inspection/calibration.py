@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether what a model gives thirty per cent happens thirty times in a hundred."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

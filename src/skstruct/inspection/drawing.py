@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Axes to draw on, names as they are, and one row of inputs or outputs, however it was given."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A predicted flow in its network, the true one beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predictions in a hierarchy: one drawn into it, and where in it predictions go wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct._arrays.imports import require

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The estimated conditional risk of one row, drawn over what could be predicted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a model expects to lose and what it does lose: calibration, and risk by coverage."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

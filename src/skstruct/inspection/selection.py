@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How a model was chosen: left-out risk along a path of penalties, learners side by side."""
 
-from __future__ import annotations
-
 from skstruct._arrays.imports import require
 from skstruct.inspection.drawing import LITERAL, axes_of, literal_legend, written
 
@@ -61,9 +59,6 @@ class AlphaPathDisplay:
         literal_legend(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-
-# Learners side by side, one panel per loss.
 
 
 class ComparisonDisplay:

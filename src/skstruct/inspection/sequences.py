@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One predicted sequence, and how sure the model is of each symbol."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct._arrays.imports import require

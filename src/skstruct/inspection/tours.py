@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predicted tours on a map, and the true ones beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where Markov chains went, and whether they went to the same outputs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct._arrays.imports import require

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tree, or any other graph, that a model has learned over its labels."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping
 

@@ -5,8 +5,6 @@ A count is kept as ``whole * exp(rest)`` with an integer ``whole``: ``rest`` sta
 the count exact, as long as it fits into one.
 """
 
-from __future__ import annotations
-
 import math
 
 import numba as nb

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernel matrix of training rows, by blocks that are computed where they are wanted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels between inputs: scikit-learn's by name, any callable, or precomputed matrices."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Positive semidefinite kernels between the labels of a hierarchy."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg
 

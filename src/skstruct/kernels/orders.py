@@ -3,8 +3,6 @@
 both allow.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What learners share: explanations, predictions in blocks of rows, inputs, outputs and weights."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
@@ -134,9 +132,6 @@ def _padded(part: Decoded, width: int) -> Decoded:
         np.hstack([part.values, infinite]),
         np.hstack([part.bounds, infinite]),
     )
-
-
-# What learners that smooth and then decide have in common.
 
 
 class BlockPredictor(BaseEstimator):
@@ -285,9 +280,6 @@ class BlockPredictor(BaseEstimator):
         truth = self.space_.validate(y)
         problem.check_truth(X, truth)
         return problem.loss(self._decided(X, problem, smoother).outputs, truth)
-
-
-# What learners share that score outputs: inputs, outputs, weights and decisions.
 
 
 class ScoreLearner(BlockPredictor):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Features of the inputs: these themselves, or features whose inner products stand for a kernel."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh

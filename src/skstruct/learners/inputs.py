@@ -3,8 +3,6 @@
 are.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Choosing penalty and kernel by the structured loss on left-out rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Decisions where the means are: on a device of torch, if that device can decode them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prediction for more rows than fit into memory: batch after batch, into files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from inspect import signature

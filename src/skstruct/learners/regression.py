@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Regression of the targets of a problem: a smoother, with what is left open of it chosen."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

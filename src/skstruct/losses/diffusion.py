@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How differently heat spreads from two nodes of a graph."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

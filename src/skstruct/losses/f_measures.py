@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """F measures of each example, minimized exactly."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

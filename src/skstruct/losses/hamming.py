@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How many labels, symbols of a sequence or states of labels differ."""
 
-from __future__ import annotations
-
 import copy
 from numbers import Real
 
@@ -96,9 +94,6 @@ class SequenceHamming(BaseLoss):
         return float(self.length_ + self.bigrams * max(self.length_ - 1, 0))
 
 
-# How many labels are in the wrong state.
-
-
 @savable
 class StateHamming(BaseLoss):
     r"""Weighted number of labels in the wrong state, :math:`\sum_i c_i 1[z_i \ne y_i]`.
@@ -139,9 +134,6 @@ class StateHamming(BaseLoss):
 
     def offset(self, g, total):
         return np.zeros(len(g))
-
-
-# How many labels differ.
 
 
 @savable

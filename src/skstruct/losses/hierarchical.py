@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mistakes count where they begin, not again for everything below."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Losses of histograms: numbers of at least zero, compared entry by entry."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.losses.base import SeparableLoss, plain_weights

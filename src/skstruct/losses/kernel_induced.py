@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The search for outputs whose features are nearest to a weighted sum of features."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 

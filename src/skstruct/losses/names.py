@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Losses by their short names, and the space that each one asks for."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from skstruct.losses.base import BaseLoss

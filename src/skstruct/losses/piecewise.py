@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Losses of quantities made of straight lines and parabolas: minimized exactly."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 
 import numpy as np

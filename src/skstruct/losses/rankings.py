@@ -3,8 +3,6 @@
 items (footrule, Spearman, any cost of positions).
 """
 
-from __future__ import annotations
-
 import copy
 import math
 

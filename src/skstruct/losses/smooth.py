@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Smooth losses of quantities: minimized globally, with a certificate."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 
 import numpy as np

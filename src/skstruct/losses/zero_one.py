@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Right or wrong, nothing between."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several learners on the same folds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from time import perf_counter
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How far a mean could be off, by drawing the rows again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from inspect import signature
 
@@ -42,9 +40,6 @@ def percentile_interval(means, level: float) -> tuple[np.ndarray, np.ndarray]:
     outside = (1.0 - level) / 2.0
     low, high = np.quantile(means, [outside, 1.0 - outside], axis=0)
     return low, high
-
-
-# The best that can be said without looking at an input.
 
 
 def constant_outputs(space, loss, training, truth) -> np.ndarray:
@@ -240,9 +235,6 @@ def _check_level(n_bootstrap, level):
         raise ValueError(f"n_bootstrap is a whole number from 1; got {n_bootstrap!r}.")
     if not 0 < level < 1:
         raise ValueError(f"level lies between 0 and 1; got {level!r}.")
-
-
-# Scorers for scikit-learn's searches.
 
 
 def loss_scorer(loss):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The structured risk of a fitted model on rows it did not see, without refitting."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -5,8 +5,6 @@ Everything that is decoded is charged here before it is made, so that no file, h
 to its own parts again and again, becomes much more than it is.
 """
 
-from __future__ import annotations
-
 from numbers import Integral
 from typing import Any
 

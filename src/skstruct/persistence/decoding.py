@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """JSON nodes and plain arrays back as a model: known classes only, and each one checked."""
 
-from __future__ import annotations
-
 import base64
 import datetime
 import math

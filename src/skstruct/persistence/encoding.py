@@ -6,8 +6,6 @@ A node is a JSON scalar, or an object with a single key that says what it is: ``
 so that shared parts stay shared and reading needs no recursion from object to object.
 """
 
-from __future__ import annotations
-
 import base64
 import datetime
 import json

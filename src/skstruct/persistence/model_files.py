@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Saving, loading and describing fitted models."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

@@ -6,8 +6,6 @@ among the entry points of installed packages, at last in all modules of this lib
 imported follows from what is installed, never from what a file says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Classes of scikit-learn that a model file may name, how they are kept, and what is checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sized
 from numbers import Integral
 from typing import Any

@@ -6,8 +6,6 @@ follows without looking (graphs, trees, search indices) is made again by constru
 A class of this library, or of yours, says so itself: see :func:`skstruct.saving.savable`.
 """
 
-from __future__ import annotations
-
 from functools import cache, cached_property
 from inspect import getattr_static, signature
 from types import FunctionType

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A few predictions that travel with a model, and are made again wherever it is read."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

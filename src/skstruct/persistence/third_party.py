@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Things of SciPy, pandas and networkx as nodes, and back through constructors that check."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

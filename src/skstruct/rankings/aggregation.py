@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Orders by pivots: each item goes to the side of the pivot that it prefers."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distances between rankings, and how they correlate, row by row."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.losses import Footrule, Kendall, Spearman

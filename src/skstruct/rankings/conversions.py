@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From ordered lists of names to rank vectors, and back."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.spaces.common.formats import check_distinct

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where errors concentrate, by the kind of outputs: rankings, tours and quantities here."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import combinations
 

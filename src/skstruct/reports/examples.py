@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Some predictions from the worst to the best, with their inputs and what speaks for them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mean losses with intervals, and estimated risks against realised losses."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.inspection import (

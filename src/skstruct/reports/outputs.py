@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How outputs and their parts read."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.inspection.drawing import written

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What was trained on what, what took how long, and with which versions."""
 
-from __future__ import annotations
-
 import datetime
 import platform
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ Everything here is text and numbers. Nothing is markup: the template writes it, 
 that it is given.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

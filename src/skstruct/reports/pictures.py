@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Drawings of matplotlib as images within a page, those of single predictions included."""
 
-from __future__ import annotations
-
 import base64
 import io
 import warnings

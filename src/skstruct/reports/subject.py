@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The model that a report is about, with its predictions and what they lose."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 from typing import Any

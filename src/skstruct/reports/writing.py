@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One self-contained page about a fitted model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from skstruct._arrays.imports import require

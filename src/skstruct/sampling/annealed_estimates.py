@@ -14,8 +14,6 @@ References ---------- .. [1] P. Del Moral, A. Doucet, A. Jasra, "Sequential Mont
 samplers", Journal of the Royal Statistical Society B 68, 2006.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

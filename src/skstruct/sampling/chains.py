@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scores of outputs, and the range that they can have."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -43,9 +41,6 @@ def mean_of(embed, outputs) -> np.ndarray:
         for part in row_blocks(len(outputs), 10**5, "100MB")
     ]
     return np.sum(sums, axis=0) / len(outputs)
-
-
-# The meta chain: proposals drawn uniformly, for every space with a uniform sampler.
 
 
 class MetaProposals(Proposals):

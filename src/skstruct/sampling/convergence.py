@@ -11,8 +11,6 @@ References
    Analysis 16 (2021) 667-718.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Metropolis chains on a space, and what Markov chains have drawn."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

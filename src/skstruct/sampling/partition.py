@@ -6,8 +6,6 @@ spaces know. Neither estimate has a guarantee; both are exact for u = 0, and the
 right to second order around the uniform distribution whatever the number of outputs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

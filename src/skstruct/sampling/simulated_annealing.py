@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The best outputs that chains have seen while they grew cold."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ladders of temperatures: which chain is where, how often neighbours are exchanged."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct._arrays.checks import is_count

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel ridge regression whose targets know of each other."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a smoother promises."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any, Protocol, Self, runtime_checkable
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How many draws a leaf of a forest holds at least, chosen by out-of-bag errors."""
 
-from __future__ import annotations
-
 import copy
 from functools import partial
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What regressions in a kernel's space have in common."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

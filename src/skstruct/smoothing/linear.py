@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linear ridge regression of many targets on many, mostly empty, features."""
 
-from __future__ import annotations
-
 import copy
 import warnings
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Local averages of training targets: weighted by a kernel (Nadaraya-Watson), or of neighbors."""
 
-from __future__ import annotations
-
 from numbers import Integral
 
 import numpy as np
@@ -127,9 +125,6 @@ class NadarayaWatson(WeightedMean):
                 "KernelRidge takes kernels of any sign."
             )
         return np.maximum(K, 0.0)
-
-
-# Averages over the nearest training rows.
 
 
 @savable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a kernel regression will take, before anything is allocated."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from time import perf_counter

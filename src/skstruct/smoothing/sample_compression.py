@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Regression in an output kernel's space with a bounded coefficient matrix, as a smoother."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

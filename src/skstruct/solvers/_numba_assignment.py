@@ -6,8 +6,6 @@ row reductions are cut short, because long ones lose on tied costs, and the scan
 shortest path also finds the next minimum.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

@@ -10,8 +10,6 @@ Only ancestors of gain nodes can take part. They are marked in `inside` and list
 `inside` and `flow` are clean again when a row is done.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

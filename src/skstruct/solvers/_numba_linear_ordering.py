@@ -5,8 +5,6 @@ An item placed next, after the set S of items already placed, costs
 ``position[item, |S|]`` for its position and ``pair[item, q]`` for every q still to come.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

@@ -4,8 +4,6 @@
 The random numbers are xoshiro256++ of D. Blackman and S. Vigna (2019).
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Newton steps on the dual of a quadratic program, for many rows, each from the last duals."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

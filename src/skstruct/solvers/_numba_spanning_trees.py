@@ -5,8 +5,6 @@ A graph may have several edges between the same nodes; an edge from a node to it
 no tree.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

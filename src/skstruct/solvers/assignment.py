@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Minimum-cost one-to-one assignments, for many cost matrices at once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

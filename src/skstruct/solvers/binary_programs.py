@@ -5,8 +5,6 @@ The solver's word is never taken: answers are rounded, checked against the const
 evaluated anew, and the LP's lower bound is rebuilt from its dual variables by weak duality.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

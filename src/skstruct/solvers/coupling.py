@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Coupling from the past for 0/1 vectors whose heat bath respects their order."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property

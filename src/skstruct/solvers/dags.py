@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Directed acyclic graphs as arrays, and their closed sets of least cost."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from itertools import pairwise
 

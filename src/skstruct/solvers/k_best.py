@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The best and the k best outputs of every row: of a list, or by Lawler's partition."""
 
-from __future__ import annotations
-
 import heapq
 from itertools import count
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Orders of items of least cost, by positions, by pairs (Kendall, feedback arc set) or both."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

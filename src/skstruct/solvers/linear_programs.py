@@ -4,8 +4,6 @@
 The solver's word is not taken for the bound: weak duality rebuilds it from the dual variables.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

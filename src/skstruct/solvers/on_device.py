@@ -6,8 +6,6 @@ values as tensors. On that grid sums are exact, so that neither their order nor 
 matters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

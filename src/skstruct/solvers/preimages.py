@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pre-images: points whose features are nearest to a weighted sum of features."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What proposals of Markov chains promise; proposals among a few choices."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Separable convex quadratic costs over a polytope, for many rows at once."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu

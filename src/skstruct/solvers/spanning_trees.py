@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Spanning trees, forests and connected graphs as 0/1 rows over the edges of a graph."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a space of outputs promises; the base class of spaces, views of them, listed outputs."""
 
-from __future__ import annotations
-
 import copy
 import math
 from abc import abstractmethod

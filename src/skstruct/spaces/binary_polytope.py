@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The 0/1 points of a polytope."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Any finite list of any Python objects."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

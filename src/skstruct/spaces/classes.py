@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One class out of several."""
 
-from __future__ import annotations
-
 import copy
 import math
 from typing import ClassVar

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Contracts of spaces: what a decoder returns and promises, and the protocols of capabilities."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self, runtime_checkable
 

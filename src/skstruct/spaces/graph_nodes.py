@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Nodes of a graph or of a triangle mesh: classes that lie near to or far from each other."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

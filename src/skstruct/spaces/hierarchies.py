@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Label sets that hold the parents of their members."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.saving import savable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The space that outputs without a name for it seem to come from."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Subsets of labels: the base class of 0/1 outputs closed in a graph, and plain label sets."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import replace
 from functools import cached_property

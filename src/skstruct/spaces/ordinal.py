@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One level of an ordered scale."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cached_property
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One element of a partially ordered set."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from functools import cached_property
 from typing import Any, ClassVar

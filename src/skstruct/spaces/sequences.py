@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sequences of symbols, embedded by which symbol is at which position."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The two methods of an engine, by Dask. Nothing of it is imported before a client exists."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence

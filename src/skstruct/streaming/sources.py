@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which source reads what a caller gave."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping, Set

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables that grow by batches, as Parquet and as CSV."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import os

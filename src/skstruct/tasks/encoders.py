@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables and words as the numbers that learners read, the same way for every later file."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -209,9 +207,6 @@ def _as_text(value):
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
-# Words of sentences as names of features.
-
-
 @savable
 class TokenEncoder(BaseEstimator):
     """Names of features for each word of a sentence, from the words around it.
@@ -275,9 +270,6 @@ def _shape(word):
         "A" if c.isupper() else "a" if c.islower() else "0" if c.isdigit() else c for c in word
     ]
     return "".join(kind for kind, before in zip(kinds, ["", *kinds]) if kind != before)
-
-
-# A learner that is trained on rows of a table, encoded by these rows alone.
 
 
 class RowLearner(BaseEstimator):

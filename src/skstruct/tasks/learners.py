@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The space and the learner of a task: by name, or which ones to take when nobody says."""
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import dataclass, field
 from importlib import import_module

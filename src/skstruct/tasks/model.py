@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of a table file as a learner reads them, in blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -109,9 +107,6 @@ class TablePartition(Partition):
     def blocks(self, rows: int) -> Iterator[Block]:
         """At most so many rows at a time."""
         return self.source.blocks("sums over all rows", check_rows(rows))
-
-
-# A learner together with how its data are read: what a model file of the command line holds.
 
 
 def _has(method):

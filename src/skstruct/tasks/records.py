@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Frames, records and sequences in memory, read as a file of them would be."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from typing import Any

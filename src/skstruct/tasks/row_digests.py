@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which rows of a data set were rows of training, by a number that stands for each of them."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 

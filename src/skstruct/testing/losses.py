@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A loss against its own definition, and decisions against many members of a space."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.testing import assert_allclose
 from scipy import sparse
@@ -63,9 +61,6 @@ def check_loss(loss, space, outputs, *, observed=None, n_weights=30, seed=0):
 
 def _dense(psi):
     return psi.toarray() if sparse.issparse(psi) else np.asarray(psi)
-
-
-# Decisions over a space that cannot be listed, against many of its members.
 
 
 def check_decisions(loss, space, outputs, others, *, n_weights=20, gap=None, seed=0):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Do smoothers, and ways of solving ridge systems, keep what they promise?"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,9 +47,6 @@ def _inverse(M, border):
     bordered[:n, :n] = M
     bordered[n, :n] = bordered[:n, n] = border
     return np.linalg.inv(bordered)[:n, :n]
-
-
-# Does a smoother keep what it promises?
 
 
 def check_smoother(smoother, X=None, targets=None, *, exact_loo=True, seed=0):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A space, its distributions and its Markov chains against the list of all its outputs."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse

@@ -12,8 +12,6 @@ References
 .. [2] D. Lemire, "Number parsing at a gigabyte per second", 2021.
 """
 
-from __future__ import annotations
-
 import math
 
 import numba as nb
@@ -323,9 +321,6 @@ def _past_space(text, at):
     while _is_space(text[at]):
         at += 1
     return at
-
-
-# Rows ``index:value index:value`` of LIBSVM files, compiled.
 
 
 @nb.njit(cache=True, nogil=True)

@@ -18,8 +18,6 @@ word for a missing value, such as ``NA`` or ``?``, is no output if it is the who
 one label, item or symbol that looks so has a backslash before it.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import groupby
 

@@ -4,8 +4,6 @@
 See https://universaldependencies.org/format.html.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

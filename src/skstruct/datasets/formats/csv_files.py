@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of cells of a text file, and the lines where they begin."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 from collections.abc import Iterator, Mapping
@@ -289,9 +287,6 @@ FORMAT = Format(
     read=read_csv,
     write=write_csv,
 )
-
-
-# Some columns of a CSV file, a block of rows after the other.
 
 
 class CsvBlocks:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data sets as tables of texts, to be written as CSV or Parquet."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

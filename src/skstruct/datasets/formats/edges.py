@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A taxonomy as text: a parent and a child on each line."""
 
-from __future__ import annotations
-
 from skstruct.datasets.files import read_lines
 from skstruct.exceptions import DataFormatError
 

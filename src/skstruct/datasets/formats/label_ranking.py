@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Label ranking files: sizes in the first line, then features and the rank of every label."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files like letter.data: a handwritten letter per line, 16 by 8 pixels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """LIBSVM files: on each line labels, then ``index:value`` pairs that count from 1."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Outputs of a data set from columns of texts, by task, and the data set of all columns."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

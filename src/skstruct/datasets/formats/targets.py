@@ -3,8 +3,6 @@
 which rows have none.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

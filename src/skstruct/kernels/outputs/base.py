@@ -3,8 +3,6 @@
 a name, an object or a function.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from abc import abstractmethod

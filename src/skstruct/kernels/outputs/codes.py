@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Outputs of any format as arrays of whole numbers, which are equal where the outputs are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 

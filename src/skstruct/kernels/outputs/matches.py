@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels that count what is the same: whole outputs (Dirac), or symbols of strings (Hamming)."""
 
-from __future__ import annotations
-
 import copy
 from numbers import Integral
 

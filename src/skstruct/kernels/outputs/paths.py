@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Paths in a hierarchy, compared by how far they go together."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A matrix of kernel values in the place of outputs, and whether it can be one."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.exceptions import NotFittedError
 

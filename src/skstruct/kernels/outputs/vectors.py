@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels between rows of numbers, and between the embeddings of a space."""
 
-from __future__ import annotations
-
 import copy
 from abc import abstractmethod
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels between strings by shared n-grams: spectrum, blended spectrum, weighted degree."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from functools import cache
 from numbers import Integral

@@ -3,8 +3,6 @@
 equal values in every process.
 """
 
-from __future__ import annotations
-
 import copyreg
 import dis
 import hashlib

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Conditional risk minimization from blocks of rows: streams, and further rows."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

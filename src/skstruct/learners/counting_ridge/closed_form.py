@@ -10,8 +10,6 @@ splits into eigenspaces, and what single outputs add has one number per correct 
     A = sum_p (2 lam I + g_p K)^-1 (sum_a beta_a u_a) Pi_p.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from functools import cached_property
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Structured ridge regression: learning from moments of the space."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

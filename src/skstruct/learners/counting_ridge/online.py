@@ -9,8 +9,6 @@ so that every batch adds one term per row to an expansion in a kernel. The penal
 terms, and the oldest are dropped beyond a budget. Features need neither.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What structured ridge regression does once it is trained: decisions from scores."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -3,8 +3,6 @@
 truth is contrasted with.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

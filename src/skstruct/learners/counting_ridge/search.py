@@ -10,8 +10,6 @@ the scores of row i without row i are
 C_ii is that of the part shared by all rows, less what single outputs add.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

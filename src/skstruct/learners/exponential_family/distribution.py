@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions of a trained model: exact where they are known, else by Markov chains."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

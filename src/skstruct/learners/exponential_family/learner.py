@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exponential families: probabilities of structured outputs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct._arrays.checks import is_count, is_number

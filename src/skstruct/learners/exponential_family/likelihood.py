@@ -10,8 +10,6 @@ Scores are :math:`U = F W`, one row per example; with the mean over examples of 
 where :math:`D = F^\top (w \cdot \psi(y))` is all that is needed of the training outputs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Maximum a posteriori: by L-BFGS where gradients are exact, else by stochastic gradients."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 those of a linear-chain conditional random field.
 """
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np
@@ -138,9 +136,6 @@ class ExponentialProblem(RiskProblem):
 
     def draws(self, scores, n, rng, rows=slice(None)) -> np.ndarray:
         return self.distributions.draws(self.scored.rows(rows), scores, n, rng)
-
-
-# Decisions and probabilities of a linear-chain conditional random field.
 
 
 @savable

@@ -6,8 +6,6 @@ All of them share one input x, so that a step on any of them changes the weights
 multiple of x: it is done on the d scores of the row, and the weights follow once.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

@@ -3,8 +3,6 @@
 which are cut into subgraphs.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 comparison), or one for all of them (constraint classification).
 """
 
-from __future__ import annotations
-
 from numbers import Integral
 
 import numpy as np
@@ -125,9 +123,6 @@ def _probabilities(estimator, X):
     if not hasattr(estimator, "predict_proba"):
         return estimator.predict(X)
     return estimator.predict_proba(X)[:, 1]
-
-
-# Constraint classification: label ranking as one linear binary classifier.
 
 
 @savable

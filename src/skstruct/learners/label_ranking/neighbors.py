@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Label ranking by the rankings of neighbors, joined under a loss."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linear label ranking, one row after another: perceptron and passive-aggressive."""
 
-from __future__ import annotations
-
 from numbers import Integral
 
 import numpy as np

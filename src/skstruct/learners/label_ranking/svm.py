@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Support vector machine for label ranking: a margin for every ordered pair."""
 
-from __future__ import annotations
-
 import warnings
 from numbers import Integral
 

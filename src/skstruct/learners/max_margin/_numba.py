@@ -5,8 +5,6 @@
 dense rows or kernel values.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 
@@ -377,9 +375,6 @@ def visit(
                 w[e] = soft(z[e] + shift[e], l1[e]) / lam
         move(first, last, rows, W, S, -share[m] / lam, moved[:T])
     return total
-
-
-# Compiled visits of the structured perceptron, one example after another.
 
 
 @nb.njit(cache=True, nogil=True)

@@ -3,8 +3,6 @@
 whose minimization may go on where it stopped.
 """
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from abc import abstractmethod

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trees by a cost on circles: the circuit rank regularizer."""
 
-from __future__ import annotations
-
 import numpy as np
 from joblib import Parallel, delayed
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The dual of the structured hinge, climbed one example at a time."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The structured perceptron: move the scores where the best output is not the true one."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.utils import check_random_state
 

@@ -3,8 +3,6 @@
 decisions from scores; also for sequences with a row of features per position.
 """
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass
 
@@ -196,9 +194,6 @@ def _carries(space, other, outputs) -> bool:
     except ValueError:
         return False
     return True
-
-
-# Sequences with a row of features per position: one score per symbol, one per transition.
 
 
 @savable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From inputs to scores: linear, through a kernel, or through features that stand for one."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np
@@ -129,9 +127,6 @@ class KernelRows(LinearRows):
     def weights(self, coefficients):
         """No weights, but the scores K A of all rows."""
         return NOTHING, self.X @ coefficients
-
-
-# From inputs to scores: linear, through a kernel, or through features that stand for one.
 
 
 @savable

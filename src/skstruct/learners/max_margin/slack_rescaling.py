@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slack rescaling: the most violating output by the product of loss and margin."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct._arrays.rows import dense

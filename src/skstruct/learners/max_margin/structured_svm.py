@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The structured support vector machine, over any space that can be decoded."""
 
-from __future__ import annotations
-
 from skstruct.learners.max_margin.base import HingeLearner
 from skstruct.learners.max_margin.slack_rescaling import SlackRescaling
 from skstruct.saving import savable

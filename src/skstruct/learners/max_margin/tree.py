@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Max-margin predictors whose labels depend on each other along a learned tree."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct._arrays.checks import is_count

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Forests of edges for a network: found in one go, or grown by the best edge again and again."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,9 +172,6 @@ def _best_gains(dual, oracle, edges, accuracy, training, level):
     while (best := race.winner(np.flatnonzero(pieces.apart(edges)))) is not None:
         chosen[best.edge] = pieces.join(*edges[best.edge])
     return chosen, -race.bounds
-
-
-# A forest that grows by the best edge, again and again.
 
 
 def greedy(

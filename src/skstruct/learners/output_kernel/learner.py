@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Regression in the feature space of an output kernel, and the nearest output there."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import LinAlgError
 from sklearn.base import clone

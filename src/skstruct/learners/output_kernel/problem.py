@@ -3,8 +3,6 @@
 the feature space of an output kernel.
 """
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np
@@ -106,9 +104,6 @@ def _are_labels(y) -> bool:
 
 def _objects(y) -> list:
     return [y.iloc[i] for i in range(len(y))] if is_pandas(y, "Series") else list(y)
-
-
-# Outputs to choose from, by their kernel values against the training outputs.
 
 
 @savable

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Choosing the radius of sample compression by cross-validation."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold

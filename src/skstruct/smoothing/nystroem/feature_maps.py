@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Features whose inner products stand for a kernel."""
 
-from __future__ import annotations
-
 import copy
 from functools import cached_property
 

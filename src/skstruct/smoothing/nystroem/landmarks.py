@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Landmarks by randomly pivoted Cholesky: rows that the others are explained by."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

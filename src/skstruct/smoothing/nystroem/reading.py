@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Blocks of rows as arrays or tensors, and where in them something is wrong."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel ridge regression on landmarks, in one pass over any number of rows."""
 
-from __future__ import annotations
-
 import copy
 from functools import cached_property
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ridge system of features, for one penalty or a path of them, and rows left out of it."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

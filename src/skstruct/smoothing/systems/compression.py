@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Least squares between two kernels with a bounded coefficient matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator

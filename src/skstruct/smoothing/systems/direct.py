@@ -3,8 +3,6 @@
 shifts from one eigendecomposition.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np
@@ -300,9 +298,6 @@ class _Given:
     """Stands for a kernel whose matrix is there already."""
 
     kernel, centre_ = "precomputed", None
-
-
-# (K + shift I) A = B for many shifts, from one eigendecomposition.
 
 
 @savable

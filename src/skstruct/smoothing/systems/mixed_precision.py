@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """(K + shift I) A = B by a factor in single precision, refined to double."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

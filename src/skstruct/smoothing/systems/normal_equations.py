@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The normal equations of ridge regression in the primal, by conjugate gradients."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

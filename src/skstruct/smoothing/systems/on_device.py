@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """(K + shift I) A = B on a device of torch: one matrix there, and nothing else of that size."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

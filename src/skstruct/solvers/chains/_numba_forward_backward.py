@@ -6,8 +6,6 @@ not lost as long as it is above LEAST: a chain of which some number is smaller i
 of logarithms.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled min-sum passes over chains of unequal lengths, with one or k ways to every symbol."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

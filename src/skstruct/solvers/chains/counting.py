@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Chains that obey constraints: their exact number, exactly uniform samples, the list."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

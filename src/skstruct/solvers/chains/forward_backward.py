@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Chains of symbols with random symbols: partition functions, marginals, draws."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled curves: lower convex hulls, piecewise quadratic curves, differences of roots."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

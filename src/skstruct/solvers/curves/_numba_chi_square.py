@@ -4,8 +4,6 @@
 All y and t are at least zero; 0 / 0 counts as zero, which TINY takes care of.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Costs that add up over coordinates: for every row and coordinate a function of one number."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass

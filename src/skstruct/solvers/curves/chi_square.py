@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Curves of the chi-square distance, with bounds that hold however small the outputs are."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.solvers.curves.base import Samples, WeightedCurves

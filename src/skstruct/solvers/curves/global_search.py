@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Smooth curves of many valleys: the global minimum, by branch and bound on the line."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Piecewise quadratic curves: exact minima from knots that are sorted once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.solvers.curves.base import Samples, WeightedCurves, ends

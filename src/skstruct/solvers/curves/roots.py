@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Curves of one number t >= 0 that are simple in s = sqrt(t)."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

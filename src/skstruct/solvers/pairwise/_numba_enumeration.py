@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled enumeration by Gray code, cores that roof duality leaves open, local improvement."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

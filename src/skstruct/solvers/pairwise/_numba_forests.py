@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled max-product on forests: one for all rows, one per row, nodes of several states."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

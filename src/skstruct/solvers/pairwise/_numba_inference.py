@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled inference with scores of pairs: forests, tables of all subsets, Metropolis steps."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled roof duality: maximum flow (Dinic) in the double cover of a signed graph."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

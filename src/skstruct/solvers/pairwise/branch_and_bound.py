@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Enumeration by Gray code where labels are few; branch and bound by roof duality."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.solvers.pairwise.forests import neighbors

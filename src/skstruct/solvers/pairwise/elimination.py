@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions of 0/1 labels with scores of pairs, by eliminating one label after the other."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Costs of labels or states and of their pairs, where the pairs are a forest: exact in O(n)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import NamedTuple, TypeVar

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions over labels or states with scores of pairs: forests, tables, known labels."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

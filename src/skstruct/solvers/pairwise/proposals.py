@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Moves among labels or states with scores of pairs: another value at one node."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.solvers.pairwise.forests import neighbors

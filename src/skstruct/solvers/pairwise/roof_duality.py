@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Roof duality: the local polytope's optimum by one minimum cut per row; rounding."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.solvers.pairwise.forests import neighbors

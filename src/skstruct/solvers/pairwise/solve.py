@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Least cost of labels and of pairs of labels: which solver for which graph."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

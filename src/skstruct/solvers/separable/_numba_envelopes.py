@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled convex envelopes: hulls of the curves, their optimum, a dual bound, local steps."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

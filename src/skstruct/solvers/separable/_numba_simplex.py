@@ -6,8 +6,6 @@ between corners s - 1 and s, cell 0 below all of them, the last one above. Slope
 +inf in the outer cells make the corners bounds; -1, 0, 1 make the cost the infeasibility.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numba as nb

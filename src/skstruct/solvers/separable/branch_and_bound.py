@@ -7,8 +7,6 @@ curve. The point that it finds is either better than the best one, or a point wh
 are too coarse; there finer ones come in, and so on.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct._arrays.memory import row_blocks

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Costs of any shape that add up over coordinates, over a polytope, with a lower bound."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

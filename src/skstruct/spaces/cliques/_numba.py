@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Chains among sets of nodes with scores of the pairs inside."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

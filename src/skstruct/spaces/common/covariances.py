@@ -9,8 +9,6 @@ distinct eigenvalues, whose eigenspaces are known beforehand:
 so that no d x d matrix is needed, however large d is.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property

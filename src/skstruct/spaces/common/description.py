@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a space says of its outputs: to reports, which show them, and to model files."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sized
 from dataclasses import dataclass
 from numbers import Integral

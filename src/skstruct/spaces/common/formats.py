@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Label sets and single names in the user's own format: arrays, frames, series, rows of names."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

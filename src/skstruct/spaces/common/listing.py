@@ -14,8 +14,6 @@ For :math:`\nu = 1/2` then :math:`T = \langle c, s \rangle / 2`: known without a
 the better of two siblings always passes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

@@ -7,8 +7,6 @@ b stands for node s + 1 + b. A node that must be visited is put first, so that s
 be tried no further.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

@@ -5,8 +5,6 @@ The state of block s, set S and last node u has the number base[s] + S m + u, wi
 behind s: longer sets have larger numbers. State 0 is before the first node is chosen.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

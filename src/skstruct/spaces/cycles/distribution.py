@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions over cycles: uniform, exact for few nodes, and proposals of Markov chains."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from functools import cached_property
 

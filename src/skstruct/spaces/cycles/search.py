@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One problem of a cycle of least cost, and the local search for it from several starts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simple cycles through some of N nodes: tours, round trips, routes."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

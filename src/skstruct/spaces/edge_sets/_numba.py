@@ -6,8 +6,6 @@ Steps lead from a state to later ones: those of state s are first[s]..first[s + 
 ``logs`` says that weights and sums are logarithms.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions over edge sets: with fixed edges, by paths through states, by sets of few nodes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

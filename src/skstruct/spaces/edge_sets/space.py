@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What spaces of edge sets share: named nodes, possible edges, and constraints on them."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from functools import cached_property
 from typing import Any, ClassVar

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Named nodes, the edges that are possible between them, and the column of each edge."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cached_property
 

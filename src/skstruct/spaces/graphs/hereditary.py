@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hereditary properties: every subset of edges inherits them, and decoding is hard."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.solvers.k_best import min_cost

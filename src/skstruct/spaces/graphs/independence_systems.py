@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Minimum-cost members of an independence system that is known by a membership test alone."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

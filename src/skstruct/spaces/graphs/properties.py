@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Properties of graphs, how many graphs have them, and those that are easy to decode."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from math import comb
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All graphs on named nodes, or those with a property."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

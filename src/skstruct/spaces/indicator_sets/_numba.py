@@ -5,8 +5,6 @@ Everywhere position t of a preorder stands for node ``order[t]``: parents come b
 Bool arrays ``low`` and ``high`` have one row for all rows of scores, or one each.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

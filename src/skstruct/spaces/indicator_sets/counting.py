@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Closed sets within constraints, uniformly: counts, moments, samples, lists."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from functools import cached_property
 from typing import ClassVar

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Label sets of least cost: thresholds, partial sorts, or binary programs where these fail."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions over label sets: independent labels, forests, sizes, scores by size."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

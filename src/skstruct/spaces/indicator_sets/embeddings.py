@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Label sets under other embeddings: by the size of the set, by products over parents."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

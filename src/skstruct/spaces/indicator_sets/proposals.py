@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Proposals of Markov chains among label sets: labels come in and leave, or are exchanged."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError

@@ -5,8 +5,6 @@ Vertices are the nodes 1..n and the blossoms above n; 0 stands for none. All wei
 whole numbers, so that an edge is tight or it is not.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numba as nb

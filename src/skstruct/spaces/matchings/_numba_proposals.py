@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Markov chains among matchings, compiled; a state is the edge at every node, -1 for none."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

@@ -6,8 +6,6 @@ m nodes C(n, k) C(m, k) k!. A matching with a given edge is one of the graph wit
 nodes, so that probabilities are ratios of such numbers.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Minimum-cost matchings, of a graph or between two groups, for many costs at once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.solvers.assignment import min_cost_assignments

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets of edges without common nodes."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

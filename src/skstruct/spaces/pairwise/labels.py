@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets of labels that have costs by label and by pair of labels."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any, ClassVar
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """States of labels in the user's own format: arrays, frames with a column per label, rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Labels that each take one of several states, with costs along the edges of a forest."""
 
-from __future__ import annotations
-
 import copy
 from functools import cached_property
 from typing import ClassVar

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled costs over amounts that add up to a total: quadratic, sampled, exchanges."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

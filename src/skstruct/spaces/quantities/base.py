@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What spaces of quantities share: outputs that are rows of numbers, in the user's own format."""
 
-from __future__ import annotations
-
 import copy
 from abc import abstractmethod
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Flows in a network."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

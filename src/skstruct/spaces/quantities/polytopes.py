@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Points of a polytope."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

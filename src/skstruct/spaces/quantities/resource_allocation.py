@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Separable costs over amounts that add up to a total, {z >= 0, sum z = total}."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Uniform points of polytopes and flows, which are cut into simplices."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import factorial
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Histograms: amounts that add up to a fixed total."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct._arrays.checks import check_costs

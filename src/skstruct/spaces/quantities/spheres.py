@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Directions: unit vectors, and diagonal quadratic costs over them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.saving import savable

@@ -8,8 +8,6 @@ weight(i, S) Z(S + i) / Z(S). Where ``logs`` is set, weights and sums are kept a
 else they are numbers, which is faster and as exact unless they are too large or too small.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

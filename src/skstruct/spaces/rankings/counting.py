@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rankings under the uniform distribution: counts, lists, samples, linear extensions."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from itertools import islice, permutations

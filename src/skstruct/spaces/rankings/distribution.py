@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions over rankings: exact for few items, and proposals of Markov chains."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

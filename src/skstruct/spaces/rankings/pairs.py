@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rankings by which item of each pair comes first."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

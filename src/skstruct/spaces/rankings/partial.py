@@ -6,8 +6,6 @@ numbers are ties, NaN is an item that was not ranked. Under the uniform distribu
 all total orders that agree with a row, positions have closed forms.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import gammaln
 

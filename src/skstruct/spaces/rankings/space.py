@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Total orders of a set of items."""
 
-from __future__ import annotations
-
 import copy
 import warnings
 from itertools import pairwise

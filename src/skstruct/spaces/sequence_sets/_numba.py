@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiled Metropolis steps among sequences of symbols."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

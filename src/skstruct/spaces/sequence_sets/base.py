@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets of sequences over an alphabet: symbols, lengths, constraints, counts, samples, lists."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import ClassVar
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions over sequences within constraints, and proposals of Markov chains among them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Spanning trees, compiled: determinants, sums by elimination, weighted draws, Markov chains."""
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

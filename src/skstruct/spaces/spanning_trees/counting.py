@@ -9,8 +9,6 @@ incidence vector of edge e, the number of trees is det L (Kirchhoff), and
 the transfer currents of Burton and Pemantle. Several edges may join the same nodes.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions over spanning trees (matrix-tree theorem), and proposals of Markov chains."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from skstruct.solvers.distributions import Distribution

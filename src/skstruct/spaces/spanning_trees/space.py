@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trees that connect all nodes."""
 
-from __future__ import annotations
-
 import math
 from functools import cached_property
 

@@ -6,8 +6,6 @@ n-gram c = s * q + a leads from state s to c % S. Level j of a table stands for 
 n - 1 + j symbols, and thus j n-grams.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

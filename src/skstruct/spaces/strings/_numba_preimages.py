@@ -5,8 +5,6 @@ The cost is sum_a k_a**2 - 2 g_a k_a. The next symbol a costs 2 k_a + 1 - 2 g_a,
 time, so that taking the minimum-cost next symbol again and again is best for every length.
 """
 
-from __future__ import annotations
-
 import numba as nb
 import numpy as np
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Strings of least cost by n-grams, and those of nearest n-gram counts: pre-images."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ probabilities of the symbols at position t and K_t those of going on, an n-gram 
 with probability m_t(a) K_t(a, b) ..., and its mean count is the sum over positions.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from numbers import Integral
 

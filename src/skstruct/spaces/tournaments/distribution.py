@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions over tournaments: uniform, or with a distribution of its own for every pair."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

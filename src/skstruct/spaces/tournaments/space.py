@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which item of each pair wins, with or without open pairs."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import ClassVar
 

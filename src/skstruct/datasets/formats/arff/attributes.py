@@ -3,8 +3,6 @@
 may hold.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, replace

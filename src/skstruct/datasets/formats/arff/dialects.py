@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ARFF files as data sets, in the dialects of Weka, MEKA, MULAN and CLUS."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from itertools import islice

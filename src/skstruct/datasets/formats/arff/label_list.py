@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MULAN's XML list of labels, which nests those of a hierarchy."""
 
-from __future__ import annotations
-
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 

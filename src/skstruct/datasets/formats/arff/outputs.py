@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Outputs of a data set from columns of an ARFF file, by task."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@
 Files of a few rows are read in Python alone, which is sooner done than loading a compiler.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

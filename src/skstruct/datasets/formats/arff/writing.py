@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ARFF files written so that they read back as they were, from tables and from data sets."""
 
-from __future__ import annotations
-
 import math
 import re
 from itertools import chain, count
