@@ -60,7 +60,7 @@ def test_equal_rows_are_found(case, form):
 def test_rows_of_the_same_hash_are_compared(case):
     X, y = case
     expected = slow([(tuple(x), tuple(z)) for x, z in zip((X + 0.0).tolist(), y.tolist())])
-    with mock.patch.object(module, "_mixed", lambda bits: bits & np.uint64(0)):
+    with mock.patch.object(module, "mixed", lambda bits: bits & np.uint64(0)):
         found = equal_rows(X, y)  # all hashes are the same: rows equal the first one, or none
     if expected is None:
         assert found is None

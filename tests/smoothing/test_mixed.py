@@ -149,7 +149,7 @@ def test_values_that_single_precision_does_not_hold(scale):
 def test_errors():
     with pytest.raises(ValueError, match="this one is precomputed"):
         KernelRidge("precomputed", precision="mixed").fit(X @ X.T, T)
-    with pytest.raises(ValueError, match='precision is "double" or "mixed"; \'half\''):
+    with pytest.raises(ValueError, match='precision is "double" or "mixed"; got \'half\''):
         KernelRidge(precision="half").fit(X, T)
     with pytest.raises(ValueError, match="takes rows and a kernel"):
         MixedSystem().fit(np.eye(3), 1.0)

@@ -112,7 +112,7 @@ def test_gradient_and_hessian_products_are_those_of_finite_differences(problem):
 # ------------------------------------------------------------------ solutions
 @settings(max_examples=60, deadline=None)
 @given(problems(), st.sampled_from([0.01, 0.3, 5.0]))
-def test_the_closed_format_has_no_gradient_and_is_what_newton_finds(problem, lam):
+def test_the_closed_form_has_no_gradient_and_is_what_newton_finds(problem, lam):
     *parts, rng = problem
     examples = examples_of(*parts)
     gram, _ = gram_of(rng, examples)

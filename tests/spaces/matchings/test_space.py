@@ -172,7 +172,7 @@ def test_entangled_graphs_are_too_hard(monkeypatch):
     assert space.contains(space.argmin(costs).outputs).all()  # decoding is not
 
 
-def test_table_and_closed_format_agree():
+def test_table_and_closed_form_agree():
     # Ten nodes: too many edge sets to try, but not for the table.
     for space in (
         Matchings(10),

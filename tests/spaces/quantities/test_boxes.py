@@ -116,7 +116,7 @@ def test_restrict_row_by_row():
         (lambda: Interval().fit([]), "no rows"),
         (lambda: Box().fit([[1.0], [1.0, 2.0]]), "differ in length"),
         (lambda: Box().fit([[1.0, 2.0]]).validate([[1.0]]), "expects 2 numbers"),
-        (lambda: Interval(-np.inf, np.inf).fit([1.0]).argmin([[1.0]]), "needs finite constraints"),
+        (lambda: Interval(-np.inf, np.inf).fit([1.0]).argmin([[1.0]]), "needs finite limits"),
         (lambda: Interval().fit([1.0, 2.0]).restrict(low=[[1, 2]]), "a row of 1 for"),
         (lambda: Interval().fit([1.0]).argmin([[np.nan]]), r"costs\[0, 0\] is nan"),
     ],

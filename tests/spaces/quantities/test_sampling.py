@@ -74,7 +74,7 @@ def test_interval():
 )
 def test_boxes_without_end(low, high, message):
     space = Box(low, high, labels=["a", "b"]).fit([[0.5, 0.5]])
-    with pytest.raises(ValueError, match="uniform sample needs finite constraints; " + message):
+    with pytest.raises(ValueError, match="uniform sample needs finite limits; " + message):
         space.sample(1, 0)
     assert space.restrict(low=-1, high=1).sample(3, 0).shape == (3, 2)
 

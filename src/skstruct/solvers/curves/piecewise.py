@@ -74,12 +74,17 @@ class PiecewiseCurves(WeightedCurves):
     def _or_ends(self, points, values, low, high, first, last, slope, slack):
         """An end that a straight tail falls towards; of equals the lower end."""
         bounds = values.copy()
-        for end, inner in ((low, first), (high, last)):
+        left, right = self._outer_knots()
+        tails = (
+            left - 1 - np.abs(left),
+            right,
+        )  # points on them: slopes at a knot are the right ones
+        for end, inner, tail in ((low, first, tails[0]), (high, last, tails[1])):
             away = np.abs(end - inner)
             if not away.any():
                 continue
             at_end = self.at(end) + slope * end
-            noise = SUM_ROUNDING * (self._absolute_slopes() + np.abs(slope)) * away
+            noise = SUM_ROUNDING * (self._absolute_slopes(tail) + np.abs(slope)) * away
             # Limits so far away that rounding hides which is lower: a gap, not a claim.
             drowned = (noise > slack) & (slack > 0)
             unclear = drowned & (away > 0) & (np.abs(at_end - values) <= noise)
@@ -90,13 +95,9 @@ class PiecewiseCurves(WeightedCurves):
             bounds = np.where(better, values, bounds - np.where(unclear, 2 * noise, 0.0))
         return points, values, bounds
 
-    def _absolute_slopes(self):
-        """sum_i |w_i| times the sum of its slopes' jumps: what a tail's slope is a sum of."""
-        total = np.empty(self.shape)
-        for j, (_, owner, jump, _, _) in enumerate(self._knots):
-            sizes = np.bincount(owner, np.abs(jump), minlength=len(self.outputs))
-            total[:, j] = np.abs(self.weights) @ sizes
-        return total
+    def _absolute_slopes(self, tail):
+        """sum_i |w_i rho'(t, y_i)| on a tail; zero where all are flat."""
+        return np.abs(self.weights) @ np.abs(self.scale * self.slope(tail, self.outputs))
 
     def sample(self, low, high, n_cells):
         """All knots between the ends; where rho is not linear, also ``n_cells`` cells."""
