@@ -197,9 +197,8 @@ def example_outputs(model) -> list:
     examples = columns.get("prediction")
     if not isinstance(examples, list):
         return []
-    if isinstance(
-        getattr(space, "_format", None), LabelSetFormat
-    ):  # sets of names may all be empty
+    # Sets of names may all be empty.
+    if isinstance(getattr(space, "_format", None), LabelSetFormat):
         examples = [[_plain(label) for label in space.labels_], []]
     return examples
 

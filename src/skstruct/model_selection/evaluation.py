@@ -52,7 +52,7 @@ def constant_outputs(space, loss, training, truth) -> np.ndarray:
     ----------
     training, truth : arrays of outputs in canonical form
     """
-    if hasattr(space, "argmin_chains"):
+    if space.decodes_chains:
         return _most_frequent_symbols(training, truth)
     problem = risk_problem(space, loss, training, by_weights=True)
     best = problem.decode(problem.mean_targets(np.ones(len(training)))).outputs

@@ -14,7 +14,7 @@ def min_cost(costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def k_min_cost(costs: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers and costs of the ``k`` minimum-cost entries of every row, minimum-cost first.
+    """Numbers and costs of the ``k`` entries of least cost of every row, best first.
 
     Ranks that no row has are left off.
     """
@@ -25,7 +25,7 @@ def k_min_cost(costs: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def k_best(best_within, n_rows: int, d: int, k: int):
-    """The ``k`` minimum-cost outputs of every row, minimum-cost first.
+    """The ``k`` minimum-cost outputs of every row, best first.
 
     After the best output z of a part (coordinates kept within low..high), the rest of the
     part splits into one piece per free coordinate j: equal to z before j, different
@@ -90,7 +90,7 @@ def _split(z, low, high):
 
 
 def k_best_sequences(best_within, n_rows: int, length: int, n_symbols: int, k: int):
-    """The ``k`` minimum-cost sequences of every row, minimum-cost first.
+    """The ``k`` minimum-cost sequences of every row, best first.
 
     After the best sequence z of a part, the rest of the part splits into one piece per
     position t: equal to z before t, another symbol at t. All pieces of all rows are decoded

@@ -110,7 +110,7 @@ class Forest:
 
 
 def listed_argmin(listed, allowed, backend) -> Callable | None:
-    """The minimum-cost of the ``listed`` outputs (d, ...), all or those ``allowed`` (d,)."""
+    """The best of the ``listed`` outputs (d, ...), all or those ``allowed`` (d,)."""
     if allowed is not None and not allowed.any():
         return None
     mask = None if allowed is None or allowed.all() else torch.tensor(allowed).to(backend.device)

@@ -121,7 +121,7 @@ def min_cost_forests(costs, edges, n_nodes, low, high, smallest=0, largest=None)
     """For every row the edges without cycle of least total cost, exactly.
 
     Forests are the independent sets of a matroid, of which Kruskal's greedy order finds the
-    minimum-cost of every size.
+    one of least cost of every size.
 
     Parameters
     ----------

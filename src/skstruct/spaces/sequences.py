@@ -264,8 +264,6 @@ class Sequences(SequenceSet):
         outputs = symbols.reshape(len(values), self.length_, -1).swapaxes(1, 2)
         return Decoded(outputs, values, values)
 
-    decodes_chains = True
-
     def argmin_chains(self, unary, starts, transitions=None):
         """For every row the minimum-cost sequence as long as the row has positions.
 
@@ -292,7 +290,7 @@ class Sequences(SequenceSet):
         return decoded_or_infeasible(unstacked(symbols, lengths), values, values, self)
 
     def kbest_chains(self, unary, starts, k, transitions=None):
-        """The ``k`` minimum-cost of every row, with costs as in ``argmin_chains``."""
+        """The ``k`` of least cost in every row, with costs as in ``argmin_chains``."""
         k = check_k(k, "Sequences")
         chains, lengths = self._stacked(unary, starts, transitions)
         symbols, values = k_best_chains(**chains, k=k)

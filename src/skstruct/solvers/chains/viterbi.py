@@ -162,7 +162,7 @@ def k_best_chains(
     unary, starts, transitions=None, *, k,
     which=None, beginning=None, ending=None, shortest=None, longest=None,
 ):  # fmt: skip
-    """For every row the ``k`` minimum-cost chains, all different, minimum-cost first.
+    """For every row the ``k`` minimum-cost chains, all different, best first.
 
     The pass of :func:`~skstruct.solvers.chains.viterbi.best_chains` with a list of k costs
     where that has one; the first of them is its answer. Parameters as there.

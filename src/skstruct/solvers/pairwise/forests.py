@@ -237,7 +237,7 @@ def _rooted_with_flips(n, edges):
 
 
 def k_best_states(unary, pairs, edges, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The ``k`` minimum-cost choices of states of every row, all different, minimum-cost first.
+    """The ``k`` minimum-cost choices of states of every row, all different, best first.
 
     Parameters as of :func:`best_states_on_forest`.
 

@@ -45,10 +45,8 @@ class DescribedOutputs:
     """Defaults of all that a space says of its outputs; a child says more."""
 
     part_words: ClassVar[tuple[str, str]] = ("label", "labels")  # for one, and for many
-    decodes_chains = False  # whether ``argmin_chains`` decodes costs of every position
-    constraints: Any = (
-        None  # what narrows the space, row by row too: has ``n_rows``, ``rows(index)``
-    )
+    # What narrows the space, row by row too: has ``n_rows``, ``rows(index)``.
+    constraints: Any = None
     _constraints_kind: ClassVar[type | None] = None  # the class of ``constraints``
     # Attributes with the names, or their number, of which a table of all pairs is made.
     _pairs_of: ClassVar[tuple[str, ...]] = ()

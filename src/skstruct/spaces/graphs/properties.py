@@ -240,7 +240,7 @@ def outweighing(costs: np.ndarray) -> np.ndarray:
 class Clique(GraphProperty):
     r"""All edges between some nodes, no others: :math:`z_{uv} = y_u y_v` for 0/1 nodes y.
 
-    The minimum-cost is a sum of pair costs; sets of one node have no edge, as the empty one.
+    The least cost is that of a sum of pair costs; sets of one node have no edge, as the empty one.
     """
 
     def why_not(self, row):

@@ -218,7 +218,7 @@ class Tournaments(UniformTournaments):
         return decoded_or_infeasible(outputs, values, values, self)
 
     def kbest(self, costs, k: int) -> Decoded:
-        """The ``k`` minimum-cost of every row: outputs (n, k, d), values (n, k)."""
+        """The ``k`` of least cost in every row: outputs (n, k, d), values (n, k)."""
         return self.kbest_states(self._state_costs(costs), k)
 
     def kbest_states(self, state_costs, k: int) -> Decoded:
