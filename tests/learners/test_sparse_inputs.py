@@ -113,7 +113,7 @@ LEARNERS = {
     "structured SVM": (learners.StructuredSVM(LabelSets(), random_state=0), Y),
     "margin tree": (learners.MaxMarginTree(random_state=0), Y),
     "margin network": (learners.MaxMarginNetwork(random_state=0), Y),
-    "ranking SVM": (learners.LabelRankingSVM(), ORDERS),
+    "ranking SVM": (learners.LabelRankingSVM(random_state=0), ORDERS),
     "ranking by pairs": (learners.PairwiseComparison(), ORDERS),
     "ranking by neighbors": (
         learners.NeighborLabelRanker(3),
