@@ -8,7 +8,7 @@ array(['yes'], dtype='<U3')
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skstruct.learners import (
@@ -70,7 +70,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     """Load sub-packages when they are first touched, so that importing costs little."""
     if name in _LEARNERS:
         return getattr(import_module("skstruct.learners"), name)
@@ -81,5 +81,5 @@ def __getattr__(name):
     raise AttributeError(f"module 'skstruct' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Errors and warnings that a caller may want to catch."""
 
+from collections.abc import Callable
+from typing import Any
+
 
 class InfeasibleError(ValueError):
     """No output of the space meets the constraints that were given.
@@ -11,14 +14,14 @@ class InfeasibleError(ValueError):
         The first row of which that is so, where rows differ.
     """
 
-    def __init__(self, message, row=None):
+    def __init__(self, message: str, row: int | None = None) -> None:
         super().__init__(message)
         self.row = row
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[Any], tuple[str, int]]:
         return type(self), (str(self), self.row)
 
-    def shifted(self, start: int):
+    def shifted(self, start: int) -> "InfeasibleError":
         """The same of a row counted from the beginning, not from the start of its block."""
         if self.row is None:
             return self
@@ -56,28 +59,30 @@ class DataFormatError(ValueError):
     skstruct.exceptions.DataFormatError: a.csv, line 3, column 2: 'x' is not a number.
     """
 
-    def __init__(self, problem, *, path=None, line=None, column=None):
+    def __init__(
+        self, problem: str, *, path: Any = None, line: int | None = None, column: int | None = None
+    ) -> None:
         self.problem = " ".join(str(problem).split()).rstrip(".")
         self.path = None if path is None else str(path)
         self.line, self.column = line, column
         super().__init__(self._message())
 
-    def _message(self):
+    def _message(self) -> str:
         where = [] if self.path is None else [" ".join(self.path.split())]
         where += [] if self.line is None else [f"line {self.line}"]
         where += [] if self.column is None else [f"column {self.column}"]
         return ", ".join(where) + (": " if where else "") + self.problem + "."
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[type[Any], str, None, int, int | None]]:
         return _rebuilt, (type(self), self.problem, self.path, self.line, self.column)
 
-    def at(self, path=None, line=None, column=None):
+    def at(self, path: Any = None, line: Any = None, column: Any = None) -> Any:
         """The same with a place that was not known where it was raised."""
         known = (self.path or path, self.line or line, self.column or column)
         return _rebuilt(type(self), self.problem, *known)
 
 
-def _rebuilt(kind, problem, path, line, column):
+def _rebuilt(kind: type[Any], problem: str, path: Any, line: int | None, column: int | None) -> Any:
     return kind(problem, path=path, line=line, column=column)
 
 

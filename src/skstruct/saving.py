@@ -107,19 +107,19 @@ def name_of(kind: type) -> str | None:
 # What a class that says nothing gets.
 
 
-def _leave_nothing_out(self) -> tuple[str, ...]:
+def _leave_nothing_out(self: Any) -> tuple[str, ...]:
     return ()
 
 
-def _by_constructor(cls, **arguments):
+def _by_constructor(cls: type[Any], **arguments: Any) -> Any:
     return cls(**arguments)
 
 
-def _accept(self) -> None:
+def _accept(self: Any) -> None:
     """Nothing to check."""
 
 
-def _no_more_bytes(cls, state: dict) -> int:
+def _no_more_bytes(cls: type[Any], state: dict[Any, Any]) -> int:
     return 0
 
 
@@ -136,13 +136,13 @@ _DEFAULTS: dict[str, Any] = {
 # What must hold of objects that were read, since compiled code will follow their numbers.
 
 
-def require(good, what: str) -> None:
+def require(good: bool, what: str) -> None:
     """Raise unless something holds of what was read."""
     if not good:
         raise ModelFileError(what)
 
 
-def whole_numbers(array, low: int, high: int, what: str) -> np.ndarray:
+def whole_numbers(array: np.ndarray, low: int, high: int, what: str) -> np.ndarray:
     """An array of whole numbers from low to high - 1, or an error."""
     plain = isinstance(array, np.ndarray) and array.dtype.kind in "iu"
     require(plain, f"{what}: whole numbers are wanted")
@@ -151,7 +151,7 @@ def whole_numbers(array, low: int, high: int, what: str) -> np.ndarray:
     return array
 
 
-def check_floats(made, names, ndim: int) -> None:
+def check_floats(made: Any, names: list[str], ndim: int) -> None:
     """Raise unless attributes are arrays of 64-bit numbers with so many axes."""
     for name in names:
         array = getattr(made, name)
@@ -159,7 +159,9 @@ def check_floats(made, names, ndim: int) -> None:
         require(plain, f"{type(made).__name__}.{name} is no array of numbers")
 
 
-def check_row_constraints(array, letter: str, shape: tuple, low: int = 0, high: int = 0) -> None:
+def check_row_constraints(
+    array: np.ndarray, letter: str, shape: tuple[Any, ...], low: int = 0, high: int = 0
+) -> None:
     """Raise unless constraints are for some rows: (rows, *shape), None in it for any width.
 
     Parameters
@@ -179,7 +181,7 @@ def check_row_constraints(array, letter: str, shape: tuple, low: int = 0, high: 
         require(inside, "constraints with numbers that their space has not")
 
 
-def check_tree(model) -> None:
+def check_tree(model: Any) -> None:
     """Raise unless the tree of a fitted estimator reads its inputs and writes its outputs."""
     if hasattr(model, "tree_"):
         require(type(model.tree_).__name__ == "Tree", "a tree that is none")
@@ -187,7 +189,7 @@ def check_tree(model) -> None:
         require(same and model.n_outputs_ == model.tree_.n_outputs, "a tree of other inputs")
 
 
-def check_trees(model) -> None:
+def check_trees(model: Any) -> None:
     """Several trees, which read inputs without checking them again."""
     if not hasattr(model, "estimators_"):
         return
@@ -196,7 +198,7 @@ def check_trees(model) -> None:
         require(estimator.n_features_in_ == model.n_features_in_, "trees of other inputs")
 
 
-def check_numbered(numbers: dict) -> None:
+def check_numbered(numbers: dict[Any, Any]) -> None:
     """Names are numbered from zero: the numbers become columns of a sparse array."""
     columns = list(numbers.values())
     plain = all(type(column) is int for column in columns)

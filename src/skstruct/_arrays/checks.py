@@ -9,7 +9,7 @@ import numpy as np
 LARGEST_SUM = np.finfo(np.float64).max / 4
 
 
-def check_costs(costs, n_columns: int, *, used_by: str) -> np.ndarray:
+def check_costs(costs: np.ndarray, n_columns: int, *, used_by: str) -> np.ndarray:
     """A finite float array of shape (n, n_columns), or an error that names the entry."""
     costs = np.asarray(costs, dtype=np.float64)
     if costs.ndim != 2 or costs.shape[1] != n_columns:
@@ -28,12 +28,12 @@ def check_costs(costs, n_columns: int, *, used_by: str) -> np.ndarray:
     return costs
 
 
-def is_number(value) -> bool:
+def is_number(value: float | str) -> bool:
     """Whether this is a real number; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def is_count(value) -> bool:
+def is_count(value: float | None) -> bool:
     """Whether this is a whole number from 1."""
     return isinstance(value, Integral) and is_number(value) and int(value) >= 1
 

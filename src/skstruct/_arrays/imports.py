@@ -3,12 +3,13 @@
 
 import importlib
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 
-def lazy_names(package: str, homes: dict[str, str]):
+def lazy_names(package: str, homes: dict[str, str]) -> Callable[..., Any]:
     """A module's ``__getattr__``: names by the module of the package that defines them.
 
     >>> find = lazy_names("collections", {"Mapping": "abc"})
@@ -20,7 +21,7 @@ def lazy_names(package: str, homes: dict[str, str]):
     AttributeError: module 'collections' has no attribute 'Nothing'
     """
 
-    def __getattr__(name):
+    def __getattr__(name: str) -> Any:
         if name in homes:
             return getattr(import_module(f"{package}.{homes[name]}"), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")

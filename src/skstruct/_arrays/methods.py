@@ -5,10 +5,12 @@ each other in child classes, and warn at the caller's line.
 
 import sys
 import warnings
+from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 
-def all_or_nothing(method):
+def all_or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
     """When the method raises, the object has the attributes that it had before.
 
     >>> class Model:
@@ -26,7 +28,7 @@ def all_or_nothing(method):
     """
 
     @wraps(method)
-    def whole(self, *args, **kwargs):
+    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(self.__dict__)
         try:
             return method(self, *args, **kwargs)

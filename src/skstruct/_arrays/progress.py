@@ -35,7 +35,7 @@ def clock() -> float:
 class Work:
     """One call of a user: since when it runs, what was announced, and which stages are open."""
 
-    def __init__(self, verbose: int, bars: bool = True):
+    def __init__(self, verbose: int, bars: bool = True) -> None:
         self.verbose, self.began, self._bars_wanted = verbose, clock(), bars
         self.latest = -float("inf")  # when a line was printed
         self.plans: list[str | Callable[[], str]] = []
@@ -110,7 +110,9 @@ class Work:
 class Stage:
     """Steps of one kind; ``total`` is None where nobody knows how many there will be."""
 
-    def __init__(self, work: Work, description: str, total: float | None = None, unit: str = ""):
+    def __init__(
+        self, work: Work, description: str, total: float | None = None, unit: str = ""
+    ) -> None:
         self.work, self.description, self.total, self.unit = work, description, total, unit
         self.began, self.done, self.in_lines = clock(), 0.0, False
         work.opened(self)
@@ -175,11 +177,11 @@ def watching(verbose: int, bars: bool = True) -> Iterator[Work | None]:
         work.end()
 
 
-def reported(method):
+def reported(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method of an object with ``verbose``: each call of it is one piece of work."""
 
     @wraps(method)
-    def shown(self, *args, **kwargs):
+    def shown(self: Any, *args: Any, **kwargs: Any) -> Any:
         with watching(getattr(self, "verbose", 0)):
             return method(self, *args, **kwargs)
 
@@ -228,7 +230,7 @@ def track(steps: Sequence[T], description: str, verbose: int = 0) -> Iterable[T]
     return _tracked(steps, description, work, verbose)
 
 
-def _tracked(steps, description, work, verbose):
+def _tracked(steps: Any, description: str, work: Work | None, verbose: int) -> Iterator[Any]:
     own = Work(int(verbose)) if work is None else None
     stage = Stage(work or own, description, len(steps))
     try:
@@ -242,7 +244,7 @@ def _tracked(steps, description, work, verbose):
 
 
 @contextlib.contextmanager
-def ticker(n_steps: int | None, description: str, verbose: int = 0) -> Iterator[Callable]:
+def ticker(n_steps: int | None, description: str, verbose: int = 0) -> Iterator[Callable[..., Any]]:
     """A function to call after each of so many steps, or of fewer."""
     with working(description, n_steps, verbose) as stage:
         yield (lambda *_: None) if stage is None else (lambda *_: stage.advance())

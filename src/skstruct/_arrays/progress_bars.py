@@ -10,7 +10,7 @@ from rich.console import Console
 class Bars:
     """One bar for each stage, on stderr; what is printed to stdout meanwhile stays there."""
 
-    def __init__(self, console: Console | None = None):
+    def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
         self._display = progress.Progress(
             progress.TextColumn("{task.description}"),
@@ -25,7 +25,7 @@ class Bars:
         self._tasks: dict[Any, Any] = {}
         self._display.start()
 
-    def show(self, stage) -> None:
+    def show(self, stage: Any) -> None:
         """Move the bar of a stage to where it is."""
         if stage not in self._tasks:
             self._tasks[stage] = self._display.add_task(stage.description, total=None, steps="")
@@ -33,7 +33,7 @@ class Bars:
         total = stage.total or None
         self._display.update(self._tasks[stage], total=total, completed=stage.done, steps=steps)
 
-    def finish(self, stage, kept: bool) -> None:
+    def finish(self, stage: Any, kept: bool) -> None:
         """Fill the bar of a stage that is over, or take it away where it was a part of another."""
         if stage not in self._tasks:
             return

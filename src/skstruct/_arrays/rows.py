@@ -4,6 +4,7 @@ takes them.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +12,7 @@ from scipy import sparse
 LARGEST_INDEX = np.iinfo(np.int32).max
 
 
-def narrow_indices(X):
+def narrow_indices(X: Any) -> Any:
     """The same compressed matrix with 32-bit indices where they fit; anything else as it is.
 
     Readers and stacking give 64-bit indices, which some of scikit-learn's compiled code
@@ -34,7 +35,7 @@ def narrow_indices(X):
 # Numbers as unit vectors.
 
 
-def dense(rows, dtype=None) -> np.ndarray:
+def dense(rows: Any, dtype: Any = None) -> np.ndarray:
     """Rows as an array; of ``dtype``, unless they are sparse.
 
     >>> dense(sparse.eye_array(2)), dense([[1, 2]], float)
@@ -44,7 +45,7 @@ def dense(rows, dtype=None) -> np.ndarray:
     return rows.toarray() if sparse.issparse(rows) else np.asarray(rows, dtype=dtype)
 
 
-def unit_vectors(numbers, d: int) -> np.ndarray:
+def unit_vectors(numbers: np.ndarray, d: int) -> np.ndarray:
     """The unit vector of each number, shape (..., d); no table of d x d is made.
 
     >>> unit_vectors([2, 0], 3)
@@ -57,7 +58,7 @@ def unit_vectors(numbers, d: int) -> np.ndarray:
     return vectors
 
 
-def distinct(outputs) -> tuple[np.ndarray, np.ndarray]:
+def distinct(outputs: Any) -> tuple[np.ndarray, np.ndarray]:
     """First row of each distinct output in order of appearance, and the number of each row's.
 
     >>> distinct([[3, 1], [0, 2], [3, 1]])
@@ -80,7 +81,7 @@ OFTEN = 5  # or if every row is there so many times on average
 SPLITMIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # of splitmix64
 
 
-def equal_rows(*tables, starts=None) -> np.ndarray | None:
+def equal_rows(*tables: Any, starts: np.ndarray | None = None) -> np.ndarray | None:
     """A number for each row, the same for rows that are equal in all tables; None if none are.
 
     Hashes are compared first, so that tables without equal rows are read once.
@@ -126,7 +127,9 @@ def equal_rows(*tables, starts=None) -> np.ndarray | None:
     return None if len(kept) == len(twin) else number.reshape(-1)
 
 
-def copied_rows(X, outputs, *, starts=None) -> np.ndarray | None:
+def copied_rows(
+    X: Any, outputs: np.ndarray, *, starts: np.ndarray | None = None
+) -> np.ndarray | None:
     """A number for each row, the same for copies of one row; None where there are none.
 
     Copies are equal in inputs and output. Where inputs are discrete, so that new rows will equal
@@ -159,7 +162,7 @@ def copied_rows(X, outputs, *, starts=None) -> np.ndarray | None:
     return None if SELDOM * differ.sum() >= repeated.sum() else number
 
 
-def _plain(table):
+def _plain(table: Any) -> Any:
     """A sparse table in canonical form, or an array with two axes."""
     if sparse.issparse(table):
         table = sparse.csr_array(table)
@@ -171,7 +174,7 @@ def _plain(table):
     return table.reshape(len(table), math.prod(table.shape[1:]))
 
 
-def _hashed(table) -> np.ndarray:
+def _hashed(table: Any) -> np.ndarray:
     """One number for each row; shape (n,), uint64."""
     if table.dtype.kind not in "fiub":  # names, or objects: by the number of their value
         table = np.unique(table.astype(str), return_inverse=True)[1].reshape(table.shape)
@@ -189,12 +192,12 @@ def _hashed(table) -> np.ndarray:
     return hashes
 
 
-def _bits(values) -> np.ndarray:
+def _bits(values: np.ndarray) -> np.ndarray:
     """Numbers as 64 bits; 0.0 and -0.0 are the same."""
     return (np.ascontiguousarray(values, dtype=np.float64) + 0.0).view(np.uint64)
 
 
-def mixed(bits) -> np.ndarray:
+def mixed(bits: np.ndarray) -> np.ndarray:
     """The last step of splitmix64 on uint64: every bit depends on all bits of the argument."""
     bits = (bits ^ (bits >> np.uint64(30))) * SPLITMIX[0]
     bits = (bits ^ (bits >> np.uint64(27))) * SPLITMIX[1]
@@ -206,7 +209,7 @@ def _odd(n: int) -> np.ndarray:
     return np.random.default_rng(0).integers(0, 2**64, n, dtype=np.uint64) | np.uint64(1)
 
 
-def _of_sequences(hashes, starts) -> np.ndarray:
+def _of_sequences(hashes: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Hashes of sequences from those of their positions; shape (n,)."""
     lengths = np.diff(starts)
     position = np.arange(len(hashes), dtype=np.uint64) - np.repeat(starts[:-1], lengths).astype(
@@ -217,7 +220,7 @@ def _of_sequences(hashes, starts) -> np.ndarray:
     return ends[starts[1:]] - ends[starts[:-1]] + mixed(lengths.astype(np.uint64))
 
 
-def _same(table, a, b) -> np.ndarray:
+def _same(table: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Whether rows ``a`` equal rows ``b``; shape (len(a),)."""
     if sparse.issparse(table):
         return np.diff((table[a] != table[b]).tocsr().indptr) == 0
@@ -227,7 +230,7 @@ def _same(table, a, b) -> np.ndarray:
     return equal.all(axis=1)
 
 
-def _same_sequences(tokens, starts, a, b) -> np.ndarray:
+def _same_sequences(tokens: Any, starts: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     lengths = np.diff(starts)
     same = lengths[a] == lengths[b]
     a, b, counts = a[same], b[same], lengths[a[same]]

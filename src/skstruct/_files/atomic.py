@@ -4,11 +4,13 @@
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 
 @contextlib.contextmanager
-def replacing(path, mode: str = "w", encoding: str | None = "utf-8"):
+def replacing(path: Any, mode: str = "w", encoding: str | None = "utf-8") -> Iterator[Any]:
     """A file to write in place of ``path``, which changes only when all has been written.
 
     What is written goes to a temporary file in the same folder. When the block ends it is

@@ -13,6 +13,7 @@ import math
 import os
 import re
 import zipfile
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,9 @@ _HEADER = re.compile(
 )
 
 
-def write_container(path, kind: str, manifest: dict, arrays: dict[str, np.ndarray]) -> None:
+def write_container(
+    path: Any, kind: str, manifest: dict[Any, Any], arrays: dict[str, np.ndarray]
+) -> None:
     """Write a file that :func:`read_container` reads, whole or not at all.
 
     Parameters
@@ -60,21 +63,25 @@ def write_container(path, kind: str, manifest: dict, arrays: dict[str, np.ndarra
         sealed.finish()
 
 
-def read_container(path, kind: str, *, max_bytes: int = 4 * 2**30) -> tuple[Any, dict]:
+def read_container(
+    path: Any, kind: str, *, max_bytes: int = 4 * 2**30
+) -> tuple[Any, dict[Any, Any]]:
     """Manifest and arrays of a file, or a ModelFileError if it is not exactly as written."""
     with _members(path, kind, max_bytes) as (packed, manifest):
         members = packed.infolist()[1:]
         return manifest, {_name(info): _array(path, packed, info) for info in members}
 
 
-def read_manifest(path, kind: str, *, max_bytes: int = 4 * 2**30) -> tuple[Any, dict[str, int]]:
+def read_manifest(
+    path: Any, kind: str, *, max_bytes: int = 4 * 2**30
+) -> tuple[Any, dict[str, int]]:
     """The manifest alone, and the bytes of every array."""
     with _members(path, kind, max_bytes) as (packed, manifest):
         return manifest, {info.filename: info.file_size for info in packed.infolist()[1:]}
 
 
 @contextlib.contextmanager
-def _members(path, kind, max_bytes):
+def _members(path: Any, kind: str, max_bytes: int) -> Iterator[tuple[Any, dict[str, Any]]]:
     """The zip and its manifest; whatever goes wrong in it is a ModelFileError."""
     with _opened(path, max_bytes) as file:
         try:
@@ -91,10 +98,10 @@ def _members(path, kind, max_bytes):
 class _Hashing:
     """A binary file to write to; its end is replaced by the checksum of what went before."""
 
-    def __init__(self, file):
+    def __init__(self, file: Any) -> None:
         self.file, self.held, self.seal = file, b"", hashlib.sha256()
 
-    def write(self, data):
+    def write(self, data: bytes) -> int:
         """Pass on all but the last bytes, which may be the place of the checksum."""
         data = bytes(data)
         together = self.held + data
@@ -102,20 +109,20 @@ class _Hashing:
         self._pass(together[:-SEAL])
         return len(data)
 
-    def _pass(self, data):
+    def _pass(self, data: bytes) -> None:
         self.seal.update(data)
         self.file.write(data)
 
-    def finish(self):
+    def finish(self) -> None:
         if self.held != b"0" * SEAL:
             raise AssertionError("a zip ends with its comment")
         self.file.write(self.seal.hexdigest().encode("ascii"))
 
-    def flush(self):
+    def flush(self) -> None:
         self.file.flush()
 
 
-def _opened(path, max_bytes):
+def _opened(path: Any, max_bytes: int) -> Any:
     """The file, if it is not too large and its checksum is right."""
     size = os.path.getsize(path)
     if size > max_bytes:
@@ -138,7 +145,7 @@ def _opened(path, max_bytes):
     return file
 
 
-def _head(path, packed, size, longest):
+def _head(path: Any, packed: Any, size: int, longest: int) -> dict[str, Any]:
     """The JSON text, when the members are as they are written here."""
     members = packed.infolist()
     names = [info.filename for info in members]
@@ -161,11 +168,11 @@ def _head(path, packed, size, longest):
         raise _refused(path, f"its manifest is not JSON as written here ({error})") from None
 
 
-def _no_constant(name):
+def _no_constant(name: str) -> Any:
     raise ValueError(f"the number {name}")
 
 
-def _manifest(path, head, kind):
+def _manifest(path: Any, head: dict[str, Any], kind: str) -> dict[str, Any]:
     if not isinstance(head, dict) or set(head) != {"kind", "layout", "manifest"}:
         raise _refused(path, "its manifest is not that of a file of this library")
     if head["kind"] != kind:
@@ -179,7 +186,7 @@ def _manifest(path, head, kind):
     return head["manifest"]
 
 
-def _array(path, packed, info):
+def _array(path: Any, packed: Any, info: Any) -> np.ndarray:
     """One array, its size compared with its header before anything is made."""
     with packed.open(info) as member:
         start = member.read(8)
@@ -202,7 +209,7 @@ def _array(path, packed, info):
     return flat.reshape(shape, order="F" if by_columns else "C")
 
 
-def _header(path, info, text):
+def _header(path: Any, info: Any, text: bytes) -> tuple[Any, bool, tuple[Any, ...]]:
     """dtype, order and shape of an array; read by a pattern, since NumPy's reader compiles it."""
     found = _HEADER.fullmatch(text)
     if found is None:
@@ -218,11 +225,11 @@ def _header(path, info, text):
     return dtype, found[2] == b"True", shape
 
 
-def _name(info):
+def _name(info: Any) -> str:
     return info.filename[len("arrays/") : -len(".npy")]
 
 
-def _member(name, array):
+def _member(name: str, array: np.ndarray) -> str:
     member = f"arrays/{name}.npy"
     if not _MEMBER.fullmatch(member):
         raise ValueError(f"{name!r} is no name of an array.")
@@ -231,5 +238,5 @@ def _member(name, array):
     return member
 
 
-def _refused(path, why):
+def _refused(path: Any, why: str) -> ModelFileError:
     return ModelFileError(f"{path} is not read: {why}.")

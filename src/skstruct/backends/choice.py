@@ -24,30 +24,36 @@ class Backend(Protocol):
     name: str
     device: Any
 
-    def asarray(self, A, dtype=None) -> Array: ...  # where it is computed; rows together
-    def to_host(self, A) -> np.ndarray: ...
-    def zeros(self, shape, dtype=None) -> Array: ...  # columns together
-    def exp(self, A) -> Array: ...
-    def multiply(self, A, B) -> Array: ...  # A @ B
-    def add_product(self, C, A, B) -> Array: ...  # C += A' B
-    def add_square(self, G, Z) -> Array: ...  # G += Z' Z, on and below the diagonal
-    def cholesky(self, A) -> tuple[Array, int]: ...  # lower factor; row that failed, or 0
-    def solve_lower(self, L, B, transposed=False) -> Array: ...  # L^-1 B or L'^-1 B
-    def whiten(self, L, K) -> Array: ...  # K L'^-1, rows of K by rows
-    def whitener(self, L) -> Callable[[Array], Array]: ...  # the same for many K
-    def add_diagonal(self, A, value) -> Array: ...
-    def copied(self, A) -> Array: ...  # columns together
-    def eigh(self, A) -> tuple[Array, Array]: ...
+    def asarray(
+        self, A: Any, dtype: Any = None
+    ) -> Array: ...  # where it is computed; rows together
+    def to_host(self, A: Any) -> np.ndarray: ...
+    def zeros(self, shape: Any, dtype: Any = None) -> Array: ...  # columns together
+    def exp(self, A: Any) -> Array: ...
+    def multiply(self, A: Any, B: Any) -> Array: ...  # A @ B
+    def add_product(self, C: Any, A: Any, B: Any) -> Array: ...  # C += A' B
+    def add_square(
+        self, G: Any, Z: np.ndarray
+    ) -> Array: ...  # G += Z' Z, on and below the diagonal
+    def cholesky(self, A: Any) -> tuple[Array, int]: ...  # lower factor; row that failed, or 0
+    def solve_lower(
+        self, L: Any, B: Any, transposed: bool = False
+    ) -> Array: ...  # L^-1 B or L'^-1 B
+    def whiten(self, L: Any, K: Any) -> Array: ...  # K L'^-1, rows of K by rows
+    def whitener(self, L: Any) -> Callable[[Array], Array]: ...  # the same for many K
+    def add_diagonal(self, A: Any, value: Any) -> Array: ...
+    def copied(self, A: Any) -> Array: ...  # columns together
+    def eigh(self, A: Any) -> tuple[Array, Array]: ...
     def free_memory(self) -> int | None: ...  # bytes; None where nobody knows
 
 
-def is_tensor(value) -> bool:
+def is_tensor(value: Any) -> bool:
     """Whether ``value`` is a tensor of torch, without importing it."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
 
 
-def backend_for(device=None, *arrays) -> Backend:
+def backend_for(device: Any = None, *arrays: Any) -> Backend:
     """The backend of a device, or of the device on which tensors are.
 
     Parameters
@@ -79,7 +85,7 @@ def backend_for(device=None, *arrays) -> Backend:
     return TorchBackend(asked)
 
 
-def _known(torch, device):
+def _known(torch: Any, device: Any) -> Any:
     if device is None:
         return None
     try:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """torch, on any of its devices, and triangular systems as products of matrices."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -36,14 +39,14 @@ class BlockTriangle:
     tensor([[1., 1.]])
     """
 
-    def __init__(self, L, n_blocks: int = BLOCKS):
+    def __init__(self, L: Any, n_blocks: int = BLOCKS) -> None:
         self.L = L
         m = len(L)
         step = max(1, -(-m // n_blocks))
         self.blocks = [slice(start, min(start + step, m)) for start in range(0, m, step)]
         self.inverses = [_inverse(L[block, block]) for block in self.blocks]
 
-    def whiten(self, K, first: int = 0):
+    def whiten(self, K: Any, first: int = 0) -> Any:
         """K L'^-1, where K (n, m) was; its columns in blocks before ``first`` are zero."""
         begin = self.blocks[first].start if self.blocks else 0
         for block, inverse in zip(self.blocks[first:], self.inverses[first:]):
@@ -53,7 +56,7 @@ class BlockTriangle:
             columns.copy_(columns @ inverse.T)
         return K
 
-    def inverse_rows(self, j: int):
+    def inverse_rows(self, j: int) -> Any:
         """The columns of L^-1 in block j as rows, (width of the block, m)."""
         block = self.blocks[j]
         rows = self.L.new_zeros((block.stop - block.start, len(self.L)))
@@ -61,7 +64,7 @@ class BlockTriangle:
         return self.whiten(rows, first=j)
 
 
-def _inverse(L):
+def _inverse(L: Any) -> Any:
     one = torch.eye(len(L), dtype=L.dtype, device=L.device)
     return torch.linalg.solve_triangular(L, one, upper=False)
 
@@ -78,41 +81,41 @@ class TorchBackend:
 
     name = "torch"
 
-    def __init__(self, device):
+    def __init__(self, device: Any) -> None:
         self.device = torch.device(device)
 
-    def _dtype(self, dtype):
+    def _dtype(self, dtype: Any) -> Any:
         if dtype is None or isinstance(dtype, torch.dtype):
             return dtype
         return torch.float32 if np.dtype(dtype) == np.float32 else torch.float64
 
-    def asarray(self, A, dtype=None):
+    def asarray(self, A: Any, dtype: Any = None) -> Any:
         if not isinstance(A, torch.Tensor):
             A = np.ascontiguousarray(A)
             # A tensor could be written to: what must not be, is copied.
             A = torch.from_numpy(A if A.flags.writeable else A.copy())
         return A.to(self.device, self._dtype(dtype)).contiguous()
 
-    def to_host(self, A):
+    def to_host(self, A: Any) -> np.ndarray:
         return A.detach().cpu().numpy()
 
-    def zeros(self, shape, dtype=torch.float64):
+    def zeros(self, shape: Any, dtype: Any = torch.float64) -> Any:
         dtype = self._dtype(dtype)
         if len(shape) == 1:
             return torch.zeros(shape, dtype=dtype, device=self.device)
         return torch.zeros(shape[::-1], dtype=dtype, device=self.device).T
 
-    def exp(self, A):
+    def exp(self, A: Any) -> Any:
         return A.exp_()
 
-    def multiply(self, A, B):
+    def multiply(self, A: Any, B: Any) -> Any:
         return A @ B
 
-    def add_product(self, C, A, B):
+    def add_product(self, C: Any, A: Any, B: Any) -> Any:
         C.T.addmm_(B.T.to(C.dtype), A.to(C.dtype))
         return C
 
-    def add_square(self, G, Z):
+    def add_square(self, G: Any, Z: Any) -> Any:
         m, Z = len(G), Z.to(G.dtype)
         step = max(NARROWEST, -(-m // PANELS))
         for start in range(0, m, step):  # columns start..stop, from the diagonal down
@@ -120,34 +123,34 @@ class TorchBackend:
             G.T[start : start + step, start:].addmm_(columns.T, Z[:, start:])
         return G
 
-    def cholesky(self, A):
+    def cholesky(self, A: Any) -> tuple[Any, int]:
         # In place only for columns together, and if A itself is given as the result.
         info = torch.empty((), dtype=torch.int32, device=self.device)
         torch.linalg.cholesky_ex(A, out=(A, info))
         return A, int(info)
 
-    def solve_lower(self, L, B, transposed=False):
+    def solve_lower(self, L: Any, B: Any, transposed: bool = False) -> Any:
         if transposed:
             return torch.linalg.solve_triangular(L.T, B, upper=True, out=B)
         return torch.linalg.solve_triangular(L, B, upper=False, out=B)
 
-    def whiten(self, L, K):
+    def whiten(self, L: Any, K: Any) -> Any:
         return torch.linalg.solve_triangular(L.T, K, upper=True, left=False, out=K)
 
-    def whitener(self, L):
+    def whitener(self, L: Any) -> Callable[..., Any]:
         return BlockTriangle(L).whiten
 
-    def add_diagonal(self, A, value):
+    def add_diagonal(self, A: Any, value: float) -> Any:
         A.diagonal().add_(value)
         return A
 
-    def copied(self, A):
+    def copied(self, A: Any) -> Any:
         return A.T.clone(memory_format=torch.contiguous_format).T
 
-    def eigh(self, A):
+    def eigh(self, A: Any) -> Any:
         return torch.linalg.eigh(A)
 
-    def free_memory(self):
+    def free_memory(self) -> int:
         if self.device.type != "cuda":
             return available_memory()
         unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)

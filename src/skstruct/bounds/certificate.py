@@ -4,6 +4,7 @@
 from dataclasses import dataclass, field
 from numbers import Real
 from textwrap import fill
+from typing import Any
 
 from skstruct._arrays.rows import distinct
 from skstruct.tolerances import STATED_BOUND
@@ -56,10 +57,10 @@ class Certificate:
     assumptions: tuple[str, ...] = field(default=())
     kind: str = "training"
 
-    def __float__(self):
+    def __float__(self) -> float:
         return float(self.value)
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [fill(self._promise(), 92)]
         width = max((len(name) for name in self.terms), default=0)
         lines += [f"  {name:<{width}}  {term:.4g}" for name, term in self.terms.items()]
@@ -87,14 +88,14 @@ class Certificate:
         return promise if largest is None else f"{promise} No loss exceeds {largest:.4g}."
 
 
-def check_delta(delta) -> float:
+def check_delta(delta: float) -> float:
     """A probability strictly between 0 and 1."""
     if not isinstance(delta, Real) or not 0 < float(delta) < 1:
         raise ValueError(f"delta is a probability between 0 and 1; got {delta!r}.")
     return float(delta)
 
 
-def check_positive(value, name: str, used_by: str) -> float:
+def check_positive(value: float, name: str, used_by: str) -> float:
     """A finite number above zero."""
     try:
         number = float(value)
@@ -111,7 +112,7 @@ def check_positive(value, name: str, used_by: str) -> float:
 SEEN = 200  # training outputs that a largest loss is compared with
 
 
-def largest_loss(loss, space) -> float | None:
+def largest_loss(loss: Any, space: Any) -> float | None:
     """An upper bound on ``loss(z, y)`` over all outputs of ``space``; None where none is known.
 
     A loss that brings ``largest_loss(space)`` of its own is asked first.
@@ -132,7 +133,7 @@ def largest_loss(loss, space) -> float | None:
     return loss.largest_loss(space)
 
 
-def largest_of_problem(problem, loss_bound, used_by: str) -> float:
+def largest_of_problem(problem: Any, loss_bound: Any, used_by: str) -> float:
     """The largest loss: given, if it holds for the training outputs, or known."""
     if loss_bound is not None:
         loss_bound = check_positive(loss_bound, "loss_bound", used_by)

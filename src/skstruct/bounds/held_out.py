@@ -2,6 +2,7 @@
 """A certificate from rows that a model was not fitted to: right for any model."""
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -16,7 +17,9 @@ ASSUMPTIONS = (
 )
 
 
-def held_out_bound(losses, largest, *, delta=0.05, binary=False) -> Certificate:
+def held_out_bound(
+    losses: Any, largest: float, *, delta: float = 0.05, binary: bool = False
+) -> Certificate:
     r"""Bound the expected loss of a model by its losses on rows that it was not fitted to.
 
     With r the mean of n losses divided by the largest one, the bound is the largest R with
@@ -72,7 +75,7 @@ def held_out_bound(losses, largest, *, delta=0.05, binary=False) -> Certificate:
     return Certificate(value, terms, value >= largest, delta, ASSUMPTIONS, "held_out")
 
 
-def _checked(losses, largest, binary) -> np.ndarray:
+def _checked(losses: Any, largest: float, binary: bool) -> np.ndarray:
     losses = np.asarray(losses, dtype=np.float64)
     if losses.ndim != 1 or not len(losses) or not np.isfinite(losses).all():
         raise ValueError(
@@ -100,7 +103,7 @@ def _entropy_limit(mean: float, n: int, delta: float) -> float:
     if mean == 0.0:
         return -math.expm1(-most)
 
-    def excess(rate):
+    def excess(rate: float) -> float:
         return rel_entr(mean, rate) + rel_entr(1.0 - mean, 1.0 - rate) - most
 
     top = 1.0 - BELOW_ONE

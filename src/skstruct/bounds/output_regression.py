@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the bounds of output kernel regression read off a fitted model."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.bounds.certificate import WIDTH, check_positive
@@ -14,7 +16,9 @@ LARGEST_VALUES = {  # sup k(y, y), where the kind of kernel tells
 }
 
 
-def training_matrices(model, X, y, used_by: str):
+def training_matrices(
+    model: Any, X: Any, y: Any, used_by: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A, K_X and K_Y of W = sum_ij Y(y_i) A_ij X(x_j)', each of shape (m, m)."""
     for name in ("coef_", "gram_inputs", "gram_outputs", "output_kernel_"):
         if not hasattr(model, name):
@@ -35,11 +39,11 @@ def training_matrices(model, X, y, used_by: str):
     return A, np.asarray(model.gram_inputs(X)), np.asarray(model.gram_outputs())
 
 
-def _n_rows(rows) -> int:
+def _n_rows(rows: Any) -> int:
     return 0 if rows is None else rows.shape[0] if hasattr(rows, "shape") else len(rows)
 
 
-def _check_same_outputs(model, y, used_by: str):
+def _check_same_outputs(model: Any, y: Any, used_by: str) -> None:
     """The outputs are those of training; a precomputed kernel matrix cannot tell."""
     space = getattr(model, "space_", None)
     if space is None or getattr(model, "output_kernel", None) == "precomputed":
@@ -50,7 +54,7 @@ def _check_same_outputs(model, y, used_by: str):
         )
 
 
-def _check_predictable(model, used_by: str):
+def _check_predictable(model: Any, used_by: str) -> None:
     """The theorems rest on the true output being one of those that are compared."""
     problem = getattr(model, "problem_", None)
     if problem is None:
@@ -63,7 +67,7 @@ def _check_predictable(model, used_by: str):
         )
 
 
-def squared_error_and_norm(A, K_X, K_Y) -> tuple[float, float]:
+def squared_error_and_norm(A: np.ndarray, K_X: np.ndarray, K_Y: np.ndarray) -> tuple[float, float]:
     """Sum_i |Y(y_i) - W X(x_i)|² and |W|², by products of (m, m) matrices.
 
     The first is tr[(I - A K_X)' K_Y (I - A K_X)], the second tr(A' K_Y A K_X).
@@ -76,7 +80,7 @@ def squared_error_and_norm(A, K_X, K_Y) -> tuple[float, float]:
     return max(squared_error, 0.0), max(squared_norm, 0.0)
 
 
-def kernel_trials(model) -> int:
+def kernel_trials(model: Any) -> int:
     """How many input kernels were tried on the training rows; penalties do not count."""
     search = getattr(model, "search_", None)
     if search is None:
@@ -84,7 +88,7 @@ def kernel_trials(model) -> int:
     return len({(str(trial.get("kernel")), trial.get("gamma")) for trial in search.trials})
 
 
-def output_dimension_of(model) -> int | None:
+def output_dimension_of(model: Any) -> int | None:
     """Dimension of the span of all output features, or a bound on it; None if unknown.
 
     A kernel that is bilinear in an embedding psi, up to terms of one output alone, has
@@ -98,7 +102,7 @@ def output_dimension_of(model) -> int | None:
     return len(problem.space.listed_) if _is_list(problem) else None
 
 
-def largest_output_loss(model, given, used_by: str) -> float:
+def largest_output_loss(model: Any, given: float | None, used_by: str) -> float:
     """The largest loss of the output kernel: given, known, or that of all listed outputs."""
     if given is not None:
         given = check_positive(given, "loss_bound", used_by)
@@ -120,13 +124,13 @@ def largest_output_loss(model, given, used_by: str) -> float:
     return float(known)
 
 
-def _largest_loss_of(K) -> float:
+def _largest_loss_of(K: np.ndarray) -> float:
     """Of any two outputs of a kernel matrix, row by row: no second matrix."""
     half = 0.5 * np.diagonal(K)
     return max(float((half - row).max() + own) for own, row in zip(half, K))
 
 
-def _kernel_of_list(model):
+def _kernel_of_list(model: Any) -> np.ndarray | None:
     """Kernel matrix of all outputs, where the model chooses from a list; else None."""
     problem = getattr(model, "problem_", None)
     if problem is None or problem.by_embedding or not _is_list(problem):
@@ -134,12 +138,12 @@ def _kernel_of_list(model):
     return np.asarray(model.output_kernel_(model.space_.restore(problem.space.listed_)))
 
 
-def _is_list(problem) -> bool:
+def _is_list(problem: Any) -> bool:
     """Whether outputs are from a list: of numbers, those of training are only some."""
     return problem.space.space.discrete
 
 
-def input_bound_of(model, given, K_X) -> float:
+def input_bound_of(model: Any, given: float | None, K_X: np.ndarray) -> float:
     """sup |k(x, x')| over inputs; what is given must hold on the training rows."""
     if given is not None:
         given = check_positive(given, "input_bound", "compression_bound")
@@ -157,7 +161,7 @@ def input_bound_of(model, given, K_X) -> float:
     )
 
 
-def output_bound_of(model, given, K_Y) -> float:
+def output_bound_of(model: Any, given: float | None, K_Y: np.ndarray) -> float:
     """sup k(y, y) over outputs; what is given must hold on the training rows."""
     kernel = model.output_kernel_
     known = LARGEST_VALUES.get(type(kernel).__name__, lambda _: None)(kernel)
@@ -177,7 +181,7 @@ def output_bound_of(model, given, K_Y) -> float:
     return known
 
 
-def output_assumptions(model, *extra: str) -> tuple[str, ...]:
+def output_assumptions(model: Any, *extra: str) -> tuple[str, ...]:
     """What the theorems need and no computation can see."""
     lines = [
         "training rows and new rows are independent draws from one distribution",

@@ -3,6 +3,7 @@
 
 import math
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -24,7 +25,9 @@ SOME = 500  # training outputs whose span a given dimension is compared with
 SIGMAS = tuple(2.0**power for power in range(-18, 4))  # values of sigma² tried; all in advance
 
 
-def pac_bayes_value(m, squared_error, squared_norm, dimension, sigma2, delta) -> float:
+def pac_bayes_value(
+    m: int, squared_error: float, squared_norm: float, dimension: int, sigma2: float, delta: float
+) -> float:
     r"""Bound on the expected loss of every linear W at once [1]_.
 
     .. math:: \frac{a e}{e - 1} \Big[1 - \exp\Big(-N \big(2s - \tfrac12 \ln(1 + 4s)\big)
@@ -67,8 +70,15 @@ def pac_bayes_value(m, squared_error, squared_norm, dimension, sigma2, delta) ->
 
 
 def pac_bayes_bound(
-    model, X, y, *, delta=0.05, sigma2=None, loss_bound=None, output_dimension=None
-):
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    delta: float = 0.05,
+    sigma2: float | None = None,
+    loss_bound: float | None = None,
+    output_dimension: float | str | None = None,
+) -> Certificate:
     r"""Bound the expected kernel loss of an output kernel regression by PAC-Bayes theory.
 
     The loss is that of the output kernel, :math:`\tfrac12 |Y(z) - Y(y)|^2`, or any smaller
@@ -142,7 +152,7 @@ def pac_bayes_bound(
     return Certificate(value, terms, value >= largest, delta, assumptions, "pac_bayes")
 
 
-def _check_unit(K_X):
+def _check_unit(K_X: np.ndarray) -> None:
     off = np.flatnonzero(np.abs(np.diagonal(K_X) - 1.0) > STATED_BOUND)
     if len(off):
         raise ValueError(
@@ -151,7 +161,7 @@ def _check_unit(K_X):
         )
 
 
-def _check_rank(K_Y, dimension: int):
+def _check_rank(K_Y: np.ndarray, dimension: int) -> None:
     """Training outputs span no more dimensions than were given."""
     rank = int(np.linalg.matrix_rank(K_Y[:SOME, :SOME], hermitian=True))
     if rank > dimension:
@@ -160,7 +170,7 @@ def _check_rank(K_Y, dimension: int):
         )
 
 
-def _dimension(model, given) -> int:
+def _dimension(model: Any, given: float | str | None) -> int:
     dimension = output_dimension_of(model) if given is None else given
     if dimension is None:
         raise ValueError(
@@ -179,7 +189,7 @@ def _dimension(model, given) -> int:
 LOWEST, RATIO = 0.125, 2.0**0.125  # scales are LOWEST * RATIO**k, k = 0, 1, ..., over B_X
 
 
-def compression_slack(m, width, delta) -> float:
+def compression_slack(m: int, width: float, delta: float) -> float:
     r"""How far the expected squared error may exceed its mean on the training rows [1]_.
 
     .. math:: (b - a) \sqrt{\frac{20 + \ln(8 \sqrt m / \delta)}{2 (m - 4)}}, \quad m \ge 8
@@ -224,7 +234,7 @@ def coefficient_scale(needed: float) -> tuple[float, int]:
     return LOWEST * RATIO**k, k
 
 
-def spread_evenly(A, K_X, K_Y) -> np.ndarray:
+def spread_evenly(A: np.ndarray, K_X: np.ndarray, K_Y: np.ndarray) -> np.ndarray:
     """Coefficients of the same W with smaller entries: means over rows that are the same.
 
     Outputs with the same features may share their coefficients, and so may inputs.
@@ -235,7 +245,7 @@ def spread_evenly(A, K_X, K_Y) -> np.ndarray:
     return rows.T @ means @ columns
 
 
-def _same(K):
+def _same(K: np.ndarray) -> Any:
     """Which rows of a kernel matrix are the same; 0/1 of shape (n_groups, m)."""
     scale = max(float(np.diagonal(K).max()), np.finfo(float).tiny)
     numbers: dict[bytes, int] = {}
@@ -245,7 +255,15 @@ def _same(K):
     return sparse.csr_array((ones, (number, np.arange(len(number)))))
 
 
-def compression_bound(model, X, y, *, delta=0.05, input_bound=None, output_bound=None):
+def compression_bound(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    delta: float = 0.05,
+    input_bound: float | None = None,
+    output_bound: float | None = None,
+) -> Certificate:
     r"""Bound the expected kernel loss of an output kernel regression by sample compression.
 
     .. math:: E\,\ell \le 2 E |Y - WX|^2, \quad E |Y - WX|^2 \le \frac1m \sum_i |Y_i - W X_i|^2

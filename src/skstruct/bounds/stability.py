@@ -2,6 +2,8 @@
 """The ramp between estimated risk and loss, computed by decoding."""
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +24,9 @@ from skstruct.smoothing import KernelRidge
 from skstruct.tolerances import STATED_BOUND
 
 
-def mean_surrogates(problem, smoother, rhos, largest: float, memory) -> np.ndarray:
+def mean_surrogates(
+    problem: Any, smoother: KernelRidge, rhos: Any, largest: float, memory: str
+) -> np.ndarray:
     r"""Mean over the training rows of the ramp loss, for each rho; shape (len(rhos),).
 
     .. math:: \min\{L, \max_z\, \ell(z, y) + \tfrac1\rho (\min_{z'} R(z'|x) - R(z|x))\}
@@ -39,7 +43,7 @@ def mean_surrogates(problem, smoother, rhos, largest: float, memory) -> np.ndarr
     return total / m
 
 
-def ramps(problem, means, rows, rhos):
+def ramps(problem: Any, means: np.ndarray, rows: slice, rhos: Any) -> Iterator[np.ndarray]:
     """For each rho, the ramp of the training rows ``rows`` before it is cut at L."""
     if decided_from_weights(problem):
         yield from _weight_ramps(problem, means, rows, rhos)
@@ -56,7 +60,9 @@ def ramps(problem, means, rows, rhos):
         yield least / rho - lowest
 
 
-def _weight_ramps(problem, weights, rows, rhos):
+def _weight_ramps(
+    problem: Any, weights: np.ndarray, rows: slice, rhos: Any
+) -> Iterator[np.ndarray]:
     """The same for losses without an embedding: weight -1 goes to the row's own output."""
     space, loss, outputs = problem.space.rows(rows), problem.loss, problem.outputs
     own = np.arange(len(outputs))[rows]
@@ -67,12 +73,12 @@ def _weight_ramps(problem, weights, rows, rhos):
         yield least / rho - loss.minimize(shifted, outputs, space).bounds
 
 
-def decided_from_weights(problem) -> bool:
+def decided_from_weights(problem: Any) -> bool:
     """Whether the loss has no embedding and brings a decoder of its own."""
     return problem.loss.embedding_on(problem.space) == "weights"
 
 
-def fitted_means(problem, smoother, rows) -> np.ndarray:
+def fitted_means(problem: Any, smoother: KernelRidge, rows: slice) -> np.ndarray:
     """What the smoother gives for its own rows: K A = T - alpha A, and no kernel is needed."""
     alpha = float(smoother.alpha)
     if not problem.by_weights:
@@ -82,7 +88,7 @@ def fitted_means(problem, smoother, rows) -> np.ndarray:
     return (unit - alpha * smoother.system_.solve(unit.copy(order="F"))).T
 
 
-def rounding_of_risk(problem, t: float) -> float:
+def rounding_of_risk(problem: Any, t: float) -> float:
     r"""How far the rounding of costs can move the estimated risk of any output at any x.
 
     The learner rounds costs to multiples of 2**-30 of their row's scale, and that scale is
@@ -105,7 +111,7 @@ def rounding_of_risk(problem, t: float) -> float:
 OTHER_ROWS = "Rows that no model was fitted to bound the risk of any: certify(X_new, y_new)."
 
 
-def checked_ridge(model, X, y) -> KernelRidge:
+def checked_ridge(model: Any, X: Any, y: Any) -> KernelRidge:
     """The kernel ridge regression of a fitted model, if the theorem covers it."""
     smoother = getattr(model, "smoother_", None)
     name = type(model).__name__
@@ -132,7 +138,7 @@ def checked_ridge(model, X, y) -> KernelRidge:
     return smoother
 
 
-def _check_training_rows(model, X, y):
+def _check_training_rows(model: Any, X: Any, y: Any) -> None:
     outputs = model.problem_.outputs
     if X is None or y is None:
         raise ValueError("stability_bound needs the rows that the model was fitted to.")
@@ -151,11 +157,11 @@ def _check_training_rows(model, X, y):
         )
 
 
-def _may_be_nan(outputs) -> bool:
+def _may_be_nan(outputs: np.ndarray) -> bool:
     return np.asarray(outputs).dtype.kind == "f"
 
 
-def _check_fixed_outputs(problem):
+def _check_fixed_outputs(problem: Any) -> None:
     """Outputs to choose from must not come from the training rows: leaving one out moves them."""
     listed = problem.space
     if getattr(listed, "candidates", True) is None and hasattr(listed, "n_candidates_"):
@@ -166,7 +172,7 @@ def _check_fixed_outputs(problem):
         )
 
 
-def largest_kernel_value(model, X, kappa) -> float:
+def largest_kernel_value(model: Any, X: Any, kappa: float | None) -> float:
     """kappa = sup k(x, x), known or given; what is given must hold on the training rows."""
     if kappa is None:
         if _is_unit(model):
@@ -183,7 +189,7 @@ def largest_kernel_value(model, X, kappa) -> float:
     return kappa
 
 
-def _is_unit(model) -> bool:
+def _is_unit(model: Any) -> bool:
     features = getattr(model, "features_", None)
     if features is not None:
         return bool(getattr(features, "normalize", False))
@@ -193,7 +199,7 @@ def _is_unit(model) -> bool:
     return kernel in UNIT_KERNELS if isinstance(kernel, str) else False
 
 
-def _largest_diagonal(smoother, X, step: int = 64) -> float:
+def _largest_diagonal(smoother: KernelRidge, X: Any, step: int = 64) -> float:
     rows = smoother.X_fit_
     if rows is None:  # precomputed: X is the matrix itself
         return float((X.diagonal() if sparse.issparse(X) else np.diagonal(np.asarray(X))).max())
@@ -201,7 +207,7 @@ def _largest_diagonal(smoother, X, step: int = 64) -> float:
     return max(float(np.diagonal(smoother.kernel_(block, block)).max()) for block in blocks)
 
 
-def ridge_assumptions(model, *, rho_given: bool) -> tuple[str, ...]:
+def ridge_assumptions(model: Any, *, rho_given: bool) -> tuple[str, ...]:
     """What the theorem needs and no computation can see."""
     problem, smoother = model.problem_, model.smoother_
     lines = [
@@ -248,7 +254,9 @@ def stability_constant(m: int, alpha: float, kappa: float) -> float:
     return t + 0.5 * t**1.5 + min(t, 0.5 * math.sqrt(t))
 
 
-def stability_slack(m, alpha, kappa, largest, rho, delta) -> float:
+def stability_slack(
+    m: int, alpha: float, kappa: float, largest: float, rho: float, delta: float
+) -> float:
     r"""What is added to the mean ramp loss on the training rows.
 
     .. math:: \frac{4 L \nu}{\rho m} + L \Big(\frac{8 \nu}{\rho} + 1\Big)
@@ -277,13 +285,15 @@ def stability_slack(m, alpha, kappa, largest, rho, delta) -> float:
     return sum(_slack_terms(m, alpha, kappa, largest, rho, delta))
 
 
-def _slack_terms(m, alpha, kappa, largest, rho, delta) -> tuple[float, float]:
+def _slack_terms(
+    m: int, alpha: float, kappa: float, largest: float, rho: float, delta: float
+) -> tuple[float, float]:
     nu = stability_constant(m, alpha, kappa)
     deviation = math.sqrt(math.log(1.0 / delta) / (2.0 * m))
     return 4.0 * largest * nu / (rho * m), largest * (8.0 * nu / rho + 1.0) * deviation
 
 
-def rho_grid(m, alpha, kappa, delta) -> np.ndarray:
+def rho_grid(m: int, alpha: float, kappa: float, delta: float) -> np.ndarray:
     r"""Slopes worth trying, known before any data are seen.
 
     Below :math:`8 \nu \sqrt{\ln(1/\delta) / 2m}` the slack alone exceeds the largest loss;
@@ -297,7 +307,16 @@ def rho_grid(m, alpha, kappa, delta) -> np.ndarray:
     return high * RATIO ** -np.arange(steps + 1.0)
 
 
-def stability_bound(model, X, y, *, delta=0.05, rho=None, loss_bound=None, kappa=None):
+def stability_bound(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    delta: float = 0.05,
+    rho: float | None = None,
+    loss_bound: float | str | None = None,
+    kappa: float | None = None,
+) -> Certificate:
     r"""Bound the expected loss of a conditional risk minimizer by its stability [1]_.
 
     .. math:: E\,\ell(\hat z(X), Y) \le \frac1m \sum_i L^\rho(x_i, y_i) +

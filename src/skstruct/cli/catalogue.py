@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,7 +24,7 @@ _SIGNS = {
 
 @click.command(short_help="What may be predicted.")
 @json_option
-def spaces(as_json):
+def spaces(as_json: bool) -> None:
     """List the output spaces, their usual loss and what they can do."""
     from skstruct import spaces as room
     from skstruct.cli.terminal import print_json, print_table
@@ -44,7 +45,7 @@ def spaces(as_json):
 
 @click.command(short_help="What a mistake may cost.")
 @json_option
-def losses(as_json):
+def losses(as_json: bool) -> None:
     """List the losses by the names that --loss takes."""
     from skstruct import losses as room
     from skstruct.cli.terminal import print_json, print_table
@@ -60,12 +61,12 @@ def losses(as_json):
         print_table("", columns, rows)
 
 
-def _has(space, method) -> bool:
+def _has(space: type[Any], method: str) -> bool:
     """Whether outputs of the space can be treated so; probabilities need outputs to list."""
     return hasattr(space, method) and (method != "distribution" or getattr(space, "discrete", True))
 
 
-def _first_sentence(thing) -> str:
+def _first_sentence(thing: type[Any]) -> str:
     """The first line of a docstring, without the marks of its formulas and references."""
     line = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
     for mark, sign in _SIGNS.items():
@@ -77,12 +78,12 @@ def _first_sentence(thing) -> str:
 
 
 @click.group(short_help="Print the tables of the papers again.")
-def papers():
+def papers() -> None:
     """Scripts that print a paper's figures beside ours; they come with the source code."""
 
 
 @papers.command("list")
-def list_papers():
+def list_papers() -> None:
     """Names and first lines of the scripts."""
     from skstruct.cli.terminal import print_table
 
@@ -97,7 +98,7 @@ def list_papers():
 @click.argument("name")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
-def run_paper(ctx, quiet, name, arguments):
+def run_paper(ctx: Any, quiet: bool, name: str, arguments: tuple[Any, ...]) -> None:
     """Run the script NAME with whatever ARGUMENTS it takes; data come from $SKSTRUCT_DATA."""
     from skstruct._arrays.progress import watching, working
 
@@ -110,7 +111,7 @@ def run_paper(ctx, quiet, name, arguments):
     ctx.exit(code)
 
 
-def _scripts():
+def _scripts() -> list[Path]:
     """The scripts that can be run by themselves, in the package or beside its source."""
     here = Path(__file__).resolve()
     folders = (here.parents[1] / "_papers", here.parents[3] / "papers")
@@ -120,6 +121,6 @@ def _scripts():
     return [path for path in sorted(folder.glob("*.py")) if "__main__" in path.read_text("utf-8")]
 
 
-def _about(path) -> str:
+def _about(path: Path) -> str:
     doc = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
     return doc.split("\n\n")[0].replace("\n", " ")

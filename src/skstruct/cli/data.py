@@ -2,6 +2,7 @@
 """``skstruct data``: look at data files, convert them, get samples."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,13 +18,13 @@ from skstruct.cli.options import (
 
 
 @click.group(short_help="Check, convert and list data.")
-def data():
+def data() -> None:
     """Look at data files, convert them, get samples to try things with."""
 
 
 @data.command("list")
 @json_option
-def list_data(as_json):
+def list_data(as_json: bool) -> None:
     """List the formats that are read and the data sets that loaders know."""
     from skstruct.cli.terminal import print_json, print_table
     from skstruct.datasets import data_home
@@ -50,7 +51,7 @@ def list_data(as_json):
 @reading_options
 @skip_option
 @json_option
-def check_data(path, as_json, **reading):
+def check_data(path: str, as_json: bool, **reading: Any) -> None:
     """Read FILE strictly and say what it holds; code 3 and one line if it cannot be read."""
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.terminal import print_facts, print_json
@@ -79,7 +80,9 @@ def check_data(path, as_json, **reading):
 @reading_options
 @skip_option
 @quiet_option
-def convert_data(source, destination, to_format, raw_cells, quiet, **reading):
+def convert_data(
+    source: str, destination: str, to_format: Any, raw_cells: bool, quiet: bool, **reading: Any
+) -> None:
     """Write the data of SOURCE as another format; endings .gz and .xz compress."""
     from skstruct.cli.exit_codes import bad_data, writing
     from skstruct.cli.options import check_format, check_writable
@@ -102,7 +105,7 @@ def convert_data(source, destination, to_format, raw_cells, quiet, **reading):
 @click.argument("name")
 @click.option("-o", "--output", help="Where to write it; here, under its own name, if left out.")
 @quiet_option
-def sample_data(name, output, quiet):
+def sample_data(name: str, output: str | None, quiet: bool) -> None:
     """Write one of the small files that come with skstruct."""
     from skstruct._files.atomic import replacing
     from skstruct.cli.exit_codes import writing
@@ -119,6 +122,6 @@ def sample_data(name, output, quiet):
     say(f"Wrote {destination}.", quiet)
 
 
-def _samples():
+def _samples() -> list[Path]:
     folder = Path(__file__).resolve().parents[1] / "datasets" / "samples"
     return sorted(path for path in folder.iterdir() if path.suffix != ".py")

@@ -2,6 +2,7 @@
 """``skstruct evaluate``, ``skstruct compare`` and ``skstruct report``: what models are worth."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -37,7 +38,17 @@ from skstruct.cli.terminal import shows_progress
 @quiet_option
 @json_option
 @shows_progress
-def evaluate(model, data, losses, restrict, bootstrap, level, quiet, as_json, **reading):
+def evaluate(
+    model: Any,
+    data: Any,
+    losses: Any,
+    restrict: dict[str, Any] | None,
+    bootstrap: Any,
+    level: Any,
+    quiet: bool,
+    as_json: bool,
+    **reading: Any,
+) -> None:
     """Mean losses of MODEL on DATA, each with a bootstrap interval and the best constant answer.
 
     A model that can, predicts anew for every loss ("aimed").
@@ -95,7 +106,17 @@ LEARNER_NAMES = (
 @quiet_option
 @json_option
 @shows_progress
-def compare(data, learners, loss, folds, picture, verbose, quiet, as_json, **reading):
+def compare(
+    data: str,
+    learners: str,
+    loss: Any,
+    folds: int,
+    picture: str | None,
+    verbose: int,
+    quiet: bool,
+    as_json: bool,
+    **reading: Any,
+) -> None:
     """Cross-validate several learners on the same folds of DATA.
 
     "behind" is how much more a learner loses than the best of its loss, row by row; where its
@@ -145,7 +166,7 @@ def compare(data, learners, loss, folds, picture, verbose, quiet, as_json, **rea
         print_table(title, COMPARISON_COLUMNS, rows, numbers=COMPARISON_COLUMNS[2:])
 
 
-def _learners(names, space, loss):
+def _learners(names: str, space: Any, loss: Any) -> dict[str, Any]:
     from skstruct.tasks import make_learner
 
     try:
@@ -154,7 +175,7 @@ def _learners(names, space, loss):
         raise click.UsageError(str(error)) from None
 
 
-def _with_encoders(inputs, learners):
+def _with_encoders(inputs: Any, learners: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Row numbers as inputs, and learners that look them up, encoded by the rows of training."""
     import numpy as np
 
@@ -164,7 +185,7 @@ def _with_encoders(inputs, learners):
     return X, {name: RowLearner(inputs, learner) for name, learner in learners.items()}
 
 
-def _draw_comparison(result, path):
+def _draw_comparison(result: Any, path: str) -> None:
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -194,7 +215,17 @@ def _draw_comparison(result, path):
 @verbose_option
 @quiet_option
 @shows_progress
-def report(model, data, output, title, train, examples, verbose, quiet, **reading):
+def report(
+    model: Any,
+    data: Any,
+    output: Any,
+    title: Any,
+    train: Any,
+    examples: Any,
+    verbose: int,
+    quiet: bool,
+    **reading: Any,
+) -> None:
     """Show what MODEL was trained on, its losses on DATA and where its errors are.
 
     The page opens without a network. DATA should not be the data of training.

@@ -7,6 +7,8 @@ import re
 import signal
 import sys
 import warnings
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -40,7 +42,7 @@ class OutputClosed(Exception):
 
 
 @contextlib.contextmanager
-def writing(path):
+def writing(path: Any) -> Iterator[None]:
     """Whatever is wrong within with the disk is reported with the file that was to be written.
 
     Parameters
@@ -61,7 +63,7 @@ def writing(path):
 
 
 @contextlib.contextmanager
-def bad_data(where: str = ""):
+def bad_data(where: str = "") -> Iterator[None]:
     """Whatever is wrong within has its reason in the data."""
     try:
         yield
@@ -69,7 +71,7 @@ def bad_data(where: str = ""):
         raise BadData(where + one_line(error)) from error
 
 
-def one_line(error) -> str:
+def one_line(error: Any) -> str:
     """The message of an error without line breaks, in the words of the command line."""
     text = " ".join(str(error).split()) or type(error).__name__
     if not hasattr(error, "column"):  # messages for Python count from 0, people from 1
@@ -79,7 +81,7 @@ def one_line(error) -> str:
     return text
 
 
-def run_guarded(command, arguments=None):
+def run_guarded(command: Any, arguments: list[str] | None = None) -> None:
     """Run a click command; errors become one line on stderr and an exit code."""
     with contextlib.suppress(ValueError):  # signals belong to the main thread
         signal.signal(signal.SIGTERM, _interrupt)
@@ -108,19 +110,19 @@ def run_guarded(command, arguments=None):
     sys.exit(code)
 
 
-def _tame_warnings(quiet):
+def _tame_warnings(quiet: bool) -> None:
     """Warnings in one line each; those of numbers that overflow are for whoever debugs."""
     warnings.simplefilter("ignore", RuntimeWarning)
     if quiet:
         warnings.simplefilter("ignore")
 
-    def show(message, *_, **__):
+    def show(message: Any, *_: Any, **__: Any) -> None:
         click.echo(f"Warning: {one_line(message)}", err=True)
 
     warnings.showwarning = show
 
 
-def _unforeseen(error) -> int:
+def _unforeseen(error: Any) -> int:
     """Tell an error that no command foresaw; data errors keep their code."""
     from skstruct.exceptions import DataFormatError, MissingDataError, ModelFileError
 
@@ -136,12 +138,12 @@ def _unforeseen(error) -> int:
     )
 
 
-def _traceback(wanted, error):
+def _traceback(wanted: bool, error: Any) -> None:
     if wanted and error is not None:
         import traceback
 
         traceback.print_exception(error)
 
 
-def _interrupt(*_):
+def _interrupt(*_: Any) -> Any:
     raise KeyboardInterrupt

@@ -2,6 +2,7 @@
 """``skstruct fit``: from a data file to a model file."""
 
 import contextlib
+from typing import Any
 
 import click
 
@@ -45,9 +46,9 @@ from skstruct.cli.terminal import shows_progress
 @json_option
 @shows_progress
 def fit(
-    data, model, loss, learner, settings, scale, block_rows, checkpoint, verbose, quiet, as_json,
-    **reading,
-):  # fmt: skip
+    data: str, model: str, loss: Any, learner: str, settings: tuple[Any, ...], scale: str, block_rows: int | None, checkpoint: Any, verbose: int, quiet: bool, as_json: bool,
+    **reading: Any,
+) -> None:  # fmt: skip
     """Learn from DATA and write a model file, which holds data only and cannot run code.
 
     Task, format and learner are guessed from the file where they can be, and the guess is printed
@@ -84,7 +85,9 @@ def fit(
         print_facts((name, value) for name, value in shown.items() if name != "remarks")
 
 
-def _read(task_model, path, reading, block_rows, quiet):
+def _read(
+    task_model: Any, path: str, reading: dict[str, Any], block_rows: int | None, quiet: bool
+) -> Any:
     """A Dataset; or TrainingBlocks if the file is large or blocks are asked for."""
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.memory import is_large
@@ -114,7 +117,7 @@ def _read(task_model, path, reading, block_rows, quiet):
     return read_file(path, reading, quiet=quiet)
 
 
-def _blocks(path, reading, block_rows, quiet):
+def _blocks(path: str, reading: dict[str, Any], block_rows: int, quiet: bool) -> Any:
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.terminal import watched_passes
     from skstruct.datasets.formats.base import ReadOptions
@@ -136,7 +139,7 @@ def _blocks(path, reading, block_rows, quiet):
         )  # fmt: skip
 
 
-def _known_to_need_all(task_model) -> str | None:
+def _known_to_need_all(task_model: Any) -> str | None:
     """Whether no data are needed to know that a learner does not read blocks."""
     from skstruct.tasks.learners import LEARNERS, reads_blocks
 
@@ -144,7 +147,7 @@ def _known_to_need_all(task_model) -> str | None:
     return None if name not in LEARNERS or reads_blocks(name) else f"the learner {name}"
 
 
-def _why_all(task_model, table) -> str | None:
+def _why_all(task_model: Any, table: Any) -> str | None:
     from skstruct.tasks import space_for
     from skstruct.tasks.learners import loss_of, needs_all_rows
 
@@ -153,7 +156,7 @@ def _why_all(task_model, table) -> str | None:
     return needs_all_rows(name, learner, loss_of(learner, space_for(table)))
 
 
-def _made(task_model, table, name):
+def _made(task_model: Any, table: Any, name: str) -> Any:
     own = {"loss": "--loss NAME", "space": "--task NAME", "verbose": "--verbose"}
     for key in task_model.parameters:
         if key in own:
@@ -164,7 +167,7 @@ def _made(task_model, table, name):
         raise click.UsageError(str(error)) from None
 
 
-def _checked(task_model, table) -> list[str]:
+def _checked(task_model: Any, table: Any) -> list[str]:
     """Say what is wrong with data or parameters before any work is done, and what will be done."""
     from skstruct.cli.exit_codes import bad_data
     from skstruct.datasets.dataset import Dataset
@@ -184,14 +187,14 @@ def _checked(task_model, table) -> list[str]:
     return choice_in_words(name, why, learner, space, table, task_model.scale)
 
 
-def default_reason(table) -> str:
+def default_reason(table: Any) -> str:
     """Why a learner is taken when none is asked for."""
     from skstruct.tasks import default_learner
 
     return default_learner(table)[1]
 
 
-def _some_rows(table):
+def _some_rows(table: Any) -> Any:
     """A few rows to try a saved model by."""
     from skstruct.datasets.dataset import Dataset
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The group of commands, and what an error becomes."""
 
+from typing import Any
+
 import click
 
 from skstruct import __version__
@@ -16,7 +18,7 @@ from skstruct.cli.predict import predict
 class InGivenOrder(click.Group):
     """Lists commands in the order in which people need them."""
 
-    def list_commands(self, ctx):
+    def list_commands(self, ctx: Any) -> Any:
         return list(self.commands)
 
 
@@ -29,7 +31,7 @@ class InGivenOrder(click.Group):
     help="A TOML file with options by command, such as [fit] with loss = 'f1'.",
 )
 @click.pass_context
-def commands(ctx, debug, config):
+def commands(ctx: Any, debug: bool, config: str | None) -> None:
     """Learn to predict label sets, rankings, sequences, quantities... from data files.
 
     \b
@@ -46,7 +48,7 @@ def commands(ctx, debug, config):
         ctx.default_map = _read_config(config)
 
 
-def _read_config(path):
+def _read_config(path: str) -> dict[str, Any]:
     """Options by command, as click wants them."""
     import tomllib
 
@@ -57,7 +59,7 @@ def _read_config(path):
         raise click.UsageError(f"{path} is not TOML: {error}") from None
 
 
-def _options(path, command, table):
+def _options(path: str, command: Any, table: dict[str, Any]) -> dict[str, Any]:
     """A table of options, or of tables for the commands of a group; a dash may be an underscore."""
     if isinstance(command, click.Group):
         for name, inner in table.items():
@@ -78,7 +80,7 @@ def _options(path, command, table):
     return given
 
 
-def _as_typed(option, value):
+def _as_typed(option: Any, value: Any) -> Any:
     """One text for an option that may be repeated is a list; a list for another has commas."""
     if getattr(option, "multiple", False):
         return value if isinstance(value, list) else [value]
@@ -89,6 +91,6 @@ for command in (fit, predict, evaluate, compare, report, inspect, data, spaces, 
     commands.add_command(command)
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     run_guarded(commands, arguments)

@@ -4,6 +4,7 @@
 import gzip
 import lzma
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,21 +15,21 @@ _COPIES = 32  # bytes for each number of a table: as it is read, chosen, encoded
 _WORDS = 300  # bytes for each word of a sentence and its features
 
 
-def is_large(path, format_name: str | None) -> bool:
+def is_large(path: str, format_name: str | None) -> bool:
     """Whether a file that has blocks of rows is read so without being asked."""
     from skstruct.datasets.blocks import has_blocks
 
     return has_blocks(path, format_name) and _table_bytes(Path(path)) > LARGE
 
 
-def _table_bytes(path) -> int:
+def _table_bytes(path: Path) -> int:
     """About the size of the numbers of a CSV or Parquet file."""
     if path.is_dir() or path.suffix.lower() in (".parquet", ".pq"):
         return _parquet_cells(path) * 8
     return int(path.stat().st_size * _unpacked_share(path)[0])
 
 
-def check_memory(path, format_name: str | None, memory: str | None) -> None:
+def check_memory(path: str, format_name: str | None, memory: str | None) -> None:
     """Refuse a file that would take more memory than allowed when it is read as a whole.
 
     Parameters
@@ -56,7 +57,7 @@ def check_memory(path, format_name: str | None, memory: str | None) -> None:
         )
 
 
-def _needed(path, format_name) -> int:
+def _needed(path: Path, format_name: str) -> int:
     if format_name == "parquet":
         return _parquet_cells(path) * _COPIES
     share, text = _unpacked_share(path)
@@ -67,14 +68,14 @@ def _needed(path, format_name) -> int:
     return int(cells * (_WORDS if format_name in ("conll", "letters") else _COPIES))
 
 
-def _parquet_cells(path) -> int:
+def _parquet_cells(path: Path) -> int:
     from skstruct.datasets.formats.parquet import parquet_blocks
 
     source = parquet_blocks(path)
     return source.n_rows * len(source.names)
 
 
-def _unpacked_share(path) -> tuple[float, bytes]:
+def _unpacked_share(path: Path) -> tuple[float, bytes]:
     """How many times longer the text of a file is than its bytes, and its beginning."""
     with open(path, "rb") as file:
         if path.suffix not in (".gz", ".xz"):
@@ -88,5 +89,5 @@ def _unpacked_share(path) -> tuple[float, bytes]:
         return max(1.0, len(text) / max(1, min(file.tell(), path.stat().st_size))), text
 
 
-def _size(n_bytes) -> str:
+def _size(n_bytes: Any) -> str:
     return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.2f} MB"

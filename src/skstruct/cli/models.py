@@ -3,12 +3,15 @@
 ``skstruct inspect``.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 import click
 
 from skstruct.cli.options import EXISTING, json_option
 
 
-def open_model(path):
+def open_model(path: Any) -> Any:
     """The TaskModel of a file."""
     from skstruct.cli.exit_codes import BadData, bad_data
     from skstruct.persistence import load_model
@@ -24,14 +27,14 @@ def open_model(path):
     return model
 
 
-def read_labelled(model, path, options: dict, *, quiet: bool):
+def read_labelled(model: Any, path: Any, options: dict[Any, Any], *, quiet: bool) -> Any:
     """A data file with outputs, and its inputs and outputs as the learner reads them."""
     known = _as_trained(model, options)
     ways = [known]
     if model.task_ == "hierarchy" and not known.get("edges_file"):  # the model has the edges
         ways.append({**known, "task": "labels"})
 
-    def read(data):
+    def read(data: Any) -> Any:
         X, y = model.inputs(data), model.outputs(data)
         model.learner_.space_.validate(y)
         return X, y
@@ -40,7 +43,7 @@ def read_labelled(model, path, options: dict, *, quiet: bool):
     return data, X, y
 
 
-def training_remark(model, data, quiet: bool):
+def training_remark(model: Any, data: Any, quiet: bool) -> Any:
     """An Overlap where rows were rows of training, which is said on stderr; else None."""
     from skstruct.cli.terminal import say
 
@@ -51,7 +54,7 @@ def training_remark(model, data, quiet: bool):
     return found
 
 
-def read_inputs(model, path, options: dict):
+def read_inputs(model: Any, path: Any, options: dict[Any, Any]) -> Any:
     """A data file whose outputs may be missing, and its inputs as the learner reads them.
 
     Where it cannot be read as a file with outputs, or lacks a column, all columns are inputs.
@@ -61,7 +64,7 @@ def read_inputs(model, path, options: dict):
     return _first_that_works(path, ways, model.inputs, quiet=True, reported=-1)
 
 
-def read_input_blocks(model, path, options: dict, rows: int):
+def read_input_blocks(model: Any, path: Any, options: dict[Any, Any], rows: int) -> Any:
     """The same of a table file of any length: blocks of rows, read while they are asked for.
 
     Which columns name the rows or are outputs is decided by the names of the columns alone.
@@ -87,7 +90,7 @@ def read_input_blocks(model, path, options: dict, rows: int):
     raise errors[-1]  # of the way that asks for the inputs alone
 
 
-def _as_trained(model, options):
+def _as_trained(model: Any, options: Any) -> Any:
     """Options of reading, with those of the data of training where nothing else is said."""
     from skstruct.tasks import TableEncoder
 
@@ -103,14 +106,14 @@ def _as_trained(model, options):
     return known
 
 
-def _with_and_without_ids(ways, options):
+def _with_and_without_ids(ways: Any, options: Any) -> Any:
     """Names of rows need not be there, unless they were asked for now."""
     if options.get("id_column") or ways[0]["id_column"] is None:
         return ways
     return [{**way, "id_column": name} for name in (ways[0]["id_column"], None) for way in ways]
 
 
-def _first_that_works(path, ways, then, quiet, reported=0):
+def _first_that_works(path: Any, ways: Any, then: Any, quiet: bool, reported: int = 0) -> Any:
     """Data read in the first way that does, and what is made of them; else one of the errors."""
     from skstruct.cli.exit_codes import BadData, bad_data
     from skstruct.cli.options import read_file, tell_remarks
@@ -131,7 +134,7 @@ def _first_that_works(path, ways, then, quiet, reported=0):
 @click.command(short_help="What a model file holds.")
 @click.argument("model", type=EXISTING)
 @json_option
-def inspect(model, as_json):
+def inspect(model: Any, as_json: bool) -> None:
     """Describe a model file: class, parameters, versions, sizes; arrays are not loaded."""
     from skstruct.cli.exit_codes import bad_data
     from skstruct.cli.terminal import plain, print_facts, print_json
@@ -145,7 +148,7 @@ def inspect(model, as_json):
         print_facts(_flat(described))
 
 
-def _flat(value, before=""):
+def _flat(value: Any, before: str = "") -> Iterator[Any]:
     """Pairs of a dotted name and a value."""
     for key, item in value.items():
         name = f"{before}{key}"

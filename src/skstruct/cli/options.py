@@ -2,6 +2,8 @@
 """Options that several commands share, and what is typed into them."""
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -39,7 +41,7 @@ skip_option = click.option(
 )
 
 
-def reading_options(command):
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How a data file is read; whatever is left out is guessed from the file."""
     for option in reversed(
         (
@@ -63,7 +65,7 @@ def reading_options(command):
     return command
 
 
-def read_file(path, options: dict, *, quiet: bool, no_outputs: bool = False):
+def read_file(path: str, options: dict[Any, Any], *, quiet: bool, no_outputs: bool = False) -> Any:
     """A data file as a Dataset; what was guessed is reported on stderr.
 
     Parameters
@@ -98,7 +100,7 @@ def read_file(path, options: dict, *, quiet: bool, no_outputs: bool = False):
     return data if first is None else data.take(slice(first))
 
 
-def tell_remarks(data, quiet: bool) -> None:
+def tell_remarks(data: Any, quiet: bool) -> None:
     """What was guessed and changed on reading, on stderr."""
     from skstruct.cli.terminal import say
 
@@ -106,7 +108,7 @@ def tell_remarks(data, quiet: bool) -> None:
         say(f"{data.name}: {remark}", quiet)
 
 
-def check_format(name) -> None:
+def check_format(name: Any) -> None:
     """A format that nobody knows is wrong usage."""
     from skstruct.datasets.formats import FORMATS
 
@@ -115,7 +117,7 @@ def check_format(name) -> None:
         raise click.UsageError(f"There is no format {name!r}; known are {', '.join(known)}.")
 
 
-def parse_settings(pairs) -> dict:
+def parse_settings(pairs: Any) -> dict[Any, Any]:
     """Parameters from ``key=value`` texts; values are read as JSON where they can be.
 
     >>> parse_settings(["alpha=0.5", "kernel=linear", "smoother__n_estimators=50", "gamma=null"])
@@ -124,13 +126,13 @@ def parse_settings(pairs) -> dict:
     return {key: _value(text) for key, text in map(_key_and_text, pairs)}
 
 
-def parse_restrict(pairs) -> dict | None:
+def parse_restrict(pairs: Any) -> dict[Any, Any] | None:
     """Constraints from ``key=value`` texts; a comma separates names.
 
     >>> parse_restrict(["max_size=3", "exclude=cat, dog", "exclude=1", "top=[\\"a\\"]"])
     {'max_size': 3, 'exclude': ['cat', 'dog', '1'], 'top': ['a']}
     """
-    constraints: dict = {}
+    constraints: dict[Any, Any] = {}
     for key, text in map(_key_and_text, pairs):
         value = _names(text) if key in NAMES and text[:1] not in "[{" else _value(text)
         value = _names(text) if isinstance(value, str) else value
@@ -143,7 +145,7 @@ def parse_restrict(pairs) -> dict | None:
     return constraints or None
 
 
-def check_restrict(space, constraints) -> None:
+def check_restrict(space: Any, constraints: Any) -> None:
     """Constraints that the space does not know are wrong usage."""
     from inspect import signature
 
@@ -156,7 +158,7 @@ def check_restrict(space, constraints) -> None:
             )
 
 
-def check_loss(name) -> None:
+def check_loss(name: str) -> None:
     """A loss that nobody knows is wrong usage."""
     from skstruct.losses import resolve_loss
 
@@ -166,7 +168,7 @@ def check_loss(name) -> None:
         raise click.UsageError(str(error)) from None
 
 
-def check_writable(path) -> None:
+def check_writable(path: Any) -> None:
     """Say before any work that an output cannot be written."""
     import os
     from pathlib import Path
@@ -181,18 +183,18 @@ def check_writable(path) -> None:
         raise click.ClickException(f"{path} cannot be written: {folder} is not writable.")
 
 
-def _names(text):
+def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
-def _key_and_text(pair):
+def _key_and_text(pair: str) -> tuple[str, str]:
     key, equals, text = pair.partition("=")
     if not equals or not key.strip():
         raise click.UsageError(f"Expected KEY=VALUE, got {pair!r}.")
     return key.strip(), text.strip()
 
 
-def _value(text):
+def _value(text: str) -> Any:
     words = {"None": None, "True": True, "False": False}
     if text in words:
         return words[text]

@@ -2,7 +2,7 @@
 """``skstruct predict``: outputs for new data, in blocks where the format of the file has them."""
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,9 +31,9 @@ class Part:
     """Some rows of a file as the learner reads them; ``start`` rows went before."""
 
     X: Any
-    index: tuple | None
+    index: tuple[Any, ...] | None
     start: int
-    inputs: list | None = None  # words as the file has them
+    inputs: list[Any] | None = None  # words as the file has them
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,14 @@ class Inputs:
     share: Callable[[], float | None]
 
 
-def inputs_of(model, path, options: dict, constraints, rows=None, explain=None) -> Inputs:
+def inputs_of(
+    model: Any,
+    path: Any,
+    options: dict[Any, Any],
+    constraints: Any,
+    rows: Any = None,
+    explain: Any = None,
+) -> Inputs:
     """The inputs of a data file in parts; files of other formats than tables are one part.
 
     Parameters
@@ -78,7 +85,7 @@ def inputs_of(model, path, options: dict, constraints, rows=None, explain=None) 
     return Inputs(_parts(model, path, blocks), blocks.n_rows, blocks.share)
 
 
-def _parts(model, path, blocks):
+def _parts(model: Any, path: Any, blocks: Any) -> Iterator[Any]:
     from skstruct.cli.exit_codes import bad_data
 
     start = 0
@@ -91,12 +98,12 @@ def _parts(model, path, blocks):
         raise click.ClickException(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def _rows(model, explain) -> int:
+def _rows(model: Any, explain: Any) -> int:
     """Rows of a block for which the numbers that each of them needs are not too much."""
     return max(1, min(MOST_ROWS, MOST_WEIGHTS // max(1, _held_against(model, explain))))
 
 
-def _held_against(model, explain) -> int:
+def _held_against(model: Any, explain: Any) -> int:
     """How many rows of training a new row is compared with: all, landmarks, or none."""
     n_training = model.about_["rows"]
     learner = model.learner_
@@ -110,7 +117,7 @@ def _held_against(model, explain) -> int:
     return n_training if hasattr(smoother, "X_fit_") else 1  # trees keep the means of leaves
 
 
-def _by_row(model, constraints) -> bool:
+def _by_row(model: Any, constraints: Any) -> bool:
     """Whether constraints differ from row to row."""
     from skstruct.spaces.constraints import differs_by_row
 
@@ -121,7 +128,9 @@ def _by_row(model, constraints) -> bool:
     return False
 
 
-def write_predictions(model, inputs: Inputs, asked, output, style, *, strict, quiet) -> None:
+def write_predictions(
+    model: Any, inputs: Inputs, asked: Any, output: Any, style: Any, *, strict: Any, quiet: bool
+) -> None:
     """Predict for all parts; reading, predicting and writing go on at the same time.
 
     Parameters
@@ -142,7 +151,7 @@ def write_predictions(model, inputs: Inputs, asked, output, style, *, strict, qu
     if hasattr(model.learner_, "verbose"):
         model.learner_.verbose = 0  # one bar is enough
 
-    def decide(part):
+    def decide(part: Any) -> Any:
         found = predictions(model, part.X, part.index, *asked, part.start)
         return replace(found, inputs=part.inputs) if style.kind == "conll" else found
 
@@ -160,7 +169,7 @@ def write_predictions(model, inputs: Inputs, asked, output, style, *, strict, qu
             _check_proven(least_sure)
 
 
-def _check_proven(found):
+def _check_proven(found: Any) -> None:
     from skstruct.cli.exit_codes import Unproven
 
     if found is not None and found.widest_gap > found.tolerance:
@@ -197,9 +206,9 @@ def _check_proven(found):
 @json_option
 @shows_progress
 def predict(
-    model, data, output, loss, restrict, kbest, risk, explain, block_rows, raw_cells, strict, quiet,
-    as_json, **reading,
-):  # fmt: skip
+    model: Any, data: Any, output: Any, loss: Any, restrict: dict[str, Any] | None, kbest: Any, risk: Any, explain: Any, block_rows: Any, raw_cells: Any, strict: Any, quiet: bool,
+    as_json: bool, **reading: Any,
+) -> None:  # fmt: skip
     """Predict for the rows of DATA; it need not have outputs.
 
     CSV and Parquet files may be of any length: they are read and written in blocks of rows.

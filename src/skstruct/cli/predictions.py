@@ -9,10 +9,12 @@ import json
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -56,17 +58,17 @@ class Predictions:
 
     task: str
     columns: tuple[str, ...]
-    rows: list[tuple]
+    rows: list[tuple[Any, ...]]
     named: bool
     n_inputs: int
     widest_gap: float
     widest_row: int
     tolerance: float
-    inputs: list | None = None
+    inputs: list[Any] | None = None
     separator: str = ","
     raw_cells: bool = False
 
-    def write_csv(self, file, header: bool = True):
+    def write_csv(self, file: Any, header: bool = True) -> None:
         writer = csv.writer(file, lineterminator="\n", delimiter=self.separator)
         guard = str if self.raw_cells else harmless
         if header:
@@ -77,22 +79,22 @@ class Predictions:
                 columns[k] = [guard(cell) for cell in columns[k]]
         writer.writerows(zip(*columns))
 
-    def write_tokens(self, file):
+    def write_tokens(self, file: Any) -> None:
         """Words, each with its predicted tag, as CoNLL has them."""
         tags = [row[self.columns.index("prediction")] for row in self.rows]
         write_conll(Dataset("predictions", "conll", "sequence", self.inputs or [], tags), file)
 
-    def by_column(self):
+    def by_column(self) -> Any:
         """Names of the columns, each with its values."""
         return zip(self.columns, zip(*self.rows) if self.rows else [()] * len(self.columns))
 
-    def write_json(self, file):
+    def write_json(self, file: Any) -> None:
         """One JSON object on each line."""
         for row in self.rows:
             record = {name: plain(value) for name, value in zip(self.columns, row)}
             file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
 
-    def cells(self, column, values) -> list:
+    def cells(self, column: Any, values: Any) -> list[Any]:
         """What a CSV file has in the cells of one column."""
         if column == "prediction":
             return [_written(self.task, _hashable(value)) for value in values]
@@ -104,19 +106,28 @@ class Predictions:
 
 
 @lru_cache(10_000)
-def _written(task, output):
+def _written(task: str, output: Any) -> Any:
     """Text of an output; most come again and again."""
     return write_cell(task, output)
 
 
-def _hashable(output):
+def _hashable(output: Any) -> Any:
     """The items of an output, tied ones together."""
     if not isinstance(output, list):
         return output
     return tuple(tuple(item) if isinstance(item, list) else item for item in output)
 
 
-def predictions(task_model, X, index, options, kbest, risk, explain, start=0) -> Predictions:
+def predictions(
+    task_model: Any,
+    X: Any,
+    index: Any,
+    options: dict[Any, Any],
+    kbest: int | None,
+    risk: bool,
+    explain: Any,
+    start: int = 0,
+) -> Predictions:
     """What a model predicts for inputs X, with what was asked for beside it.
 
     Parameters
@@ -176,7 +187,7 @@ def widest(one: Predictions | None, other: Predictions) -> Predictions:
     return replace(wider, rows=[], tolerance=max(one.tolerance, other.tolerance))
 
 
-def _decoded(learner, X, kbest, options):
+def _decoded(learner: Any, X: Any, kbest: int | None, options: dict[Any, Any]) -> Any:
     if kbest is None:
         return learner.decode(X, **options)
     if not hasattr(learner, "kbest"):
@@ -184,19 +195,19 @@ def _decoded(learner, X, kbest, options):
     return learner.kbest(X, kbest, **options)
 
 
-def _column(values):
+def _column(values: np.ndarray) -> np.ndarray:
     values = np.asarray(values, dtype=np.float64)
     return values[:, None] if values.ndim == 1 else values
 
 
-def _output_columns(task_model):
+def _output_columns(task_model: Any) -> list[str]:
     if task_model.task_ in NUMBERS:
         names = [str(name) for name in task_model.targets_ or ("prediction",)]
         return [f"predicted {name}" if name in OWN else name for name in names]
     return ["prediction"]
 
 
-def _output_cells(task_model, output):
+def _output_cells(task_model: Any, output: Any) -> list[str]:
     """One output in the names of the data."""
     if task_model.task_ in NUMBERS:
         return [float(number) for number in np.ravel(output)]
@@ -208,7 +219,7 @@ def _output_cells(task_model, output):
     return [[str(name) for name in output]]
 
 
-def _voices(learner, X, n, options):
+def _voices(learner: Any, X: Any, n: int, options: Any) -> Any:
     """For every row the training rows, counted from 1, for and against it with their weights."""
     if not hasattr(learner, "explain"):
         raise click.UsageError(f"{type(learner).__name__} cannot tell training rows: no --explain.")
@@ -246,7 +257,7 @@ class Style:
     raw_cells: bool = False
 
 
-def style_for(path, as_json: bool, raw_cells: bool, of_words: bool) -> Style:
+def style_for(path: Any, as_json: bool, raw_cells: bool, of_words: bool) -> Style:
     """By the ending of the file, .gz and .xz taken off; text of no known ending is CSV.
 
     Parameters
@@ -279,7 +290,7 @@ def style_for(path, as_json: bool, raw_cells: bool, of_words: bool) -> Style:
 
 
 @contextlib.contextmanager
-def opened(path, style: Style, hold: bool = False):
+def opened(path: Any, style: Style, hold: bool = False) -> Iterator[Any]:
     """A function that writes Predictions, to be called with one block after the other.
 
     Parameters
@@ -295,7 +306,7 @@ def opened(path, style: Style, hold: bool = False):
 
 
 @contextlib.contextmanager
-def _held():
+def _held() -> Iterator[Any]:
     """A file whose text goes to stdout when nothing went wrong."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as file:
         yield file
@@ -304,7 +315,7 @@ def _held():
 
 
 @contextlib.contextmanager
-def _destination(path, style, hold):
+def _destination(path: Any, style: Any, hold: Any) -> Iterator[Any]:
     if path is None:
         with _held() if hold else contextlib.nullcontext(sys.stdout) as file:
             yield _Text(file, style)
@@ -315,7 +326,7 @@ def _destination(path, style, hold):
 
 
 @contextlib.contextmanager
-def _file(path, style):
+def _file(path: Any, style: Any) -> Iterator[Any]:
     if style.kind == "parquet":
         with replacing(path, "wb") as file, contextlib.closing(_Parquet(file)) as writer:
             yield writer
@@ -327,10 +338,10 @@ def _file(path, style):
 class _Text:
     """A table with one header line, JSON lines, or tokens with their tags."""
 
-    def __init__(self, file, style):
+    def __init__(self, file: Any, style: Any) -> None:
         self.file, self.style, self.begun = file, style, False
 
-    def write(self, found: Predictions):
+    def write(self, found: Predictions) -> None:
         if self.style.kind == "json":
             found.write_json(self.file)
         elif self.style.kind == "conll":
@@ -344,11 +355,11 @@ class _Text:
 class _Parquet:
     """The cells of the CSV file, numbers as numbers; a group of rows for every block."""
 
-    def __init__(self, file):
+    def __init__(self, file: Any) -> None:
         need_pandas()
         self.file, self.writer = file, None
 
-    def write(self, found: Predictions):
+    def write(self, found: Predictions) -> None:
         import pyarrow
         from pyarrow import parquet
 
@@ -363,17 +374,17 @@ class _Parquet:
             self.writer = parquet.ParquetWriter(self.file, schema)
         self.writer.write_table(pyarrow.Table.from_arrays(cells, schema=schema))
 
-    def close(self):
+    def close(self) -> None:
         if self.writer is not None:
             self.writer.close()
 
 
-def _parquet_type(found, name) -> str:
+def _parquet_type(found: Any, name: str) -> str:
     if name in ("rank", "row"):
         return "string" if name == "row" and found.named else "int64"
     numbers = name in ("risk", "cost", "gap") or found.task in NUMBERS
     return "float64" if numbers and name not in ("for", "against") else "string"
 
 
-def _parquet_cells(found, name, values):
+def _parquet_cells(found: Any, name: str, values: Any) -> Any:
     return found.cells(name, values) if _parquet_type(found, name) == "string" else values

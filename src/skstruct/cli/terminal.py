@@ -8,8 +8,9 @@ import io
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
+from typing import Any
 
 import click
 
@@ -22,7 +23,9 @@ def say(text: str, quiet: bool = False) -> None:
         click.echo(text, err=True)
 
 
-def print_table(title: str, columns: Sequence[str], rows, numbers: Sequence[str] = ()) -> None:
+def print_table(
+    title: str, columns: Sequence[str], rows: list[Any], numbers: Sequence[str] = ()
+) -> None:
     """A table on stdout; columns named in ``numbers`` are flush right."""
     from rich import box
     from rich.console import Console
@@ -44,7 +47,7 @@ def print_table(title: str, columns: Sequence[str], rows, numbers: Sequence[str]
     click.echo("\n".join(line for line in lines if line))
 
 
-def print_facts(facts) -> None:
+def print_facts(facts: Any) -> None:
     """Pairs of a name and a value on stdout, one on each line."""
     facts = [(str(name), cell_text(value)) for name, value in facts]
     width = max((len(name) for name, _ in facts), default=0)
@@ -52,7 +55,7 @@ def print_facts(facts) -> None:
         click.echo(f"{name:<{width}}  {value}")
 
 
-def cell_text(value) -> str:
+def cell_text(value: str | float) -> str:
     """Numbers with four digits, the rest as it is."""
     if isinstance(value, float):
         if math.isnan(value):
@@ -61,12 +64,12 @@ def cell_text(value) -> str:
     return "" if value is None else str(value)
 
 
-def print_json(value) -> None:
+def print_json(value: Any) -> None:
     """One JSON document on stdout; NaN becomes null."""
     click.echo(json.dumps(plain(value), ensure_ascii=False, indent=2, allow_nan=False))
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """Numbers, texts, lists and dictionaries of Python from whatever holds them."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
@@ -86,7 +89,7 @@ def plain(value):
 # How far a command is, on stderr, for whoever waits.
 
 
-def shows_progress(command):
+def shows_progress(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command that says what it does and how far it is, once it takes longer than two seconds.
 
     On a terminal there are bars, elsewhere lines; nothing with ``--quiet``, and nothing while
@@ -94,7 +97,7 @@ def shows_progress(command):
     """
 
     @wraps(command)
-    def shown(*args, **options):
+    def shown(*args: Any, **options: Any) -> Any:
         import skstruct.persistence
         import skstruct.tasks  # noqa: F401
         from skstruct._arrays.progress import watching
@@ -108,7 +111,9 @@ def shows_progress(command):
 
 
 @contextlib.contextmanager
-def rows_bar(n_rows: int | None, share, shown: bool, *, task: str = "file"):
+def rows_bar(
+    n_rows: int | None, share: Callable[..., Any], shown: bool, *, task: str = "file"
+) -> Iterator[Callable[..., Any]]:
     """A function to be called with the number of rows that were done.
 
     Parameters
@@ -129,7 +134,7 @@ def rows_bar(n_rows: int | None, share, shown: bool, *, task: str = "file"):
         return
     with working(task, n_rows, unit=" rows") as stage:
 
-        def advance(n):
+        def advance(n: int) -> None:
             if stage is not None:
                 done, part = stage.done + n, share() if n_rows is None else None
                 stage.reach(done, done / part if part else None)
@@ -137,22 +142,22 @@ def rows_bar(n_rows: int | None, share, shown: bool, *, task: str = "file"):
         yield advance
 
 
-def watched(output) -> bool:
+def watched(output: str | None) -> bool:
     """Whether progress may be shown: no predictions are printed to the same terminal."""
     return output is not None or not (sys.stderr.isatty() and sys.stdout.isatty())
 
 
-def watched_passes(path, quiet: bool):
+def watched_passes(path: str, quiet: bool) -> Callable[..., Any]:
     """For TrainingBlocks: progress of every pass over a file, and a line after it."""
     from time import perf_counter
 
-    def watch(blocks, what, source):
+    def watch(blocks: Iterable[Any], what: str, source: Any) -> Iterator[Any]:
         if quiet or not what:
             yield from blocks
             return
         start, n_rows = perf_counter(), 0
 
-        def share():
+        def share() -> float:
             return min(1.0, source.bytes_read / source.n_bytes) if source.n_bytes else None
 
         with rows_bar(source.n_rows, share, True, task=what) as advance:

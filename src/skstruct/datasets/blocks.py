@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +23,26 @@ ROWS = 10_000
 _READERS: dict[str, Any] = {"csv": CsvBlocks, "parquet": parquet_blocks}
 
 
-def has_blocks(path, format: str | None = None) -> bool:
+def has_blocks(path: Any, format: str | None = None) -> bool:
     """Whether :func:`read_blocks` reads a file: CSV, packed or not, and Parquet as it is."""
     name = find_format(Path(path), format)[0].name
     return name == "csv" or (name == "parquet" and bare_name(path) == Path(path).name)
 
 
-def open_source(path, format: str | None = None):
+def open_source(path: Any, format: str | None = None) -> CsvBlocks:
     """A CsvBlocks or its like of a file that has blocks; only its header is read."""
     return _READERS[find_format(Path(path), format)[0].name](path)
 
 
 def read_blocks(
-    path,
+    path: Path,
     like: Table,
     *,
     rows: int = ROWS,
     first: int | None = None,
     format: str | None = None,
     task: str = "classes",
-    targets=None,
+    targets: tuple[Any, ...] | None = None,
     id_column: str | None = None,
 ) -> Blocks:
     """Read the inputs of a CSV or Parquet file in blocks of rows.
@@ -120,7 +120,16 @@ class Blocks:
         That will come, where the file tells.
     """
 
-    def __init__(self, source, like, index, task, rows, first, outputs=None):
+    def __init__(
+        self,
+        source: CsvBlocks,
+        like: Table,
+        index: Any,
+        task: str,
+        rows: int,
+        first: Any,
+        outputs: Any = None,
+    ) -> None:
         self.name = stem(source.path)
         self._source, self._like, self._index = source, like, index
         self._task, self._rows, self._first = task, rows, first
@@ -146,7 +155,7 @@ class Blocks:
         if not done:
             raise DataFormatError("there are no rows", path=self._source.path)
 
-    def _columns(self):
+    def _columns(self) -> Iterator[Any]:
         names = zip(self._like.names, self._like.values)
         wanted = {name: values is not None for name, values in names}
         if self._index is not None:
@@ -156,7 +165,7 @@ class Blocks:
         rows = self._rows if self._first is None else min(self._rows, self._first)
         return self._source.blocks(rows, wanted)
 
-    def _dataset(self, columns, n_rows, done):
+    def _dataset(self, columns: list[Any], n_rows: int, done: int) -> Dataset:
         fail, found = placed(self._source.fail, None, done), {}
         if self._outputs is not None:
             n_outputs = len(self._outputs.names)
@@ -176,12 +185,12 @@ class Blocks:
         return Dataset(self.name, file_format, self._task, inputs, index=index, **found)
 
 
-def as_number_column(column, fail) -> NumberColumn:
+def as_number_column(column: Any, fail: Callable[..., Any]) -> NumberColumn:
     """A column that held numbers in training; of texts those that Python takes for numbers."""
     if isinstance(column, NumberColumn):
         return column
 
-    def read(text):
+    def read(text: str) -> float:
         try:
             return np.nan if is_missing(text) else float(text)
         except ValueError:
@@ -194,14 +203,14 @@ def as_number_column(column, fail) -> NumberColumn:
     return NumberColumn(column.name, np.array(numbers, dtype=np.float64))
 
 
-def check_columns(wanted, there) -> None:
+def check_columns(wanted: tuple[Any, ...], there: set[Any]) -> None:
     """Raise where columns that a model reads are not there."""
     missing = [name for name in wanted if name not in there]
     if missing:
         raise missing_columns(wanted, missing)
 
 
-def missing_columns(wanted, missing) -> DataFormatError:
+def missing_columns(wanted: tuple[Any, ...], missing: list[str]) -> DataFormatError:
     """The error of data that lack columns which a model reads."""
     named = ", ".join(map(repr, missing[:10])) + (", ..." if len(missing) > 10 else "")
     return DataFormatError(

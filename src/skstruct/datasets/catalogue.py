@@ -17,7 +17,7 @@ class KnownData:
     file: tuple[str, str]
 
 
-def _rankings():
+def _rankings() -> list[KnownData]:
     from skstruct.datasets.rankings import NAMES
 
     return [

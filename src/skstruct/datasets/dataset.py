@@ -44,20 +44,20 @@ class Table:
     values: tuple[tuple[str, ...] | None, ...]
     data: Any
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.data.shape[0]
 
-    def take(self, columns):
+    def take(self, columns: list[int]) -> Any:
         """The same table with these columns only, given by position."""
         names = tuple(self.names[j] for j in columns)
         values = tuple(self.values[j] for j in columns)
         return replace(self, names=names, values=values, data=self.data[:, columns])
 
-    def rows(self, rows):
+    def rows(self, rows: np.ndarray) -> Table:
         """The same table with these rows only."""
         return replace(self, data=self.data[rows])
 
-    def one_hot(self):
+    def one_hot(self) -> tuple[Any, tuple[Any, ...]]:
         """Data with one column per nominal value, and their names.
 
         A two-valued attribute becomes one column, 1 for its second value. A missing
@@ -78,7 +78,7 @@ class Table:
         kind = {"format": "csr"} if sparse.issparse(self.data) else {}
         return (stack(blocks, **kind) if blocks else self.data), tuple(names)
 
-    def _known(self, block, columns):
+    def _known(self, block: Any, columns: list[int]) -> Any:
         """Narrow columns with 0 for a missing nominal value."""
         nominal = np.array([self.values[j] is not None for j in columns])
         if not sparse.issparse(block):
@@ -89,7 +89,7 @@ class Table:
         return block
 
 
-def _indicators(column, n_values):
+def _indicators(column: np.ndarray, n_values: int) -> Any:
     if sparse.issparse(column):
         return sparse.csr_array(_indicators(column.toarray(), n_values))
     return (column == np.arange(n_values)).astype(np.float64)
@@ -142,22 +142,22 @@ class Dataset:
     name: str
     format: str
     task: str
-    inputs: Table | list
+    inputs: Table | list[Any]
     outputs: Any = None
-    labels: tuple | None = None
-    edges: tuple | None = None
-    index: tuple | None = None
+    labels: tuple[Any, ...] | None = None
+    edges: tuple[Any, ...] | None = None
+    index: tuple[Any, ...] | None = None
     folds: np.ndarray | None = None
     remarks: tuple[str, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.task not in TASKS:
             raise ValueError(f"task is one of {', '.join(TASKS)}; got {self.task!r}.")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.inputs)
 
-    def take(self, rows) -> Dataset:
+    def take(self, rows: Any) -> Dataset:
         """The same data with these rows only, given by position."""
         rows, inputs = np.arange(len(self))[rows], self.inputs
         return replace(
@@ -169,7 +169,7 @@ class Dataset:
         )
 
 
-def _taken(values, rows):
+def _taken(values: Any, rows: np.ndarray) -> Any:
     if values is None or isinstance(values, np.ndarray):
         return None if values is None else values[rows]
     return [values[i] for i in rows]
@@ -246,7 +246,7 @@ class LabelRankingData:
     labels: tuple[str, ...]
 
 
-def closed_indicators(label_sets, graph: LabelGraph) -> np.ndarray:
+def closed_indicators(label_sets: list[Any], graph: LabelGraph) -> np.ndarray:
     """Indicators of label sets given by names, with all ancestors added."""
     columns = [graph.number[label] for labels in label_sets for label in labels]
     ends = np.cumsum([0, *(len(labels) for labels in label_sets)])
@@ -255,7 +255,7 @@ def closed_indicators(label_sets, graph: LabelGraph) -> np.ndarray:
     return (given @ graph.dag.ancestors > 0).toarray().astype(np.int8)
 
 
-def named_edges(graph: LabelGraph, kept=None) -> tuple[tuple[str, str], ...]:
+def named_edges(graph: LabelGraph, kept: Any = None) -> tuple[tuple[str, str], ...]:
     """Arcs as (parent, child) pairs of names; only those between kept labels, if given."""
     kept = set(graph.names if kept is None else kept)
     names = graph.names
@@ -263,14 +263,14 @@ def named_edges(graph: LabelGraph, kept=None) -> tuple[tuple[str, str], ...]:
     return tuple((parent, child) for parent, child in arcs if parent in kept and child in kept)
 
 
-def fill_missing(X_train, X_test):
+def fill_missing(X_train: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both arrays with the training mean of the column for NaN; 0 if all are missing."""
     known = ~np.isnan(X_train)
     mean = np.where(known, X_train, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     return tuple(np.where(np.isnan(X), mean, X) for X in (X_train, X_test))
 
 
-def description(data) -> dict:
+def description(data: Dataset) -> dict[Any, Any]:
     """What a Dataset holds, for people and machines."""
     summary = {"name": data.name, "format": data.format, "task": data.task, "rows": len(data)}
     if isinstance(data.inputs, Table):
@@ -289,7 +289,7 @@ def description(data) -> dict:
     return summary
 
 
-def _describe_table(table):
+def _describe_table(table: Table) -> dict[str, Any]:
     X = table.data
     cells = X.data if sparse.issparse(X) else X
     return {

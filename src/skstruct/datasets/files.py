@@ -13,6 +13,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from skstruct._arrays.progress import working
 from skstruct._files.atomic import replacing
@@ -70,7 +71,7 @@ def data_file(*parts: str, source: str) -> Path:
     )
 
 
-def open_text(path):
+def open_text(path: Path) -> Any:
     """Open a text file for reading as UTF-8, unpacked if its name ends in .xz or .gz.
 
     Parameters
@@ -91,14 +92,14 @@ def open_text(path):
     return _OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8")
 
 
-def open_binary(path):
+def open_binary(path: Path) -> Any:
     """A file opened for reading bytes, unpacked if its name ends in .xz or .gz."""
     path = Path(path)
     return _OPENERS.get(path.suffix, open)(path, "rb")
 
 
 @contextlib.contextmanager
-def packing(path, text_type=io.TextIOWrapper):
+def packing(path: Path, text_type: type[Any] = io.TextIOWrapper) -> Iterator[Any]:
     """A text file to write, whole or not at all, packed if its name ends in .xz or .gz.
 
     Line ends are written as given, and ``file.buffer`` takes bytes. The same text gives the same
@@ -126,7 +127,7 @@ _BROKEN_ARCHIVE = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, Memor
 
 
 def text_blocks(
-    path, max_line: int = MAX_LINE_BYTES, *, seen: Callable[[int], None] | None = None
+    path: Path, max_line: int = MAX_LINE_BYTES, *, seen: Callable[[int], None] | None = None
 ) -> Iterator[tuple[int, list[str]]]:
     r"""Blocks of whole lines of a UTF-8 file, each with the number of its first line.
 
@@ -166,14 +167,14 @@ def text_blocks(
 
 
 def text_lines(
-    path, max_line: int = MAX_LINE_BYTES, *, seen: Callable[[int], None] | None = None
+    path: Path, max_line: int = MAX_LINE_BYTES, *, seen: Callable[[int], None] | None = None
 ) -> Iterator[str]:
     """The lines of :func:`text_blocks`, one by one."""
     for _, lines in text_blocks(path, max_line, seen=seen):
         yield from lines
 
 
-def _byte_blocks(path, max_line, seen):
+def _byte_blocks(path: Path, max_line: int, seen: Callable[..., Any] | None) -> Iterator[bytes]:
     """Blocks of whole lines, of at least BLOCK_BYTES except for the last, with LF ends."""
     rest, number = b"", 1
     pieces = _unpacked(path, seen)
@@ -198,7 +199,7 @@ def _byte_blocks(path, max_line, seen):
         yield rest.replace(b"\r", b"\n")
 
 
-def _unpacked(path, seen):
+def _unpacked(path: Path, seen: Callable[..., Any] | None) -> Iterator[bytes]:
     """Pieces of the file, of the length that is sent; empty at the end."""
     size = BLOCK_BYTES
     with open_binary(path) as file, working("text", _megabytes(path), unit=" MB") as stage:
@@ -215,13 +216,13 @@ def _unpacked(path, seen):
             size = yield piece
 
 
-def _megabytes(path) -> float | None:
+def _megabytes(path: Path) -> float | None:
     """Size of what will be read; None of a packed file."""
     path = Path(path)
     return None if path.suffix in (".gz", ".xz") else path.stat().st_size / 1e6
 
 
-def _decoded(block, path, number) -> str:
+def _decoded(block: bytes, path: Path, number: int) -> str:
     try:
         text = block.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -242,7 +243,7 @@ _FIRST = 2**16  # bytes that tell a format
 _PACKED = (".gz", ".xz")
 
 
-def bare_name(path) -> str:
+def bare_name(path: Any) -> str:
     """Name of a file without the endings ``.gz`` and ``.xz``.
 
     Examples
@@ -256,7 +257,7 @@ def bare_name(path) -> str:
     return name
 
 
-def stem(path) -> str:
+def stem(path: Any) -> str:
     """Name of a file without its ending, packed or not.
 
     Examples
@@ -267,7 +268,7 @@ def stem(path) -> str:
     return Path(bare_name(path)).stem
 
 
-def read_lines(path) -> list[str]:
+def read_lines(path: Path) -> list[str]:
     """All lines without their ends; a file that is no text, or empty, is refused."""
     lines = list(text_lines(path))
     if not lines:
@@ -275,7 +276,7 @@ def read_lines(path) -> list[str]:
     return lines
 
 
-def first_lines(path, n_lines: int = 30) -> list[str]:
+def first_lines(path: Path, n_lines: int = 30) -> list[str]:
     """Some lines from the beginning, without their ends, to tell a format by."""
     with unpacking(path), open_binary(path) as file:
         start = file.read(_FIRST)
@@ -286,7 +287,7 @@ def first_lines(path, n_lines: int = 30) -> list[str]:
 
 
 @contextlib.contextmanager
-def unpacking(path):
+def unpacking(path: Path) -> Iterator[None]:
     """While a file is opened and unpacked: what goes wrong is an error of the data."""
     try:
         yield

@@ -2,6 +2,7 @@
 """Generated label sets: in random hierarchies, and dependent along the edges of a tree."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +15,8 @@ def make_hierarchical(
     n_labels: int = 15,
     *,
     noise: float = 0.5,
-    random_state=None,
-):
+    random_state: Any = None,
+) -> tuple[np.ndarray, np.ndarray, list[tuple[Any, ...]]]:
     r"""Draw label sets closed in a random forest that depend linearly on the inputs.
 
     A label is in when its parent is and :math:`\langle w_j, x \rangle + \varepsilon > -1/2`,
@@ -56,7 +57,7 @@ def make_hierarchical(
     return X, Y, edges
 
 
-def random_forest_parents(d: int, rng=None) -> np.ndarray:
+def random_forest_parents(d: int, rng: Any = None) -> np.ndarray:
     """Draw a forest: the parent of every node, -1 for roots; parents come before children.
 
     Node v hangs below one of the nodes before it, or is a root, all equally likely: about
@@ -75,7 +76,7 @@ def random_forest_parents(d: int, rng=None) -> np.ndarray:
     return np.random.default_rng(rng).integers(-1, np.arange(d))
 
 
-def random_dag_arcs(d: int, rng=None, extra: float = 0.5) -> np.ndarray:
+def random_dag_arcs(d: int, rng: Any = None, extra: float = 0.5) -> np.ndarray:
     """Draw an acyclic graph: (parent, child) rows, parent < child, none of them twice.
 
     Parameters
@@ -124,7 +125,7 @@ class LabelTree:
     node_weights: np.ndarray
     edge_weights: np.ndarray
 
-    def best(self, X, extra=0.0) -> np.ndarray:
+    def best(self, X: Any, extra: Any = 0.0) -> np.ndarray:
         """Label sets of largest score, int8 (n, n_labels); ``extra`` adds to scores of labels."""
         scores = np.asarray(X, dtype=np.float64) @ self.node_weights.T + extra
         return best_on_forest(-scores, -self.edge_weights[None], self.edges)[0]
@@ -151,9 +152,9 @@ def make_label_tree(
     n_labels: int = 10,
     n_features: int = 4,
     *,
-    tree=None,
+    tree: Any = None,
     noise: float = 0.0,
-    random_state=None,
+    random_state: Any = None,
 ) -> LabelTreeData:
     """Draw label sets that a tree of labels explains, and no label on its own does.
 
@@ -206,7 +207,7 @@ def make_label_tree(
     return LabelTreeData(X, tree.best(X, extra), tree)
 
 
-def _check_tree_arguments(edges, n_labels: int) -> np.ndarray:
+def _check_tree_arguments(edges: list[Any], n_labels: int) -> np.ndarray:
     """Edges of a forest, sorted, the lower label of each first."""
     edges = np.asarray(list(edges.edges) if hasattr(edges, "nodes") else list(edges))
     pairs = edges.ndim == 2 and edges.shape[1] == 2 and edges.dtype.kind in "iu"

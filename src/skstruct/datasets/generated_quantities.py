@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,9 @@ class StreetNetwork:
     array([0., 1., 0., 0., 0., 1., 1.])
     """
 
-    def __init__(self, n_rows=3, n_columns=4, n_features=20, *, seed=16):
+    def __init__(
+        self, n_rows: int = 3, n_columns: int = 4, n_features: int = 20, *, seed: int = 16
+    ) -> None:
         if min(n_rows, n_columns) < 2 or max(n_rows, n_columns) < 3:
             raise ValueError(
                 f"A grid of {n_rows} by {n_columns} crossings leaves no way around one that is "
@@ -74,7 +77,7 @@ class StreetNetwork:
         self._open = into @ self.paths.T == 0
         self._draw_behaviour(np.random.default_rng(seed))
 
-    def _draw_behaviour(self, rng):
+    def _draw_behaviour(self, rng: np.random.Generator) -> None:
         d, K, p = len(self.arcs), len(self.states), self.n_features
         unit = np.sqrt(12 / p)  # <unit * normal, x - 1/2> has variance one for uniform x
         self._probability = 0.3 * rng.standard_normal(K)
@@ -84,16 +87,16 @@ class StreetNetwork:
         self._probability_effect = 0.35 * unit * rng.standard_normal((K, p))
 
     # ------------------------------------------------------------------ the distribution
-    def probabilities(self, X) -> np.ndarray:
+    def probabilities(self, X: Any) -> np.ndarray:
         """Probability of each state for each row of X; shape (n, n_states)."""
         return _softmax(self._probability + (np.asarray(X) - 0.5) @ self._probability_effect.T)
 
-    def flows(self, X) -> np.ndarray:
+    def flows(self, X: Any) -> np.ndarray:
         """The flow in each state for each row of X; shape (n, n_states, n_arcs)."""
         delay = (self._delay + (np.asarray(X) - 0.5) @ self._delay_effect.T) @ self.paths.T
         return _softmax(np.where(self._open, -delay[:, None], -np.inf)) @ self.paths
 
-    def sample(self, X, random_state=None) -> np.ndarray:
+    def sample(self, X: Any, random_state: Any = None) -> np.ndarray:
         """One flow for each row of X; shape (n, n_arcs)."""
         rng = np.random.default_rng(random_state)
         through = self.probabilities(X).cumsum(axis=1)
@@ -101,24 +104,24 @@ class StreetNetwork:
         return self.flows(X)[np.arange(len(state)), state]
 
     # ------------------------------------------------------------------ what it implies
-    def risk(self, Z, X, loss) -> np.ndarray:
+    def risk(self, Z: np.ndarray, X: Any, loss: Any) -> np.ndarray:
         """Exact conditional risk of predicting Z[i] at X[i] under a loss; shape (n,)."""
         P, Y = self.probabilities(X), self.flows(X)
         Z = np.broadcast_to(np.asarray(Z)[:, None], Y.shape)
         losses = loss(Z.reshape(-1, Y.shape[2]), Y.reshape(-1, Y.shape[2]))
         return (P * losses.reshape(P.shape)).sum(axis=1)
 
-    def mean(self, X) -> np.ndarray:
+    def mean(self, X: Any) -> np.ndarray:
         """Conditional mean: the best prediction under the squared loss; shape (n, n_arcs)."""
         return np.einsum("nk,nka->na", self.probabilities(X), self.flows(X))
 
-    def median(self, X) -> np.ndarray:
+    def median(self, X: Any) -> np.ndarray:
         """The best flow under the absolute loss, by a linear program a row; (n, n_arcs)."""
         pairs = zip(self.probabilities(X), self.flows(X))
         return np.array([_least_absolute(self.paths, p, Y) for p, Y in pairs])
 
 
-def _grid(n_rows, n_columns):
+def _grid(n_rows: int, n_columns: int) -> tuple[list[str], tuple[Any, ...]]:
     """Names of the crossings row by row, and the streets in their order."""
     grid = [[f"{_letters(r)}{c + 1}" for c in range(n_columns)] for r in range(n_rows)]
     crossings = [name for row in grid for name in row]
@@ -129,13 +132,13 @@ def _grid(n_rows, n_columns):
     return crossings, tuple(arcs)
 
 
-def _letters(number):
+def _letters(number: int) -> str:
     """A, B, ..., Z, AA, AB, ..."""
     before, last = divmod(number, 26)
     return (_letters(before - 1) if before else "") + chr(ord("A") + last)
 
 
-def _paths(arcs, first, last):
+def _paths(arcs: tuple[Any, ...], first: str, last: str) -> np.ndarray:
     """All paths as rows of zeros and ones; shape (n_paths, n_arcs)."""
     rows, unfinished = [], [(first, ())]
     while unfinished:
@@ -146,12 +149,12 @@ def _paths(arcs, first, last):
     return np.array(rows[::-1])
 
 
-def _softmax(scores):
+def _softmax(scores: np.ndarray) -> np.ndarray:
     scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return scores / scores.sum(axis=-1, keepdims=True)
 
 
-def _least_absolute(paths, p, Y):
+def _least_absolute(paths: np.ndarray, p: np.ndarray, Y: Any) -> np.ndarray:
     """argmin over flows z of sum_k p_k |z - Y_k|_1; z is a mixture of paths."""
     from scipy.optimize import linprog
 
@@ -193,7 +196,7 @@ def make_outlier_regression(
     variance: float = 0.1,
     share: float = 0.1,
     reach: float = 3.0,
-    random_state=None,
+    random_state: Any = None,
 ) -> RegressionData:
     r"""Draw a sine with Gaussian noise and outliers [1]_.
 
@@ -240,8 +243,8 @@ def make_outlier_regression(
 
 
 def make_network_flows(
-    n_samples: int = 1000, *, network: StreetNetwork | None = None, random_state=None
-):
+    n_samples: int = 1000, *, network: StreetNetwork | None = None, random_state: Any = None
+) -> tuple[np.ndarray, np.ndarray, StreetNetwork]:
     """Draw flows of traffic through streets in which one crossing may be closed.
 
     Parameters

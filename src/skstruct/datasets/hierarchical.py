@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class ClusFiles:
     note: str = ""
 
 
-def _genes(folder, stem, root=None):
+def _genes(folder: str, stem: str, root: str | None = None) -> ClusFiles:
     parts = (f"{stem}.train.arff", f"{stem}.valid.arff")
     return ClusFiles(folder, parts, f"{stem}.test.arff", min_positives=3, root=root)
 
@@ -65,7 +66,7 @@ def load_clus(name: str) -> HierarchicalData:
     return _assemble_clus(name, files, train, test)
 
 
-def _read_clus(folder, part) -> ArffTable:
+def _read_clus(folder: str, part: str) -> ArffTable:
     path = data_file(folder, part, source=_CLUS_SOURCE)
     table = read_arff(path)
     if table.hierarchy is None:
@@ -73,7 +74,9 @@ def _read_clus(folder, part) -> ArffTable:
     return table
 
 
-def _assemble_clus(name, files, train, test):
+def _assemble_clus(
+    name: str, files: ClusFiles, train: list[ArffTable], test: ArffTable
+) -> HierarchicalData:
     graph = test.hierarchy
     X_train = np.vstack([table.one_hot()[0] for table in train])
     X_train, X_test = fill_missing(X_train, test.one_hot()[0])
@@ -97,7 +100,7 @@ def _assemble_clus(name, files, train, test):
     )
 
 
-def _kept_labels(Y_train, graph, files):
+def _kept_labels(Y_train: np.ndarray, graph: LabelGraph, files: ClusFiles) -> np.ndarray:
     """Positions of the labels that stay; with each of them the ancestors below the root do."""
     keep = Y_train.sum(axis=0) >= files.min_positives
     if files.root is not None:
@@ -141,7 +144,7 @@ def load_reuters() -> HierarchicalData:
     )
 
 
-def _read_svm(name, graph):
+def _read_svm(name: str, graph: Any) -> Any:
     path = data_file("rcv1_subset1", name, source=_REUTERS_SOURCE)
     X, topics = read_svm(path, n_features=47236)
     sets = [[graph.names[int(topic)] for topic in row] for row in topics]
@@ -164,7 +167,7 @@ def load_wipo() -> HierarchicalData:
     return HierarchicalData("wipo", X_train, Y_train, X_test, Y_test, edges, labels, _WIPO_NOTE)
 
 
-def _read_patents(part):
+def _read_patents(part: str) -> Any:
     folder = "wipo_d_reduced"
     with open_binary(data_file(folder, f"{part}-D.npy", source=_WIPO_SOURCE)) as file:
         X = np.load(io.BytesIO(file.read()), allow_pickle=False)
@@ -183,7 +186,7 @@ _LOADERS: dict[str, Callable[[], HierarchicalData]] = {
 }
 
 
-def load_hierarchical(name: str, subset=None) -> HierarchicalData:
+def load_hierarchical(name: str, subset: int | None = None) -> HierarchicalData:
     """Load a benchmark of hierarchical multilabel classification, as the paper [1]_ sets it up.
 
     The files are looked for below :func:`skstruct.datasets.data_home`. Labels are closed

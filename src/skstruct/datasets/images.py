@@ -70,7 +70,7 @@ def load_usps() -> DigitImages:
     return DigitImages(train, train_digits, test, test_digits)
 
 
-def read_digits(path) -> tuple[np.ndarray, np.ndarray]:
+def read_digits(path: Any) -> tuple[np.ndarray, np.ndarray]:
     """Grey values (n, 256) and digits (n,) of one file."""
     with open_text(path) as file:
         lines = file.read().splitlines()
@@ -79,7 +79,7 @@ def read_digits(path) -> tuple[np.ndarray, np.ndarray]:
     return table[:, 1:].copy(), table[:, 0].astype(np.int64)
 
 
-def _pixels(path, number, line):
+def _pixels(path: Any, number: int, line: str) -> np.ndarray:
     """The digit and the grey values of one line."""
     try:
         values = np.array(line.split(), dtype=np.float64)
@@ -124,8 +124,8 @@ class WordImages:
         Which of the ten published parts a word is in, 0 to 9.
     """
 
-    images: list
-    words: list
+    images: list[Any]
+    words: list[Any]
     folds: np.ndarray
 
     def padded(self) -> np.ndarray:
@@ -252,7 +252,14 @@ class TokenData:
     y_test: list[str]
 
 
-def make_digit_chains(n_train=200, n_test=200, *, length=(4, 9), noise=0.6, random_state=0):
+def make_digit_chains(
+    n_train: int = 200,
+    n_test: int = 200,
+    *,
+    length: tuple[int, int] = (4, 9),
+    noise: float = 0.6,
+    random_state: Any = 0,
+) -> TokenData:
     """Make rows of scikit-learn's digits, blurred by noise, that mostly count upwards.
 
     The next digit is the last one plus 0, 1 or 2 (modulo 10) with probabilities 0.1, 0.7 and

@@ -2,6 +2,7 @@
 """Multilabel data sets of MULAN, on this machine or at OpenML."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -54,7 +55,7 @@ def load_multilabel(name: str) -> MultilabelData:
     return MultilabelData(name, X_train, Y_train, X_test, Y_test, labels)
 
 
-def split_labels(table, listed):
+def split_labels(table: Any, listed: Any) -> tuple[np.ndarray, np.ndarray, tuple[str, str]]:
     """Features, indicators and names of the labels, both in the order of the table."""
     unknown = sorted(set(listed) - set(table.names))
     if unknown:
@@ -89,7 +90,7 @@ _AT_OPENML = {
 _TRUTH = {"TRUE": 1, "FALSE": 0, "1": 1, "0": 0}
 
 
-def fetch_multilabel(name: str, *, return_X_y: bool = False, **options):
+def fetch_multilabel(name: str, *, return_X_y: bool = False, **options: Any) -> Any:
     """Fetch a multilabel benchmark: from this machine if it is there, else from OpenML.
 
     The folder is that of :func:`data_home` (the environment variable SKSTRUCT_DATA), with
@@ -133,7 +134,7 @@ def fetch_multilabel(name: str, *, return_X_y: bool = False, **options):
     return (found.data, found.target) if return_X_y else found
 
 
-def _local(name):
+def _local(name: str) -> Any:
     data = load_multilabel(name)
     n_train, n_test = len(data.Y_train), len(data.Y_test)
     return Bunch(
@@ -145,7 +146,7 @@ def _local(name):
     )
 
 
-def _from_openml(name, missing, options):
+def _from_openml(name: str, missing: MissingDataError, options: dict[str, Any]) -> Bunch:
     from sklearn.datasets import fetch_openml
 
     known = _AT_OPENML[name]
@@ -175,7 +176,7 @@ def _from_openml(name, missing, options):
     )
 
 
-def _indicators(Y, source):
+def _indicators(Y: Any, source: str) -> np.ndarray:
     """1 for TRUE, 0 for FALSE, which are texts at OpenML."""
     codes = {value: _TRUTH.get(str(value).upper()) for value in dict.fromkeys(Y.ravel().tolist())}
     wrong = next((value for value, code in codes.items() if code is None), None)

@@ -62,7 +62,7 @@ def load_label_ranking(name: str) -> LabelRankingData:
     return LabelRankingData(name, data.inputs.data, data.outputs, data.labels)
 
 
-def rank_classes(X, y):
+def rank_classes(X: Any, y: Any) -> tuple[np.ndarray, tuple[int, int, int]]:
     """Rank all classes for every row by the probability that naive Bayes gives them.
 
     The construction of Cheng, Hühn and Hüllermeier (2009): what was one class per row

@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from skstruct.datasets.dataset import TASKS, Dataset
 from skstruct.datasets.files import bare_name, first_lines, stem
@@ -13,15 +14,15 @@ WITH_EDGES_BESIDE = ("csv", "parquet", "libsvm")
 
 
 def read_data(
-    path,
+    path: Any,
     *,
     format: str | None = None,
     task: str | None = None,
-    targets=None,
-    labels_file=None,
-    edges_file=None,
+    targets: tuple[Any, ...] | None = None,
+    labels_file: Any = None,
+    edges_file: str | None = None,
     id_column: str | None = None,
-    nominal=(),
+    nominal: tuple[Any, ...] = (),
     skip_unlabelled: bool = False,
 ) -> Dataset:
     """Read a data file.
@@ -113,7 +114,7 @@ def read_data(
     return replace(data, remarks=(*remarks, *noted, *data.remarks))
 
 
-def find_format(path, name) -> tuple[Format, bool]:
+def find_format(path: Path, name: str | None) -> tuple[Format, bool]:
     """The format by its name, or the first one that knows the file; and whether it is a guess."""
     from skstruct.datasets.formats import FORMATS
 
@@ -138,7 +139,7 @@ def find_format(path, name) -> tuple[Format, bool]:
     )
 
 
-def format_remark(name) -> str:
+def format_remark(name: str) -> str:
     """What was guessed; a reader may find that a file is of a more special format."""
     from skstruct.datasets.formats import FORMATS
 
@@ -146,7 +147,9 @@ def format_remark(name) -> str:
     return f"The format is taken for {name!r} ({about})."
 
 
-def edges_beside(path, chosen, task, edges_file):
+def edges_beside(
+    path: Path, chosen: Format, task: str | None, edges_file: str | None
+) -> tuple[Any, tuple[Any, ...]]:
     """The taxonomy given, or found beside a table whose task may be a hierarchy."""
     beside = path.with_name(stem(path) + ".edges")
     if edges_file is not None:

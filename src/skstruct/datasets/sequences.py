@@ -27,10 +27,10 @@ class TaggedSentences:
         it, ``"O"`` is in no chunk.
     """
 
-    train: list
-    train_tags: list
-    test: list
-    test_tags: list
+    train: list[Any]
+    train_tags: list[Any]
+    test: list[Any]
+    test_tags: list[Any]
 
 
 def load_conll2000() -> TaggedSentences:
@@ -68,7 +68,7 @@ def load_conll2000() -> TaggedSentences:
     return TaggedSentences(train, train_tags, test, test_tags)
 
 
-def read_sentences(path) -> tuple[list, list]:
+def read_sentences(path: Any) -> tuple[list[Any], list[Any]]:
     """Tokens and tags of the sentences of one file."""
     data: Any = read_data(path, format="conll")
     width = len(data.inputs[0][0]) + 1
@@ -109,12 +109,12 @@ class EnzymeData:
         serial number, which may be preliminary, ``"n1"``.
     """
 
-    entries: list
-    sequences: list
-    numbers: list
+    entries: list[Any]
+    sequences: list[Any]
+    numbers: list[Any]
 
     @property
-    def paths(self) -> list:
+    def paths(self) -> list[Any]:
         """The path of each enzyme from the root, ``("3", "5", "2", "6")``.
 
         Only where each has a single EC number, as after ``load_enzymes(part, single=True)``.
@@ -187,7 +187,7 @@ def load_enzymes(part: str = "split10", *, single: bool = False) -> EnzymeData:
     )
 
 
-def _enzyme(path, number, line):
+def _enzyme(path: Any, number: int, line: str) -> tuple[str, tuple[Any, ...], str]:
     """Entry, EC numbers, and sequence of one line."""
     fields = line.rstrip("\n").split("\t")
     if len(fields) != len(_ENZYME_HEADER):

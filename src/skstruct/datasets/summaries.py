@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is to be known of columns and outputs, from one block of rows after the other."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,10 @@ class NumberSummary:
     :math:`S_a + S_b + \\delta^2 n_a n_b / (n_a + n_b)`.
     """
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name, self.n, self.mean, self.squares, self.binary = name, 0, 0.0, 0.0, True
 
-    def add(self, column: NumberColumn, fail) -> None:
+    def add(self, column: NumberColumn, fail: Callable[..., Any]) -> None:
         """Further rows; infinite ones are refused."""
         check_finite(column, fail)
         known = column.numbers[~np.isnan(column.numbers)]
@@ -65,22 +66,24 @@ class NumberSummary:
 
     values = None
 
-    def moments(self, n_rows: int):
+    def moments(self, n_rows: int) -> list[tuple[float, float, bool]]:
         """Mean, variance and whether all are 0 or 1, for the one feature."""
         return [(self.mean, self.squares / max(1, self.n), self.binary)]
 
-    def remarks(self, n_rows: int, nominal, fail) -> tuple[str, ...]:
+    def remarks(
+        self, n_rows: int, nominal: tuple[Any, ...], fail: Callable[..., Any]
+    ) -> tuple[str, ...]:
         return ()
 
 
 class TextSummary:
     """The texts of a column in the order of appearance, and in how many rows each is."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name, self.known, self.counts, self.first = name, Codes(), [], []
         self._n_rows = 0
 
-    def add(self, column: TextColumn, fail) -> None:
+    def add(self, column: TextColumn, fail: Callable[..., Any]) -> None:
         """Further rows; too many different texts are refused."""
         counts = np.bincount(column.codes, minlength=len(column.texts)).tolist()
         for code, text in enumerate(column.texts):
@@ -102,7 +105,7 @@ class TextSummary:
         """The names in their order, as :class:`~skstruct.datasets.dataset.Table` has them."""
         return tuple(sorted(text for text in self.known if not is_missing(text)))
 
-    def moments(self, n_rows: int):
+    def moments(self, n_rows: int) -> list[tuple[float, float, bool]]:
         """Of every feature of the column: shares of rows, all of them 0 or 1."""
         values = self.values
         shares = [self.counts[self.known[text]] / max(1, n_rows) for text in values]
@@ -110,7 +113,9 @@ class TextSummary:
             shares = [shares[1] if len(values) == 2 else 0.0]
         return [(share, 0.0, True) for share in shares]
 
-    def remarks(self, n_rows: int, nominal, fail) -> tuple[str, ...]:
+    def remarks(
+        self, n_rows: int, nominal: tuple[Any, ...], fail: Callable[..., Any]
+    ) -> tuple[str, ...]:
         """As :func:`~skstruct.datasets.formats.columns.as_table` makes them of all rows."""
         found = []
         if len(self.values) > max(MANY_TEXTS, n_rows // 2):
@@ -122,7 +127,9 @@ class TextSummary:
             texts = tuple(self.known)
             column = TextColumn(self.name, np.arange(len(texts)), texts)
 
-            def fail_first(problem, row=None, column=None):
+            def fail_first(
+                problem: str, row: int | None = None, column: str | None = None
+            ) -> DataFormatError:
                 return fail(problem, None if row is None else self.first[row], column)
 
             found += numbers_among_names(column, fail_first)
@@ -139,9 +146,9 @@ class TaskGuess:
     that a column of millions of numbers is not kept.
     """
 
-    def __init__(self, names, options: ReadOptions):
+    def __init__(self, names: tuple[str], options: ReadOptions) -> None:
         self.names, self.options = names, options
-        self._kept: dict[tuple, list[str]] = {}
+        self._kept: dict[tuple[Any, ...], list[str]] = {}
         self._known: set[str] = set()
         self._possible: set[str] | None = None
 
@@ -172,14 +179,14 @@ class TaskGuess:
         return first_task(self._possible)
 
 
-def _likeness(text):
+def _likeness(text: str) -> tuple[bool, bool, bool, bool, bool, bool]:
     numbers = as_numbers([text])
     whole = numbers is not None and bool((numbers == np.round(numbers)).all())
     marks = tuple(mark in text for mark in ">=;")
     return (is_missing(text), numbers is not None, whole, *marks)
 
 
-def _without(columns, missing):
+def _without(columns: list[TextColumn], missing: np.ndarray) -> list[TextColumn]:
     if not missing.any():
         return columns
     rows = np.flatnonzero(~missing)
@@ -197,21 +204,23 @@ class OutputSummary:
     options : ReadOptions
     """
 
-    def __init__(self, names, task: str, options: ReadOptions):
+    def __init__(self, names: tuple[str], task: str, options: ReadOptions) -> None:
         self.names, self.task, self.options = tuple(names), task, options
         self.n_missing, self._first_missing = 0, (0, "", "")
         self._texts = Codes()
         self._names: set[str] = set()
         self._shown: dict[str, str] = {}
         self.labels: tuple[str, ...] = ()
-        self.edges: tuple | None = None
+        self.edges: tuple[Any, ...] | None = None
 
-    def labelled(self, columns) -> np.ndarray | None:
+    def labelled(self, columns: list[TextColumn]) -> np.ndarray | None:
         """Rows of a block that have an output; None where all have."""
         missing = is_unlabelled(columns, self.task)
         return np.flatnonzero(~missing) if missing.any() else None
 
-    def add(self, columns: list[TextColumn], start: int, fail) -> np.ndarray | None:
+    def add(
+        self, columns: list[TextColumn], start: int, fail: Callable[..., Any]
+    ) -> np.ndarray | None:
         """Learn names from a block, whose first row is ``start``; gives ``labelled(columns)``."""
         kept = self.labelled(columns)
         if kept is not None:
@@ -234,7 +243,7 @@ class OutputSummary:
                 self._names.update(found["labels"])
         return kept
 
-    def finish(self, fail, remarks: list[str]) -> None:
+    def finish(self, fail: Callable[..., Any], remarks: list[str]) -> None:
         """Settle names and edges when all blocks were seen."""
         if self.task in ONE_NAME:
             self._shown = whole_names(tuple(self._texts))
@@ -249,7 +258,7 @@ class OutputSummary:
             found = hierarchy_of(self.labels, self.options, fail, remarks)
             self.labels, self.edges = found["labels"], found["edges"]
 
-    def read(self, columns: list[TextColumn], fail) -> dict[str, Any]:
+    def read(self, columns: list[TextColumn], fail: Callable[..., Any]) -> dict[str, Any]:
         """Outputs of a block and the names in them, as keyword arguments of a Dataset."""
         if self.task in ONE_NAME and self._shown:
             names = np.array([self._shown[text] for text in columns[0].texts], dtype=str)
@@ -257,7 +266,7 @@ class OutputSummary:
         task = "labels" if self.task == "hierarchy" else self.task
         return outputs_of(task, columns, self.options, fail, [])
 
-    def left_out(self, skip: bool, fail) -> list[str]:
+    def left_out(self, skip: bool, fail: Callable[..., Any]) -> list[str]:
         """What is said of rows without an output, which are errors if they are not skipped."""
         if not self.n_missing:
             return []
@@ -266,7 +275,7 @@ class OutputSummary:
             raise fail(f"{why}; {unlabelled_message(self.n_missing)}", row, name)
         return [left_out(self.n_missing, fail("", row, name), row)]
 
-    def guessed(self, reason: str, fail) -> list[str]:
+    def guessed(self, reason: str, fail: Callable[..., Any]) -> list[str]:
         """What is said of a task that was guessed."""
         said = [f"The task is taken for {self.task!r} ({TASKS[self.task]}): {reason}."]
         if self.task == "classes":

@@ -2,7 +2,9 @@
 """Tours: photographed ones through five cities, and generated ones."""
 
 import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,9 +45,9 @@ class TourData:
     places: tuple[int, ...]
     themes: tuple[str, ...]
     coordinates: np.ndarray
-    tours: list
-    starts: list
-    durations: list
+    tours: list[Any]
+    starts: list[Any]
+    durations: list[Any]
     users: tuple[str, ...]
 
     def distances(self) -> np.ndarray:
@@ -132,9 +134,9 @@ def load_flickr_tours(city: str = "Edin", *, min_places: int = 3) -> TourData:
     )
 
 
-def _tours(path, known):
+def _tours(path: Any, known: set[Any]) -> list[list[tuple[Any, ...]]]:
     """Visits (start, place, duration, user) of every tour, in the order of time."""
-    tours: dict[int, list] = {}
+    tours: dict[int, list[Any]] = {}
     for line, (user, tour, place, start, duration) in _rows(path, _VISIT_COLUMNS):
         if place not in known:
             raise ValueError(f"{path.name}, line {line}: no place has the number {place}.")
@@ -150,7 +152,7 @@ def _tours(path, known):
     return [sorted(visits, key=lambda visit: visit[0]) for visits in tours.values()]
 
 
-def _rows(path, columns):
+def _rows(path: Any, columns: dict[str, Any]) -> Iterator[tuple[int, list[Any]]]:
     """Line number and the wanted cells of every line below the header, in their types."""
     with open_text(path) as file:
         reader = csv.reader(file)
@@ -168,7 +170,7 @@ def _rows(path, columns):
             yield reader.line_num, [_cell(path, reader.line_num, cells[j], *w) for j, *w in wanted]
 
 
-def _cell(path, line, text, name, kind):
+def _cell(path: Any, line: int, text: str, name: str, kind: type[Any]) -> float | str:
     try:
         value = kind(text)
     except ValueError:
@@ -205,8 +207,8 @@ class GeneratedTours:
     """
 
     X: np.ndarray
-    tours: list
-    places: tuple
+    tours: list[Any]
+    places: tuple[Any, ...]
     coordinates: np.ndarray
     tastes: np.ndarray
 
@@ -218,7 +220,7 @@ def make_tours(
     *,
     model: GeneratedTours | None = None,
     noise: float = 0.0,
-    random_state=None,
+    random_state: Any = None,
 ) -> GeneratedTours:
     r"""Draw visitors who make the round trip that pays most.
 
@@ -270,7 +272,7 @@ def make_tours(
     return GeneratedTours(X, tours, places, coordinates, tastes)
 
 
-def _check_whole(name: str, value, lowest: int, highest: float = np.inf):
+def _check_whole(name: str, value: float, lowest: int, highest: float = np.inf) -> None:
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole or not lowest <= value <= highest:
         most = "" if highest == np.inf else f" and at most {highest}"
@@ -312,8 +314,8 @@ def make_policy_tours(
     n_places: int = 10,
     n_features: int = 15,
     *,
-    rewards=None,
-    random_state=None,
+    rewards: np.ndarray | None = None,
+    random_state: Any = None,
 ) -> PolicyTours:
     r"""Draw people who take the directed tour that a hidden policy rewards most [1]_.
 
@@ -365,7 +367,9 @@ def make_policy_tours(
     return PolicyTours(X, Cycles(n_places).argmin(-X @ rewards).outputs, rewards)
 
 
-def make_identity_labels(n_samples: int = 100, n_labels: int = 5, *, random_state=None):
+def make_identity_labels(
+    n_samples: int = 100, n_labels: int = 5, *, random_state: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Draw bits, equally likely, and label sets that are the same bits [1]_.
 
     Parameters

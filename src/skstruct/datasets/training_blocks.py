@@ -22,7 +22,7 @@ from skstruct.exceptions import DataFormatError
 Watch = Callable[[Iterator, str, Any], Iterator]
 
 
-def _unwatched(blocks, what, source):
+def _unwatched(blocks: Any, what: str, source: Any) -> Any:
     return blocks
 
 
@@ -53,8 +53,8 @@ class TrainingBlocks:
     moments : list of (mean, variance, whether all are 0 or 1), for every feature, one-hot
     """
 
-    def __init__(self, path, options: ReadOptions, *, format=None, rows=ROWS, first=None,
-                 watch: Watch | None = None):  # fmt: skip
+    def __init__(self, path: str, options: ReadOptions, *, format: Any=None, rows: int=ROWS, first: Any=None,
+                 watch: Watch | None = None) -> None:  # fmt: skip
         self.path, self.rows, self.first = Path(path), rows, first
         self._watch = watch or _unwatched
         if not has_blocks(path, format):
@@ -71,7 +71,7 @@ class TrainingBlocks:
         except DataFormatError as error:
             raise error.at(path=self.path) from None
 
-    def _read(self, remarks):
+    def _read(self, remarks: list[str]) -> None:
         source, options = self._source, self._options
         if source.index is not None and options.id_column is None:
             options = self._options = replace(options, id_column=source.index)
@@ -94,14 +94,14 @@ class TrainingBlocks:
         self.task = task
         self._summarize(targets, reason, remarks)
 
-    def _guess(self, targets):
+    def _guess(self, targets: tuple[str]) -> tuple[str, str]:
         guess = TaskGuess(targets, self._options)
         if not guess.is_settled:
             for _, columns in self._pass("the task", dict.fromkeys(targets, True)):
                 guess.add(columns)
         return guess.task()
 
-    def _pass(self, what, wanted):
+    def _pass(self, what: str, wanted: dict[str, Any]) -> Iterator[tuple[int, list[Any]]]:
         """Blocks of some columns, no more than the first rows if so many are asked for."""
         left = self.first
         size = self.rows if left is None else min(self.rows, left)
@@ -114,7 +114,7 @@ class TrainingBlocks:
             yield left, [taken(column, kept) for column in columns] if left < n else columns
             return
 
-    def _summarize(self, targets, reason, remarks):
+    def _summarize(self, targets: tuple[str], reason: str, remarks: list[str]) -> None:
         """Learn what there is to know of all columns."""
         outside = {*targets, self._index}
         names = [name for name in self._source.names if name not in outside]
@@ -126,7 +126,9 @@ class TrainingBlocks:
             texts |= late
         self._settle(summary, reason, columns, remarks)
 
-    def _one_pass(self, summary, wanted, names):
+    def _one_pass(
+        self, summary: OutputSummary, wanted: dict[str, Any], names: list[str]
+    ) -> tuple[list[Any], int, set[Any]]:
         found: dict[str, Any] = {}
         late: set[str] = set()
         start = n_rows = 0
@@ -148,7 +150,9 @@ class TrainingBlocks:
             n_rows += n if kept is None else len(kept)
         return [found[name] for name in names if name in found], n_rows, late
 
-    def _settle(self, summary, reason, columns, remarks):
+    def _settle(
+        self, summary: OutputSummary, reason: str, columns: list[Any], remarks: list[str]
+    ) -> None:
         fail = self._source.fail
         left_out = summary.left_out(self._options.skip_unlabelled, fail)
         if not self._n_rows:
@@ -166,7 +170,7 @@ class TrainingBlocks:
         self.moments = [one for column in columns for one in column.moments(self._n_rows)]
         self._summary = summary
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._n_rows
 
     def datasets(self, what: str, rows: int | None = None) -> Iterator[Dataset]:

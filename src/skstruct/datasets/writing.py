@@ -16,7 +16,7 @@ from skstruct.exceptions import DataFormatError
 
 
 def write_data(
-    dataset: Dataset, path, format: str | None = None, *, raw_cells: bool = False
+    dataset: Dataset, path: Any, format: str | None = None, *, raw_cells: bool = False
 ) -> None:
     """Write a data file, whole or not at all; it is packed if its name ends by .gz or .xz.
 
@@ -72,7 +72,7 @@ def write_data(
         raise error.at(path=path) from None
 
 
-def format_to_write(dataset, path, name=None) -> Format:
+def format_to_write(dataset: Dataset, path: Path, name: str | None = None) -> Format:
     """The format of this name, or by the ending of a path, if it can hold the data."""
     from skstruct.datasets.formats import FORMATS
 
@@ -94,7 +94,7 @@ def format_to_write(dataset, path, name=None) -> Format:
     return min(holding, key=lambda format: order.get(format.name, 2))
 
 
-def _check_holds(formats, task, path) -> list[Format]:
+def _check_holds(formats: list[Format], task: str, path: Path) -> list[Format]:
     """Those formats that can hold outputs of this task; an error if there are none."""
     holding = [format for format in formats if task in format.tasks]
     if not holding:
@@ -107,7 +107,7 @@ def _check_holds(formats, task, path) -> list[Format]:
     return holding
 
 
-def _edges_to_write(dataset, chosen):
+def _edges_to_write(dataset: Dataset, chosen: Format) -> tuple[Any, ...]:
     if dataset.edges is None or chosen.name not in WITH_EDGES_BESIDE:
         return ()
     if chosen.name == "libsvm":  # whose labels are no hierarchy without a taxonomy
@@ -124,7 +124,7 @@ class _PlainText(io.TextIOWrapper):
 
     _begun = False
 
-    def write(self, text):
+    def write(self, text: str) -> int:
         if "\0" in text or "\r" in text:  # refused on reading, and taken for a line end
             raise DataFormatError("a zero or a carriage return cannot be written to a text file")
         if not self._begun and text:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether what a model gives thirty per cent happens thirty times in a hundred."""
 
+from typing import Any, Self
+
 import numpy as np
 from scipy import sparse
 
@@ -54,7 +56,14 @@ class MarginalCalibrationDisplay:
     0.011
     """
 
-    def __init__(self, predicted, observed, counts, edges, name=None):
+    def __init__(
+        self,
+        predicted: np.ndarray,
+        observed: np.ndarray,
+        counts: np.ndarray,
+        edges: np.ndarray,
+        name: str | None = None,
+    ) -> None:
         self.predicted = predicted
         self.observed = observed
         self.counts = counts
@@ -63,8 +72,8 @@ class MarginalCalibrationDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, y, *, n_bins=10, strategy="uniform", name=None, ax=None
-    ):  # fmt: skip
+        cls, estimator: Any, X: Any, y: Any, *, n_bins: int=10, strategy: str="uniform", name: Any=None, ax: Any=None
+    ) -> "MarginalCalibrationDisplay":  # fmt: skip
         """Draw the calibration of ``estimator.predict_marginals`` on true outputs y."""
         if not hasattr(estimator, "predict_marginals"):
             raise ValueError(f"{type(estimator).__name__} has no predict_marginals to look at.")
@@ -82,8 +91,8 @@ class MarginalCalibrationDisplay:
 
     @classmethod
     def from_predictions(
-        cls, psi_true, marginals, *, n_bins=10, strategy="uniform", name=None, ax=None
-    ):  # fmt: skip
+        cls, psi_true: Any, marginals: Any, *, n_bins: int=10, strategy: str="uniform", name: str | None=None, ax: Any=None
+    ) -> "MarginalCalibrationDisplay":  # fmt: skip
         """Draw the calibration of predicted marginals.
 
         Parameters
@@ -120,7 +129,7 @@ class MarginalCalibrationDisplay:
         spread /= 1 + z2 / n
         return np.clip(np.column_stack([middle - spread, middle + spread]), 0, 1)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
         ax = axes_of(ax, "MarginalCalibrationDisplay", (5.2, 5.0))
         label = "" if self.name is None else f"{written(self.name)}: "
@@ -141,7 +150,7 @@ class MarginalCalibrationDisplay:
         return self
 
 
-def _checked(psi_true, marginals):
+def _checked(psi_true: Any, marginals: Any) -> tuple[np.ndarray, np.ndarray]:
     """What happened (zeros and ones) and its probabilities, pooled; shape (n * d,) each."""
     dense = [
         np.asarray(one.toarray() if sparse.issparse(one) else one, dtype=np.float64)
@@ -165,7 +174,7 @@ def _checked(psi_true, marginals):
     return happened.ravel(), np.clip(predicted.ravel(), 0, 1)
 
 
-def _edges(predicted, n_bins, strategy) -> np.ndarray:
+def _edges(predicted: np.ndarray, n_bins: int, strategy: str) -> np.ndarray:
     """Where bins begin and the last one ends."""
     if not is_count(n_bins):
         raise ValueError(f"n_bins is a whole number from 1; got {n_bins!r}.")

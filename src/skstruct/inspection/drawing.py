@@ -2,6 +2,7 @@
 """Axes to draw on, names as they are, and one row of inputs or outputs, however it was given."""
 
 import unicodedata
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +15,7 @@ UNSEEN = "\N{REPLACEMENT CHARACTER}"
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def written(name, most: int = 40) -> str:
+def written(name: Any, most: int = 40) -> str:
     """A name in one line of letters that can be seen and drawn, in at most ``most`` of them.
 
     Control characters, halves of surrogate pairs and what turns the direction of reading are
@@ -33,13 +34,13 @@ def _visible(letter: str) -> str:
     return UNSEEN if odd else letter
 
 
-def axes_of(ax, used_by: str, figsize):
+def axes_of(ax: Any, used_by: str, figsize: tuple[float, float]) -> Any:
     """The axes to draw on: those given, or those of a new figure."""
     pyplot = require("matplotlib.pyplot", used_by=used_by, extra="plot")
     return pyplot.subplots(figsize=figsize, layout="constrained")[1] if ax is None else ax
 
 
-def literal_legend(ax, **options):
+def literal_legend(ax: Any, **options: Any) -> Any:
     """A legend whose names are no formulas."""
     legend = ax.legend(**options)
     for text in legend.get_texts():
@@ -50,7 +51,7 @@ def literal_legend(ax, **options):
 # One row of inputs or outputs, however it was given.
 
 
-def one_input(estimator, x):
+def one_input(estimator: Any, x: Any) -> Any:
     """One row that ``estimator`` takes without a word: with names if it was fitted with them."""
     if not hasattr(estimator, "predict_risk"):
         raise ValueError(
@@ -73,7 +74,7 @@ def one_input(estimator, x):
     return pandas.DataFrame(X, columns=names)
 
 
-def one_output(space, y):
+def one_output(space: Any, y: Any) -> np.ndarray:
     """One output in canonical form; a row of a frame is one, too."""
     if is_pandas(y, "DataFrame"):
         return space.validate(y)[0]

@@ -2,6 +2,7 @@
 """A predicted flow in its network, the true one beside it."""
 
 from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,7 +51,14 @@ class FlowDisplay:
     ['0.2 | 0.5', '0.2 | 0.5', '0.8 | 0.5', 's', 'a', 't']
     """
 
-    def __init__(self, network, flow, truth=None, coordinates=None, directed=True):
+    def __init__(
+        self,
+        network: Any,
+        flow: Any,
+        truth: np.ndarray | None = None,
+        coordinates: Any = None,
+        directed: bool = True,
+    ) -> None:
         self.network = network
         self.flow = flow
         self.truth = truth
@@ -59,8 +67,16 @@ class FlowDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, x, *, y=None, loss=None, restrict=None, coordinates=None, ax=None
-    ):
+        cls,
+        estimator: Any,
+        x: np.ndarray,
+        *,
+        y: Any = None,
+        loss: Any = None,
+        restrict: dict[str, Any] | None = None,
+        coordinates: dict[str, Any] | None = None,
+        ax: Any = None,
+    ) -> "FlowDisplay":
         """Draw the prediction of a fitted ConditionalRiskMinimizer for one row.
 
         Parameters
@@ -78,7 +94,15 @@ class FlowDisplay:
         return cls(space.network_, flow, truth, coordinates).plot(ax)
 
     @classmethod
-    def from_predictions(cls, space, flow, *, truth=None, coordinates=None, ax=None):
+    def from_predictions(
+        cls,
+        space: Any,
+        flow: Any,
+        *,
+        truth: list[float] | None = None,
+        coordinates: Any = None,
+        ax: Any = None,
+    ) -> "FlowDisplay":
         """Draw one flow in any format that a fitted space of Flows takes.
 
         Parameters
@@ -93,7 +117,7 @@ class FlowDisplay:
         shown = [None if one is None else one_output(space, one) for one in (flow, truth)]
         return cls(space.network_, *shown, coordinates).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
         at = self._places()
         ax = axes_of(ax, "FlowDisplay", _size(at))
@@ -133,7 +157,9 @@ class FlowDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _write_number(self, ax, ends, flow, truth):
+    def _write_number(
+        self, ax: Any, ends: tuple[np.ndarray, np.ndarray], flow: float, truth: float | None
+    ) -> None:
         if len(self.network.arcs) > 60:  # no room
             return
         x, y = 0.42 * ends[0] + 0.58 * ends[1]  # not the middle, where arcs may cross
@@ -167,21 +193,30 @@ def _amount(flow: float) -> str:
     return f"{flow:.0f}" if abs(flow) >= 100 else f"{round(float(flow), 2) + 0.0:.2g}"
 
 
-def _check_flows(space):
+def _check_flows(space: Any) -> None:
     if space.output_kind != "flow":
         raise ValueError(f"FlowDisplay draws Flows, not {type(space).__name__}.")
 
 
-def _size(at) -> tuple[float, float]:
+def _size(at: np.ndarray) -> tuple[float, float]:
     width, height = np.ptp(at, axis=0)
     return min(2.0 + 1.7 * width, 14.0), min(1.6 + 1.5 * height, 12.0)
 
 
-def _around(values) -> tuple[float, float]:
+def _around(values: np.ndarray) -> tuple[float, float]:
     return values.min() - 0.4, values.max() + 0.4
 
 
-def _line(ax, ends, aside, width, colour, name, zorder, arrow=False):
+def _line(
+    ax: Any,
+    ends: tuple[np.ndarray, np.ndarray],
+    aside: float,
+    width: float,
+    colour: str,
+    name: str,
+    zorder: int,
+    arrow: bool = False,
+) -> None:
     """A line from node to node, moved aside by ``aside`` times its width, in points."""
     if width < DRAWN_FLOW:
         return
@@ -206,7 +241,7 @@ def _line(ax, ends, aside, width, colour, name, zorder, arrow=False):
         )  # fmt: skip
 
 
-def _draw_legend(ax, has_capacity, has_truth):
+def _draw_legend(ax: Any, has_capacity: bool, has_truth: bool) -> None:
     for wanted, colour, name in (
         (True, GOOD, "predicted"), (has_truth, TRUTH, "truth"), (has_capacity, ROOM, "capacity"),
     ):  # fmt: skip

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predictions in a hierarchy: one drawn into it, and where in it predictions go wrong."""
 
+from typing import Any, Self
+
 import numpy as np
 
 from skstruct._arrays.imports import require
@@ -36,7 +38,15 @@ class HierarchyDisplay:
         Labels to draw; all when None.
     """
 
-    def __init__(self, dag, labels, shares, predicted, truth=None, shown=None):
+    def __init__(
+        self,
+        dag: Any,
+        labels: tuple[Any, ...],
+        shares: np.ndarray,
+        predicted: np.ndarray,
+        truth: np.ndarray | None = None,
+        shown: np.ndarray | None = None,
+    ) -> None:
         self.dag = dag
         self.labels = labels
         self.shares = shares
@@ -46,8 +56,16 @@ class HierarchyDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, x, *, y=None, loss=None, restrict=None, max_labels=40, ax=None
-    ):
+        cls,
+        estimator: Any,
+        x: np.ndarray,
+        *,
+        y: Any = None,
+        loss: Any = None,
+        restrict: dict[str, Any] | None = None,
+        max_labels: int = 40,
+        ax: Any = None,
+    ) -> "HierarchyDisplay":
         """Draw the prediction of a fitted ConditionalRiskMinimizer for one row.
 
         Parameters
@@ -68,7 +86,7 @@ class HierarchyDisplay:
         shown = _most_likely(space.dag_, np.maximum(shares, predicted), max_labels)
         return cls(space.dag_, space.labels_, shares, predicted, truth, shown).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
         pyplot = require("matplotlib.pyplot", used_by="HierarchyDisplay", extra="plot")
         self.drawn_shares_ = possible_shares(self.dag, self.shares)
@@ -109,7 +127,7 @@ class HierarchyDisplay:
         return self
 
 
-def possible_shares(dag, shares) -> np.ndarray:
+def possible_shares(dag: Any, shares: Any) -> np.ndarray:
     """Shares between 0 and 1 of which none is larger than one above it; shape (d,).
 
     >>> from skstruct.spaces import Hierarchy
@@ -124,7 +142,7 @@ def possible_shares(dag, shares) -> np.ndarray:
     return shares
 
 
-def _most_likely(dag, shares, max_labels):
+def _most_likely(dag: Any, shares: np.ndarray, max_labels: int) -> np.ndarray:
     """The labels of largest share, with all above them, up to ``max_labels``."""
     kept: set[int] = set()
     ancestors = dag.ancestors
@@ -136,7 +154,7 @@ def _most_likely(dag, shares, max_labels):
     return np.array(sorted(kept))
 
 
-def _layout(dag, shown, width):
+def _layout(dag: Any, shown: np.ndarray, width: np.ndarray) -> dict[Any, Any]:
     """Leaves side by side, parents above the middle of their children; {node: (x, y)}.
 
     A leaf takes its width, and a parent at least its own.
@@ -151,7 +169,7 @@ def _layout(dag, shown, width):
     position: dict[int, tuple[float, float]] = {}
     next_x = 0.0
 
-    def put(v):
+    def put(v: int) -> None:
         nonlocal next_x
         start = next_x
         for child in below[v]:
@@ -198,7 +216,15 @@ class HierarchyErrorsDisplay:
     (array([0, 0, 1]), array([0, 1, 0]))
     """
 
-    def __init__(self, dag, labels, found, missed, false, shown=None):
+    def __init__(
+        self,
+        dag: Any,
+        labels: Any,
+        found: np.ndarray,
+        missed: np.ndarray,
+        false: np.ndarray,
+        shown: np.ndarray | None = None,
+    ) -> None:
         self.dag = dag
         self.labels = labels
         self.found = found
@@ -207,13 +233,17 @@ class HierarchyErrorsDisplay:
         self.shown = shown
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, max_labels=40, ax=None):
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, max_labels: int = 40, ax: Any = None
+    ) -> "HierarchyErrorsDisplay":
         """Draw where predictions of a fitted learner differ from true outputs y."""
         predicted, space = estimator.predict(X), _space_of(estimator)
         return cls.from_predictions(space, predicted, y, max_labels=max_labels, ax=ax)
 
     @classmethod
-    def from_predictions(cls, space, predicted, truth, *, max_labels=40, ax=None):
+    def from_predictions(
+        cls, space: Any, predicted: Any, truth: Any, *, max_labels: int = 40, ax: Any = None
+    ) -> "HierarchyErrorsDisplay":
         """Draw where predictions differ from true outputs.
 
         Parameters
@@ -231,7 +261,7 @@ class HierarchyErrorsDisplay:
         shown = worst_labels(space.dag_, counts[1] + counts[2], max_labels)
         return cls(space.dag_, space.labels_, *counts, shown).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure of the size that the labels need."""
         shown = np.arange(self.dag.n_nodes) if self.shown is None else self.shown
         lines = outline(self.dag, shown)
@@ -260,7 +290,7 @@ class HierarchyErrorsDisplay:
         return self
 
 
-def _space_of(estimator):
+def _space_of(estimator: Any) -> Any:
     return (estimator[-1] if hasattr(estimator, "steps") else estimator).space_
 
 
@@ -268,7 +298,7 @@ def _indented(name: str, depth: int) -> str:
     return "\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}" * depth + name
 
 
-def worst_labels(dag, errors, max_labels: int) -> np.ndarray:
+def worst_labels(dag: Any, errors: np.ndarray, max_labels: int) -> np.ndarray:
     """The labels of most errors, with all above them, up to ``max_labels``."""
     kept: set[int] = set()
     above = dag.ancestors
@@ -280,7 +310,7 @@ def worst_labels(dag, errors, max_labels: int) -> np.ndarray:
     return np.array(sorted(kept))
 
 
-def outline(dag, shown) -> list[tuple[int, int, int]]:
+def outline(dag: Any, shown: Any) -> list[tuple[int, int, int]]:
     """Labels in the order of an outline: (label, how far indented, label above or -1).
 
     A label with several labels above hangs below the first of them that is shown.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +16,13 @@ BETWEEN_BOXES = 0.13
 class Layout:
     """Centres of boxes, and the rectangle from (0, 0) that holds them all."""
 
-    position: dict  # node -> (x, y)
+    position: dict[Any, Any]  # node -> (x, y)
     width: float
     height: float
-    depth: dict = field(default_factory=dict)  # of nodes in a tree: how far from its middle
-    middle: dict = field(default_factory=dict)  # of nodes on a ring: where its middle is
+    depth: dict[Any, Any] = field(
+        default_factory=dict
+    )  # of nodes in a tree: how far from its middle
+    middle: dict[Any, Any] = field(default_factory=dict)  # of nodes on a ring: where its middle is
 
     def moved(self, x: float, y: float) -> Layout:
         position, middle = (
@@ -29,7 +32,9 @@ class Layout:
         return replace(self, position=position, middle=middle)
 
 
-def graph_layout(nodes, edges, width: dict, height: float) -> Layout:
+def graph_layout(
+    nodes: list[Any], edges: list[Any], width: dict[Any, Any], height: float
+) -> Layout:
     """Trees as trees, other pieces on rings, the largest first; lone nodes below them.
 
     Parameters
@@ -57,7 +62,7 @@ def graph_layout(nodes, edges, width: dict, height: float) -> Layout:
     return packed(blocks, 0.45, 0.0) if blocks else Layout({}, 2.0, 0.5)
 
 
-def pieces(nodes, edges) -> list[list]:
+def pieces(nodes: list[Any], edges: list[Any]) -> list[list[Any]]:
     """Connected pieces of a graph, the largest first, nodes in the order given."""
     beside = neighbours(nodes, edges)
     found, seen = [], set()
@@ -74,9 +79,9 @@ def pieces(nodes, edges) -> list[list]:
     return sorted(found, key=len, reverse=True)
 
 
-def neighbours(nodes, edges) -> dict:
+def neighbours(nodes: list[Any], edges: list[Any]) -> dict[Any, Any]:
     """Nodes beside each node, in the order of the nodes."""
-    beside: dict = {node: [] for node in nodes}
+    beside: dict[Any, Any] = {node: [] for node in nodes}
     for a, b in edges:
         beside[a].append(b)
         beside[b].append(a)
@@ -84,7 +89,7 @@ def neighbours(nodes, edges) -> dict:
     return {node: sorted(others, key=rank.__getitem__) for node, others in beside.items()}
 
 
-def tree_layout(nodes, edges, width: dict, height: float) -> Layout:
+def tree_layout(nodes: list[Any], edges: list[Any], width: dict[Any, Any], height: float) -> Layout:
     """A tree grown to the left and to the right of its middle.
 
     Leaves lie below each other, every other node beside the middle of what hangs on it, and
@@ -115,7 +120,7 @@ def tree_layout(nodes, edges, width: dict, height: float) -> Layout:
     return whole.moved(reach[1], height / 2 - low)
 
 
-def _hung(root, above, beside) -> dict:
+def _hung(root: str | int, above: str | int | None, beside: dict[Any, Any]) -> dict[Any, Any]:
     """The parent of every node at and below root, parents before children, depth first."""
     parent, waiting = {}, [(root, above)]
     while waiting:
@@ -125,7 +130,7 @@ def _hung(root, above, beside) -> dict:
     return parent
 
 
-def _middle(nodes, beside):
+def _middle(nodes: list[Any], beside: dict[Any, Any]) -> str | int:
     """The node whose largest branch is smallest; the first of several."""
     parent = _hung(nodes[0], None, beside)
     size, largest = dict.fromkeys(nodes, 1), dict.fromkeys(nodes, 0)
@@ -137,13 +142,13 @@ def _middle(nodes, beside):
     return min(nodes, key=largest.__getitem__)
 
 
-def _sides(root, beside):
+def _sides(root: str | int, beside: dict[Any, Any]) -> tuple[list[Any], list[Any]]:
     """The branches at the root, to the right and to the left: about as many leaves on each."""
     leaves = {
         branch: sum(len(beside[node]) == 1 for node in _hung(branch, root, beside))
         for branch in beside[root]
     }
-    sides: tuple[list, list] = ([], [])
+    sides: tuple[list[Any], list[Any]] = ([], [])
     filled = [0, 0]
     for branch in sorted(leaves, key=lambda branch: -leaves[branch]):
         side = int(filled[1] < filled[0])
@@ -152,9 +157,11 @@ def _sides(root, beside):
     return sides
 
 
-def _grown(branches, root, beside):
+def _grown(
+    branches: list[Any], root: str | int, beside: dict[Any, Any]
+) -> tuple[dict[Any, Any], dict[Any, Any]]:
     """Height, in rows from the middle, and depth of all nodes of some branches."""
-    heights: dict = {}
+    heights: dict[Any, Any] = {}
     depth = {root: 0}
     n_leaves = 0
     for branch in branches:
@@ -173,7 +180,7 @@ def _grown(branches, root, beside):
     return {node: y - middle for node, y in heights.items()}, depth
 
 
-def ring_layout(nodes, width: dict, height: float) -> Layout:
+def ring_layout(nodes: list[Any], width: dict[Any, Any], height: float) -> Layout:
     """Nodes on a circle, the smallest on which no two boxes touch."""
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(nodes)) / len(nodes)
     wide = np.array([width[node] for node in nodes])
@@ -223,7 +230,7 @@ def packed(parts: list[Layout], gap: float, widest: float) -> Layout:
 SWEEPS = 8  # passes that put nodes beside their neighbours
 
 
-def network_layout(network) -> np.ndarray:
+def network_layout(network: Any) -> np.ndarray:
     """Positions of nodes, about one unit apart; shape (n_nodes, 2).
 
     A network without a cycle is drawn in columns: a node is one column behind the last node
@@ -255,7 +262,7 @@ def network_layout(network) -> np.ndarray:
     return np.column_stack([1.25 * across, -height])
 
 
-def _spread(columns, height) -> None:
+def _spread(columns: list[list[int]], height: np.ndarray) -> None:
     """Nodes of a column one below the other, around the same middle."""
     for column in columns:
         height[column] = np.arange(len(column)) - (len(column) - 1) / 2

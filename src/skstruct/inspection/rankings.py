@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One predicted ranking, and how sure the model is of each pair."""
 
+from typing import Any, Self
+
 import numpy as np
 
 from skstruct._arrays.imports import require
@@ -25,14 +27,29 @@ class RankingDisplay:
         True ranks, written beside the names when given.
     """
 
-    def __init__(self, items, probabilities, ranks, truth=None):
+    def __init__(
+        self,
+        items: Any,
+        probabilities: np.ndarray,
+        ranks: np.ndarray,
+        truth: np.ndarray | None = None,
+    ) -> None:
         self.items = items
         self.probabilities = probabilities
         self.ranks = ranks
         self.truth = truth
 
     @classmethod
-    def from_estimator(cls, estimator, x, *, y=None, loss=None, restrict=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        x: Any,
+        *,
+        y: Any = None,
+        loss: Any = None,
+        restrict: dict[str, Any] | None = None,
+        ax: Any = None,
+    ) -> "RankingDisplay":
         """Draw the prediction of a fitted ConditionalRiskMinimizer for one row.
 
         Parameters
@@ -53,7 +70,7 @@ class RankingDisplay:
         truth = None if y is None else one_output(space, y)
         return cls(space.items_, probabilities, ranks, truth).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
         pyplot = require("matplotlib.pyplot", used_by="RankingDisplay", extra="plot")
         order = np.argsort(self.ranks, kind="stable")

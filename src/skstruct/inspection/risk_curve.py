@@ -2,6 +2,7 @@
 """The estimated conditional risk of one row, drawn over what could be predicted."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,7 +54,15 @@ class RiskCurveDisplay:
     ['Squared()', 'Cauchy()']
     """
 
-    def __init__(self, points, curves, outputs, weights, label=None, truth=None):
+    def __init__(
+        self,
+        points: np.ndarray,
+        curves: list[RiskCurve],
+        outputs: np.ndarray,
+        weights: np.ndarray,
+        label: str | int | None = None,
+        truth: float | None = None,
+    ) -> None:
         self.points = points
         self.curves = curves
         self.outputs = outputs
@@ -63,8 +72,17 @@ class RiskCurveDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, x, *, column=None, loss=None, y=None, restrict=None, n_points=400, ax=None
-    ):
+        cls,
+        estimator: Any,
+        x: Any,
+        *,
+        column: str | None = None,
+        loss: Any = None,
+        y: Any = None,
+        restrict: dict[str, Any] | None = None,
+        n_points: int = 400,
+        ax: Any = None,
+    ) -> "RiskCurveDisplay":
         """Draw the risk that a fitted ConditionalRiskMinimizer estimates for one row.
 
         Parameters
@@ -99,7 +117,7 @@ class RiskCurveDisplay:
         label = space.labels_[j] if len(space.labels_) > 1 else None
         return cls(points, curves, outputs[:, j], weights, label, truth).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
         ax = axes_of(ax, "RiskCurveDisplay", (6.4, 4.0))
         for curve in self.curves:
@@ -125,13 +143,13 @@ class RiskCurveDisplay:
         return self
 
 
-def _position(column, labels):
+def _position(column: str, labels: tuple[str, str]) -> int:
     if column not in labels:
         raise ValueError(f"column is one of {', '.join(map(repr, labels))}; got {column!r}.")
     return labels.index(column)
 
 
-def _points(outputs, space, j, n_points):
+def _points(outputs: np.ndarray, space: Any, j: int, n_points: int) -> np.ndarray:
     """From the least to the largest output, and as far as the space goes beyond by a little."""
     low, high = outputs.min(), outputs.max()
     margin = 0.05 * (high - low) if high > low else 1.0
@@ -141,7 +159,15 @@ def _points(outputs, space, j, n_points):
     return np.linspace(low, high, n_points)
 
 
-def _curve(estimator, X, loss, restrict, weights, points, j):
+def _curve(
+    estimator: Any,
+    X: Any,
+    loss: Any,
+    restrict: dict[str, Any] | None,
+    weights: np.ndarray,
+    points: np.ndarray,
+    j: int,
+) -> RiskCurve:
     problem, smoother = estimator._prepared(loss, restrict)
     decoded = problem.decode(problem.smooth(smoother, X))
     Z = np.repeat(decoded.outputs[:1], len(points), axis=0)

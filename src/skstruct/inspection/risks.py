@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a model expects to lose and what it does lose: calibration, and risk by coverage."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import stats
@@ -13,7 +13,9 @@ from skstruct.losses import ZeroOne
 from skstruct.losses.base import same_width
 
 
-def risks_and_losses(estimator, X, y, *, loss=None, restrict=None) -> tuple[Any, np.ndarray]:
+def risks_and_losses(
+    estimator: Any, X: Any, y: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
+) -> tuple[Any, np.ndarray]:
     """Estimated risks of the predictions, and their realised losses; shape (n,) each.
 
     An exponential family that predicts the most probable output expects to be wrong with one
@@ -46,7 +48,9 @@ def risks_and_losses(estimator, X, y, *, loss=None, restrict=None) -> tuple[Any,
     return risks, np.asarray(problem.loss(predicted, truth), float)
 
 
-def canonical(space, predicted, y, learner=None) -> tuple[np.ndarray, np.ndarray]:
+def canonical(
+    space: Any, predicted: Any, y: Any, learner: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Predictions (of a learner) and truths in canonical form, of one width."""
     predicted, truth = space.validate(predicted), space.validate(y)
     if len(predicted) != len(truth):
@@ -55,14 +59,16 @@ def canonical(space, predicted, y, learner=None) -> tuple[np.ndarray, np.ndarray
     return same_width(predicted, truth)
 
 
-def _probabilities_to_be_wrong(estimator, X, y, restrict):
+def _probabilities_to_be_wrong(
+    estimator: Any, X: Any, y: Any, restrict: dict[str, Any] | None
+) -> tuple[np.ndarray, np.ndarray]:
     outputs = estimator.predict(X, restrict=restrict)
     probabilities = np.exp(estimator.log_proba(X, outputs, restrict=restrict))
     predicted, truth = canonical(estimator.space_, outputs, y, estimator)
     return 1.0 - np.clip(probabilities, 0, 1), np.asarray(ZeroOne()(predicted, truth), float)
 
 
-def checked_pairs(risks, losses) -> tuple[np.ndarray, np.ndarray]:
+def checked_pairs(risks: Any, losses: Any) -> tuple[np.ndarray, np.ndarray]:
     """Finite numbers, one risk and one loss for each row."""
     read = [np.asarray(values, dtype=np.float64) for values in (risks, losses)]
     if read[0].ndim != 1 or read[0].shape != read[1].shape or len(read[0]) == 0:
@@ -114,7 +120,14 @@ class CalibrationDisplay:
     0.029
     """
 
-    def __init__(self, estimated, realised, counts, intervals, name=None):
+    def __init__(
+        self,
+        estimated: np.ndarray,
+        realised: np.ndarray,
+        counts: np.ndarray,
+        intervals: np.ndarray,
+        name: Any = None,
+    ) -> None:
         self.estimated = estimated
         self.realised = realised
         self.counts = counts
@@ -123,8 +136,17 @@ class CalibrationDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, y, *, loss=None, restrict=None, n_bins=10, name=None, ax=None
-    ):
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        loss: Any = None,
+        restrict: dict[str, Any] | None = None,
+        n_bins: int = 10,
+        name: Any = None,
+        ax: Any = None,
+    ) -> "CalibrationDisplay":
         """Draw estimated risks of predictions against what they lose on true outputs y.
 
         Parameters
@@ -138,7 +160,9 @@ class CalibrationDisplay:
         return cls.from_predictions(*pairs, n_bins=n_bins, name=name, ax=ax)
 
     @classmethod
-    def from_predictions(cls, risks, losses, *, n_bins=10, name=None, ax=None):
+    def from_predictions(
+        cls, risks: Any, losses: Any, *, n_bins: int = 10, name: Any = None, ax: Any = None
+    ) -> "CalibrationDisplay":
         """Draw estimated risks against realised losses, one of each for every row."""
         risks, losses = checked_pairs(risks, losses)
         bins = equal_bins(risks, n_bins)
@@ -152,7 +176,7 @@ class CalibrationDisplay:
         gaps = np.abs(self.realised - self.estimated)
         return float(gaps @ self.counts / np.sum(self.counts))
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
         ax = axes_of(ax, "CalibrationDisplay", (5.2, 4.4))
         bars = np.abs(self.intervals - self.realised[:, None]).T
@@ -169,7 +193,7 @@ class CalibrationDisplay:
         return self
 
 
-def equal_bins(risks: np.ndarray, n_bins) -> np.ndarray:
+def equal_bins(risks: np.ndarray, n_bins: int) -> np.ndarray:
     """Numbers of bins from 0, of as many rows each; equal risks share the bin of the first."""
     if not is_count(n_bins):
         raise ValueError(f"n_bins is a whole number from 1; got {n_bins!r}.")
@@ -228,14 +252,26 @@ class RiskCoverageDisplay:
     (0.5, 1.0)
     """
 
-    def __init__(self, coverage, risk, oracle, name=None):
+    def __init__(
+        self, coverage: np.ndarray, risk: np.ndarray, oracle: np.ndarray, name: str | None = None
+    ) -> None:
         self.coverage = coverage
         self.risk = risk
         self.oracle = oracle
         self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, loss=None, restrict=None, name=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        loss: Any = None,
+        restrict: dict[str, Any] | None = None,
+        name: Any = None,
+        ax: Any = None,
+    ) -> "RiskCoverageDisplay":
         """Draw what is lost on true outputs y by predictions of least estimated risk.
 
         Parameters
@@ -248,7 +284,9 @@ class RiskCoverageDisplay:
         return cls.from_predictions(*pairs, name=name, ax=ax)
 
     @classmethod
-    def from_predictions(cls, risks, losses, *, name=None, ax=None):
+    def from_predictions(
+        cls, risks: Any, losses: Any, *, name: str | None = None, ax: Any = None
+    ) -> "RiskCoverageDisplay":
         """Draw the curve of estimated risks and realised losses, one of each for every row."""
         risks, losses = checked_pairs(risks, losses)
         kept = np.arange(1, len(losses) + 1)
@@ -267,7 +305,7 @@ class RiskCoverageDisplay:
     def area_oracle(self) -> float:
         return float(np.mean(self.oracle))
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
         ax = axes_of(ax, "RiskCoverageDisplay", (5.2, 4.4))
         label = "by estimated risk" if self.name is None else written(self.name)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How a model was chosen: left-out risk along a path of penalties, learners side by side."""
 
+from typing import Any, Self
+
 from skstruct._arrays.imports import require
 from skstruct.inspection.drawing import LITERAL, axes_of, literal_legend, written
 
@@ -25,11 +27,11 @@ class AlphaPathDisplay:
     >>> display = AlphaPathDisplay.from_estimator(model)  # doctest: +SKIP
     """
 
-    def __init__(self, search):
+    def __init__(self, search: Any) -> None:
         self.search = search
 
     @classmethod
-    def from_estimator(cls, estimator, ax=None):
+    def from_estimator(cls, estimator: Any, ax: Any = None) -> "AlphaPathDisplay":
         """Draw the search of a fitted estimator."""
         if getattr(estimator, "search_", None) is None:
             raise ValueError("Nothing was searched: fit with alpha='auto' or several alphas.")
@@ -40,10 +42,10 @@ class AlphaPathDisplay:
         """What was searched besides kernels: "alpha", "radius" or "n_neighbors"."""
         return next(name for name in self.search.trials[0] if name not in BESIDE)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
         ax = axes_of(ax, "AlphaPathDisplay", (6.4, 4.4))
-        curves: dict = {}
+        curves: dict[Any, Any] = {}
         for trial in self.search.trials:
             kernel, gamma = trial.get("kernel"), trial.get("gamma")  # some search alpha only
             named = "left-out risk" if kernel is None else str(kernel)
@@ -80,15 +82,15 @@ class ComparisonDisplay:
     ['zero_one']
     """
 
-    def __init__(self, rows):
+    def __init__(self, rows: list[Any]) -> None:
         self.rows = rows
 
     @classmethod
-    def from_comparison(cls, comparison):
+    def from_comparison(cls, comparison: Any) -> "ComparisonDisplay":
         """Draw what :func:`skstruct.model_selection.compare` found."""
         return cls(comparison.rows).plot()
 
-    def plot(self):
+    def plot(self) -> Self:
         pyplot = require("matplotlib.pyplot", used_by="ComparisonDisplay", extra="plot")
         losses = list(dict.fromkeys(row.loss for row in self.rows))
         n_most = max(sum(row.loss == loss for row in self.rows) for loss in losses)

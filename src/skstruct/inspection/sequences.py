@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One predicted sequence, and how sure the model is of each symbol."""
 
+from typing import Any, Self
+
 import numpy as np
 
 from skstruct._arrays.imports import require
@@ -29,7 +31,14 @@ class SequenceDisplay:
         Of a large alphabet, the symbols of the sequences and those of largest share.
     """
 
-    def __init__(self, symbols, shares, chosen, truth=None, max_symbols=MOST_SYMBOLS):
+    def __init__(
+        self,
+        symbols: Any,
+        shares: np.ndarray,
+        chosen: np.ndarray,
+        truth: np.ndarray | None = None,
+        max_symbols: int = MOST_SYMBOLS,
+    ) -> None:
         self.symbols = symbols
         self.shares = shares
         self.chosen = chosen
@@ -38,8 +47,16 @@ class SequenceDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, x, *, y=None, loss=None, restrict=None, max_symbols=MOST_SYMBOLS, ax=None
-    ):
+        cls,
+        estimator: Any,
+        x: Any,
+        *,
+        y: Any = None,
+        loss: Any = None,
+        restrict: dict[str, Any] | None = None,
+        max_symbols: int = MOST_SYMBOLS,
+        ax: Any = None,
+    ) -> "SequenceDisplay":
         """Draw the prediction of a fitted ConditionalRiskMinimizer for one input.
 
         Parameters
@@ -70,7 +87,7 @@ class SequenceDisplay:
             raise ValueError(f"x has {len(shares)} positions and y {(truth >= 0).sum()} symbols.")
         return cls(space.symbols_, shares, chosen, truth, max_symbols).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
         pyplot = require("matplotlib.pyplot", used_by="SequenceDisplay", extra="plot")
         T = len(self.shares)

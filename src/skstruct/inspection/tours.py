@@ -2,6 +2,7 @@
 """Predicted tours on a map, and the true ones beside them."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,7 +26,14 @@ class TourDisplay:
     directed : bool, default=True
     """
 
-    def __init__(self, places, coordinates, tours, truth=None, directed=True):
+    def __init__(
+        self,
+        places: Any,
+        coordinates: Any,
+        tours: list[Any],
+        truth: list[Any] | None = None,
+        directed: bool = True,
+    ) -> None:
         self.places = places
         self.coordinates = coordinates
         self.tours = tours
@@ -33,7 +41,15 @@ class TourDisplay:
         self.directed = directed
 
     @classmethod
-    def from_predictions(cls, space, tours, coordinates, *, truth=None, ax=None):
+    def from_predictions(
+        cls,
+        space: Any,
+        tours: Any,
+        coordinates: Any,
+        *,
+        truth: list[str] | None = None,
+        ax: Any = None,
+    ) -> "TourDisplay":
         """Draw cycles in any format that a fitted space of them takes.
 
         Parameters
@@ -50,7 +66,7 @@ class TourDisplay:
         true = None if truth is None else _travelled(space, truth)
         return cls(space.nodes_, at, shown, true, bool(space.directed)).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure; returns the display."""
         ax = axes_of(ax, "TourDisplay", (6, 6))
         at = _coordinates(self.coordinates, self.places)
@@ -73,7 +89,7 @@ class TourDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _draw(self, ax, stops, colour):
+    def _draw(self, ax: Any, stops: np.ndarray, colour: str) -> None:
         """One arrow for each step; annotations without text do not move the view."""
         style = {"arrowstyle": "-|>" if self.directed else "-", "color": colour}
         for here, there in zip(stops, np.roll(stops, -1, axis=0)):
@@ -83,14 +99,14 @@ class TourDisplay:
             )  # fmt: skip
 
 
-def _once(ax):
+def _once(ax: Any) -> tuple[list[Any], list[str]]:
     """Handles and labels of a legend, each label once."""
     handles, labels = ax.get_legend_handles_labels()
     by_label = dict(zip(labels, handles))
     return list(by_label.values()), list(by_label)
 
 
-def _coordinates(coordinates, nodes) -> np.ndarray:
+def _coordinates(coordinates: Any, nodes: Any) -> np.ndarray:
     if is_pandas(coordinates, "DataFrame"):
         coordinates = dict(zip(coordinates.index, coordinates.to_numpy()))
     if isinstance(coordinates, Mapping):
@@ -108,7 +124,7 @@ def _coordinates(coordinates, nodes) -> np.ndarray:
     return at
 
 
-def _positions(tours, n_places: int) -> list[np.ndarray]:
+def _positions(tours: list[Any], n_places: int) -> list[np.ndarray]:
     """Tours as arrays of positions of places."""
     read = [np.asarray(tour) for tour in tours]
     for i, tour in enumerate(read):
@@ -121,7 +137,7 @@ def _positions(tours, n_places: int) -> list[np.ndarray]:
     return read
 
 
-def _travelled(space, outputs) -> list[np.ndarray]:
+def _travelled(space: Any, outputs: Any) -> list[np.ndarray]:
     """Places of every cycle in order of travel; one cycle is a list of one."""
     if hasattr(outputs, "__len__") and len(outputs) == 0:
         return []
@@ -129,7 +145,7 @@ def _travelled(space, outputs) -> list[np.ndarray]:
     return [tour[tour >= 0] for tour in space.tours(Z)]
 
 
-def _is_one(outputs, nodes) -> bool:
+def _is_one(outputs: Any, nodes: tuple[Any, ...]) -> bool:
     """Whether this is one cycle: its entries are places, or edges between places.
 
     Two places make no cycle, and no place is next to itself: a list of two names is an edge,
@@ -150,7 +166,7 @@ def _is_one(outputs, nodes) -> bool:
     )
 
 
-def _is_place(entry, nodes) -> bool:
+def _is_place(entry: Any, nodes: tuple[str, str, str, str]) -> bool:
     try:
         return entry in nodes
     except (TypeError, ValueError):

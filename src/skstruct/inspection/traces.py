@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where Markov chains went, and whether they went to the same outputs."""
 
+from typing import Any, Self
+
 import numpy as np
 
 from skstruct._arrays.imports import require
@@ -29,12 +31,19 @@ class TraceDisplay:
     >>> display = TraceDisplay.from_draws(trace)  # doctest: +SKIP
     """
 
-    def __init__(self, trace, name="score"):
+    def __init__(self, trace: np.ndarray, name: str = "score") -> None:
         self.trace = trace
         self.name = name
 
     @classmethod
-    def from_draws(cls, draws, *, coordinate=None, name=None, axes=None):
+    def from_draws(
+        cls,
+        draws: Any,
+        *,
+        coordinate: int | None = None,
+        name: str | None = None,
+        axes: np.ndarray | None = None,
+    ) -> "TraceDisplay":
         """Draw what chains have drawn.
 
         Parameters
@@ -59,7 +68,7 @@ class TraceDisplay:
             name = "score" if coordinate is None else f"coordinate {coordinate}"
         return cls(traces, name).plot(axes)
 
-    def plot(self, axes=None):
+    def plot(self, axes: np.ndarray | None = None) -> Self:
         """Draw on three ``axes``, or on a new figure; returns the display."""
         pyplot = require("matplotlib.pyplot", used_by="TraceDisplay", extra="plot")
         trace = checked_traces(self.trace)
@@ -78,7 +87,7 @@ class TraceDisplay:
         return self
 
 
-def chain_ranks(trace) -> np.ndarray:
+def chain_ranks(trace: np.ndarray) -> np.ndarray:
     """Ranks from 0 among all draws, ties in random order; the shape of the trace."""
     shuffled = np.random.default_rng(0).permutation(trace.size)
     order = shuffled[np.argsort(trace.ravel()[shuffled], kind="stable")]
@@ -87,7 +96,7 @@ def chain_ranks(trace) -> np.ndarray:
     return ranks.reshape(trace.shape)
 
 
-def _title(found, n_draws) -> str:
+def _title(found: Any, n_draws: int) -> str:
     if np.isnan(found.r_hat):
         return found.troubles[0]
     return (
@@ -96,13 +105,13 @@ def _title(found, n_draws) -> str:
     )
 
 
-def _draw_trace(ax, trace, name):
+def _draw_trace(ax: Any, trace: np.ndarray, name: str) -> None:
     for c, chain in enumerate(trace):
         ax.plot(chain, color=f"C{c % 10}", linewidth=0.7, alpha=0.8)
     ax.set(xlabel="draw", ylabel=name, xmargin=0)
 
 
-def _draw_ranks(ax, trace):
+def _draw_ranks(ax: Any, trace: np.ndarray) -> None:
     """A histogram for each chain, one above the other; the line is what is expected."""
     m, n = trace.shape
     n_bins = min(MOST_BINS, max(n // 10, 1))
@@ -118,7 +127,7 @@ def _draw_ranks(ax, trace):
     ax.set_title("ranks (dashed: even)", fontsize="medium")
 
 
-def _draw_autocorrelations(ax, trace):
+def _draw_autocorrelations(ax: Any, trace: np.ndarray) -> None:
     n = trace.shape[1]
     n_lags, lowest = min(n, 100), -0.3
     for c, covariances in enumerate(autocovariances(trace)[:, :n_lags]):

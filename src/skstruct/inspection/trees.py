@@ -3,6 +3,7 @@
 
 import textwrap
 from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 
@@ -48,12 +49,14 @@ class TreeDisplay:
     ['+1.20', 'beach\\n0.20', 'city\\n0.50', 'sea\\n0.30', '−0.70']
     """
 
-    def __init__(self, graph, shares=None):
+    def __init__(self, graph: Any, shares: Any = None) -> None:
         self.graph = graph
         self.shares = shares
 
     @classmethod
-    def from_estimator(cls, estimator, *, shares=None, ax=None):
+    def from_estimator(
+        cls, estimator: Any, *, shares: np.ndarray | None = None, ax: Any = None
+    ) -> "TreeDisplay":
         """Draw the tree or the graph of a fitted learner.
 
         Parameters
@@ -72,7 +75,7 @@ class TreeDisplay:
         return cls(graph, shares).plot(ax)
 
     # ------------------------------------------------------------- what to draw
-    def _shares(self) -> dict:
+    def _shares(self) -> dict[Any, Any]:
         nodes = list(self.graph.nodes)
         if self.shares is None:
             return {}
@@ -87,7 +90,7 @@ class TreeDisplay:
             )
         return {node: float(share) for node, share in zip(nodes, self.shares)}
 
-    def _texts(self, shares) -> dict:
+    def _texts(self, shares: dict[Any, Any]) -> dict[Any, Any]:
         """What is written in the boxes: long names in several lines."""
         lines = {node: textwrap.wrap(written(node, 120), 20) for node in self.graph.nodes}
         names = {node: "\n".join(line) for node, line in lines.items()}
@@ -95,7 +98,7 @@ class TreeDisplay:
             node: f"{name}\n{shares[node]:.2f}" if shares else name for node, name in names.items()
         }
 
-    def _edges(self) -> list:
+    def _edges(self) -> list[Any]:
         """Pairs of labels with their weights, the strongest last: they are drawn on top."""
         edges = [(a, b, data.get("weight")) for a, b, data in self.graph.edges(data=True) if a != b]
         for a, b, weight in edges:
@@ -104,7 +107,7 @@ class TreeDisplay:
         return sorted(edges, key=lambda edge: abs(edge[2] or 0.0))
 
     # ------------------------------------------------------------- drawing
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw into ``ax``, or into a figure of the size that the graph needs."""
         pyplot = require("matplotlib.pyplot", used_by="TreeDisplay", extra="plot")
         shares, edges = self._shares(), self._edges()
@@ -128,7 +131,9 @@ class TreeDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _draw_edges(self, ax, layout, edges, widths, scale):
+    def _draw_edges(
+        self, ax: Any, layout: Any, edges: list[Any], widths: dict[Any, Any], scale: float
+    ) -> None:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
@@ -155,7 +160,9 @@ class TreeDisplay:
                     bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "linewidth": 0},
                 )  # fmt: skip
 
-    def _draw_boxes(self, ax, layout, texts, shares, scale):
+    def _draw_boxes(
+        self, ax: Any, layout: Any, texts: dict[Any, Any], shares: dict[Any, Any], scale: float
+    ) -> None:
         top = max(shares.values(), default=1.0) or 1.0
         for node, (x, y) in layout.position.items():
             alone = node not in layout.depth and node not in layout.middle
@@ -168,7 +175,7 @@ class TreeDisplay:
                       **frame},
             )  # fmt: skip
 
-    def _draw_legend(self, ax, edges, scale):
+    def _draw_legend(self, ax: Any, edges: list[Any], scale: float) -> None:
         signs = {np.sign(weight) for *_, weight in edges if weight}
         for sign, colour, name in ((1, ATTRACTING, "attracting"), (-1, REPELLING, "repelling")):
             if sign in signs:
@@ -197,7 +204,9 @@ def _box_size(text: str) -> tuple[float, float]:
     return (wide + pad) / 72, (1.2 * FONT * len(lines) + pad) / 72
 
 
-def _branch(a, b, half_a, half_b):
+def _branch(
+    a: np.ndarray, b: np.ndarray, half_a: float, half_b: float
+) -> tuple[np.ndarray, np.ndarray]:
     """A curve from the side of a box to that of a box farther out, and the position of its weight.
 
     The weight stands near the outer box, where the curves of its siblings have parted.
@@ -208,7 +217,7 @@ def _branch(a, b, half_a, half_b):
     return curve, _on_curve(curve, 0.5 if y == v else 0.68)
 
 
-def _chord(a, b, middle):
+def _chord(a: np.ndarray, b: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A curve bent towards the middle of a ring, and the position of its weight.
 
     All long chords meet near the middle, so that the weight stands nearer to one end.
@@ -217,6 +226,6 @@ def _chord(a, b, middle):
     return curve, _on_curve(curve, 0.36)
 
 
-def _on_curve(curve, t):
+def _on_curve(curve: np.ndarray, t: float) -> np.ndarray:
     """The point of a cubic Bézier curve at t in 0..1."""
     return np.array([(1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3]) @ curve

@@ -2,6 +2,7 @@
 """The kernel matrix of training rows, by blocks that are computed where they are wanted."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -33,7 +34,7 @@ class GramBlocks:
 
     shortest = 64  # rows of a block, in a small matrix
 
-    def __init__(self, kernel, X):
+    def __init__(self, kernel: Any, X: Any) -> None:
         self.kernel, self.X, self.n = kernel, X, X.shape[0]
         self.precomputed = isinstance(kernel.kernel, str) and kernel.kernel == "precomputed"
         if self.precomputed:
@@ -50,7 +51,7 @@ class GramBlocks:
         for start in range(0, n, step):
             yield slice(start, min(start + step, n))
 
-    def into(self, out, rows: slice, columns: slice) -> None:
+    def into(self, out: np.ndarray, rows: slice, columns: slice) -> None:
         """Write K[rows, columns] to ``out``."""
         if self.gaussian:
             self._gaussian_into(out, rows, columns)
@@ -71,7 +72,7 @@ class GramBlocks:
                 "The kernel has values that are not finite; scale the inputs or check the kernel."
             )
 
-    def _gaussian_into(self, out, rows, columns):
+    def _gaussian_into(self, out: np.ndarray, rows: slice, columns: slice) -> None:
         """exp(2 c <a, b> - c |a|^2 - c |b|^2): one product, then everything in place."""
         np.matmul(2.0 * self.kernel.gamma_ * self.X[rows], self.X[columns].T, out=out)
         out -= self._squares[rows, None]
@@ -80,7 +81,14 @@ class GramBlocks:
         out[_diagonal(rows, columns)] = 0.0
         np.exp(out, out=out)
 
-    def scaled_into(self, out, rows: slice, columns: slice, root, sums) -> None:
+    def scaled_into(
+        self,
+        out: np.ndarray,
+        rows: slice,
+        columns: slice,
+        root: np.ndarray | None,
+        sums: np.ndarray,
+    ) -> None:
         """Write the block of D K D to ``out``, and add to ``sums`` what it adds to K D^2 1.
 
         Parameters
@@ -100,7 +108,9 @@ class GramBlocks:
             with np.errstate(over="ignore"):  # infinite: the factorization will say so
                 out[...] = part
 
-    def half(self, root=None, dtype=np.float64) -> tuple[np.ndarray, np.ndarray]:
+    def half(
+        self, root: np.ndarray | None = None, dtype: Any = np.float64
+    ) -> tuple[np.ndarray, np.ndarray]:
         """D K D (n, n) on and above the diagonal, and K D^2 1 (n,)."""
         K, sums = np.zeros((self.n, self.n), dtype=dtype), np.zeros(self.n)
         for rows in self.steps():
@@ -108,7 +118,7 @@ class GramBlocks:
             self.scaled_into(K[rows, columns], rows, columns, root, sums)
         return K, sums
 
-    def product(self, P) -> np.ndarray:
+    def product(self, P: np.ndarray) -> np.ndarray:
         """K P for P of shape (n, q), each value of the kernel computed once and not kept."""
         out = np.zeros(P.shape)
         for rows in self.steps():
@@ -119,7 +129,9 @@ class GramBlocks:
         return out
 
 
-def add_product(out, part, rows: slice, columns: slice, P) -> None:
+def add_product(
+    out: np.ndarray, part: np.ndarray, rows: slice, columns: slice, P: np.ndarray
+) -> None:
     """Add to ``out`` what a block of K and its mirror image add to K P.
 
     ``columns`` either contains ``rows`` or has nothing in common with it.
@@ -137,7 +149,7 @@ def _diagonal(rows: slice, columns: slice) -> tuple[np.ndarray, np.ndarray]:
     return both - rows.start, both - columns.start
 
 
-def mirror(K) -> np.ndarray:
+def mirror(K: np.ndarray) -> np.ndarray:
     """Copy what is above the diagonal to below it, by blocks; returns ``K``."""
     n = len(K)
     for start in range(0, n, LONGEST):
@@ -149,7 +161,7 @@ def mirror(K) -> np.ndarray:
     return K
 
 
-def check_symmetric(K) -> None:
+def check_symmetric(K: Any) -> None:
     """Raise ``ValueError`` unless a matrix, dense or sparse, is square and symmetric."""
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(
@@ -164,7 +176,7 @@ def check_symmetric(K) -> None:
             )
 
 
-def _largest_gaps(K) -> Iterator[tuple[int, int]]:
+def _largest_gaps(K: Any) -> Iterator[tuple[int, int]]:
     """Where a matrix is least symmetric, row by row; below the diagonal."""
     if sparse.issparse(K):
         gaps = sparse.tril(K - K.T, -1).tocoo()

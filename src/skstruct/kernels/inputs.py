@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels between inputs: scikit-learn's by name, any callable, or precomputed matrices."""
 
+from typing import Any, Self
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -31,13 +33,15 @@ class InputKernel(BaseEstimator):
         As in scikit-learn; used by the kernels that know them.
     """
 
-    def __init__(self, kernel="rbf", *, gamma=None, degree=3, coef0=1):
+    def __init__(
+        self, kernel: Any = "rbf", *, gamma: float | None = None, degree: int = 3, coef0: float = 1
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
 
-    def fit(self, X, sample_weight=None):
+    def fit(self, X: Any, sample_weight: Any = None) -> "InputKernel":
         self.parts_ = ()
         if is_sum(self.kernel):
             return self._fit_parts(X, sample_weight)
@@ -57,7 +61,7 @@ class InputKernel(BaseEstimator):
         self.centre_ = X.mean(axis=0) if centred else None
         return self
 
-    def _fit_parts(self, X, sample_weight):
+    def _fit_parts(self, X: Any, sample_weight: Any) -> Self:
         """A sum: its terms, and what each is divided by."""
         names = [name.strip() for name in self.kernel.split("+")]
         if "precomputed" in names:
@@ -69,7 +73,7 @@ class InputKernel(BaseEstimator):
         self.gamma_, self.centre_ = (widths[0] if widths else self.gamma), None
         return self
 
-    def gram(self, X, *, half=False) -> np.ndarray:
+    def gram(self, X: Any, *, half: bool = False) -> np.ndarray:
         """The square matrix of training rows, in memory that the caller may overwrite.
 
         It is computed by blocks of rows on and above the diagonal: memory for one matrix, and
@@ -80,7 +84,7 @@ class InputKernel(BaseEstimator):
         K, _ = GramBlocks(self, X).half()
         return K if half else mirror(K)
 
-    def __call__(self, A, B) -> np.ndarray:
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
         if self.kernel == "precomputed":
             return A.toarray() if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
         if self.parts_:
@@ -104,19 +108,19 @@ class InputKernel(BaseEstimator):
         return pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **settings)
 
 
-def is_sum(kernel) -> bool:
+def is_sum(kernel: Any) -> bool:
     """Whether a kernel is a sum of several, given by their names."""
     return isinstance(kernel, str) and "+" in kernel
 
 
-def has_gamma(kernel) -> bool:
+def has_gamma(kernel: Any) -> bool:
     """Whether a kernel has a width that is worth trying several of."""
     if is_sum(kernel):
         return any(name.strip() in SCALED for name in kernel.split("+"))
     return kernel in SCALED or callable(kernel)
 
 
-def _mean_diagonal(part, X, step: int = 64) -> float:
+def _mean_diagonal(part: InputKernel, X: Any, step: int = 64) -> float:
     """Mean of k(x, x) over the rows; 1 where that is not positive."""
     n = X.shape[0]
     blocks = (X[start : start + step] for start in range(0, n, step))
@@ -124,7 +128,7 @@ def _mean_diagonal(part, X, step: int = 64) -> float:
     return mean if np.isfinite(mean) and mean > 0 else 1.0
 
 
-def gaussian(A, B, gamma: float) -> np.ndarray:
+def gaussian(A: Any, B: Any, gamma: float) -> np.ndarray:
     """exp(-gamma |a - b|^2): one product, then everything in place."""
     G = A @ B.T
     G = G.toarray() if sparse.issparse(G) else G
@@ -138,13 +142,13 @@ def gaussian(A, B, gamma: float) -> np.ndarray:
     return np.exp(G, out=G)
 
 
-def _square_norms(A) -> np.ndarray:
+def _square_norms(A: Any) -> np.ndarray:
     if sparse.issparse(A):
         return np.asarray(A.multiply(A).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", A, A)
 
 
-def default_gamma(X, sample_weight=None) -> float:
+def default_gamma(X: Any, sample_weight: Any = None) -> float:
     """1 / (number of features * variance of all entries); 1 for constant data."""
     p = X.shape[1]
     w = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=float)
@@ -159,7 +163,7 @@ def default_gamma(X, sample_weight=None) -> float:
     return float(1.0 / scale) if scale > max(tiny, 1e-28 * mean**2) else 1.0
 
 
-def check_gram(K) -> np.ndarray:
+def check_gram(K: Any) -> np.ndarray:
     """A copy of a precomputed kernel matrix that is square and symmetric."""
     K = K.toarray() if sparse.issparse(K) else np.array(K, dtype=np.float64, order="C")
     check_symmetric(K)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Positive semidefinite kernels between the labels of a hierarchy."""
 
+from typing import Any
+
 import numpy as np
 from scipy import linalg
 
@@ -9,7 +11,7 @@ from skstruct.tolerances import TABLE_DEFINITENESS, TABLE_SYMMETRY
 NAMES = ("adjacency", "laplacian", "diffusion")
 
 
-def label_kernel_matrix(label_kernel, dag) -> np.ndarray:
+def label_kernel_matrix(label_kernel: Any, dag: Any) -> np.ndarray:
     r"""The matrix S of a label kernel, shape (d, d).
 
     With A the undirected adjacency of the hierarchy and L its graph Laplacian:

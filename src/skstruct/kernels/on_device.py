@@ -16,7 +16,7 @@ KNOWN = ("cosine", "laplacian", "linear", "poly", "polynomial", "rbf", "sigmoid"
 ALIGNED = 8  # numbers in a row are a multiple of this: products are faster then
 
 
-def device_kernel(kernel, backend) -> DeviceKernel:
+def device_kernel(kernel: Any, backend: Any) -> DeviceKernel:
     """A fitted :class:`~skstruct.kernels.InputKernel` as a function of tensors (A, B).
 
     It has the values of the kernel on the host, in the precision of its arguments.
@@ -55,27 +55,27 @@ class DeviceKernel:
     unit = False  # k(x, x) = 1
     holds_a_copy = False  # whether a block takes memory beside what it is written to
 
-    def __init__(self, kernel, backend):
+    def __init__(self, kernel: Any, backend: Any) -> None:
         self.kernel, self.backend = kernel, backend
 
-    def __call__(self, A, B):
+    def __call__(self, A: Any, B: Any) -> Any:
         right = self.right(B)
         K = self.block(self.left(A), right)
         return K.fill_diagonal_(1.0) if A is B and self.unit else K
 
-    def left(self, A) -> Any:
+    def left(self, A: Any) -> Any:
         """Rows as they are multiplied from the left."""
         return A
 
-    def right(self, B) -> Any:
+    def right(self, B: Any) -> Any:
         """Rows as they are multiplied from the right."""
         return B
 
-    def block(self, left, right, out=None):
+    def block(self, left: Any, right: Any, out: Any = None) -> Any:
         """Values of the kernel between prepared rows, (n_a, n_b), in ``out`` if it is given."""
         return self.finish(torch.mm(left, right.T, out=out))
 
-    def finish(self, K):
+    def finish(self, K: Any) -> Any:
         """Values from inner products, in place."""
         return K
 
@@ -92,49 +92,49 @@ class GaussianKernel(DeviceKernel):
 
     unit = True
 
-    def _centred(self, A):
+    def _centred(self, A: Any) -> tuple[Any, Any]:
         centre = self.kernel.centre_
         centre = 0.0 if centre is None else self.backend.asarray(centre, A.dtype)
         A = A - centre
         return A, -self.kernel.gamma_ * (A * A).sum(1, keepdim=True)
 
-    def left(self, A):
+    def left(self, A: Any) -> Any:
         A, squares = self._centred(A)
         return _aligned(2.0 * self.kernel.gamma_ * A, squares, torch.ones_like(squares))
 
-    def right(self, B):
+    def right(self, B: Any) -> Any:
         B, squares = self._centred(B)
         return _aligned(B, torch.ones_like(squares), squares)
 
-    def finish(self, K):
+    def finish(self, K: Any) -> Any:
         return K.clamp_(max=0.0).exp_()
 
 
 class PolynomialKernel(DeviceKernel):
     """(gamma <a, b> + coef0)^degree."""
 
-    def left(self, A):
+    def left(self, A: Any) -> Any:
         return self.kernel.gamma_ * A
 
-    def finish(self, K):
+    def finish(self, K: Any) -> Any:
         return K.add_(self.kernel.coef0).pow_(self.kernel.degree)
 
 
 class SigmoidKernel(PolynomialKernel):
     """tanh(gamma <a, b> + coef0)."""
 
-    def finish(self, K):
+    def finish(self, K: Any) -> Any:
         return K.add_(self.kernel.coef0).tanh_()
 
 
 class CosineKernel(DeviceKernel):
     """<a, b> / (|a| |b|), and 0 for rows of zeros."""
 
-    def left(self, A):
+    def left(self, A: Any) -> Any:
         norms = torch.linalg.vector_norm(A, dim=1, keepdim=True)
         return A / torch.where(norms > 0, norms, 1.0)
 
-    def right(self, B):
+    def right(self, B: Any) -> Any:
         return self.left(B)
 
 
@@ -143,7 +143,7 @@ class LaplacianKernel(DeviceKernel):
 
     unit = holds_a_copy = True
 
-    def block(self, left, right, out=None):
+    def block(self, left: Any, right: Any, out: Any = None) -> Any:
         K = torch.cdist(left, right, p=1.0).mul_(-self.kernel.gamma_)
         return torch.exp(K, out=K if out is None else out)
 
@@ -153,24 +153,24 @@ class SumKernel(DeviceKernel):
 
     holds_a_copy = True
 
-    def __init__(self, kernel, backend):
+    def __init__(self, kernel: Any, backend: Any) -> None:
         super().__init__(kernel, backend)
         self.parts = [device_kernel(part, backend) for part in kernel.parts_]
         self.shares = [1.0 / (scale * len(self.parts)) for scale in kernel.scales_]
 
-    def __call__(self, A, B):
+    def __call__(self, A: Any, B: Any) -> Any:
         total = A.new_zeros((len(A), len(B)))
         for part, share in zip(self.parts, self.shares):
             total.add_(part(A, B), alpha=share)
         return total
 
-    def left(self, A):
+    def left(self, A: Any) -> Any:
         return Together([part.left(A) for part in self.parts])
 
-    def right(self, B):
+    def right(self, B: Any) -> Any:
         return Together([part.right(B) for part in self.parts])
 
-    def block(self, left, right, out=None):
+    def block(self, left: Any, right: Any, out: Any = None) -> Any:
         first = left.rows[0]
         total = first.new_zeros((len(first), len(right.rows[0]))) if out is None else out.zero_()
         for part, share, a, b in zip(self.parts, self.shares, left.rows, right.rows):
@@ -181,18 +181,18 @@ class SumKernel(DeviceKernel):
 class Together:
     """Rows prepared for several kernels: some of them are some of each."""
 
-    def __init__(self, rows: list):
+    def __init__(self, rows: list[Any]) -> None:
         self.rows = rows
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: slice) -> Together:
         return Together([rows[index] for rows in self.rows])
 
-    def to(self, dtype):
+    def to(self, dtype: Any) -> Together:
         """The same in another precision."""
         return Together([rows.to(dtype) for rows in self.rows])
 
 
-def _aligned(A, *columns):
+def _aligned(A: Any, *columns: Any) -> Any:
     """Rows with columns of numbers added, and zeros up to a width that suits products."""
     width = A.shape[1] + len(columns)
     rows = A.new_zeros((len(A), -(-width // ALIGNED) * ALIGNED))
@@ -215,13 +215,22 @@ class KernelExpansion:
         Budget of one block of kernel values.
     """
 
-    def __init__(self, kernel, X_fit, coef, backend, *, dtype="float64", memory="1GB"):
+    def __init__(
+        self,
+        kernel: Any,
+        X_fit: Any,
+        coef: np.ndarray,
+        backend: Any,
+        *,
+        dtype: str = "float64",
+        memory: Any = "1GB",
+    ) -> None:
         self.function, self.backend = device_kernel(kernel, backend), backend
         self.coef = backend.asarray(coef, dtype)
         self.right = self.function.right(device_rows(X_fit, backend)).to(self.coef.dtype)
         self.memory = parse_memory(memory)
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> Any:
         """f at the rows of X, a tensor of shape (n, q)."""
         m, q = self.coef.shape
         out = self.coef.new_empty((X.shape[0], q))
@@ -232,7 +241,15 @@ class KernelExpansion:
         return out
 
 
-def kernel_product(kernel, X, X_fit, coef, device, memory="1GB", dtype="float64") -> np.ndarray:
+def kernel_product(
+    kernel: Any,
+    X: Any,
+    X_fit: Any,
+    coef: np.ndarray,
+    device: Any,
+    memory: Any = "1GB",
+    dtype: str = "float64",
+) -> np.ndarray:
     """k(X, X_fit) @ coef, by blocks of rows on a device; an array of shape (n, q)."""
     backend = backend_for(device, X, X_fit)
     return backend.to_host(
@@ -240,7 +257,7 @@ def kernel_product(kernel, X, X_fit, coef, device, memory="1GB", dtype="float64"
     )
 
 
-def device_rows(X, backend):
+def device_rows(X: Any, backend: Any) -> Any:
     """Rows as a tensor on the device, in single precision only if that is how they came.
 
     Whatever the precision of products, rows are centred and measured in their own.

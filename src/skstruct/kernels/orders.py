@@ -4,7 +4,7 @@ both allow.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,7 +15,7 @@ from skstruct.solvers.linear_ordering import close_transitively
 from skstruct.tolerances import TABLE_DEFINITENESS, TABLE_SYMMETRY
 
 
-def relations(Y, name: str = "Y") -> np.ndarray:
+def relations(Y: Any, name: str = "Y") -> np.ndarray:
     """Which item comes before which in every row; boolean of shape (n, d, d).
 
     Parameters
@@ -46,7 +46,7 @@ def relations(Y, name: str = "Y") -> np.ndarray:
     return ranks[:, :, None] < ranks[:, None, :]  # False wherever a NaN takes part
 
 
-def relation_pair(A, B=None) -> tuple[np.ndarray, np.ndarray]:
+def relation_pair(A: Any, B: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Both arguments of a kernel as relations of the same items; twice the first without B."""
     A = relations(A, "A")
     if B is None:
@@ -118,7 +118,7 @@ class EdgeKernel(BaseEstimator):
            [0.]])
     """
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         return product_of(*relation_pair(A, B))
 
 
@@ -144,7 +144,7 @@ class SignedEdgeKernel(BaseEstimator):
            [-1.]])
     """
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         A, B = relation_pair(A, B)
         signs = _signs(A)
         return product_of(signs, signs if B is A else _signs(B))
@@ -195,11 +195,11 @@ class PositionKernel(BaseEstimator):
            [1., 0.]])
     """
 
-    def __init__(self, kappa="gaussian", *, gamma=None):
+    def __init__(self, kappa: Any = "gaussian", *, gamma: float | None = None) -> None:
         self.kappa = kappa
         self.gamma = gamma
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         A, B = relation_pair(A, B)
         table = self._table(A.shape[1])
         before_A = A.sum(axis=1)  # shape: (n_a, d)
@@ -305,16 +305,25 @@ class ExtensionKernel(BaseEstimator):
     array([[0.]])
     """
 
-    def __init__(self, *, normalize=False, max_down_sets=2**20, n_samples=1000, random_state=None):
+    def __init__(
+        self,
+        *,
+        normalize: bool = False,
+        max_down_sets: int = 2**20,
+        n_samples: int = 1000,
+        random_state: Any = None,
+    ) -> None:
         self.normalize = normalize
         self.max_down_sets = max_down_sets
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         return self.estimate(A, B)[0]
 
-    def estimate(self, A, B=None, *, log=False) -> tuple[np.ndarray, np.ndarray]:
+    def estimate(
+        self, A: Any, B: Any = None, *, log: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Values and their standard errors, which are zero where the value is exact.
 
         With ``log`` logarithms of the values (minus infinity for zero) and errors relative to
@@ -334,7 +343,7 @@ class ExtensionKernel(BaseEstimator):
             counts = _normalized(counts, A, B, settings)
         return counts.logarithms() if log else counts.numbers()
 
-    def _settings(self):
+    def _settings(self) -> tuple[int, int, Any]:
         for name, least in [("max_down_sets", 1), ("n_samples", 2)]:
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or value < least:
@@ -352,7 +361,7 @@ class Counts(NamedTuple):
     error: np.ndarray
     r: np.ndarray
 
-    def numbers(self):
+    def numbers(self) -> tuple[np.ndarray, np.ndarray]:
         with np.errstate(over="ignore", invalid="ignore"):
             scale = np.exp(self.r)
             values, errors = self.c * scale, self.error * scale
@@ -363,28 +372,36 @@ class Counts(NamedTuple):
             )
         return values, errors
 
-    def logarithms(self):
+    def logarithms(self) -> tuple[np.ndarray, np.ndarray]:
         with np.errstate(divide="ignore"):
             return np.log(self.c) + self.r, self.relative_errors()
 
-    def relative_errors(self):
+    def relative_errors(self) -> np.ndarray:
         return np.divide(self.error, self.c, out=np.zeros_like(self.c), where=self.c > 0)
 
 
-def _count(A, B, rows, columns, settings) -> Counts:
+def _count(
+    A: np.ndarray,
+    B: np.ndarray,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    settings: tuple[int, int, Any],
+) -> Counts:
     from skstruct.kernels._numba_extensions import count_pairs
 
     return Counts(*count_pairs(A, B, rows, columns, *settings))
 
 
-def _mirrored(half: np.ndarray, rows, columns, n: int) -> np.ndarray:
+def _mirrored(half: np.ndarray, rows: np.ndarray, columns: np.ndarray, n: int) -> np.ndarray:
     """The symmetric matrix of its values on and above the diagonal."""
     full = np.empty((n, n))
     full[rows, columns] = full[columns, rows] = half
     return full
 
 
-def _normalized(counts: Counts, A, B, settings) -> Counts:
+def _normalized(
+    counts: Counts, A: np.ndarray, B: np.ndarray, settings: tuple[int, int, Any]
+) -> Counts:
     """k(a, b) / sqrt(k(a, a) k(b, b)), and exactly one where a = b."""
     log_A, error_A = _alone(A, settings)
     log_B, error_B = (log_A, error_A) if B is A else _alone(B, settings)
@@ -398,7 +415,7 @@ def _normalized(counts: Counts, A, B, settings) -> Counts:
     )
 
 
-def _alone(A: np.ndarray, settings):
+def _alone(A: np.ndarray, settings: tuple[int, int, Any]) -> tuple[np.ndarray, np.ndarray]:
     each = np.arange(len(A))
     return _count(A, A, each, each, settings).logarithms()
 

@@ -2,9 +2,10 @@
 """What learners share: explanations, predictions in blocks of rows, inputs, outputs and weights."""
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -58,7 +59,7 @@ class Explanation:
         return self._top(-dense(self.weights), k)
 
     @staticmethod
-    def _top(scores, k):
+    def _top(scores: np.ndarray, k: int) -> np.ndarray:
         order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         return np.where(np.take_along_axis(scores, order, axis=1) > 0, order, -1)
 
@@ -66,7 +67,16 @@ class Explanation:
 # Prediction in blocks of rows: bounded memory, and threads where they are wanted.
 
 
-def decide_in_blocks(X, smooth, decide, bytes_per_row, *, memory, n_jobs, verbose) -> Decoded:
+def decide_in_blocks(
+    X: Any,
+    smooth: Callable[..., Any],
+    decide: Callable[..., Any],
+    bytes_per_row: int,
+    *,
+    memory: Any,
+    n_jobs: int | None,
+    verbose: int,
+) -> Decoded:
     """Smooth and decide block by block; the blocks of all threads share the memory budget.
 
     Parameters
@@ -80,13 +90,13 @@ def decide_in_blocks(X, smooth, decide, bytes_per_row, *, memory, n_jobs, verbos
     if n_jobs > 1:  # enough blocks for all threads
         blocks = list(row_blocks(X.shape[0], 1, min(blocks[0].stop, -(-X.shape[0] // n_jobs))))
 
-    def decided(rows, means):
+    def decided(rows: slice, means: Any) -> Decoded:
         try:
             return decide(means, rows)
         except InfeasibleError as error:
             raise error.shifted(rows.start) from None
 
-    def one(rows):
+    def one(rows: slice) -> Decoded:
         return decided(rows, smooth(rows_of(X, rows)))
 
     shown = track(blocks, "predicting, blocks of rows", verbose)
@@ -114,7 +124,7 @@ def _joined(parts: list[Decoded]) -> Decoded:
     return Decoded(*map(np.concatenate, (outputs, values, bounds)))
 
 
-def widened(Z, width: int):
+def widened(Z: np.ndarray, width: int) -> np.ndarray:
     """Sequences padded with -1."""
     missing = [(0, 0)] * (Z.ndim - 1) + [(0, width - Z.shape[-1])]
     return np.pad(Z, missing, constant_values=-1)
@@ -143,7 +153,7 @@ class BlockPredictor(BaseEstimator):
 
     _kernel_parameter = "kernel"
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._precomputed
@@ -155,18 +165,18 @@ class BlockPredictor(BaseEstimator):
         kernel = getattr(self, self._kernel_parameter)
         return isinstance(kernel, str) and kernel == "precomputed"
 
-    def _read_first(self, X, kernel):
+    def _read_first(self, X: Any, kernel: Any) -> Any:
         """Inputs of training as the smoother reads them; keeps what new ones are read by."""
         self.features_, self.tokens_ = input_readers(X, kernel, raw_inputs(self))
         return read_inputs(self, X, reset=True)
 
-    def _checked(self, X):
+    def _checked(self, X: Any) -> tuple[Any, None]:
         """Inputs as the smoother reads them, and the index of their rows, if they have one."""
         check_is_fitted(self)
         index = X.index if is_pandas(X, "DataFrame", "Series") else None
         return read_inputs(self, X), index
 
-    def _check_constraints(self, problem, n: int) -> None:
+    def _check_constraints(self, problem: Any, n: int) -> None:
         """Raise where constraints that differ from row to row are not those of n new rows."""
         constraints = getattr(problem.space, "constraints_", None)
         if getattr(constraints, "of_training", False):
@@ -176,14 +186,16 @@ class BlockPredictor(BaseEstimator):
             )
         check_n_rows(constraints, n, type(self.space_).__name__)
 
-    def _in_blocks(self, X, problem, smoother, decide):
+    def _in_blocks(
+        self, X: Any, problem: Any, smoother: Any, decide: Callable[..., Any]
+    ) -> Decoded:
         self._check_constraints(problem, X.shape[0])
         budget = {"memory": self.memory, "n_jobs": self.n_jobs, "verbose": self.verbose}
         smooth = partial(problem.smooth, smoother)
         with watching(self.verbose):
             return decide_in_blocks(X, smooth, decide, problem.bytes_per_row(), **budget)
 
-    def _decided(self, X, problem, smoother) -> Decoded:
+    def _decided(self, X: Any, problem: Any, smoother: Any) -> Decoded:
         """Decisions on the device that smooths, where it can decode, and else on the host."""
         device = getattr(self, "device_", None)
         if device is not None:
@@ -195,13 +207,13 @@ class BlockPredictor(BaseEstimator):
                 return decoded
         return self._in_blocks(X, problem, smoother, problem.decode)
 
-    def _decode(self, X, problem, smoother) -> Decoded:
+    def _decode(self, X: Any, problem: Any, smoother: Any) -> Decoded:
         X, index = self._checked(X)
         decoded = self._decided(X, problem, smoother)
         outputs = self.space_.restore(decoded.outputs, index)
         return Decoded(outputs, decoded.values, decoded.bounds)
 
-    def predict_batches(self, batches, **choices):
+    def predict_batches(self, batches: Any, **choices: Any) -> Iterator[Any]:
         """Predictions for one batch of rows after another; a generator, in order.
 
         While one batch is decided the next one is read and smoothed, so that a source of rows,
@@ -220,14 +232,22 @@ class BlockPredictor(BaseEstimator):
         """
         return (decoded.outputs for decoded in self.decode_batches(batches, **choices))
 
-    def decode_batches(self, batches, **choices):
+    def decode_batches(self, batches: Any, **choices: Any) -> Iterator[Any]:
         """The same with estimated risks and bounds; yields :class:`~skstruct.spaces.Decoded`."""
         from skstruct.learners.prediction_streams import decode_batches, inputs_of, prepared
 
         problem, smoother = prepared(self, choices)
         return decode_batches(self, inputs_of(self, batches), problem, smoother)
 
-    def predict_parquet(self, X, folder, *, engine=None, n_partitions=None, **choices) -> int:
+    def predict_parquet(
+        self,
+        X: Any,
+        folder: Any,
+        *,
+        engine: Any = None,
+        n_partitions: int | None = None,
+        **choices: Any,
+    ) -> int:
         """Write predictions for a source of rows to a folder of Parquet files.
 
         Each partition of the source becomes one file, written whole by the process that predicts
@@ -259,7 +279,7 @@ class BlockPredictor(BaseEstimator):
             count=n_partitions,
         )  # fmt: skip
 
-    def _kbest(self, X, k, problem, smoother) -> Decoded:
+    def _kbest(self, X: Any, k: int, problem: Any, smoother: Any) -> Decoded:
         check_k(k, type(self).__name__)
         X, index = self._checked(X)
         best = self._in_blocks(
@@ -269,11 +289,13 @@ class BlockPredictor(BaseEstimator):
         outputs = [self.space_.restore(best.outputs[:, rank], index) for rank in ranks]
         return Decoded(outputs, best.values, best.bounds)
 
-    def _score(self, X, y, sample_weight, problem, smoother) -> float:
+    def _score(self, X: Any, y: Any, sample_weight: Any, problem: Any, smoother: Any) -> float:
         losses = self._losses(X, y, problem, smoother, sample_weight)
         return 0.0 - float(np.average(losses, weights=sample_weight))
 
-    def _losses(self, X, y, problem, smoother, sample_weight=None) -> np.ndarray:
+    def _losses(
+        self, X: Any, y: Any, problem: Any, smoother: Any, sample_weight: Any = None
+    ) -> np.ndarray:
         """Losses of the predictions for X, row by row."""
         X, _ = self._checked(X)
         check_consistent_length(X, y, sample_weight)
@@ -294,7 +316,7 @@ class ScoreLearner(BlockPredictor):
     # ------------------------------------------------------------------ fitting
     @reported
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None, *, checkpoint=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
         Parameters
@@ -312,7 +334,7 @@ class ScoreLearner(BlockPredictor):
             self._learn(X, weight, level)
         return self
 
-    def _announce(self):
+    def _announce(self) -> None:
         """What will be done, where work is shown."""
         steps = getattr(self, "max_iter", None) or self.n_epochs
         announce(
@@ -321,14 +343,14 @@ class ScoreLearner(BlockPredictor):
         )
 
     @abstractmethod
-    def _learn(self, X, weight, level):
+    def _learn(self, X: Any, weight: np.ndarray, level: Any) -> None:
         """Scores from inputs as ``read_inputs`` gives them, and weights of the examples."""
 
-    def _goes_on_from(self):
+    def _goes_on_from(self) -> dict[str, Any] | None:
         """What an earlier fit has left to begin with, where a learner uses that."""
         return None
 
-    def _begin(self, X, y, sample_weight, reset):
+    def _begin(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, np.ndarray]:
         """Inputs and weights of the examples, once everything is read and checked."""
         y = given_outputs(y, type(self).__name__)
         parse_memory(self.memory)
@@ -344,28 +366,28 @@ class ScoreLearner(BlockPredictor):
         check_positions(X, self.space_, self.outputs_)
         return X, row_weights(sample_weight, X.shape[0])
 
-    def _new_space(self, y):
+    def _new_space(self, y: Any) -> Any:
         return infer_space(y) if self.space is None else clone(self.space)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.n_components is not None and not is_count(self.n_components):
             raise ValueError(
                 f"n_components is a whole number from 1, or None; got {self.n_components!r}."
             )
 
     @abstractmethod
-    def _problem(self, X):
+    def _problem(self, X: Any) -> Any:
         """How scores of such inputs are turned into decisions."""
 
-    def _seed(self):
+    def _seed(self) -> int:
         return check_random_state(self.random_state).randint(2**31 - 1)
 
     # ------------------------------------------------------------------ predicting
-    def _prepared(self, restrict=None):
+    def _prepared(self, restrict: dict[str, Any] | None = None) -> tuple[Any, Any]:
         check_is_fitted(self)
         return self.problem_.restricted(restrict), self.scores_
 
-    def decode(self, X, *, restrict=None) -> Decoded:
+    def decode(self, X: Any, *, restrict: dict[str, Any] | None = None) -> Decoded:
         """Predictions with their costs, which are minus their scores, and lower bounds on these.
 
         Parameters
@@ -375,11 +397,11 @@ class ScoreLearner(BlockPredictor):
         """
         return self._decode(X, *self._prepared(restrict))
 
-    def predict(self, X, *, restrict=None):
+    def predict(self, X: Any, *, restrict: dict[str, Any] | None = None) -> Any:
         """Outputs of the largest score, in the format in which ``y`` was given."""
         return self.decode(X, restrict=restrict).outputs
 
-    def kbest(self, X, k=3, *, restrict=None) -> Decoded:
+    def kbest(self, X: Any, k: int = 3, *, restrict: dict[str, Any] | None = None) -> Decoded:
         """The ``k`` outputs of largest score for each row.
 
         ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
@@ -387,7 +409,9 @@ class ScoreLearner(BlockPredictor):
         """
         return self._kbest(X, k, *self._prepared(restrict))
 
-    def score(self, X, y, sample_weight=None, *, restrict=None):
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, *, restrict: dict[str, Any] | None = None
+    ) -> float:
         """Minus the mean loss of the predictions for ``X``."""
         return self._score(X, y, sample_weight, *self._prepared(restrict))
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Features of the inputs: these themselves, or features whose inner products stand for a kernel."""
 
+from typing import Any, Self
+
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
@@ -20,14 +22,16 @@ class NystroemFeatures:
     Their inner products are the kernel wherever one of the two inputs is a landmark in L.
     """
 
-    def __init__(self, kernel, landmarks):
+    def __init__(self, kernel: Any, landmarks: np.ndarray) -> None:
         self.kernel, self.landmarks = kernel, landmarks
         e, V = eigh(kernel.gram(landmarks))
         kept = e > EIGENVALUE_ZERO * max(e.max(initial=0.0), 0.0)
         self.map = V[:, kept] / np.sqrt(e[kept])
 
     @classmethod
-    def of_rows(cls, kernel, X, n_components: int, random_state):
+    def of_rows(
+        cls, kernel: Any, X: Any, n_components: int, random_state: Any
+    ) -> "NystroemFeatures":
         """Landmarks chosen among rows of X by randomly pivoted Cholesky."""
         from skstruct.backends import NumpyBackend
         from skstruct.smoothing.nystroem.landmarks import ROWS_PER_LANDMARK, choose_landmarks
@@ -41,7 +45,7 @@ class NystroemFeatures:
         rows = np.sort(found.rows) if len(found.rows) else np.arange(1)  # a kernel that is zero
         return cls(kernel, sample[rows])
 
-    def transform(self, X) -> np.ndarray:
+    def transform(self, X: Any) -> np.ndarray:
         """Features of the rows of X; shape (n, number of landmarks or fewer)."""
         return self.kernel(X, self.landmarks) @ self.map
 
@@ -50,7 +54,7 @@ class NystroemFeatures:
 class FourierFeatures:
     """Random cosines, whose inner products are the Gaussian kernel on average."""
 
-    def __init__(self, kernel, X, n_components: int, random_state):
+    def __init__(self, kernel: Any, X: Any, n_components: int, random_state: Any) -> None:
         if kernel.kernel != "rbf":
             raise ValueError(
                 f'Random Fourier features stand for kernel="rbf"; got {kernel.kernel!r}. '
@@ -63,7 +67,7 @@ class FourierFeatures:
         )
         self.sampler = sampler.fit(X)
 
-    def transform(self, X) -> np.ndarray:
+    def transform(self, X: Any) -> np.ndarray:
         """Features of the rows of X; shape (n, n_components)."""
         return self.sampler.transform(X)
 
@@ -85,15 +89,15 @@ class KernelSettings(BaseEstimator):
 
     def __init__(
         self,
-        kernel="linear",
+        kernel: str = "linear",
         *,
-        gamma=None,
-        degree=3,
-        coef0=1,
-        n_components=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: int = 1,
+        n_components: int | None = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -107,14 +111,14 @@ class KernelSettings(BaseEstimator):
         """Whether features are the inputs as they came."""
         return isinstance(self.kernel, str) and self.kernel == "linear" and not self.n_components
 
-    def _fitted_kernel(self, X, weight=None) -> InputKernel:
+    def _fitted_kernel(self, X: Any, weight: np.ndarray | None = None) -> InputKernel:
         kernel = InputKernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         return kernel.fit(X, weight)
 
-    def _nystroem(self, kernel, X) -> NystroemFeatures:
+    def _nystroem(self, kernel: Any, X: Any) -> NystroemFeatures:
         return NystroemFeatures.of_rows(kernel, X, self.n_components, self.random_state)
 
-    def _with_one(self, X):
+    def _with_one(self, X: Any) -> Any:
         """Rows with the constant feature, if there is one; array or CSR."""
         if not self.fit_intercept:
             return X
@@ -129,7 +133,7 @@ class InputFeatures(KernelSettings):
     Where ``n_components`` is None there are as many as rows, and inner products are the kernel.
     """
 
-    def fit(self, X, sample_weight=None):
+    def fit(self, X: Any, sample_weight: Any = None) -> Self:
         self.map_ = None
         if self.is_linear:
             return self
@@ -143,6 +147,6 @@ class InputFeatures(KernelSettings):
             self.map_.landmarks = X[:0]
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """Features of rows, with the constant; array or CSR of shape (n, p)."""
         return self._with_one(X if self.map_ is None else self.map_.transform(X))

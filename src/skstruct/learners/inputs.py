@@ -18,7 +18,7 @@ from skstruct.backends import backend_for, is_tensor
 from skstruct.learners.tokens import TokenBatch, TokenReader, are_tokens
 
 
-def takes_raw_inputs(smoother) -> bool:
+def takes_raw_inputs(smoother: Any) -> bool:
     """Whether what reads the inputs first says that it takes more than finite numbers.
 
     >>> from sklearn.ensemble import RandomForestRegressor
@@ -39,7 +39,7 @@ def takes_raw_inputs(smoother) -> bool:
     return tags.no_validation or inputs.allow_nan or inputs.categorical or inputs.string
 
 
-def _first_reader(smoother):
+def _first_reader(smoother: Any) -> Any:
     """The first step of a pipeline, and what others hand their inputs on to untouched."""
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.model_selection._search import BaseSearchCV
@@ -63,7 +63,7 @@ def _first_reader(smoother):
             return smoother
 
 
-def checked_raw(model, X, reset):
+def checked_raw(model: Any, X: Any, reset: bool) -> Any:
     """Inputs as they are, once names and number of features are those that the model knows.
 
     Frames stay frames; numbers may be missing, but not infinite; texts are an array of objects.
@@ -83,13 +83,13 @@ def checked_raw(model, X, reset):
     )
 
 
-def _array(X) -> np.ndarray:
+def _array(X: Any) -> np.ndarray:
     """An array that makes no texts of numbers."""
     array = np.asarray(X)
     return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
 
 
-def rows_of(X, rows: slice):
+def rows_of(X: Any, rows: slice) -> Any:
     """Some rows, by their numbers whatever their labels are."""
     return X.iloc[rows] if is_pandas(X, "DataFrame") else X[rows]
 
@@ -107,7 +107,7 @@ class TrainingData:
     groups: Any = None  # n of them; rows of the same group are left out together
 
     @property
-    def rows(self):
+    def rows(self) -> Any:
         """What is regressed on: the inputs, or the tokens of all of them."""
         return self.X.tokens if isinstance(self.X, TokenBatch) else self.X
 
@@ -119,7 +119,7 @@ class TrainingData:
         return self.sample_weight[self.X.sequence]
 
 
-def input_readers(X, kernel, raw=False) -> tuple[Any, TokenReader | None]:
+def input_readers(X: Any, kernel: Any, raw: bool = False) -> tuple[Any, TokenReader | None]:
     """What new inputs are read by: a kernel that is the inner product of features, fitted to X,
     and a reader of sequences of tokens; None for what X does not need.
     """
@@ -131,7 +131,7 @@ def input_readers(X, kernel, raw=False) -> tuple[Any, TokenReader | None]:
     return None, TokenReader().fit(X) if are_tokens(X) else None
 
 
-def read_inputs(model, X, *, reset=False):
+def read_inputs(model: Any, X: Any, *, reset: bool = False) -> Any:
     """X as an array or CSR of floats; as a :class:`TokenBatch` where rows are sequences.
 
     By ``features_`` and ``tokens_`` of the model, see :func:`input_readers`. With ``reset`` number
@@ -153,24 +153,24 @@ def read_inputs(model, X, *, reset=False):
     return TokenBatch(checked(model, batch.tokens, reset), batch.starts)
 
 
-def given_outputs(y, used_by: str):
+def given_outputs(y: Any, used_by: str) -> Any:
     """y, if there is one, as something that has a length."""
     if y is None:
         raise ValueError(f"{used_by} requires y to be passed, but the target y is None.")
     return y if hasattr(y, "__len__") else np.asarray(y)
 
 
-def row_weights(sample_weight, n: int) -> np.ndarray:
+def row_weights(sample_weight: Any, n: int) -> np.ndarray:
     """Weights of n rows, finite and not negative: ones where none were given."""
     return _check_sample_weight(sample_weight, np.empty((n, 0)), ensure_non_negative=True)
 
 
-def on_host(value):
+def on_host(value: Any) -> Any:
     """A tensor as an array; anything else as it is."""
     return value.detach().cpu().numpy() if is_tensor(value) else value
 
 
-def device_of(model, X):
+def device_of(model: Any, X: Any) -> str | None:
     """The device a model asks for, or the one that a tensor is on; None for numpy."""
     backend = backend_for(model.device, X)
     if is_tensor(X):
@@ -178,7 +178,7 @@ def device_of(model, X):
     return None if backend.device is None else model.device
 
 
-def _check_kernel_of_strings(X, kernel):
+def _check_kernel_of_strings(X: Any, kernel: Any) -> None:
     """A text is no row of numbers, and a list of kernels is tried on numbers only."""
     if isinstance(kernel, (list, tuple)) and any(map(has_features, kernel)):
         raise ValueError("String kernels are tried one at a time: give a single one.")
@@ -191,7 +191,7 @@ def _check_kernel_of_strings(X, kernel):
         )
 
 
-def checked(model, X, reset):
+def checked(model: Any, X: Any, reset: bool) -> Any:
     """An array or CSR of finite floats, with the features that the model knows.
 
     As it is where the model has a smoother that says what it takes.
@@ -202,17 +202,17 @@ def checked(model, X, reset):
     return narrow_indices(X)
 
 
-def raw_inputs(model) -> bool:
+def raw_inputs(model: Any) -> bool:
     """Whether a model has a smoother that takes inputs as they are."""
     return takes_raw_inputs(getattr(model, "smoother", None))
 
 
-def has_features(kernel) -> bool:
+def has_features(kernel: Any) -> bool:
     """Whether a kernel is the inner product of features that it can write down."""
     return hasattr(kernel, "transform") and hasattr(kernel, "fit")
 
 
-def plain_kernel(model, kernel):
+def plain_kernel(model: Any, kernel: Any) -> Any:
     """The kernel between what ``read_inputs`` gave."""
     return "linear" if model.features_ is not None else kernel
 
@@ -220,7 +220,7 @@ def plain_kernel(model, kernel):
 # Whether rows are those that a model was fitted to.
 
 
-def are_training_rows(model, X, y) -> bool:
+def are_training_rows(model: Any, X: Any, y: Any) -> bool:
     """Whether a model was fitted to these rows, in this order; an error where to some of them.
 
     Outputs are compared, and inputs where the model keeps them.
@@ -249,7 +249,7 @@ def refuse_training_rows(trained: bool) -> None:
         )
 
 
-def held_out_options(options) -> dict:
+def held_out_options(options: dict[Any, Any]) -> dict[Any, Any]:
     """What a bound from held-out rows may be given."""
     unknown = set(options) - {"loss_bound"}
     if unknown:
@@ -260,13 +260,13 @@ def held_out_options(options) -> dict:
     return {"loss_bound": options.get("loss_bound"), "used_by": "certify"}
 
 
-def _same(A, B) -> bool:
+def _same(A: np.ndarray, B: np.ndarray) -> bool:
     if A.shape != B.shape:
         return False
     return not (A != B).nnz if sparse.issparse(A) and sparse.issparse(B) else bool((A == B).all())
 
 
-def _check_unseen(X, y, rows, outputs) -> None:
+def _check_unseen(X: Any, y: Any, rows: np.ndarray, outputs: np.ndarray) -> None:
     """Refuse rows of training among others; where inputs are discrete, nobody can know."""
     both = sparse.vstack([rows, X]) if sparse.issparse(X) else np.vstack([rows, X])
     number = copied_rows(both, np.concatenate([outputs, y]))

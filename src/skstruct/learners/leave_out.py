@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Choosing penalty and kernel by the structured loss on left-out rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
@@ -35,7 +36,7 @@ class LeaveOutSearch:
     best: dict[str, Any] | None = None
     loss: Any = None
 
-    def add(self, trial) -> bool:
+    def add(self, trial: dict[str, Any]) -> bool:
         """Keep a trial; True when it is the best so far: by risk, then by squared error."""
         self.trials.append(trial)
         better = self.best is None or _is_better(trial, self.best)
@@ -43,7 +44,7 @@ class LeaveOutSearch:
             self.best = trial
         return better
 
-    def ties(self, risk) -> bool:
+    def ties(self, risk: float) -> bool:
         """Whether a trial of this risk is just as good as the best so far."""
         return self.best is not None and abs(risk - self.best["risk"]) <= TIE
 
@@ -53,13 +54,15 @@ class LeaveOutSearch:
         return {"trials": trials, "best": [t is self.best for t in self.trials].index(True)}
 
 
-def _is_better(trial, best) -> bool:
+def _is_better(trial: dict[str, Any], best: dict[str, Any]) -> bool:
     if abs(trial["risk"] - best["risk"]) > TIE:
         return trial["risk"] < best["risk"]
     return trial.get("squared error", 0.0) < best.get("squared error", 0.0)
 
 
-def group_numbers(leave_out, outputs, groups, X=None):
+def group_numbers(
+    leave_out: Any, outputs: np.ndarray, groups: Any, X: Any = None
+) -> np.ndarray | None:
     """One group per row that is left out together, or None for each row by itself.
 
     Parameters
@@ -94,7 +97,7 @@ def group_numbers(leave_out, outputs, groups, X=None):
     )
 
 
-def twins(X, outputs) -> np.ndarray | None:
+def twins(X: Any, outputs: np.ndarray) -> np.ndarray | None:
     """A number for each row, the same for copies of one row; see ``copied_rows``.
 
     A row that is left out alone would be predicted by its copy: to follow every row would look
@@ -104,13 +107,13 @@ def twins(X, outputs) -> np.ndarray | None:
     return copied_rows(X.tokens if batch else X, outputs, starts=X.starts if batch else None)
 
 
-def check_groups(groups, n: int):
+def check_groups(groups: Any, n: int) -> None:
     """One entry for each row, or none at all."""
     if groups is not None and len(groups) != n:
         raise ValueError(f"groups has {len(groups)} entries for {n} rows.")
 
 
-def _test_sets(splitter, outputs, groups):
+def _test_sets(splitter: Any, outputs: np.ndarray, groups: Any) -> np.ndarray:
     """The test set of each row; splitters that stratify see equal outputs as one class."""
     n = len(outputs)
     number = np.full(n, -1)
@@ -125,13 +128,13 @@ def _test_sets(splitter, outputs, groups):
     return number
 
 
-def _several(number):
+def _several(number: np.ndarray) -> np.ndarray:
     if len(np.unique(number)) < 2:
         raise ValueError("All rows are in one group: leaving it out leaves nothing to learn from.")
     return number
 
 
-def alpha_grid(alpha, automatic) -> np.ndarray:
+def alpha_grid(alpha: Any, automatic: Callable[..., Any]) -> np.ndarray:
     """The penalties to try, largest first: those given, or ``automatic()`` for "auto"."""
     if isinstance(alpha, str) and alpha == "auto":
         return automatic()
@@ -143,7 +146,7 @@ def alpha_grid(alpha, automatic) -> np.ndarray:
     return alphas
 
 
-def smoother_alphas(smoother) -> np.ndarray:
+def smoother_alphas(smoother: Any) -> np.ndarray:
     """Penalties from near the mean to near interpolation, largest first."""
     top, bound = smoother.penalty_range()
     alphas = (top if top > 0 else 1.0) * np.logspace(0, -7, N_ALPHAS)
@@ -152,7 +155,7 @@ def smoother_alphas(smoother) -> np.ndarray:
     return allowed if len(allowed) else alphas[:1]
 
 
-def kernel_grid(kernel, gamma, X, sample_weight) -> list[tuple[Any, Any]]:
+def kernel_grid(kernel: Any, gamma: Any, X: Any, sample_weight: Any) -> list[tuple[Any, Any]]:
     """Pairs of kernel and gamma to try."""
     kernels = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
     gammas: list[float | None]
@@ -174,9 +177,9 @@ def kernel_grid(kernel, gamma, X, sample_weight) -> list[tuple[Any, Any]]:
 
 
 def choose(
-    make_smoother, pairs, alpha, problem, X, groups, *, sample_weight, memory, verbose,
-    level=NOWHERE, fit=None,
-):  # fmt: skip
+    make_smoother: Callable[..., Any], pairs: list[Any], alpha: Any, problem: Any, X: Any, groups: Any, *, sample_weight: Any, memory: Any, verbose: int,
+    level: Any=NOWHERE, fit: Callable[..., Any] | None=None,
+) -> tuple[LeaveOutSearch, Any]:  # fmt: skip
     """Fit one smoother per kernel and gamma, and pick the alpha of least left-out loss.
 
     Alphas run from large to small, so that ties go to the smoother model, unless the problem
@@ -194,7 +197,7 @@ def choose(
     targets, tie_targets = None if fit else problem.search_targets(), problem.tie_targets()
     judge = searched_by(problem)
 
-    def fitted(number):
+    def fitted(number: int) -> Any:
         smoother = make_smoother(*pairs[number], np.inf)
         return fit(smoother) if fit else smoother.fit(X, targets, sample_weight)
 
@@ -231,13 +234,13 @@ def choose(
     return search, winner.with_alpha(search.best["alpha"])
 
 
-def _rises(search, of_pair, number) -> bool:
+def _rises(search: LeaveOutSearch, of_pair: list[int], number: int) -> bool:
     """Whether the last two penalties of a kernel were worse than its best, by a fiftieth."""
     risks = [trial["risk"] for trial, pair in zip(search.trials, of_pair) if pair == number]
     return len(risks) > 2 and min(risks[-2:]) > 1.02 * min(risks)
 
 
-def searched_by(problem):
+def searched_by(problem: Any) -> Any:
     """The problem that compares penalties; it is announced where it is another."""
     judge = problem.for_search()
     loss = stand_in(judge, problem)
@@ -248,12 +251,14 @@ def searched_by(problem):
     return judge
 
 
-def stand_in(judge, problem):
+def stand_in(judge: Any, problem: Any) -> Any:
     """The loss that stands in for that of a problem, as it was before it met a space, or None."""
     return None if judge is problem else clone(judge.loss)
 
 
-def _judged_by(smoother, problem, sample_weight):
+def _judged_by(
+    smoother: Any, problem: Any, sample_weight: Any
+) -> tuple[np.ndarray | None, np.ndarray | None]:
     """The rows whose loss decides, None for all, and their weights."""
     numbers = getattr(smoother, "left_out_rows_", None)
     if numbers is None:
@@ -264,7 +269,7 @@ def _judged_by(smoother, problem, sample_weight):
     return numbers, None if sample_weight is None else np.asarray(sample_weight)[numbers]
 
 
-def _stopped_search(level, pairs):
+def _stopped_search(level: Any, pairs: list[Any]) -> tuple[LeaveOutSearch, list[int], int | None]:
     """What a search had come to: trials, the pair of each, and the pair of the best."""
     search, stopped = LeaveOutSearch(), level.found
     if not stopped:
@@ -276,7 +281,9 @@ def _stopped_search(level, pairs):
     return search, list(stopped["of_pair"]), stopped["chosen"]
 
 
-def _tell_apart(trial, smoother, targets, groups, sample_weight):
+def _tell_apart(
+    trial: dict[str, Any], smoother: Any, targets: np.ndarray, groups: Any, sample_weight: Any
+) -> None:
     """Measure the squared error of a trial, where that was not done before."""
     if "squared error" not in trial:
         left = next(smoother.with_targets(targets).loo_path([trial["alpha"]], groups))
@@ -287,7 +294,7 @@ def _tell_apart(trial, smoother, targets, groups, sample_weight):
         trial["squared error"] = squared_error(left, targets, sample_weight)
 
 
-def squared_error(left, targets, sample_weight=None) -> float:
+def squared_error(left: np.ndarray, targets: np.ndarray, sample_weight: Any = None) -> float:
     """Mean squared distance of left-out means from their targets."""
     errors = np.empty(len(left))
     for rows in row_blocks(len(left), 8 * targets.shape[1], "50MB"):

@@ -2,6 +2,7 @@
 """Decisions where the means are: on a device of torch, if that device can decode them."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +17,9 @@ from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.contracts import Decoded
 
 
-def decide_on_device(problem, smoother, X, backend, memory="1GB") -> Decoded | None:
+def decide_on_device(
+    problem: RiskProblem, smoother: Any, X: Any, backend: Any, memory: Any = "1GB"
+) -> Decoded | None:
     """Outputs of least estimated risk for the rows of X; None where the host must decide.
 
     The answers are those of ``problem.decode(problem.smooth(smoother, X))``.
@@ -43,7 +46,7 @@ def decide_on_device(problem, smoother, X, backend, memory="1GB") -> Decoded | N
     return Decoded(*map(np.concatenate, arrays))
 
 
-def device_means(smoother, backend, memory="1GB") -> Callable | None:
+def device_means(smoother: Any, backend: Any, memory: Any = "1GB") -> Callable[..., Any] | None:
     """A function of rows to the smoother's means, float64 (n, q), which stay on the device."""
     if hasattr(smoother, "predict_tensor"):
         return lambda X: smoother.predict_tensor(X, backend).to(torch.float64)
@@ -58,7 +61,7 @@ def device_means(smoother, backend, memory="1GB") -> Callable | None:
     return lambda X: expansion(X).add_(shift)
 
 
-def device_decider(problem, backend) -> Callable | None:
+def device_decider(problem: RiskProblem, backend: Any) -> Callable[..., Any] | None:
     """A function of means (n, q), a tensor on the device, to :class:`Decoded` on the host.
 
     None for problems that the device does not decode: those whose loss has no ``bilinear_form`` or
@@ -73,7 +76,7 @@ def device_decider(problem, backend) -> Callable | None:
         return None
     costs = DeviceCosts(problem, form, backend)
 
-    def decide(means) -> Decoded:
+    def decide(means: Any) -> Decoded:
         rows, offset = costs(means)
         outputs, values = argmin(rows)
         values = backend.to_host(values + offset)
@@ -86,7 +89,7 @@ def device_decider(problem, backend) -> Callable | None:
 class DeviceCosts:
     """Costs and offsets of :class:`RiskProblem`, on a device: see ``RiskProblem.costs``."""
 
-    def __init__(self, problem, form, backend):
+    def __init__(self, problem: RiskProblem, form: Any, backend: Any) -> None:
         self.problem, (V, u, v, self.constant) = problem, form
         self.u, self.v = (backend.asarray(part, "float64") for part in (u, v))
         self.used = None if problem.used is None else torch.tensor(problem.used)
@@ -103,7 +106,7 @@ class DeviceCosts:
                          for ends in (V.row, V.col)]  # fmt: skip
             self.off_diagonal = backend.asarray(V.data[apart], "float64")
 
-    def __call__(self, means):
+    def __call__(self, means: Any) -> tuple[Any, Any]:
         g, total = self.embedding(means)
         costs = self.product(g).add_(total * self.u)
         largest = costs.abs().amax(1)
@@ -114,7 +117,7 @@ class DeviceCosts:
         costs = snap(costs, terms) if self.problem.space.discrete else costs
         return costs, g @ self.v + self.constant * total[:, 0]
 
-    def embedding(self, means):
+    def embedding(self, means: Any) -> tuple[Any, Any]:
         """Mean embedding (n, d) and total weight (n, 1)."""
         g, total = means[:, :-1], means[:, -1:]
         if self.used is None:
@@ -123,7 +126,7 @@ class DeviceCosts:
         full[:, self.used] = g
         return full, total
 
-    def product(self, g):
+    def product(self, g: Any) -> Any:
         """V g, of shape (n, d)."""
         if hasattr(self, "matrix"):
             return g @ self.matrix.T

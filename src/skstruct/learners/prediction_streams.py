@@ -2,7 +2,7 @@
 """Prediction for more rows than fit into memory: batch after batch, into files."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from inspect import signature
 from typing import Any
 
@@ -23,7 +23,7 @@ from skstruct.streaming.sources import is_arrow
 ROWS = 10_000  # of a block that is read from a source
 
 
-def prepared(model, choices: dict) -> tuple[Any, Any]:
+def prepared(model: Any, choices: dict[Any, Any]) -> tuple[Any, Any]:
     """The problem and the smoother of some choices of ``predict``, all of them known."""
     known = [name for name in signature(model.decode).parameters if name != "X"]
     for name in choices:
@@ -35,7 +35,7 @@ def prepared(model, choices: dict) -> tuple[Any, Any]:
     return model._prepared(**{**dict.fromkeys(known), **choices})
 
 
-def check_same_constraints(model, problem) -> None:
+def check_same_constraints(model: Any, problem: Any) -> None:
     """Raise where constraints differ from row to row: nobody says which batch they belong to."""
     if differs_by_row(problem.space):
         raise ValueError(
@@ -45,7 +45,7 @@ def check_same_constraints(model, problem) -> None:
         )
 
 
-def inputs_source(model, X) -> Source:
+def inputs_source(model: Any, X: Any) -> Source:
     """A source of rows to predict for; of files, the columns that the model was fitted to."""
     if isinstance(X, (str, os.PathLike)) or is_arrow(X):
         names = getattr(model, "feature_names_in_", None)
@@ -53,7 +53,7 @@ def inputs_source(model, X) -> Source:
     return as_source(X)
 
 
-def inputs_of(model, batches) -> Iterator:
+def inputs_of(model: Any, batches: Any) -> Iterator[Any]:
     """Inputs, batch after batch; data loaders give them with outputs, or in a list of one."""
     if isinstance(batches, (str, os.PathLike, Source)) or is_arrow(batches):
         parts = inputs_source(model, batches).partitions()
@@ -68,14 +68,18 @@ def inputs_of(model, batches) -> Iterator:
         yield batch if alone else parts_of(batch, number)[0]
 
 
-def decode_batches(model, batches, problem, smoother) -> Iterator[Decoded]:
+def decode_batches(
+    model: Any, batches: Iterable[Any], problem: Any, smoother: Any
+) -> Iterator[Decoded]:
     """Decisions of every batch: reading, smoothing and deciding work at the same time."""
     check_same_constraints(model, problem)
     return _decisions(model, batches, problem, smoother)
 
 
-def _decisions(model, batches, problem, smoother) -> Iterator[Decoded]:
-    def smoothed(numbered):
+def _decisions(
+    model: Any, batches: Iterable[Any], problem: Any, smoother: Any
+) -> Iterator[Decoded]:
+    def smoothed(numbered: tuple[int, Any]) -> tuple[int, Any, Any, int]:
         number, batch = numbered
         try:
             if count_rows(batch) == 0:
@@ -96,7 +100,7 @@ def _decisions(model, batches, problem, smoother) -> Iterator[Decoded]:
         yield Decoded(outputs, decoded.values, decoded.bounds)
 
 
-def _nothing(model) -> Decoded:
+def _nothing(model: Any) -> Decoded:
     """The decisions of a batch without rows."""
     return Decoded(np.asarray(model.outputs_)[:0], np.empty(0), np.empty(0))
 
@@ -118,7 +122,7 @@ class PredictedColumns:
         Arguments of its ``decode``. Constraints must be the same for all rows.
     """
 
-    def __init__(self, model, choices):
+    def __init__(self, model: Any, choices: dict[str, Any]) -> None:
         self.model, self.choices = model, choices
         # Constraints do not depend on the loss, and another loss may take long to prepare.
         constraints = {name: choices[name] if name == "restrict" else None for name in choices}
@@ -126,7 +130,7 @@ class PredictedColumns:
         check_same_constraints(model, problem)
         self.typed = TypedColumn(example_outputs(model))
 
-    def __call__(self, block) -> dict:
+    def __call__(self, block: Any) -> dict[Any, Any]:
         try:
             decoded = self.model.decode(block.X, **self.choices)
         except (ValueError, TypeError) as error:
@@ -149,7 +153,7 @@ class TypedColumn:
         Outputs that tell the type; without any, each column has a type of its own.
     """
 
-    def __init__(self, examples: list):
+    def __init__(self, examples: list[Any]) -> None:
         self.as_struct, self.kind = False, None
         if not examples:
             return
@@ -165,7 +169,7 @@ class TypedColumn:
             except pyarrow.ArrowException as again:
                 raise _not_a_column(examples[0], again) from again
 
-    def __call__(self, outputs: list) -> Any:
+    def __call__(self, outputs: list[Any]) -> Any:
         pyarrow = require("pyarrow", used_by="A Parquet file", extra="parquet")
         outputs = [_fields(output) for output in outputs] if self.as_struct else outputs
         try:
@@ -178,18 +182,18 @@ class TypedColumn:
             raise _not_a_column(outputs[0], error) from error
 
 
-def _fields(output: list) -> dict:
+def _fields(output: list[Any]) -> dict[Any, Any]:
     return {str(i): value for i, value in enumerate(output)}
 
 
-def _not_a_column(example, error) -> ValueError:
+def _not_a_column(example: list[int | str], error: Any) -> ValueError:
     return ValueError(
         f"Outputs such as {example!r} cannot be held by one column of a Parquet file ({error}): "
         "use predict_batches, and write them in a form of your own."
     )
 
 
-def example_outputs(model) -> list:
+def example_outputs(model: Any) -> list[Any]:
     """Outputs, as entries of a column, that tell which values may come; none for tables."""
     space = model.space_
     outputs = space.examples(np.asarray(model.outputs_)[:_EXAMPLES])
@@ -203,7 +207,7 @@ def example_outputs(model) -> list:
     return examples
 
 
-def output_columns(outputs, space) -> dict:
+def output_columns(outputs: Any, space: Any) -> dict[Any, Any]:
     """Columns of outputs: one a label where these are arrays, and else a single list.
 
     >>> output_columns(np.array(["a", "b"]), None)
@@ -221,7 +225,7 @@ def output_columns(outputs, space) -> dict:
     return {"prediction": [_plain(output) for output in outputs]}
 
 
-def column_names(labels) -> list[str]:
+def column_names(labels: Any) -> list[str]:
     """Labels as text, no two alike and none that of another column.
 
     >>> column_names(["risk", "risk_prediction", 1, "1"])
@@ -241,7 +245,7 @@ def column_names(labels) -> list[str]:
     return names
 
 
-def _plain(output):
+def _plain(output: Any) -> Any:
     """Sets and tuples as lists, numbers of numpy as those of Python; also inside of these."""
     if isinstance(output, (set, frozenset)):
         values = [_plain(value) for value in output]

@@ -46,7 +46,16 @@ class RiskProblem:
     rows_stand_alone = True  # a row of left-out means is one decision
     n_kept: int | None = None  # rows that the smoother keeps, if not all
 
-    def __init__(self, space, loss, outputs, *, joint=False, by_weights=False, some=False):
+    def __init__(
+        self,
+        space: Any,
+        loss: Any,
+        outputs: np.ndarray,
+        *,
+        joint: bool = False,
+        by_weights: bool = False,
+        some: bool = False,
+    ) -> None:
         self.space, self.loss, self.outputs, self.joint = space, loss, outputs, joint
         psi = self.space.targets(outputs)
         self.width = psi.shape[1]
@@ -60,11 +69,11 @@ class RiskProblem:
         self.by_weights = by_weights and not joint and n_columns > len(outputs)
         self._psi = _thin(psi) if self.by_weights else None
         self._measure(psi)
-        self.key: tuple = (self.space.embedding, joint, self.space.embedding_key())
+        self.key: tuple[Any, ...] = (self.space.embedding, joint, self.space.embedding_key())
         if self.by_weights:
             self.key = ("weights",)
 
-    def _measure(self, psi):
+    def _measure(self, psi: Any) -> None:
         """Size of a cost where all weight is on one output, and of the numbers it comes from."""
         few = max(1, min(50, 10**7 // max(1, self.width)))
         some = dense(psi[:few])
@@ -78,7 +87,7 @@ class RiskProblem:
             return np.ones((len(self.outputs), 1))  # the smoother's weights are all that is used
         return self.targets_of(self.outputs)
 
-    def targets_of(self, outputs) -> np.ndarray:
+    def targets_of(self, outputs: np.ndarray) -> np.ndarray:
         """The same of any outputs in canonical form."""
         psi = self.space.targets(outputs)
         psi = psi if self.used is None else psi[:, self.used]
@@ -93,7 +102,7 @@ class RiskProblem:
         q = self.width if self.used is None else len(self.used)
         return 2 * q if self.joint else q + 1
 
-    def costs(self, means):
+    def costs(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Costs of the embedding's coordinates and the part of the risk no output changes."""
         g, total = self.mean_embedding(means)
         costs = np.array(self.loss.cost(g, total), order="C")
@@ -106,11 +115,11 @@ class RiskProblem:
         costs = snap(costs, terms) if self.space.discrete else costs
         return costs, self.loss.offset(g, total)
 
-    def row_costs(self, means, rows):
+    def row_costs(self, means: np.ndarray, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         """Costs of some rows, and the part of their risk that no output changes."""
         return self.costs(means)
 
-    def mean_embedding(self, means):
+    def mean_embedding(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean embedding (n, d) and total weight (n, 1) from what the smoother gives."""
         if self.by_weights:
             return np.asarray(means @ self._psi), means.sum(axis=1, keepdims=True)
@@ -122,13 +131,13 @@ class RiskProblem:
             g = full
         return g, total
 
-    def decode(self, means, rows=slice(None)) -> Decoded:
+    def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
         """Outputs of least estimated risk, with that risk and its bound."""
         costs, offset = self.row_costs(means, rows)
         decoded = self.space.rows(rows).argmin(costs)
         return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
 
-    def kbest(self, means, k, rows=slice(None)) -> Decoded:
+    def kbest(self, means: np.ndarray, k: int, rows: slice = slice(None)) -> Decoded:
         space = self.space.rows(rows)
         if not self.space.discrete:
             raise ValueError(
@@ -144,7 +153,7 @@ class RiskProblem:
         offset = offset[:, None]
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)
 
-    def _other_ways(self, space) -> str:
+    def _other_ways(self, space: Any) -> str:
         """What lists the k best where a space does not."""
         whole = space.whole
         if whole is not space and isinstance(whole, KBest):
@@ -154,14 +163,14 @@ class RiskProblem:
             return f"{method}."
         return f"{method}; loss=Listed({self.loss!r}) lists those among outputs of training."
 
-    def smooth(self, smoother, X) -> Any:
+    def smooth(self, smoother: Any, X: Any) -> Any:
         """Means of the targets at the rows of X, or the weights of the training rows."""
         if not self.by_weights:
             return np.asarray(smoother.predict(X), dtype=np.float64).reshape(X.shape[0], -1)
         weights = smoother.weights(X)
         return dense(weights)
 
-    def possible(self, values) -> np.ndarray:
+    def possible(self, values: np.ndarray) -> np.ndarray:
         """Estimated risks, moved to the nearest numbers that the loss can have on average."""
         values = np.asarray(values, dtype=np.float64)
         return np.where(np.isfinite(values), np.clip(values, *self.loss.range()), values)
@@ -175,22 +184,24 @@ class RiskProblem:
         loss = self.loss.search_loss(self.space)
         return self if loss is self.loss else StandInProblem(self, loss)
 
-    def groups_of_rows(self, groups):
+    def groups_of_rows(self, groups: Any) -> np.ndarray | None:
         """The groups that are left out together, for every row that is smoothed."""
         return groups
 
-    def tie_targets(self):
+    def tie_targets(self) -> np.ndarray | None:
         """Targets whose left-out squared error tells equal losses apart; None for none."""
         return None
 
-    def check_truth(self, X, outputs) -> None:
+    def check_truth(self, X: Any, outputs: np.ndarray) -> None:
         """Raise where outputs cannot be the truth of these inputs."""
 
-    def decide(self, means, rows=slice(None)):
+    def decide(self, means: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
         """Outputs alone, where nobody asks how good they are."""
         return self.decode(means, rows).outputs
 
-    def realized(self, means, memory, sample_weight=None, numbers=None) -> float:
+    def realized(
+        self, means: np.ndarray, memory: str, sample_weight: Any = None, numbers: Any = None
+    ) -> float:
         """Mean loss on training rows, all or those ``numbers``, of decisions from left-out means.
 
         ``means`` and ``sample_weight`` have an entry for each of these rows.
@@ -201,7 +212,7 @@ class RiskProblem:
             losses[rows] = self.loss(self.decide(means[rows], here), self.outputs[here])
         return float(np.average(losses, weights=sample_weight))
 
-    def constant_risk(self, sample_weight=None) -> float | None:
+    def constant_risk(self, sample_weight: Any = None) -> float | None:
         """Mean loss on training rows of the best answer that is the same for all of them.
 
         None where rows have constraints of their own. Of many rows, some ten thousand are judged.
@@ -219,7 +230,7 @@ class RiskProblem:
         losses = self.loss(np.repeat(answer, len(rows), axis=0), self.outputs[rows])
         return float(np.average(losses, weights=weight[rows])) if weight[rows].any() else None
 
-    def mean_targets(self, weight) -> np.ndarray:
+    def mean_targets(self, weight: np.ndarray) -> np.ndarray:
         """What a smoother would give that weighs rows by ``weight`` (n,) everywhere; one row."""
         weight = weight / weight.sum()
         if self.by_weights:
@@ -235,7 +246,7 @@ class RiskProblem:
         kept = len(self.outputs) if all_rows else self.n_kept
         return 8 * (kept + 4 * self.width)
 
-    def restricted(self, restrict):
+    def restricted(self, restrict: dict[str, Any] | None) -> Any:
         """The same problem over a narrower space."""
         if not restrict:
             return self
@@ -263,7 +274,7 @@ class StandInProblem(RiskProblem):
         Whose embedding can be read off that of the problem.
     """
 
-    def __init__(self, problem: RiskProblem, loss):
+    def __init__(self, problem: RiskProblem, loss: Any) -> None:
         self.problem, self.outputs = problem, problem.outputs
         self.space, self.loss = pair(loss, problem.space.whole, problem.outputs)
         self.joint, self.by_weights = problem.joint, problem.by_weights
@@ -273,16 +284,16 @@ class StandInProblem(RiskProblem):
         self._psi = _thin(psi) if self.by_weights else None
         self._measure(psi)
 
-    def _projected(self, means):
+    def _projected(self, means: np.ndarray) -> np.ndarray:
         return self.problem.space.project(means, self.space.embedding)
 
-    def mean_embedding(self, means):
+    def mean_embedding(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self.by_weights:
             return super().mean_embedding(means)
         g, total = self.problem.mean_embedding(means)
         return self._projected(g), total
 
-    def mean_targets(self, weight):
+    def mean_targets(self, weight: np.ndarray) -> np.ndarray:
         return self.problem.mean_targets(weight)
 
 
@@ -290,31 +301,39 @@ class StandInProblem(RiskProblem):
 class WeightProblem(RiskProblem):
     """One loss without a finite embedding on one space: decided from the weights themselves."""
 
-    def __init__(self, space, loss, outputs):
+    def __init__(self, space: Any, loss: Any, outputs: np.ndarray) -> None:
         self.space, self.loss, self.outputs, self.joint = space, loss, outputs, False
         self.by_weights, self.key = True, ("weights",)
         self.width = int(np.prod(np.shape(outputs)[1:]))
 
-    def targets(self):
+    def targets(self) -> np.ndarray:
         """The outputs: what a smoother that looks at its targets should look at."""
         return np.asarray(self.outputs, dtype=np.float64).reshape(len(self.outputs), -1)
 
-    def decode(self, means, rows=slice(None)):
+    def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
         return self.loss.minimize(means, self.outputs, self.space.rows(rows))
 
-    def decide(self, means, rows=slice(None)):
+    def decide(self, means: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
         search = getattr(self.loss, "search", self.loss.minimize)  # some bounds take long
         return search(means, self.outputs, self.space.rows(rows)).outputs
 
 
-def _thin(psi):
+def _thin(psi: Any) -> Any:
     """Embeddings as they are, or sparse where hardly any number is other than zero."""
     if sparse.issparse(psi) or np.count_nonzero(psi) > THIN * psi.size:
         return psi
     return sparse.csr_array(psi)
 
 
-def risk_problem(space, loss, outputs, *, joint=False, by_weights=False, some=False) -> RiskProblem:
+def risk_problem(
+    space: Any,
+    loss: Any,
+    outputs: np.ndarray,
+    *,
+    joint: bool = False,
+    by_weights: bool = False,
+    some: bool = False,
+) -> RiskProblem:
     """The problem of one loss on one space; parameters as of :class:`RiskProblem`."""
     space, loss = pair(loss, space, outputs)
     if loss.embedding_on(space) == "weights":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Regression of the targets of a problem: a smoother, with what is left open of it chosen."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,10 +55,10 @@ class Regressed:
 class Retargeting:
     """A fitted smoother for the targets of other losses; the last one is kept for the next call."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._last = None, None, None
 
-    def __call__(self, smoother, problem):
+    def __call__(self, smoother: Any, problem: Any) -> Any:
         of, key, other = self._last
         if of is not smoother or key != problem.key:
             other = smoother.with_targets(problem.targets())
@@ -75,10 +76,10 @@ class RidgeRegression:
     problem : RiskProblem
     """
 
-    def __init__(self, model, problem):
+    def __init__(self, model: Any, problem: Any) -> None:
         self.model, self.problem = model, problem
 
-    def fit(self, data: TrainingData, level) -> Regressed:
+    def fit(self, data: TrainingData, level: Any) -> Regressed:
         """From all rows at once."""
         model, X, weight = self.model, data.rows, data.row_weight
         pairs = kernel_grid(self.kernels(*X.shape), model.gamma, X, weight)
@@ -107,18 +108,20 @@ class RidgeRegression:
             smoother.fit(X, self.problem.targets(), weight)
         return self.settled(smoother, system, search, weight)
 
-    def _fit_single(self, X) -> Regressed:
+    def _fit_single(self, X: Any) -> Regressed:
         """One row: nothing can be left out, and any penalty predicts that row's output."""
         pairs = kernel_grid(self.kernels(*X.shape), None, X, None)
         smoother = self.ridge(*pairs[0], 1.0, "cholesky")
         return self.settled(smoother.fit(X, self.problem.targets()), "cholesky")
 
-    def _grown(self, smoother, search, X, weight, groups):
+    def _grown(
+        self, smoother: Any, search: LeaveOutSearch, X: Any, weight: np.ndarray | None, groups: Any
+    ) -> Any:
         """The smoother of the search, with more landmarks where these pay."""
         if not hasattr(smoother, "n_landmarks_"):
             return smoother
 
-        def refitted(n_landmarks):
+        def refitted(n_landmarks: int) -> Any:
             larger = self.ridge(smoother.kernel, smoother.gamma, np.inf, "nystroem")
             larger.set_params(n_landmarks=n_landmarks)
             return larger.fit(X, self.problem.targets(), weight)
@@ -127,7 +130,13 @@ class RidgeRegression:
             self.model, self.problem, search, smoother, refitted, X.shape[0], weight, groups
         )
 
-    def settled(self, smoother, system, search=None, weight=None) -> Regressed:
+    def settled(
+        self,
+        smoother: Any,
+        system: str,
+        search: LeaveOutSearch | None = None,
+        weight: np.ndarray | None = None,
+    ) -> Regressed:
         """What was chosen, and warnings where little was learned."""
         warn_of_loss(smoother, self.problem, search, weight)
         kernel, gamma = smoother.kernel, getattr(smoother.kernel_, "gamma_", None)
@@ -135,7 +144,7 @@ class RidgeRegression:
         return Regressed(smoother, kernel, smoother.alpha, gamma, system, search)
 
     # ------------------------------------------------------------------ what is tried
-    def kernels(self, n_rows: int | None, n_features: int):
+    def kernels(self, n_rows: int | None, n_features: int) -> Any:
         """The kernel or kernels to try: with "auto", by the number of rows and what is open."""
         model = self.model
         kernel = plain_kernel(model, model.kernel)
@@ -149,12 +158,12 @@ class RidgeRegression:
         searched = isinstance(model.alpha, str) and model.gamma is None
         return ["rbf", "linear"] if many and one_pass and searched and not wide else "rbf"
 
-    def _system_of(self, kernel, system) -> str:
+    def _system_of(self, kernel: str, system: str) -> str:
         """Where "auto" leaves the choice open, a linear kernel has no need of landmarks."""
         free = self.model.system == "auto" and system == "nystroem" and kernel == "linear"
         return "primal" if free else system
 
-    def ridge(self, kernel, gamma, alpha, system):
+    def ridge(self, kernel: Any, gamma: float | None, alpha: float, system: str) -> Any:
         """A smoother that is not fitted."""
         model = self.model
         names = ("degree", "coef0", "fit_intercept", "memory")
@@ -172,7 +181,9 @@ class RidgeRegression:
         return AdditiveKernelRidge(S, kernel=kernel, alpha=alpha, **shared)
 
 
-def fit_given(smoother, problem, data: TrainingData, random_state=None) -> Regressed:
+def fit_given(
+    smoother: Any, problem: Any, data: TrainingData, random_state: Any = None
+) -> Regressed:
     """A smoother of the user's own, fitted to the targets of a problem."""
     from skstruct.smoothing.classifiers import as_smoother
 
@@ -201,19 +212,21 @@ def fit_given(smoother, problem, data: TrainingData, random_state=None) -> Regre
 # Systems by the number of rows, and by what they would take.
 
 
-def check_settings(model) -> None:
+def check_settings(model: Any) -> None:
     """Look at parameters that may have no part in a fit to few rows, and will in one to many."""
     check_system_name(model.system)
     check_precision(model.precision)
     check_n_landmarks(model.n_landmarks)
 
 
-def number_tried(pairs, penalties) -> int:
+def number_tried(pairs: list[Any], penalties: Any) -> int:
     """How many pairs of kernel and penalty a search compares."""
     return len(pairs) * (N_ALPHAS if isinstance(penalties, str) else int(np.size(penalties)))
 
 
-def planned_systems(model, X, n_targets: int, pairs, n_tried: int) -> tuple[str, str]:
+def planned_systems(
+    model: Any, X: Any, n_targets: int, pairs: list[Any], n_tried: int
+) -> tuple[str, str]:
     """The systems by which penalties are compared, and by which the best one is fitted.
 
     Where an eigendecomposition would take too long and a factorization would not, landmarks
@@ -229,7 +242,7 @@ def planned_systems(model, X, n_targets: int, pairs, n_tried: int) -> tuple[str,
     return planned, final
 
 
-def _planned(model, X, n_targets: int, n_tried: int, linear: bool) -> str:
+def _planned(model: Any, X: Any, n_targets: int, n_tried: int, linear: bool) -> str:
     """The system that a model asks for, or the one that suits the rows."""
     whole = model._precomputed or getattr(model, "label_kernel", None) is not None
     if model.system == "auto" and whole:
@@ -250,13 +263,15 @@ def _planned(model, X, n_targets: int, n_tried: int, linear: bool) -> str:
     return chosen.system
 
 
-def _plan_text(n: int, n_targets: int, n_tried: int, chosen) -> str:
+def _plan_text(n: int, n_targets: int, n_tried: int, chosen: Any) -> str:
     """What will be done, and about how long that takes, decisions apart."""
     tried = "" if n_tried == 1 else f", decided for each of {n_tried:,} kernels and penalties"
     return f"{n:,} rows x {n_targets:,} targets{tried}; {chosen}"
 
 
-def one_pass_ridge(model, kernel, alpha, system, shared, n_features: int):
+def one_pass_ridge(
+    model: Any, kernel: str, alpha: float, system: str, shared: dict[str, Any], n_features: int
+) -> Any:
     """Ridge regression from sums over rows, or in the primal, with the parameters of a model."""
     from skstruct.smoothing import LinearRidge, NystroemRidge
 
@@ -275,14 +290,21 @@ def one_pass_ridge(model, kernel, alpha, system, shared, n_features: int):
     )  # fmt: skip
 
 
-def seed_of(model):
+def seed_of(model: Any) -> Any:
     """What landmarks and samples are drawn by: without a wish, the same in every run."""
     return 0 if model.random_state is None else model.random_state
 
 
 def grow_landmarks(
-    model, problem, search, smoother, refitted, n_rows: int, weight=None, groups=None
-):
+    model: Any,
+    problem: Any,
+    search: LeaveOutSearch,
+    smoother: Any,
+    refitted: Callable[..., Any],
+    n_rows: int,
+    weight: np.ndarray | None = None,
+    groups: Any = None,
+) -> Any:
     """Twice as many landmarks, again and again, while the loss on left-out rows falls.
 
     Until it falls by less than a hundredth, a thousandth of the kernel's trace is left, or the
@@ -319,14 +341,16 @@ def grow_landmarks(
     return smoother
 
 
-def _may_double(model, smoother, n_rows) -> bool:
+def _may_double(model: Any, smoother: Any, n_rows: int) -> bool:
     if model.n_landmarks != "auto" or smoother.features != "nystroem":
         return False
     m, d = 2 * smoother.n_landmarks_, smoother.dual_coef_.shape[1]
     return m <= n_rows and feature_costs(n_rows, 0, d, m, n_alphas=4)[1] <= GROWING
 
 
-def warn_of_loss(smoother, problem, search=None, weight=None) -> None:
+def warn_of_loss(
+    smoother: Any, problem: Any, search: LeaveOutSearch | None = None, weight: Any = None
+) -> None:
     """Warn of landmarks that leave much of the kernel, and of a model no better than a constant."""
     left = getattr(smoother, "residual_", 0.0)
     if left > LEFT:

@@ -40,23 +40,23 @@ class WithPositions:
     """
 
     space: Any
-    chain_costs: Callable
+    chain_costs: Callable[..., Any]
 
-    def decode(self, means, rows=slice(None)) -> Decoded:
+    def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
         unary, transitions, offset = self.chain_costs(means, rows)
         found = self.space.rows(rows).argmin_chains(unary, means.starts, transitions)
         return Decoded(found.outputs, found.values + offset, found.bounds + offset)
 
-    def kbest(self, means, k, rows=slice(None)) -> Decoded:
+    def kbest(self, means: Any, k: int, rows: slice = slice(None)) -> Decoded:
         unary, transitions, offset = self.chain_costs(means, rows)
         best = self.space.rows(rows).kbest_chains(unary, means.starts, k, transitions)
         offset = offset[:, None]
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)
 
-    def check_truth(self, X, outputs):
+    def check_truth(self, X: Any, outputs: np.ndarray) -> None:
         check_lengths(outputs, X.starts)
 
-    def restricted(self, restrict):
+    def restricted(self, restrict: dict[str, Any] | None) -> Any:
         if restrict and "length" in restrict:
             raise ValueError(
                 "The length of a sequence is that of its input, which has a row per position; "
@@ -70,12 +70,14 @@ class WithChainScores(WithPositions):
 
     n_seeing: int  # symbols
 
-    def smooth(self, smoother, X) -> ChainScores:
+    def smooth(self, smoother: Any, X: Any) -> ChainScores:
         q = self.n_seeing
         values = smoother.predict(X.tokens) if X.tokens.shape[0] else np.zeros((0, q))
         return ChainScores(values, X.starts, smoother.constants_.reshape(1, q, q))
 
-    def chain_costs(self, means, rows=slice(None)):
+    def chain_costs(
+        self, means: ChainScores, rows: Any = slice(None)
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
         return -means.values, -means.transitions, np.zeros(len(means.starts) - 1)
 
 
@@ -104,7 +106,9 @@ class TokenProblem(WithPositions, RiskProblem):
     joint = False
     rows_stand_alone = False  # a decision is of a sequence, and a row of one of its positions
 
-    def __init__(self, space, loss, outputs, starts, *, pairs=False):
+    def __init__(
+        self, space: Any, loss: Any, outputs: np.ndarray, starts: np.ndarray, *, pairs: bool = False
+    ) -> None:
         loss = check_token_loss(loss, space)
         self.space, self.loss, self.outputs, self.starts = space, loss, outputs, starts
         check_lengths(outputs, starts)
@@ -118,7 +122,7 @@ class TokenProblem(WithPositions, RiskProblem):
         self.key = ("symbols and bigrams" if self.pairs_used else "symbols alone",)
         self.width = self.q + len(self.used)
 
-    def targets(self):
+    def targets(self) -> np.ndarray:
         """Indicators of symbol and bigram, and a one; shape (n_tokens, q + used + 1)."""
         T = np.zeros((len(self.symbols), self.width + 1))
         T[np.arange(len(T)), self.symbols] = 1.0
@@ -130,21 +134,23 @@ class TokenProblem(WithPositions, RiskProblem):
 
     search_targets = targets
 
-    def n_targets(self, *, compared):
+    def n_targets(self, *, compared: bool) -> int:
         return self.width + 1
 
-    def groups_of_rows(self, groups):
+    def groups_of_rows(self, groups: Any) -> np.ndarray | None:
         """Tokens of a sequence are left out together."""
         sequence = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         return sequence if groups is None else np.asarray(groups)[sequence]
 
-    def smooth(self, smoother, X) -> TokenMeans:
+    def smooth(self, smoother: Any, X: Any) -> TokenMeans:
         if X.tokens.shape[0] == 0:  # empty sequences only
             return TokenMeans(np.zeros((0, self.width + 1)), X.starts)
         means = np.asarray(smoother.predict(X.tokens), dtype=np.float64)
         return TokenMeans(means.reshape(X.tokens.shape[0], -1), X.starts)
 
-    def chain_costs(self, means, rows=slice(None)):
+    def chain_costs(
+        self, means: TokenMeans, rows: slice = slice(None)
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
         """Costs of symbols (N, q), of bigrams (N, q, q) or None, and the rest of the risk (n,)."""
         q, values, weight = self.q, means.values, self.loss.bigrams
         total = values[:, -1]
@@ -160,7 +166,9 @@ class TokenProblem(WithPositions, RiskProblem):
         transitions[:, self.used] = snap(-weight * values[:, q:-1], scale)
         return unary, transitions.reshape(-1, q, q), offset
 
-    def realized(self, means, memory, sample_weight=None, numbers=None) -> float:
+    def realized(
+        self, means: np.ndarray, memory: str, sample_weight: Any = None, numbers: Any = None
+    ) -> float:
         losses = np.empty(len(self.outputs))
         for rows in row_blocks(len(losses), self.bytes_per_row(), memory):
             starts = self.starts[rows.start : rows.stop + 1]
@@ -180,7 +188,7 @@ class TokenProblem(WithPositions, RiskProblem):
         return 8 * tokens * (2 * self.width + 3 * table)
 
 
-def check_token_loss(loss, space):
+def check_token_loss(loss: Any, space: Any) -> Any:
     """The loss bound to the space, if it counts positions."""
     if not loss.by_position:
         raise ValueError(
@@ -191,7 +199,7 @@ def check_token_loss(loss, space):
     return loss.bind(space)
 
 
-def check_lengths(outputs, starts) -> np.ndarray:
+def check_lengths(outputs: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Number of symbols of every output, if there are as many positions; shape (n,)."""
     lengths = (outputs >= 0).sum(axis=1)
     wrong = np.flatnonzero(lengths != np.diff(starts))
@@ -203,26 +211,26 @@ def check_lengths(outputs, starts) -> np.ndarray:
     return lengths
 
 
-def check_positions(X, space, outputs) -> None:
+def check_positions(X: Any, space: Any, outputs: np.ndarray) -> None:
     """Raise where inputs with a row per position have another number of them than outputs."""
     if isinstance(X, TokenBatch) and space.decodes_chains:
         check_lengths(outputs, X.starts)
 
 
-def check_predicted_lengths(learner, predicted, truth) -> None:
+def check_predicted_lengths(learner: Any, predicted: np.ndarray, truth: np.ndarray) -> None:
     """The same for true outputs, by predictions: these are as long as their inputs."""
     if getattr(learner, "tokens_", None) is not None:
         lengths = (predicted >= 0).sum(axis=1)
         check_lengths(truth, np.concatenate([[0], np.cumsum(lengths)]))
 
 
-def sums_of_sequences(values, starts) -> np.ndarray:
+def sums_of_sequences(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Sums over the tokens of each sequence; shape (n,)."""
     running = np.concatenate([[0.0], np.cumsum(values)])
     return running[starts[1:]] - running[starts[:-1]]
 
 
-def inner_positions(starts) -> np.ndarray:
+def inner_positions(starts: np.ndarray) -> np.ndarray:
     """Positions that have one before them in their sequence."""
     inner = np.ones(starts[-1], bool)
     inner[starts[:-1][np.diff(starts) > 0]] = False

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tokens that are lists of the names of the features they have."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -28,15 +28,15 @@ class NameVocabulary:
            [0., 1., 0.]])
     """
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         check_numbered(self.columns_)
 
-    def fit(self, X):
+    def fit(self, X: Any) -> Self:
         names = dict.fromkeys(chain.from_iterable(chain.from_iterable(X)))  # in order, once
         self.columns_ = dict(zip(names, range(len(names))))
         return self
 
-    def transform(self, X) -> sparse.csr_array:
+    def transform(self, X: Any) -> sparse.csr_array:
         """Indicators of the tokens of all sequences; shape (n_tokens, n_names)."""
         tokens = list(chain.from_iterable(X))
         sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
@@ -52,7 +52,7 @@ class NameVocabulary:
         return matrix
 
 
-def are_names(X) -> bool:
+def are_names(X: Any) -> bool:
     """Whether every token is a list, tuple or set of texts."""
     kinds = (list, tuple, set, frozenset)
     return all(isinstance(token, kinds) for x in X for token in x) and all(
@@ -78,18 +78,18 @@ class TokenBatch:
     tokens: Any
     starts: np.ndarray
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         starts = whole_numbers(self.starts, 0, self.tokens.shape[0] + 1, "starts of sequences")
         require(starts.ndim == 1 and (np.diff(starts) >= 0).all(), "sequences that run backwards")
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return (len(self.starts) - 1, self.tokens.shape[1])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: slice) -> "TokenBatch":
         first, last, step = rows.indices(len(self))
         assert step == 1
         starts = self.starts[first : last + 1]
@@ -101,7 +101,7 @@ class TokenBatch:
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
 
-def are_tokens(X) -> bool:
+def are_tokens(X: Any) -> bool:
     """Whether every row of X is itself a list of rows: a sequence of tokens."""
     if isinstance(X, np.ndarray) and X.ndim != 1:
         return X.ndim == 3 and X.dtype != object
@@ -117,7 +117,7 @@ def are_tokens(X) -> bool:
     return isinstance(first[0], (Mapping, list, tuple, set, frozenset, np.ndarray))
 
 
-def len_of(x) -> int:
+def len_of(x: Any) -> int:
     """Number of positions of a sequence."""
     return x.shape[0] if getattr(x, "shape", ()) else len(x)
 
@@ -128,7 +128,7 @@ class TokenReader:
 
     n_features_: int
 
-    def fit(self, X):
+    def fit(self, X: Any) -> Self:
         for i, x in enumerate(X):
             _check_sequence(i, x)
         self.names_ = self.columns_ = None
@@ -140,7 +140,7 @@ class TokenReader:
             self.names_.fit(X)
         return self
 
-    def read(self, X) -> TokenBatch:
+    def read(self, X: Any) -> TokenBatch:
         if hasattr(X, "__len__") and len_of(X) == 0:
             raise ValueError("X has no sequences.")
         empty = hasattr(X, "__len__") and all(hasattr(x, "__len__") and not len_of(x) for x in X)
@@ -162,14 +162,14 @@ class TokenReader:
             self.n_features_ = tokens.shape[1]
         return TokenBatch(tokens, starts)
 
-    def _named(self, X):
+    def _named(self, X: Any) -> Any:
         if isinstance(self.names_, NameVocabulary) and not are_names(X):
             raise ValueError(
                 "The tokens of training were lists of names of features; those of X are not all."
             )
         return self.names_.transform(X)
 
-    def _ordered(self, i, x):
+    def _ordered(self, i: int, x: Any) -> Any:
         """The columns of a frame in the order of training."""
         if self.columns_ is None or not is_pandas(x, "DataFrame"):
             return x
@@ -183,12 +183,12 @@ class TokenReader:
         return x[self.columns_]
 
 
-def _check_sequence(i, x):
+def _check_sequence(i: int, x: Any) -> None:
     if isinstance(x, str) or not (hasattr(x, "__len__") or sparse.issparse(x)):
         raise ValueError(f"X[{i}] is {x!r}; a sequence has a row of features per position.")
 
 
-def _stacked(X):
+def _stacked(X: Any) -> Any:
     """All rows of all sequences below each other."""
     arrays = [x if sparse.issparse(x) else _matrix(i, x) for i, x in enumerate(X)]
     widths = [x.shape[1] for x in arrays if x.shape[0]]
@@ -206,7 +206,7 @@ def _stacked(X):
     return np.vstack(arrays)
 
 
-def _matrix(i, x):
+def _matrix(i: int, x: np.ndarray) -> np.ndarray:
     array = np.asarray(x, dtype=np.float64) if len_of(x) else np.zeros((0, 0))
     if array.ndim != 2:
         raise ValueError(
@@ -215,7 +215,7 @@ def _matrix(i, x):
     return array
 
 
-def _by_name(x) -> bool:
+def _by_name(x: Any) -> bool:
     """Whether the tokens of a sequence are dictionaries or collections of feature names."""
     if sparse.issparse(x) or is_pandas(x, "DataFrame"):
         return False
@@ -235,17 +235,17 @@ def _by_name(x) -> bool:
 class NamedFeatures:
     """Features of dictionaries: numbers as they are, texts as indicators."""
 
-    def fit(self, X):
+    def fit(self, X: Any) -> Self:
         from sklearn.feature_extraction import DictVectorizer
 
         self.vectorizer_ = DictVectorizer(sort=False).fit(_dictionaries(X))
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         return self.vectorizer_.transform(_dictionaries(X))
 
 
-def _dictionaries(X):
+def _dictionaries(X: Any) -> Iterator[dict[str, Any]]:
     for i, x in enumerate(X):
         for t, token in enumerate(x):
             if isinstance(token, Mapping):
@@ -259,5 +259,5 @@ def _dictionaries(X):
                 )
 
 
-def _described(X):
+def _described(X: Any) -> str:
     return f"an array of shape {X.shape}" if hasattr(X, "shape") else f"a {type(X).__name__}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -60,19 +60,19 @@ class BaseLoss(BaseEstimator):
         """Whether the most probable of all outputs has the least risk."""
         return False
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         keep_in_step(cls, BaseLoss, bilinear_form=("cost", "offset"))
 
-    def embedding_on(self, space) -> str:
+    def embedding_on(self, space: Any) -> str:
         """The embedding in which this loss is bilinear over ``space``."""
         return self.embedding
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Self:
         """This loss for the outputs of one space; most losses need nothing of it."""
         return self
 
-    def search_loss(self, space):
+    def search_loss(self, space: Any) -> Self:
         """The loss by which a search compares penalties: this one, unless deciding takes too long.
 
         A search decides every training row once for each penalty. A loss whose decisions are
@@ -101,29 +101,29 @@ class BaseLoss(BaseEstimator):
         """
         return None
 
-    def levels(self, outputs) -> tuple[float, np.ndarray]:
+    def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         """Every loss is a multiple of the first number, and zero or at least the second.
 
         Zero says nothing. The second has an entry for each of the true ``outputs``; shape (n,).
         """
         return 0.0, np.zeros(len(outputs))
 
-    def largest_loss(self, space) -> float | None:
+    def largest_loss(self, space: Any) -> float | None:
         """The largest loss there may be between outputs of a space, or more; None if not known."""
         return None
 
-    def target_bytes(self, space, outputs) -> int:
+    def target_bytes(self, space: Any, outputs: np.ndarray) -> int:
         """Roughly the bytes of what is regressed on for canonical outputs of a space."""
         return space.embedded_bytes(outputs, self.embedding_on(space))
 
-    def pairwise(self, Y_pred, Y_true):
+    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""
         Y_pred, Y_true = same_width(Y_pred, Y_true)
         columns = [self(Y_pred, np.broadcast_to(y, Y_pred.shape)) for y in Y_true]
         return np.column_stack(columns) if columns else np.zeros((len(Y_pred), 0))
 
 
-def same_width(A, B) -> tuple[np.ndarray, np.ndarray]:
+def same_width(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Outputs as arrays of one width: sequences are padded with -1 at their end."""
     A, B = np.asarray(A), np.asarray(B)
     if A.ndim != 2 or B.ndim != 2 or A.shape[1] == B.shape[1]:
@@ -133,7 +133,7 @@ def same_width(A, B) -> tuple[np.ndarray, np.ndarray]:
     return A, B
 
 
-def matched_rankings(Y_pred, Y_true):
+def matched_rankings(Y_pred: Any, Y_true: Any) -> tuple[np.ndarray, np.ndarray]:
     """Both as floats of shape (n, d)."""
     Y_pred, Y_true = np.asarray(Y_pred, dtype=np.float64), np.asarray(Y_true, dtype=np.float64)
     if Y_pred.ndim != 2 or Y_pred.shape != Y_true.shape:
@@ -144,7 +144,7 @@ def matched_rankings(Y_pred, Y_true):
     return Y_pred, Y_true
 
 
-def quantity_rows(*outputs):
+def quantity_rows(*outputs: Any) -> list[np.ndarray]:
     """Outputs as floats of shape (n, d), all of one width; single numbers may come as (n,)."""
     rows = [np.asarray(Y, dtype=np.float64) for Y in outputs]
     rows = [Y[:, None] if Y.ndim == 1 else Y for Y in rows]
@@ -154,7 +154,7 @@ def quantity_rows(*outputs):
     return rows
 
 
-def matched_quantities(Y_pred, Y_true):
+def matched_quantities(Y_pred: Any, Y_true: Any) -> tuple[np.ndarray, np.ndarray]:
     """Both as floats of shape (n, d); one number per row may come as (n,)."""
     Y_pred, Y_true = quantity_rows(Y_pred, Y_true)
     if Y_pred.shape != Y_true.shape:
@@ -165,7 +165,7 @@ def matched_quantities(Y_pred, Y_true):
     return Y_pred, Y_true
 
 
-def plain_weights(loss, d: int) -> np.ndarray:
+def plain_weights(loss: Any, d: int) -> np.ndarray:
     """Weights of d coordinates of a loss with ``weights``, bound to a space or not."""
     if hasattr(loss, "weights_"):
         return loss.weights_
@@ -177,7 +177,7 @@ def plain_weights(loss, d: int) -> np.ndarray:
     return checked_weights(loss.weights, tuple(range(d)), name)
 
 
-def label_weights(weights, space, used_by: str):
+def label_weights(weights: Any, space: Any, used_by: str) -> np.ndarray:
     """Weights of the labels of a space as an array: from None, a sequence or a mapping."""
     d = len(space.labels_)
     if weights is None:
@@ -190,7 +190,7 @@ def label_weights(weights, space, used_by: str):
     return checked_weights(weights, space.labels_, used_by)
 
 
-def checked_weights(weights, labels: tuple, used_by: str) -> np.ndarray:
+def checked_weights(weights: Any, labels: tuple[Any, ...], used_by: str) -> np.ndarray:
     """One finite weight of at least zero for each label."""
     d = len(labels)
     weights = np.asarray(weights, dtype=np.float64)
@@ -204,7 +204,7 @@ def checked_weights(weights, labels: tuple, used_by: str) -> np.ndarray:
     return weights
 
 
-def weight_levels(weights, outputs) -> tuple[float, np.ndarray]:
+def weight_levels(weights: np.ndarray, outputs: np.ndarray) -> tuple[float, np.ndarray]:
     """Levels, as of ``BaseLoss.levels``, of a sum of some of the ``weights`` (d,)."""
     nothing = np.zeros(len(outputs))
     weights = weights[weights > 0]
@@ -237,45 +237,45 @@ class SeparableLoss(BaseLoss):
     embedding = "weights"
     convex = True  # whether rho is convex in the prediction
 
-    def __init__(self, *, weights=None):
+    def __init__(self, *, weights: Any = None) -> None:
         self.weights = weights
 
     @abstractmethod
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         """The loss of predicting t where y is true, elementwise."""
 
     @abstractmethod
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         """The derivative of rho in t, from the right where there are two."""
 
     @abstractmethod
-    def curves(self, weights, outputs):
+    def curves(self, weights: Any, outputs: Any) -> Any:
         """The estimated risk as curves (see ``decoding.curves``), one per row and coordinate."""
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         """Raise where a parameter has no meaning."""
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         self._check_parameters()
         bound = copy.copy(self)
         if hasattr(space, "labels_"):
             bound.weights_ = label_weights(self.weights, space, type(self).__name__)
         return bound
 
-    def minimize(self, weights, outputs, space):
+    def minimize(self, weights: np.ndarray, outputs: np.ndarray, space: Any) -> Any:
         """The point of ``space`` of least estimated risk for every row of weights."""
         return space.minimize(self.curves(weights, outputs))
 
-    def search(self, weights, outputs, space):
+    def search(self, weights: np.ndarray, outputs: np.ndarray, space: Any) -> Any:
         """As :meth:`minimize`, without proofs that take long: for a search over parameters."""
         return getattr(space, "search", space.minimize)(self.curves(weights, outputs))
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
         self._check_parameters()
         Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
         return self.rho(Y_pred, Y_true) @ plain_weights(self, Y_pred.shape[1])
 
-    def pairwise(self, Y_pred, Y_true):
+    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         """Losses of all predictions against all truths; shape (n_pred, n_true)."""
         self._check_parameters()
         Y_pred, Y_true = quantity_rows(Y_pred, Y_true)
@@ -285,7 +285,7 @@ class SeparableLoss(BaseLoss):
             losses[part] = self.rho(Y_pred[part, None], Y_true[None]) @ weights
         return losses
 
-    def _training(self, weights, outputs):
+    def _training(self, weights: Any, outputs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Dense weights (n_rows, n), outputs (n, d) and the weights of the coordinates."""
         self._check_parameters()
         (outputs,) = quantity_rows(outputs)
@@ -296,15 +296,15 @@ class SeparableLoss(BaseLoss):
 class ScaledLoss(SeparableLoss):
     """One with a scale c > 0, in units of the outputs."""
 
-    def __init__(self, c=1.0, *, weights=None):
+    def __init__(self, c: float | str = 1.0, *, weights: Any = None) -> None:
         self.c = c
         self.weights = weights
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_positive(self, "c")
 
 
-def check_positive(loss, name):
+def check_positive(loss: Any, name: str) -> None:
     """Raise where a parameter of a loss is not a positive number."""
     value = getattr(loss, name)
     if not (np.isscalar(value) and np.isreal(value) and 0 < value < np.inf):

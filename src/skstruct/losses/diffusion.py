@@ -2,6 +2,7 @@
 """How differently heat spreads from two nodes of a graph."""
 
 import copy
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -59,12 +60,14 @@ class Diffusion(BaseLoss):
 
     embedding = "outputs"
 
-    def __init__(self, t=1.0, *, normalized=False, candidates=None):
+    def __init__(
+        self, t: float = 1.0, *, normalized: bool = False, candidates: list[int] | None = None
+    ) -> None:
         self.t = t
         self.normalized = normalized
         self.candidates = candidates
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         adjacency = getattr(space, "adjacency_", None)
         if adjacency is None:
             raise ValueError(
@@ -77,30 +80,30 @@ class Diffusion(BaseLoss):
         bound.heat_ = heat_kernel(laplacian(adjacency, self.normalized), 2.0 * self.t)
         return bound
 
-    def _heat(self):
+    def _heat(self) -> "SpectralHeat":
         if not hasattr(self, "heat_"):
             raise ValueError("Diffusion: call bind(space) first; the loss needs the graph.")
         return self.heat_
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
         heat, z, y = self._heat(), np.asarray(Y_pred), np.asarray(Y_true)
         losses = heat.diagonal[z] + heat.diagonal[y] - 2.0 * heat.entries(z, y)
         return np.where(z == y, 0.0, np.maximum(losses, 0.0))
 
-    def pairwise(self, Y_pred, Y_true):
+    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         heat, z, y = self._heat(), np.asarray(Y_pred), np.asarray(Y_true)
         losses = heat.diagonal[z][:, None] + heat.diagonal[y] - 2.0 * heat.block(z, y)
         return np.where(z[:, None] == y, 0.0, np.maximum(losses, 0.0))
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         heat = self._heat()
         return total * heat.diagonal - 2.0 * heat.times(g)
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return g @ self._heat().diagonal
 
 
-def laplacian(adjacency, normalized: bool = False) -> sparse.csr_array:
+def laplacian(adjacency: Any, normalized: bool = False) -> sparse.csr_array:
     """D - A, or that between D^(-1/2) twice; nodes without edges have a row of zeros."""
     degrees = np.asarray(adjacency.sum(axis=1)).ravel()
     L = sparse.csr_array(sparse.diags_array(degrees) - adjacency)
@@ -111,7 +114,7 @@ def laplacian(adjacency, normalized: bool = False) -> sparse.csr_array:
     return L
 
 
-def heat_kernel(L, s: float):
+def heat_kernel(L: Any, s: float) -> Any:
     """exp(-s L) in the form that suits its size and time."""
     n = L.shape[0]
     if n <= DENSE:
@@ -125,7 +128,7 @@ def heat_kernel(L, s: float):
     return SpectralHeat(values, vectors, s)
 
 
-def _low_eigenpairs(L, cutoff: float):
+def _low_eigenpairs(L: Any, cutoff: float) -> tuple[np.ndarray, np.ndarray] | None:
     """All eigenpairs up to the cutoff (and some more); None if more than a tenth of all."""
     from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
@@ -156,17 +159,17 @@ def _low_eigenpairs(L, cutoff: float):
 class SpectralHeat:
     """A heat kernel from its eigenpairs: the inner products of n points in r dimensions."""
 
-    def __init__(self, values, vectors, s):
+    def __init__(self, values: np.ndarray, vectors: np.ndarray, s: float) -> None:
         self.features = vectors * np.exp(-0.5 * s * np.maximum(values, 0.0))  # shape: (n, r)
         self.diagonal = np.einsum("ur,ur->u", self.features, self.features)
 
-    def entries(self, u, v):
+    def entries(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.einsum("ir,ir->i", self.features[u], self.features[v])
 
-    def block(self, u, v):
+    def block(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         return self.features[u] @ self.features[v].T
 
-    def times(self, g):
+    def times(self, g: np.ndarray) -> np.ndarray:
         return np.asarray(g @ self.features) @ self.features.T
 
 
@@ -174,7 +177,7 @@ class SpectralHeat:
 class ExponentialHeat:
     """A heat kernel applied by sparse matrix exponentials: short times, large graphs."""
 
-    def __init__(self, L, s, step: int = 256):
+    def __init__(self, L: Any, s: float, step: int = 256) -> None:
         self.L, self.s = L, s
         n = L.shape[0]
         blocks = (np.arange(start, min(start + step, n)) for start in range(0, n, step))
@@ -182,24 +185,24 @@ class ExponentialHeat:
         halves = (self._columns(nodes, 0.5 * s) for nodes in blocks)
         self.diagonal = np.concatenate([(columns**2).sum(axis=0) for columns in halves])
 
-    def _columns(self, nodes, s):
+    def _columns(self, nodes: np.ndarray, s: float) -> np.ndarray:
         """Columns of H_s, shape (n, number of nodes)."""
         unit = np.zeros((self.L.shape[0], len(nodes)))
         unit[nodes, np.arange(len(nodes))] = 1.0
         return self._spread(unit, s)
 
-    def _spread(self, columns, s):
+    def _spread(self, columns: np.ndarray, s: float) -> np.ndarray:
         from scipy.sparse.linalg import expm_multiply
 
         return expm_multiply(-s * self.L, columns, traceA=-s * self.L.diagonal().sum())
 
-    def entries(self, u, v):
+    def entries(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         distinct, inverse = np.unique(v, return_inverse=True)
         return self._columns(distinct, self.s)[u, inverse]
 
-    def block(self, u, v):
+    def block(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         distinct, inverse = np.unique(v, return_inverse=True)
         return self._columns(distinct, self.s)[np.asarray(u)][:, inverse]
 
-    def times(self, g):
+    def times(self, g: np.ndarray) -> np.ndarray:
         return self._spread(np.ascontiguousarray(np.asarray(g).T), self.s).T

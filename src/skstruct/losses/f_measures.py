@@ -2,6 +2,7 @@
 """F measures of each example, minimized exactly."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class FBeta(BaseLoss):
 
     embedding = "sized indicators"
 
-    def __init__(self, beta=2.0):
+    def __init__(self, beta: float = 2.0) -> None:
         self.beta = beta
 
     def _square(self) -> float:
@@ -42,7 +43,7 @@ class FBeta(BaseLoss):
             raise ValueError(f"FBeta: beta is a positive number; got {self.beta!r}.")
         return float(beta) ** 2
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         Y_pred, Y_true = np.asarray(Y_pred), np.asarray(Y_true)
         square = self._square()
         common = (Y_pred * Y_true).sum(axis=1)
@@ -50,15 +51,15 @@ class FBeta(BaseLoss):
         measure = (1 + square) * common / np.where(size > 0, size, 1)
         return 1.0 - np.where(size > 0, measure, 1.0)
 
-    def target_bytes(self, space, outputs):
+    def target_bytes(self, space: Any, outputs: np.ndarray) -> int:
         """Products of labels are regressed on, too."""
         n_labels = np.count_nonzero(outputs, axis=-1)
         return super().target_bytes(space, outputs) + 16 * int((n_labels**2).sum())
 
-    def range(self):
+    def range(self) -> tuple[float, float]:
         return 0.0, 1.0
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         square, d = self._square(), math.isqrt(g.shape[1] - 1)
         size = np.arange(1, d + 1)
         # [s, k]: what a common label is worth when |y| = s and |z| = k.
@@ -66,13 +67,13 @@ class FBeta(BaseLoss):
         inside = g[:, :-1].reshape(-1, d) @ -worth
         return np.hstack([inside.reshape(len(g), d * d), -g[:, -1:]])
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return total[:, 0]
 
-    def largest_loss(self, space):
+    def largest_loss(self, space: Any) -> float | None:
         return 1.0
 
-    def levels(self, outputs):
+    def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         """The least losses are those of the truth with one label more, or one less."""
         square, size = self._square(), outputs.sum(axis=1, dtype=np.float64)
         more = 1.0 / ((1.0 + square) * size + 1.0)
@@ -94,5 +95,5 @@ class F1(FBeta):
 
     beta = 1.0
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass

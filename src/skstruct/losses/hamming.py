@@ -3,6 +3,7 @@
 
 import copy
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -44,16 +45,16 @@ class SequenceHamming(BaseLoss):
     embedding = "positions"
     by_position = True
 
-    def __init__(self, bigrams=0.0):
+    def __init__(self, bigrams: float = 0.0) -> None:
         self.bigrams = bigrams
 
-    def _check(self):
+    def _check(self) -> None:
         if not isinstance(self.bigrams, Real) or not 0 <= self.bigrams < np.inf:
             raise ValueError(
                 f"SequenceHamming: bigrams is a number of at least 0; got {self.bigrams!r}."
             )
 
-    def embedding_on(self, space):
+    def embedding_on(self, space: Any) -> str:
         self._check()
         if not hasattr(space, "symbols_"):
             raise ValueError(
@@ -61,12 +62,12 @@ class SequenceHamming(BaseLoss):
             )
         return "bigrams" if self.bigrams else "positions"
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         bound = copy.copy(self)
         bound.n_symbols_, bound.length_ = len(space.symbols_), space.length_
         return bound
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
         P, Y = same_width(Y_pred, Y_true)
         wrong = (P != Y).sum(axis=1).astype(np.float64)
         if self.bigrams:
@@ -76,21 +77,21 @@ class SequenceHamming(BaseLoss):
             wrong += self.bigrams * (0.5 * lengths - common.sum(axis=1))
         return wrong
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         n, flat = len(g), self.length_ * self.n_symbols_
         at = g[:, :flat].reshape(n, self.length_, self.n_symbols_)
         # A symbol is wrong where another was, a pad where any was.
         symbols = total[:, :, None] - at - at.sum(axis=2, keepdims=True)
         return np.hstack([symbols.reshape(n, flat), self.bigrams * (0.5 * total - g[:, flat:])])
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         flat = self.length_ * self.n_symbols_
         return g[:, :flat].sum(axis=1) + 0.5 * self.bigrams * g[:, flat:].sum(axis=1)
 
-    def levels(self, outputs):
+    def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         return (0.0 if self.bigrams else 1.0), np.ones(len(outputs))
 
-    def largest_loss(self, space):
+    def largest_loss(self, space: Any) -> float | None:
         return float(self.length_ + self.bigrams * max(self.length_ - 1, 0))
 
 
@@ -115,24 +116,24 @@ class StateHamming(BaseLoss):
 
     embedding = "node states"
 
-    def __init__(self, weights):
+    def __init__(self, weights: np.ndarray) -> None:
         self.weights = weights
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         bound = copy.copy(self)
         bound.n_states_ = len(space.states_)
         return bound
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
         return (np.asarray(Y_pred) != np.asarray(Y_true)) @ self.weights
 
-    def range(self):
+    def range(self) -> tuple[float, float]:
         return 0.0, float(np.sum(self.weights))
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return (total - g) * np.repeat(self.weights, self.n_states_)
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
 
 
@@ -162,16 +163,16 @@ class Hamming(BaseLoss):
     embedding = "indicators"
     by_position = True
 
-    def __init__(self, weights=None, normalize=False):
+    def __init__(self, weights: Any = None, normalize: bool = False) -> None:
         self.weights = weights
         self.normalize = normalize
 
-    def embedding_on(self, space):
+    def embedding_on(self, space: Any) -> str:
         if hasattr(space, "symbols_"):
             return SequenceHamming.embedding
         return StateHamming.embedding if hasattr(space, "states_") else self.embedding
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         if hasattr(space, "symbols_"):
             return self._of_sequences().bind(space)
         bound = copy.copy(self)
@@ -183,38 +184,38 @@ class Hamming(BaseLoss):
             return StateHamming(bound.weights_).bind(space)
         return bound
 
-    def _of_sequences(self):
+    def _of_sequences(self) -> SequenceHamming:
         if self.weights is not None or self.normalize:
             raise ValueError("Hamming: on sequences every position counts one; give Hamming().")
         return SequenceHamming()
 
-    def _weights(self, d):
+    def _weights(self, d: int) -> np.ndarray:
         if hasattr(self, "weights_"):
             return self.weights_
         weights = np.ones(d) if self.weights is None else np.asarray(self.weights, dtype=float)
         return weights / weights.sum() if self.normalize else weights
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         differ = np.asarray(Y_pred) != np.asarray(Y_true)
         return differ @ self._weights(differ.shape[1])
 
-    def range(self):
+    def range(self) -> tuple[float, float]:
         if self.normalize:
             return 0.0, 1.0
         return 0.0, float(self.weights_.sum()) if hasattr(self, "weights_") else np.inf
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return (total - 2.0 * g) * self._weights(g.shape[1])
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return g @ self._weights(g.shape[1])
 
-    def bilinear_form(self, width):
+    def bilinear_form(self, width: int) -> BilinearForm | None:
         weights = self._weights(width)
         return BilinearForm(sparse.diags_array(-2.0 * weights), weights, weights, 0.0)
 
-    def levels(self, outputs):
+    def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         return weight_levels(np.array(self.weights_), outputs)
 
-    def largest_loss(self, space):
+    def largest_loss(self, space: Any) -> float | None:
         return float(self._weights(len(space.labels_)).sum())

@@ -2,6 +2,7 @@
 """Mistakes count where they begin, not again for everything below."""
 
 import copy
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -58,15 +59,15 @@ class HierarchicalLoss(BaseLoss):
     array([1.])
     """
 
-    def __init__(self, weights="siblings", dag="exact"):
+    def __init__(self, weights: Any = "siblings", dag: str = "exact") -> None:
         self.weights = weights
         self.dag = dag
 
-    def embedding_on(self, space):
+    def embedding_on(self, space: Any) -> str:
         forest = _graph_of(space).is_forest
         return "indicators" if forest or self.dag == "average" else "indicators and parents"
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         if self.dag not in ("exact", "average"):
             raise ValueError(f'HierarchicalLoss: dag is "exact" or "average"; got {self.dag!r}.')
         bound = copy.copy(self)
@@ -76,13 +77,13 @@ class HierarchicalLoss(BaseLoss):
         bound.form_ = _bilinear_form(bound.graph_, bound.weights_, average=average)
         return bound
 
-    def search_loss(self, space):
+    def search_loss(self, space: Any) -> Any:
         """Itself on forests, which are decided in O(d); else that of ``dag="average"``."""
         if self.dag == "average" or _graph_of(space).is_forest:
             return self
         return HierarchicalLoss(self.weights, dag="average")
 
-    def _resolve(self, space, graph):
+    def _resolve(self, space: Any, graph: Any) -> np.ndarray:
         if isinstance(self.weights, str):
             if self.weights == "uniform":
                 return np.ones(graph.n_nodes)
@@ -94,7 +95,7 @@ class HierarchicalLoss(BaseLoss):
             )
         return label_weights(self.weights, space, "HierarchicalLoss")
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         Y_pred, Y_true = np.asarray(Y_pred), np.asarray(Y_true)
         if not hasattr(self, "graph_"):
             raise ValueError("HierarchicalLoss: call bind(space) first; it needs the hierarchy.")
@@ -104,7 +105,7 @@ class HierarchicalLoss(BaseLoss):
         above = differ @ self.graph_.ancestors.T - differ  # disagreements among ancestors
         return (differ * (above == 0)) @ self.weights_
 
-    def _averaged(self, Y_pred, Y_true):
+    def _averaged(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         """Every arc by itself: a wrong label whose parent is in on both sides, on average."""
         graph, weights, d = self.graph_, self.weights_, self.graph_.n_nodes
         differ = sparse.csr_array(Y_pred != Y_true, dtype=np.float64)  # few labels of many
@@ -115,30 +116,30 @@ class HierarchicalLoss(BaseLoss):
         root[graph.roots] = weights[graph.roots]
         return differ @ root + np.asarray((differ @ arcs).multiply(both).sum(axis=1)).ravel()
 
-    def range(self):
+    def range(self) -> tuple[float, float]:
         return 0.0, float(self.weights_.sum()) if hasattr(self, "weights_") else np.inf
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         V, u, _ = self.form_
         costs = np.ascontiguousarray((V @ g.T).T)
         roots = np.flatnonzero(u)  # few: no other label costs what it does whatever is known
         costs[:, roots] += (total if total.shape[1] == 1 else total[:, roots]) * u[roots]
         return costs
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return g @ self.form_[2]
 
-    def bilinear_form(self, width):
+    def bilinear_form(self, width: int) -> BilinearForm | None:
         V, u, v = self.form_
         return BilinearForm(V, u, v, 0.0) if V.shape == (width, width) else None
 
-    def levels(self, outputs):
+    def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         weights = np.array(self.weights_)
         if self.dag == "average":
             weights /= np.maximum(self.graph_.n_parents, 1)
         return weight_levels(weights, outputs)
 
-    def largest_loss(self, space):
+    def largest_loss(self, space: Any) -> float | None:
         """First mistakes are never one below the other, as in a tree of the heaviest choices."""
         graph, weights = self.graph_, self.weights_
         if not graph.is_forest:
@@ -152,7 +153,7 @@ class HierarchicalLoss(BaseLoss):
         return float(heaviest[graph.roots].sum())
 
 
-def _graph_of(space):
+def _graph_of(space: Any) -> Any:
     graph = getattr(space, "dag_", None)
     if graph is None:
         raise ValueError(
@@ -162,7 +163,7 @@ def _graph_of(space):
     return graph
 
 
-def sibling_weights(graph) -> np.ndarray:
+def sibling_weights(graph: Any) -> np.ndarray:
     """c_root = 1 / #roots, c_j = mean over parents p of c_p / #children of p."""
     weights = np.zeros(graph.n_nodes)
     weights[graph.roots] = 1.0 / max(len(graph.roots), 1)
@@ -173,7 +174,9 @@ def sibling_weights(graph) -> np.ndarray:
     return weights
 
 
-def _bilinear_form(graph, weights, *, average):
+def _bilinear_form(
+    graph: Any, weights: np.ndarray, *, average: bool
+) -> tuple[Any, np.ndarray, np.ndarray]:
     """V, u, v with loss(z, y) = <V psi(y) + u, psi(z)> + <v, psi(y)>.
 
     q_j is a combination of entries of psi: Q[j] psi, or one for roots. Then

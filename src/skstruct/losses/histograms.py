@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Losses of histograms: numbers of at least zero, compared entry by entry."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.losses.base import SeparableLoss, plain_weights
@@ -12,21 +14,21 @@ from skstruct.tolerances import OUTPUT_RANGE
 class _HistogramLoss(SeparableLoss):
     """A sum over entries that are at least zero."""
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
         return super().__call__(*self._both(Y_pred, Y_true))
 
-    def pairwise(self, Y_pred, Y_true):
+    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         return super().pairwise(*self._both(Y_pred, Y_true))
 
-    def _both(self, Y_pred, Y_true):
+    def _both(self, Y_pred: Any, Y_true: Any) -> tuple[np.ndarray, np.ndarray]:
         name = type(self).__name__
         return _amounts(Y_pred, "Y_pred", name), _amounts(Y_true, "Y_true", name)
 
-    def _training(self, weights, outputs):
+    def _training(self, weights: Any, outputs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return super()._training(weights, _amounts(outputs, "Y", type(self).__name__))
 
 
-def _amounts(Y, what, used_by):
+def _amounts(Y: Any, what: str, used_by: str) -> np.ndarray:
     """Numbers of at least zero, or an error that names the entry."""
     Y = np.asarray(Y, dtype=np.float64)
     rounding = OUTPUT_RANGE * max(1.0, np.abs(Y).max(initial=0.0))
@@ -65,14 +67,14 @@ class SquaredHellinger(_HistogramLoss):
     array([0.5])
     """
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         return 0.5 * (np.sqrt(t) - np.sqrt(y)) ** 2
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
             return 0.5 * (1.0 - np.where(np.asarray(y) > 0, np.sqrt(y / np.asarray(t)), 0.0))
 
-    def embedding_on(self, space):
+    def embedding_on(self, space: Any) -> str:
         offered = "roots" in getattr(space, "embeddings", ())
         weights = self.weights
         if hasattr(weights, "values"):
@@ -80,22 +82,22 @@ class SquaredHellinger(_HistogramLoss):
         alike = weights is None or np.ptp(np.asarray(weights, dtype=np.float64)) == 0
         return "roots" if offered and alike else "weights"
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         bound = super().bind(space)
         bound.total_ = getattr(space, "total", None)
         return bound
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return -g * plain_weights(self, g.shape[1])
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         # (sum z + sum y) / 2 is the total of a histogram.
         amount = getattr(self, "total_", None)
         return (
             plain_weights(self, g.shape[1])[0] * (1.0 if amount is None else amount) * total[:, 0]
         )
 
-    def curves(self, weights, outputs):
+    def curves(self, weights: Any, outputs: Any) -> Any:
         from skstruct.solvers.curves.roots import LinearRootCurves
 
         weights, outputs, scale = self._training(weights, outputs)
@@ -130,14 +132,14 @@ class RootAbsolute(_HistogramLoss):
 
     convex = False
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         return np.abs(np.sqrt(t) - np.sqrt(y))
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         with np.errstate(divide="ignore"):
             return np.where(np.asarray(t) < y, -0.5, 0.5) / np.sqrt(t)
 
-    def curves(self, weights, outputs):
+    def curves(self, weights: Any, outputs: Any) -> Any:
         from skstruct.solvers.curves.roots import RootCurves
 
         return RootCurves(*self._training(weights, outputs))
@@ -167,11 +169,11 @@ class ChiSquare(_HistogramLoss):
     array([0.667])
     """
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         return chi_square.rho(t, y)
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         return chi_square.slope(t, y)
 
-    def curves(self, weights, outputs):
+    def curves(self, weights: Any, outputs: Any) -> Any:
         return chi_square.ChiSquareCurves(*self._training(weights, outputs))

@@ -3,6 +3,8 @@
 
 import contextlib
 import copy
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +39,7 @@ class PreImages:
     space : space of quantities
     """
 
-    def __init__(self, loss, W, Y, space):
+    def __init__(self, loss: Any, W: np.ndarray, Y: Any, space: Any) -> None:
         self.loss, self.W, self.Y, self.space = loss, W, Y, space
         self.diagonal = loss.diagonal(Y)
         self.totals, self.constants = W.sum(axis=1), W @ self.diagonal
@@ -46,17 +48,17 @@ class PreImages:
         blocks = [slice(start, start + BLOCK) for start in range(0, len(Y), BLOCK)]
         self.inner = np.hstack([W @ loss.matrix(Y, Y[block]) for block in blocks])
 
-    def values(self, points, rows):
+    def values(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The risk of one point for each of some rows, less a constant of the row."""
         terms = self.W[rows] * self.loss.matrix(points, self.Y)
         return self.totals[rows] * self.loss.diagonal(points) - 2.0 * terms.sum(axis=1)
 
-    def project(self, points, rows):
+    def project(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The nearest points of the space."""
         view = self.space.rows(rows).with_embedding("squares")
         return view.argmin(Squared().cost(view.embed(points), np.ones((len(points), 1)))).outputs
 
-    def best(self, certify=True) -> Decoded:
+    def best(self, certify: bool = True) -> Decoded:
         """The best points found; with bounds from a search of all cells only if asked for."""
         at_outputs = self.totals[:, None] * self.diagonal - 2.0 * self.inner
         allowed = np.where(allowed_by(self.space, self.Y), at_outputs, np.inf)
@@ -80,7 +82,7 @@ class PreImages:
         bounds = np.minimum(bounds, values)
         return Decoded(points, values + self.constants, bounds + self.constants)
 
-    def _starts(self, at_outputs, n_starts):
+    def _starts(self, at_outputs: np.ndarray, n_starts: int) -> Iterator[np.ndarray]:
         """Numbers of good training outputs that are not all near each other; each (B,)."""
         left = at_outputs.copy()
         for _ in range(min(n_starts, len(self.Y))):
@@ -93,7 +95,7 @@ class PreImages:
             if not np.isfinite(left).any():
                 return
 
-    def _extremes(self):
+    def _extremes(self) -> list[np.ndarray]:
         """A vertex in the way that the weights pull: negative ones make outputs the worst."""
         pull = self.W @ (self.Y - self.Y.mean(axis=0))
         view = self.space.with_embedding("coordinates")
@@ -102,13 +104,15 @@ class PreImages:
         except ValueError:  # no constraints that way
             return []
 
-    def _improved(self, starts):
+    def _improved(self, starts: np.ndarray) -> np.ndarray:
         if self.loss.kernel == "rbf":
             return climb_gaussians(self.W, self.Y, starts, self.loss.width, self.project)[0]
         size = np.sqrt(self.Y.var(axis=0).sum()) or 1.0
         return descend(self.values, starts, self.project, size=size)[0]
 
-    def _certified(self, points, values, bounds):
+    def _certified(
+        self, points: np.ndarray, values: np.ndarray, bounds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Few dimensions are searched in full, as far as the budget goes."""
         low, high = self._box()
         cells = GaussianCells(self.W, self.Y, self.loss.width, self.project, low, high)
@@ -117,7 +121,7 @@ class PreImages:
         lower = self.totals - 2.0 * most - rounding
         return points, self.totals - 2.0 * sums, np.maximum(bounds, lower)
 
-    def _box(self):
+    def _box(self) -> tuple[np.ndarray, np.ndarray]:
         """A box around the space, over all rows; infinite where the space is."""
         d, n = self.Y.shape[1], len(self.W)
         view = self.space.with_embedding("coordinates")
@@ -130,7 +134,7 @@ class PreImages:
                     sides[sign, j] = -view.argmin(costs).bounds.min(initial=np.inf)
         return -sides[0], sides[1]
 
-    def _bounds(self):
+    def _bounds(self) -> np.ndarray:
         """Lower bounds from |m|, and for h >= 0 from the positive weights alone."""
         squares = np.einsum("bi,bi->b", self.W, self.inner)
         sizes = np.abs(self.W).sum(axis=1) * np.sqrt(np.abs(self.diagonal).max())
@@ -143,7 +147,7 @@ class PreImages:
         low, high = 0.0, 1.0 if self.loss.kernel == "cosine" else self._longest()
         return feature_bounds(self.totals, lengths, low, high)
 
-    def _longest(self):
+    def _longest(self) -> Any:
         """Largest length of features in the space: known for polynomials, else infinite."""
         if callable(self.loss.kernel) or (self.totals > 0).all():
             return np.inf
@@ -215,14 +219,22 @@ class KernelLoss(BaseLoss):
 
     embedding = "weights"
 
-    def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1, n_starts=5):
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        *,
+        degree: float = 3,
+        coef0: int = 1,
+        n_starts: int = 5,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.n_starts = n_starts
 
-    def embedding_on(self, space):
+    def embedding_on(self, space: Any) -> str:
         if not hasattr(space, "minimize"):
             raise ValueError(
                 f"KernelLoss has no way to search {type(space).__name__}; give "
@@ -230,7 +242,7 @@ class KernelLoss(BaseLoss):
             )
         return self.embedding
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         self._check()
         if np.ndim(getattr(space, "listed_", [[0.0]])) == 1:
             raise ValueError(
@@ -242,7 +254,7 @@ class KernelLoss(BaseLoss):
             bound.gamma_ = 1.0 / _spread(space)
         return bound
 
-    def _check(self):
+    def _check(self) -> None:
         if isinstance(self.kernel, str) and self.kernel not in KERNELS:
             raise ValueError(
                 f"KernelLoss: the kernel {self.kernel!r} is not one of {', '.join(KERNELS)}; "
@@ -261,7 +273,7 @@ class KernelLoss(BaseLoss):
             )
 
     @property
-    def width(self):
+    def width(self) -> float:
         """The gamma in use: given, or learned by ``bind``."""
         gamma = getattr(self, "gamma_", self.gamma)
         if gamma is None and self.kernel in SCALED:
@@ -269,7 +281,7 @@ class KernelLoss(BaseLoss):
         return gamma
 
     # ------------------------------------------------------------- the kernel
-    def matrix(self, A, B):
+    def matrix(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """h of all pairs; shape (n_a, n_b)."""
         if self.kernel == "rbf":
             centre = B.mean(axis=0)
@@ -287,7 +299,7 @@ class KernelLoss(BaseLoss):
         settings = {"gamma": self.width, "degree": self.degree, "coef0": self.coef0}
         return pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **settings)
 
-    def _paired(self, A, B):
+    def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """h of rows with rows; shape (n,)."""
         if self.kernel == "rbf":
             return np.exp(-self.width * ((A - B) ** 2).sum(axis=1))
@@ -304,17 +316,17 @@ class KernelLoss(BaseLoss):
         blocks = [slice(start, start + step) for start in range(0, len(A), step)]
         return np.concatenate([self.matrix(A[i], B[i]).diagonal() for i in blocks] or [[]])
 
-    def diagonal(self, A):
+    def diagonal(self, A: np.ndarray) -> np.ndarray:
         """h(z, z) of rows; shape (n,)."""
         return np.ones(len(A)) if self.kernel in UNIT else self._paired(A, A)
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
         self._check()
         Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
         squares = self.diagonal(Y_pred) + self.diagonal(Y_true)
         return np.maximum(squares - 2.0 * self._paired(Y_pred, Y_true), 0.0)
 
-    def pairwise(self, Y_pred, Y_true):
+    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         self._check()
         P, Q = np.asarray(Y_pred, dtype=np.float64), np.asarray(Y_true, dtype=np.float64)
         P, Q = P.reshape(len(P), -1), Q.reshape(len(Q), -1)
@@ -322,11 +334,13 @@ class KernelLoss(BaseLoss):
         return np.maximum(squares - 2.0 * self.matrix(P, Q), 0.0)
 
     # ------------------------------------------------------------- decisions
-    def minimize(self, weights, outputs, space) -> Decoded:
+    def minimize(self, weights: np.ndarray, outputs: np.ndarray, space: Any) -> Decoded:
         """Outputs of least risk sum_i w_i loss(z, y_i); weights (B, n) of any sign."""
         return self.search(weights, outputs, space, certify=True)
 
-    def search(self, weights, outputs, space, certify=False) -> Decoded:
+    def search(
+        self, weights: np.ndarray, outputs: np.ndarray, space: Any, certify: bool = False
+    ) -> Decoded:
         """The same without the effort for good bounds, which may take most of the time."""
         W, Y = np.asarray(weights, dtype=np.float64), np.asarray(outputs, dtype=np.float64)
         if self.kernel == "linear":
@@ -335,19 +349,21 @@ class KernelLoss(BaseLoss):
             return space.minimize(self.curves(W, Y))
         return PreImages(self, W, Y, space).best(certify)
 
-    def curves(self, weights, outputs):
+    def curves(self, weights: np.ndarray, outputs: np.ndarray) -> Any:
         """The risk as a function of one number, for a Gaussian kernel."""
         from skstruct.solvers.curves.global_search import SmoothCurves
 
         gamma = self.width
 
-        def rho(t, y):
+        def rho(t: np.ndarray, y: Any) -> np.ndarray:
             return -2.0 * np.expm1(-gamma * (t - y) ** 2)
 
-        def slope(t, y):
+        def slope(t: np.ndarray, y: Any) -> np.ndarray:
             return 4.0 * gamma * (t - y) * np.exp(-gamma * (t - y) ** 2)
 
-        def curvature_range(low, high, y):
+        def curvature_range(
+            low: np.ndarray, high: np.ndarray, y: Any
+        ) -> tuple[np.ndarray, np.ndarray]:
             # 4 gamma (1 - 2 v) exp(-v), v = gamma r^2: down to v = 3/2, then up towards zero.
             ends = [gamma * (low - y) ** 2, gamma * (high - y) ** 2]
             first = np.where((low <= y) & (y <= high), 0.0, np.minimum(*ends))
@@ -358,13 +374,13 @@ class KernelLoss(BaseLoss):
             at = [4.0 * gamma * (1.0 - 2.0 * v) * np.exp(-v) for v in (first, last, lowest)]
             return at[2], np.maximum(at[0], at[1])
 
-        def region(y):
+        def region(y: Any) -> tuple[float, float, float]:
             return y.min(), y.max(), gamma**-0.5
 
         return SmoothCurves(weights, outputs, rho, slope, curvature_range, region=region)
 
 
-def _spread(space) -> float:
+def _spread(space: Any) -> float:
     """Mean squared distance of the training outputs from their mean; 1 if they are all one."""
     whole = getattr(space, "space", space)  # what a view is a view of
     variance = getattr(whole, "variance_", None)
@@ -379,14 +395,14 @@ def _spread(space) -> float:
     return total if total > 0 else 1.0
 
 
-def _has_constraints(space) -> bool:
+def _has_constraints(space: Any) -> bool:
     """Whether sums over coordinates are minimized over the space, and it is bounded."""
     constraints = getattr(space, "constraints_", None)
     ends = [getattr(constraints, side, 0.0) for side in ("low", "high")]
     return getattr(space, "separable", True) and all(np.isfinite(end).all() for end in ends)
 
 
-def _as_squared(W, Y, space):
+def _as_squared(W: np.ndarray, Y: Any, space: Any) -> Decoded:
     """h(z, y) = <z, y>: the squared distance."""
     view = space.with_embedding("squares")
     g, total, squared = W @ view.embed(Y), W.sum(axis=1, keepdims=True), Squared()

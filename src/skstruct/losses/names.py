@@ -2,6 +2,7 @@
 """Losses by their short names, and the space that each one asks for."""
 
 from importlib import import_module
+from typing import Any
 
 from skstruct.losses.base import BaseLoss
 
@@ -66,11 +67,11 @@ SHORT_NAMES = {
 }
 
 
-def _class(name: str):
+def _class(name: str) -> type[Any]:
     return getattr(import_module(f"skstruct.losses.{HOMES[name]}"), name)
 
 
-def resolve_loss(loss):
+def resolve_loss(loss: Any) -> Any:
     """A loss object from a short name, a loss, or any callable of two outputs.
 
     Underscores do not matter: ``"l2_l1"`` is ``"l2l1"``.
@@ -92,7 +93,7 @@ def resolve_loss(loss):
     raise TypeError(f"A loss is a name, a loss object or a callable; got {loss!r}.")
 
 
-def pair(loss, space, outputs):
+def pair(loss: Any, space: Any, outputs: Any) -> tuple[Any, Any]:
     """The space under the embedding that ``loss`` asks for, and the loss bound to it.
 
     Parameters

@@ -2,6 +2,7 @@
 """Losses of quantities made of straight lines and parabolas: minimized exactly."""
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +14,10 @@ class _PiecewiseLoss(SeparableLoss):
     """A loss that brings its knots: where slope and second derivative of rho(., y) jump."""
 
     @abstractmethod
-    def knots(self, y):
+    def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions, jumps of the slope, jumps of the second derivative; k of each per y."""
 
-    def curves(self, weights, outputs):
+    def curves(self, weights: Any, outputs: Any) -> Any:
         from skstruct.solvers.curves.piecewise import PiecewiseCurves
 
         weights, outputs, scale = self._training(weights, outputs)
@@ -52,13 +53,13 @@ class Absolute(_PiecewiseLoss):
     (array([[2.]]), array([[2.3]]))
     """
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         return np.abs(t - y)
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         return np.where(t < y, -1.0, 1.0)
 
-    def knots(self, y):
+    def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return y[None], np.full((1, *y.shape), 2.0), np.zeros((1, *y.shape))
 
 
@@ -87,24 +88,24 @@ class Pinball(_PiecewiseLoss):
     array([0.75, 0.25])
     """
 
-    def __init__(self, tau=0.5, *, weights=None):
+    def __init__(self, tau: float = 0.5, *, weights: np.ndarray | None = None) -> None:
         self.tau = tau
         self.weights = weights
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if not (np.isscalar(self.tau) and np.isreal(self.tau) and 0 < self.tau < 1):
             raise ValueError(
                 f"Pinball: tau is the level of a quantile, between 0 and 1; got {self.tau!r}."
             )
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         r = y - t
         return (self.tau - 0.5) * r + 0.5 * np.abs(r)
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         return np.where(t < y, -self.tau, 1.0 - self.tau)
 
-    def knots(self, y):
+    def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return y[None], np.ones((1, *y.shape)), np.zeros((1, *y.shape))
 
 
@@ -132,23 +133,23 @@ class EpsilonInsensitive(_PiecewiseLoss):
     array([0.5, 0. ])
     """
 
-    def __init__(self, eps=0.1, *, weights=None):
+    def __init__(self, eps: float = 0.1, *, weights: np.ndarray | None = None) -> None:
         self.eps = eps
         self.weights = weights
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if not (np.isscalar(self.eps) and np.isreal(self.eps) and 0 <= self.eps < np.inf):
             raise ValueError(
                 f"EpsilonInsensitive: eps is a number of at least 0; got {self.eps!r}."
             )
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         return np.maximum(np.abs(t - y) - self.eps, 0.0)
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         return 1.0 * (t >= y + self.eps) - (t < y - self.eps)
 
-    def knots(self, y):
+    def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         position = np.stack([y - self.eps, y + self.eps])
         return position, np.ones(position.shape), np.zeros(position.shape)
 
@@ -179,15 +180,15 @@ class Huber(ScaledLoss, _PiecewiseLoss):
     array([0.5, 8. ])
     """
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         r = np.abs(t - y)
         near = np.minimum(r, self.c)
         return near * (r - 0.5 * near)
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         return np.clip(t - y, -self.c, self.c)
 
-    def knots(self, y):
+    def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         position = np.stack([y - self.c, y + self.c])
         jump = np.stack([np.ones_like(y), -np.ones_like(y)])
         # Where c is below the spacing of numbers near y, the slope jumps by what is missing.
@@ -217,18 +218,18 @@ class Hinge(_PiecewiseLoss):
     array([0.5, 0. , 3. ])
     """
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         return np.maximum(1.0 - t * y, 0.0)
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         # Positive y: falling up to 1 / y. Negative y: rising from 1 / y on.
         return np.where((t < _inverse(y)) == (np.asarray(y) > 0), -1.0, 0.0) * y
 
-    def knots(self, y):
+    def knots(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return _inverse(y)[None], np.abs(y)[None], np.zeros((1, *y.shape))
 
 
-def _inverse(y):
+def _inverse(y: Any) -> np.ndarray:
     """1 / y, infinite where it has no finite value."""
     y = np.asarray(y, dtype=np.float64)
     with np.errstate(divide="ignore", over="ignore"):

@@ -5,6 +5,7 @@ items (footrule, Spearman, any cost of positions).
 
 import copy
 import math
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -48,13 +49,13 @@ class Kendall(BaseLoss):
 
     embedding = "pairs"
 
-    def __init__(self, normalize=False):
+    def __init__(self, normalize: bool = False) -> None:
         self.normalize = normalize
 
-    def embedding_on(self, space):
+    def embedding_on(self, space: Any) -> str:
         return "pair shares" if self.normalize else "pairs"
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
         Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
         losses = np.empty(len(Y_true))
         for rows in pair_blocks(*Y_true.shape):
@@ -67,19 +68,19 @@ class Kendall(BaseLoss):
                 losses[rows] = (true.shape[1] - agreement) / 2
         return losses
 
-    def range(self):
+    def range(self) -> tuple[float, float]:
         return 0.0, 1.0 if self.normalize else np.inf
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         cost = -g / 2
         if self.normalize:
             cost[:, -1] = 0.0
         return cost
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return total[:, 0] * (0.5 if self.normalize else g.shape[1] / 2)
 
-    def largest_loss(self, space):
+    def largest_loss(self, space: Any) -> float | None:
         d = len(space.labels_)
         return 1.0 if self.normalize else d * (d - 1) / 2
 
@@ -118,18 +119,18 @@ class RankLoss(BaseLoss):
 
     embedding = "rating differences"
 
-    def __init__(self, normalize=False):
+    def __init__(self, normalize: bool = False) -> None:
         self.normalize = normalize
 
-    def embedding_on(self, space):
+    def embedding_on(self, space: Any) -> str:
         return "rating shares" if self.normalize else "rating differences"
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         bound = copy.copy(self)
         bound.complete_ = space.embedding.startswith("complete")
         return bound
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
         Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
         losses = np.empty(len(Y_true))
         p, q = pair_numbers(Y_true.shape[1])
@@ -140,22 +141,22 @@ class RankLoss(BaseLoss):
             losses[rows] = wrong / np.where(size > 0, size, 1.0) if self.normalize else wrong
         return losses
 
-    def range(self):
+    def range(self) -> tuple[float, float]:
         return 0.0, 1.0 if self.normalize else np.inf
 
     # Complete ratings: sum over pairs of (y_q - y_p) psi_pq(z) = sum_q y_q (2 z_q - d - 1).
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         cost = -g if self.complete_ else -g / 2
         cost[:, -1] = 0.0
         return cost
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         offset = g[:, -1] / 2
         return offset + g[:, :-1].sum(axis=1) * g.shape[1] / 2 if self.complete_ else offset
 
     # Losses of rankings that add up over items: footrule, Spearman, any cost of positions.
 
-    def largest_loss(self, space):
+    def largest_loss(self, space: Any) -> float | None:
         return 1.0 if self.normalize else None
 
 
@@ -188,7 +189,7 @@ class PositionLoss(BaseLoss):
 
     embedding = "positions"
 
-    def __init__(self, matrix, *, item_weights=None):
+    def __init__(self, matrix: Any, *, item_weights: Any = None) -> None:
         self.matrix = matrix
         self.item_weights = item_weights
 
@@ -204,7 +205,7 @@ class PositionLoss(BaseLoss):
             )
         return matrix
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         bound = copy.copy(self)
         bound.weights_ = label_weights(self.item_weights, space, type(self).__name__)
         return bound
@@ -222,7 +223,7 @@ class PositionLoss(BaseLoss):
             )
         return weights
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
         Y_pred, Y_true = matched_rankings(Y_pred, Y_true)
         matrix, weights = self._matrix(Y_pred.shape[1]), self._weights(Y_pred.shape[1])
         if is_total(Y_pred).all() and is_total(Y_true).all():
@@ -230,7 +231,7 @@ class PositionLoss(BaseLoss):
         predicted, true = position_shares(Y_pred), position_shares(Y_true)
         return ((predicted @ matrix) * true).sum(axis=2) @ weights
 
-    def range(self):
+    def range(self) -> tuple[float, float]:
         """Of rankings under which every item could be at its highest or its lowest cost,
         position.
         """
@@ -239,15 +240,15 @@ class PositionLoss(BaseLoss):
         matrix, weight = self._matrix(len(self.weights_)), self.weights_.sum()
         return float(weight * matrix.min()), float(weight * matrix.max())
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         d = math.isqrt(g.shape[1])
         by_item = g.reshape(len(g), d, d) @ self._matrix(d).T  # [row, item, predicted position]
         return (by_item * self._weights(d)[:, None]).reshape(len(g), d * d)
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
 
-    def largest_loss(self, space):
+    def largest_loss(self, space: Any) -> float | None:
         """Items of equal weight at the most expensive positions, all different; else at its own."""
         d = len(space.labels_)
         matrix, weights = self._matrix(d), self._weights(d)
@@ -262,16 +263,22 @@ class _Displacement(PositionLoss):
 
     power: int
 
-    def __init__(self, *, top=None, position_weights=None, item_weights=None):
+    def __init__(
+        self,
+        *,
+        top: int | None = None,
+        position_weights: list[float] | None = None,
+        item_weights: Any = None,
+    ) -> None:
         self.top = top
         self.position_weights = position_weights
         self.item_weights = item_weights
 
-    def _matrix(self, d):
+    def _matrix(self, d: int) -> np.ndarray:
         scale = self._scale(d)
         return np.abs(scale[:, None] - scale) ** self.power
 
-    def _scale(self, d) -> np.ndarray:
+    def _scale(self, d: int) -> np.ndarray:
         """Where each position lies on the line; 1..d when nothing is weighted."""
         name = type(self).__name__
         rank = np.arange(1.0, d + 1)
@@ -342,24 +349,24 @@ class Spearman(_Displacement):
     def _is_plain(self) -> bool:
         return self.top is None and self.position_weights is None and self.item_weights is None
 
-    def embedding_on(self, space):
+    def embedding_on(self, space: Any) -> str:
         return "ranks" if self._is_plain() else "positions"
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
         if not self._is_plain():
             return super().__call__(Y_pred, Y_true)
         predicted, true = (expected_ranks(Y) for Y in matched_rankings(Y_pred, Y_true))
         return 2 * _sum_of_squares(predicted.shape[1]) - 2 * (predicted * true).sum(axis=1)
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return -2 * g if self._is_plain() else super().cost(g, total)
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         if not self._is_plain():
             return super().offset(g, total)
         return 2 * _sum_of_squares(g.shape[1]) * total[:, 0]
 
-    def bilinear_form(self, width):
+    def bilinear_form(self, width: int) -> BilinearForm | None:
         if not self._is_plain():
             return None
         zero = np.zeros(width)

@@ -2,6 +2,7 @@
 """Smooth losses of quantities: minimized globally, with a certificate."""
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -20,16 +21,16 @@ class _SmoothLoss(SeparableLoss):
     _valley = np.inf
 
     @abstractmethod
-    def _bend(self, size):
+    def _bend(self, size: Any) -> Any:
         """rho'' at residuals of this size."""
 
-    def curvature_range(self, low, high, y):
+    def curvature_range(self, low: Any, high: Any, y: Any) -> tuple[Any, Any]:
         """Least and largest rho''(t, y) over t in [low, high], elementwise."""
         nearest = np.maximum(np.maximum(low - y, y - high), 0.0)
         farthest = np.maximum(y - low, high - y)
         return self._range(nearest, farthest)
 
-    def _range(self, nearest, farthest):
+    def _range(self, nearest: Any, farthest: Any) -> tuple[Any, Any]:
         first, last = self._bend(nearest), self._bend(farthest)
         if np.isinf(self._valley):
             return last, first
@@ -37,15 +38,15 @@ class _SmoothLoss(SeparableLoss):
         across = (nearest <= self._valley) & (farthest >= self._valley)
         return np.where(across, self._bend(self._valley), least), np.maximum(first, last)
 
-    def _width(self):
+    def _width(self) -> float:
         """Length on which rho'' changes: the scale, if there is one."""
         return self.c
 
-    def _region(self, y):
+    def _region(self, y: Any) -> tuple[float, float, float]:
         """Where the curves of outputs y bend: left, right, width."""
         return y.min(), y.max(), self._width()
 
-    def curves(self, weights, outputs):
+    def curves(self, weights: Any, outputs: Any) -> Any:
         from skstruct.solvers.curves.global_search import SmoothCurves
 
         weights, outputs, scale = self._training(weights, outputs)
@@ -87,18 +88,18 @@ class Cauchy(ScaledLoss, _SmoothLoss):
     convex = False
 
     @property
-    def _valley(self):
+    def _valley(self) -> float:
         return np.sqrt(3.0) * self.c
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         r = (t - y) / self.c
         return (0.5 * self.c * self.c) * np.log1p(r * r)
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         r = (t - y) / self.c
         return self.c * r / (1.0 + r * r)
 
-    def _bend(self, size):
+    def _bend(self, size: Any) -> Any:
         u = (size / self.c) ** 2
         return (1.0 - u) / (1.0 + u) ** 2
 
@@ -131,20 +132,20 @@ class GemanMcClure(_SmoothLoss):
     convex = False
     _valley = 1.0
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         square = (t - y) ** 2
         return 0.5 * square / (1.0 + square)
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         r = t - y
         return r / (1.0 + r * r) ** 2
 
-    def _bend(self, size):
+    def _bend(self, size: Any) -> Any:
         square = size * size
         grown = 1.0 + square
         return (1.0 - 3.0 * square) / (grown * grown * grown)  # a power takes five times longer
 
-    def _width(self):
+    def _width(self) -> float:
         return 0.6
 
 
@@ -172,16 +173,16 @@ class Fair(ScaledLoss, _SmoothLoss):
     array([0.3069])
     """
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         size = np.abs(t - y) / self.c
         small = size * size * (0.5 - size * (1 / 3 - 0.25 * size))  # where the terms cancel
         return self.c * self.c * np.where(size < 1e-4, small, size - np.log1p(size))
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         r = t - y
         return r / (1.0 + np.abs(r) / self.c)
 
-    def _bend(self, size):
+    def _bend(self, size: Any) -> Any:
         return 1.0 / (1.0 + size / self.c) ** 2
 
 
@@ -209,16 +210,16 @@ class L2L1(_SmoothLoss):
     array([4.])
     """
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         # 2 (sqrt(1 + u) - 1) = 2 u / (sqrt(1 + u) + 1), which keeps the digits of small u.
         u = 0.5 * (t - y) ** 2
         return 2.0 * u / (np.sqrt(1.0 + u) + 1.0)
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         r = t - y
         return r / np.sqrt(1.0 + 0.5 * r * r)
 
-    def _bend(self, size):
+    def _bend(self, size: Any) -> Any:
         grown = 1.0 + 0.5 * size * size
         return 1.0 / (grown * np.sqrt(grown))
 
@@ -246,31 +247,31 @@ class Logistic(_SmoothLoss):
     array([0.6931, 2.1269])
     """
 
-    def rho(self, t, y):
+    def rho(self, t: Any, y: Any) -> np.ndarray:
         return np.logaddexp(0.0, -t * y)
 
-    def slope(self, t, y):
+    def slope(self, t: Any, y: Any) -> np.ndarray:
         return -y * _sigmoid(-t * y)
 
-    def curvature_range(self, low, high, y):
+    def curvature_range(self, low: Any, high: Any, y: Any) -> tuple[Any, Any]:
         nearest = np.maximum(np.maximum(low, -high), 0.0)  # from t = 0, where the bend is largest
         farthest = np.maximum(-low, high)
         square = np.square(y)
         first, last = (square * _logistic_bend(size * np.abs(y)) for size in (nearest, farthest))
         return last, first
 
-    def _region(self, y):
+    def _region(self, y: Any) -> tuple[float, float, float]:
         largest = np.abs(y).max(initial=0.0)
         width = 1.0 / largest if largest > 0 else 0.0
         return -8.0 * width, 8.0 * width, width
 
 
-def _sigmoid(m):
+def _sigmoid(m: np.ndarray) -> np.ndarray:
     from scipy.special import expit
 
     return expit(m)
 
 
-def _logistic_bend(m):
+def _logistic_bend(m: Any) -> Any:
     e = np.exp(-m)  # m >= 0
     return e / (1.0 + e) ** 2

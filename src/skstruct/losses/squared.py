@@ -2,6 +2,7 @@
 """The squared distance."""
 
 import copy
+from typing import Any
 
 import numpy as np
 
@@ -41,20 +42,20 @@ class Squared(BaseLoss):
 
     embedding = "squares"
 
-    def __init__(self, weights=None):
+    def __init__(self, weights: Any = None) -> None:
         self.weights = weights
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         bound = copy.copy(self)
         if hasattr(space, "labels_"):
             bound.weights_ = label_weights(self.weights, space, "Squared")
         return bound
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
         Y_pred, Y_true = matched_quantities(Y_pred, Y_true)
         return (Y_pred - Y_true) ** 2 @ plain_weights(self, Y_pred.shape[1])
 
-    def pairwise(self, Y_pred, Y_true):
+    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         P, Q = quantity_rows(Y_pred, Y_true)
         scale = np.sqrt(plain_weights(self, P.shape[1]))
         P, Q = P * scale, Q * scale
@@ -64,11 +65,11 @@ class Squared(BaseLoss):
         shift = Q.mean(axis=0) if len(Q) else 0.0
         return euclidean_distances(P - shift, Q - shift, squared=True)
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         d = g.shape[1] // 2
         weights = plain_weights(self, d)
         return np.hstack([-2.0 * g[:, :d] * weights, np.broadcast_to(total * weights, (len(g), d))])
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         d = g.shape[1] // 2
         return g[:, d:] @ plain_weights(self, d)

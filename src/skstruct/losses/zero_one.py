@@ -2,6 +2,7 @@
 """Right or wrong, nothing between."""
 
 import copy
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -33,35 +34,35 @@ class ZeroOne(BaseLoss):
     embedding = "outputs"
     all_or_nothing = True
 
-    def __init__(self, candidates=None):
+    def __init__(self, candidates: Any = None) -> None:
         self.candidates = candidates
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         Y_pred, Y_true = same_width(Y_pred, Y_true)
         differ = Y_pred != Y_true
         return differ.reshape(len(differ), -1).any(axis=1).astype(np.float64)
 
-    def range(self):
+    def range(self) -> tuple[float, float]:
         return 0.0, 1.0
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return -g
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return total[:, 0]
 
-    def bilinear_form(self, width):
+    def bilinear_form(self, width: int) -> BilinearForm | None:
         zero = np.zeros(width)
         return BilinearForm(-sparse.eye_array(width), zero, zero, 1.0)
 
-    def levels(self, outputs):
+    def levels(self, outputs: np.ndarray) -> tuple[float, np.ndarray]:
         return 1.0, np.ones(len(outputs))
 
-    def largest_loss(self, space):
+    def largest_loss(self, space: Any) -> float | None:
         return 1.0
 
     @property
-    def prefers_most_probable(self):
+    def prefers_most_probable(self) -> bool:
         return self.candidates is None
 
 
@@ -87,11 +88,11 @@ class Listed(BaseLoss):
 
     embedding = "outputs"
 
-    def __init__(self, loss, candidates=None):
+    def __init__(self, loss: Any, candidates: list[list[str]] | None = None) -> None:
         self.loss = loss
         self.candidates = candidates
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         if not callable(self.loss):
             raise ValueError(
                 f"Listed takes a loss or a function of two outputs; got {self.loss!r}."
@@ -106,7 +107,7 @@ class Listed(BaseLoss):
             bound.matrix_ = np.array([[self._number(z, y) for y in objects] for z in objects])
         return bound
 
-    def _number(self, z, y) -> float:
+    def _number(self, z: Any, y: Any) -> float:
         """What the user's callable says of two outputs, if it is a finite number."""
         value = self.loss(z, y)
         try:
@@ -117,7 +118,7 @@ class Listed(BaseLoss):
             raise ValueError(f"The loss of {z!r} against {y!r} is {value!r}, not a finite number.")
         return number
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: Any, Y_true: Any) -> np.ndarray:
         if isinstance(self.loss, BaseLoss):
             return self.loss(Y_pred, Y_true)
         if not hasattr(self, "space_"):
@@ -125,22 +126,22 @@ class Listed(BaseLoss):
         predicted, true = (_each(self.space_.restore(Y)) for Y in (Y_pred, Y_true))
         return np.array([self._number(z, y) for z, y in zip(predicted, true)])
 
-    def range(self):
+    def range(self) -> tuple[float, float]:
         if hasattr(self, "matrix_"):
             return float(self.matrix_.min()), float(self.matrix_.max())
         return self.loss.range() if isinstance(self.loss, BaseLoss) else (-np.inf, np.inf)
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: np.ndarray | None) -> np.ndarray:
         return g @ self.matrix_.T
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return np.zeros(len(g))
 
-    def bilinear_form(self, width):
+    def bilinear_form(self, width: int) -> BilinearForm | None:
         zero = np.zeros(width)
         return BilinearForm(self.matrix_, zero, zero, 0.0)
 
-    def largest_loss(self, space):
+    def largest_loss(self, space: Any) -> float | None:
         """The inner loss's own bound, or the largest entry of the table of candidates."""
         inner = self.loss.largest_loss(space) if isinstance(self.loss, BaseLoss) else None
         if inner is not None:
@@ -148,7 +149,7 @@ class Listed(BaseLoss):
         return float(self.matrix_.max()) if hasattr(self, "matrix_") else None
 
 
-def _each(outputs) -> list:
+def _each(outputs: np.ndarray) -> list[Any]:
     """Outputs one by one; those of a frame are its rows."""
     if hasattr(outputs, "iloc") and outputs.ndim == 2:
         return [outputs.iloc[i] for i in range(len(outputs))]

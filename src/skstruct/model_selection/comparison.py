@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several learners on the same folds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -67,7 +69,16 @@ class Comparison:
 
 
 def compare(
-    learners, X, y, *, losses=None, cv=5, n_bootstrap=1000, level=0.95, random_state=0, verbose=0
+    learners: dict[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    losses: list[str] | None = None,
+    cv: Any = 5,
+    n_bootstrap: int = 1000,
+    level: float = 0.95,
+    random_state: Any = 0,
+    verbose: int = 0,
 ) -> Comparison:
     """Losses of several learners by cross-validation on the same folds.
 
@@ -111,7 +122,7 @@ def compare(
     left_out = np.concatenate([test for _, test in parts])
     if not np.array_equal(np.sort(left_out), np.arange(n)):
         raise ValueError(f"cv should leave out every row once, as KFold does; {cv!r} does not.")
-    tables: dict[str, dict] = {}
+    tables: dict[str, dict[Any, Any]] = {}
     seconds, failed = {}, {}
     with ticker(len(learners) * len(parts), "comparing", verbose) as tick:
         announce(f"Comparing {', '.join(learners)} on {n:,} rows in {len(parts)} folds.")
@@ -135,7 +146,7 @@ def compare(
     return Comparison(rows, kept, names, failed)
 
 
-def _check_positions(X, y):
+def _check_positions(X: Any, y: Any) -> None:
     """Raise where sequences and their outputs differ in length, before rows are numbered anew."""
     if not are_tokens(X):
         return
@@ -146,7 +157,14 @@ def _check_positions(X, y):
     check_lengths(outputs, np.cumsum([0, *map(len_of, X)]))
 
 
-def _left_out(learner, X, y, parts, losses, tick):
+def _left_out(
+    learner: Any,
+    X: Any,
+    y: Any,
+    parts: list[tuple[np.ndarray, np.ndarray]],
+    losses: list[str] | None,
+    tick: Callable[..., Any],
+) -> tuple[dict[str, Any], tuple[float, float]]:
     """Losses of every row by its name when it was left out, and the seconds that it took."""
     n = sum(len(test) for _, test in parts)
     table: dict[str, np.ndarray] = {}
@@ -164,7 +182,14 @@ def _left_out(learner, X, y, parts, losses, tick):
     return table, (fitting, predicting)
 
 
-def _ordered(names, loss, table, seconds, interval, rng):
+def _ordered(
+    names: tuple[Any, ...],
+    loss: str,
+    table: np.ndarray,
+    seconds: dict[str, Any],
+    interval: tuple[int, float],
+    rng: np.random.Generator,
+) -> list[ComparedLearner]:
     """Rows of the table under one loss, the best first."""
     n_bootstrap, level = interval
     means = bootstrap_means(table, n_bootstrap, rng)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How far a mean could be off, by drawing the rows again."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from inspect import signature
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_consistent_length, check_random_state
@@ -16,7 +18,7 @@ from skstruct.losses import pair, resolve_loss
 from skstruct.losses.base import same_width
 
 
-def bootstrap_means(losses, n_draws: int, rng) -> np.ndarray:
+def bootstrap_means(losses: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
     """Means of the columns of ``losses`` (n, m) over rows drawn with replacement; (n_draws, m).
 
     All columns see the same draws, so that differences of columns are paired.
@@ -35,14 +37,14 @@ def bootstrap_means(losses, n_draws: int, rng) -> np.ndarray:
     return means
 
 
-def percentile_interval(means, level: float) -> tuple[np.ndarray, np.ndarray]:
+def percentile_interval(means: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper ends, by column, that hold a share ``level`` of the draws."""
     outside = (1.0 - level) / 2.0
     low, high = np.quantile(means, [outside, 1.0 - outside], axis=0)
     return low, high
 
 
-def constant_outputs(space, loss, training, truth) -> np.ndarray:
+def constant_outputs(space: Any, loss: Any, training: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """For every row of ``truth`` the one output of least mean loss on the training outputs.
 
     Sequences have the length of the truth, and at every position the most frequent symbol of
@@ -59,7 +61,7 @@ def constant_outputs(space, loss, training, truth) -> np.ndarray:
     return np.repeat(best, len(truth), axis=0)
 
 
-def _most_frequent_symbols(training, truth):
+def _most_frequent_symbols(training: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """Symbols are numbers from 0; -1 fills rows up behind the end of a sequence."""
     most = np.bincount(training[training >= 0]).argmax()
     return np.where(truth >= 0, most, truth)
@@ -99,7 +101,15 @@ class LossEstimate:
 
 
 def evaluate(
-    model, X, y, *, losses=None, restrict=None, n_bootstrap=1000, level=0.95, random_state=0
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    losses: list[str] | None = None,
+    restrict: dict[str, Any] | None = None,
+    n_bootstrap: int = 1000,
+    level: float = 0.95,
+    random_state: Any = 0,
 ) -> list[LossEstimate]:
     """Mean losses of a fitted model on rows that it was not trained on.
 
@@ -161,12 +171,12 @@ def evaluate(
     ]
 
 
-def deciding(model):
+def deciding(model: Any) -> Any:
     """What decides: the last step of a pipeline, or the model itself."""
     return model[-1] if hasattr(model, "steps") else model
 
 
-def usual_losses(model) -> dict:
+def usual_losses(model: Any) -> dict[Any, Any]:
     """Losses by name by which the predictions of a fitted model are judged, its own first."""
     space, own = model.space_, getattr(model, "loss_", None)
     named = {} if own is None else {loss_name(own): own}
@@ -176,13 +186,13 @@ def usual_losses(model) -> dict:
     return named
 
 
-def takes_loss(model) -> bool:
+def takes_loss(model: Any) -> bool:
     """Whether the model can predict for another loss than that of its training."""
     learner = deciding(getattr(model, "learner_", model))
     return "loss" in signature(learner.predict).parameters
 
 
-def _fits(loss, model) -> bool:
+def _fits(loss: str, model: Any) -> bool:
     """Whether a loss can be taken of outputs of this space."""
     try:
         pair(resolve_loss(loss), model.space_, model.outputs_)
@@ -191,7 +201,7 @@ def _fits(loss, model) -> bool:
     return True
 
 
-def loss_name(loss) -> str:
+def loss_name(loss: Any) -> str:
     """Its short name where its parameters are the usual ones, else what it prints.
 
     >>> from skstruct.losses import Hamming, Pinball
@@ -205,7 +215,9 @@ def loss_name(loss) -> str:
     return usual.get(repr(loss), repr(loss))
 
 
-def predicted_for(model, X, loss, restrict=None):
+def predicted_for(
+    model: Any, X: Any, loss: Any, restrict: dict[str, Any] | None = None
+) -> np.ndarray | None:
     """Outputs in canonical form that were chosen for this loss; None if the model cannot."""
     if not takes_loss(model):
         return None
@@ -218,11 +230,11 @@ def predicted_for(model, X, loss, restrict=None):
         return None
 
 
-def _constraints(restrict):
+def _constraints(restrict: dict[str, Any] | None) -> dict[Any, Any]:
     return {} if restrict is None else {"restrict": restrict}
 
 
-def _baseline(model, loss, bound, truth) -> float:
+def _baseline(model: Any, loss: Any, bound: Any, truth: np.ndarray) -> float:
     try:
         constant = constant_outputs(model.space_, loss, model.outputs_, truth)
         return float(np.mean(bound(constant, truth)))
@@ -230,14 +242,14 @@ def _baseline(model, loss, bound, truth) -> float:
         return float("nan")
 
 
-def _check_level(n_bootstrap, level):
+def _check_level(n_bootstrap: int, level: float) -> None:
     if not is_count(n_bootstrap):
         raise ValueError(f"n_bootstrap is a whole number from 1; got {n_bootstrap!r}.")
     if not 0 < level < 1:
         raise ValueError(f"level lies between 0 and 1; got {level!r}.")
 
 
-def loss_scorer(loss):
+def loss_scorer(loss: str) -> Callable[..., Any]:
     """A scorer that judges a model's predictions under one loss: higher is better.
 
     The model predicts *for* that loss, whatever it was trained with. Pass the result as
@@ -260,7 +272,7 @@ def loss_scorer(loss):
     """
     resolved = resolve_loss(loss)
 
-    def score(model, X, y):
+    def score(model: Any, X: Any, y: Any) -> float:
         check_consistent_length(X, y)
         inner = model[-1] if hasattr(model, "steps") else model  # a pipeline's last step
         takes_loss = hasattr(inner, "predict_risk")

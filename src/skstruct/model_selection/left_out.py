@@ -2,6 +2,7 @@
 """The structured risk of a fitted model on rows it did not see, without refitting."""
 
 import copy
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,7 +11,14 @@ from skstruct.learners.leave_out import group_numbers
 from skstruct.learners.tokens import TokenBatch
 
 
-def left_out_risk(model, *, loss=None, groups=None, leave_out="one", alphas=None):
+def left_out_risk(
+    model: Any,
+    *,
+    loss: Any = None,
+    groups: Any = None,
+    leave_out: Any = "one",
+    alphas: list[float] | None = None,
+) -> Any:
     r"""Mean loss on the training rows, each decided without itself or its group.
 
     Rows that equal each other in inputs and output are left out together, unless ``groups`` or
@@ -72,7 +80,7 @@ def left_out_risk(model, *, loss=None, groups=None, leave_out="one", alphas=None
     return np.array([problem.realized(left, model.memory, weight) for left in paths])
 
 
-def _inputs(model, smoother):
+def _inputs(model: Any, smoother: Any) -> Any:
     """The training inputs, where they are kept; sequences as such."""
     X, starts = getattr(smoother, "X_fit_", None), getattr(model, "starts_", None)
     return X if X is None or starts is None else TokenBatch(X, starts)

@@ -52,7 +52,7 @@ class Budget:
     skstruct.exceptions.ModelFileError: what it holds takes more than 1,000,000 bytes (max_bytes)
     """
 
-    def __init__(self, file_bytes: int, max_bytes: int):
+    def __init__(self, file_bytes: int, max_bytes: int) -> None:
         fair = LEAST_BYTES + BYTES_PER_BYTE * file_bytes
         self.most, self.is_cap = min(max_bytes, fair), max_bytes <= fair
         self.max_bytes, self.left, self.reserved = max_bytes, self.most, 0
@@ -82,7 +82,7 @@ class Budget:
         self.take(CONTAINER + n * each)
 
 
-def charge_object(name: str, state: dict, budget: Budget) -> None:
+def charge_object(name: str, state: dict[Any, Any], budget: Budget) -> None:
     """Charge what an object of this class takes beside its state, and will take when it is used."""
     if name.startswith(PREFIX):
         budget.work(CALL * WORK.get(name, 1))

@@ -5,6 +5,7 @@ import base64
 import datetime
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -46,7 +47,7 @@ class _Size:
     objects: int = 0  # that may be asked something when it is
     depth: int = 0
 
-    def __add__(self, other):
+    def __add__(self, other: "_Size") -> "_Size":
         depth = max(self.depth, other.depth)
         return _Size(self.items + other.items, self.objects + other.objects, depth)
 
@@ -64,7 +65,7 @@ class Decoder:
     budget : Budget
     """
 
-    def __init__(self, objects: list, arrays: dict[str, np.ndarray], budget: Budget):
+    def __init__(self, objects: list[Any], arrays: dict[str, np.ndarray], budget: Budget) -> None:
         self.arrays, self.budget = arrays, budget
         self.made: list[Any] = []
         self._sizes: list[_Size] = []
@@ -79,7 +80,7 @@ class Decoder:
             self.made.append(made)
             self._sizes.append(self._closed(made, "class" in entry))
 
-    def _closed(self, made, is_object):
+    def _closed(self, made: Any, is_object: bool) -> _Size:
         """The size of an entry; what compares by identity is never looked into."""
         size, deeper = self._size, self._size.depth + 1
         if deeper > DEEPEST:
@@ -89,7 +90,7 @@ class Decoder:
         compares = type(made).__eq__ is not object.__eq__
         return _Size(size.items * compares, size.objects + 1, deeper)
 
-    def _entry(self, entry):
+    def _entry(self, entry: dict[str, Any]) -> Any:
         if set(entry) == {"value"}:
             return self.value(entry["value"])
         if set(entry) != {"class", "state"} or not isinstance(entry["state"], dict):
@@ -101,7 +102,7 @@ class Decoder:
         return build(name, state)
 
     # ------------------------------------------------------------------ nodes
-    def value(self, node, depth: int = 0):
+    def value(self, node: Any, depth: int = 0) -> Any:
         """What a node stands for."""
         if node is None or isinstance(node, (bool, int, str)):
             return node
@@ -116,7 +117,7 @@ class Decoder:
             raise ModelFileError(f"a value of the unknown kind {kind!r:.40}")
         return READERS[kind](self, body, depth)
 
-    def items(self, body, depth) -> list:
+    def items(self, body: list[Any], depth: int) -> list[Any]:
         """The items of a list."""
         if isinstance(body, list):
             self._charge(len(body), ITEM)
@@ -128,20 +129,20 @@ class Decoder:
             raise ModelFileError("items of an unknown form")
         return self._texts(*(self._array(name, 0) for name in parts))
 
-    def _charge(self, n, each):
+    def _charge(self, n: int, each: int) -> None:
         """Charge a container of n items of so many bytes each."""
         self.budget.take_items(n, each)
         self.budget.work(TOUCH * n)
         self._size += _Size(n)
 
-    def _numbers(self, name):
+    def _numbers(self, name: str) -> list[Any]:
         array = self._array(name, 0)
         if array.dtype.kind not in "if" or array.ndim != 1:
             raise ModelFileError("a list of numbers that is none")
         self._charge(len(array), ITEM + NUMBER)
         return array.tolist()
 
-    def _texts(self, joined, lengths):
+    def _texts(self, joined: np.ndarray, lengths: np.ndarray) -> list[str]:
         if joined.dtype != np.uint8 or lengths.dtype != np.int64 or (lengths < 0).any():
             raise ModelFileError("texts that are none")
         # One letter beyond the first 65,536 makes all letters of its text four bytes wide.
@@ -153,13 +154,13 @@ class Decoder:
             raise ModelFileError("texts that do not add up")
         return [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(ends)]
 
-    def _array(self, name, depth):
+    def _array(self, name: str, depth: int) -> np.ndarray:
         if not isinstance(name, str) or name not in self.arrays:
             raise ModelFileError(f"an array {name!r:.40} that is not there")
         self.budget.work(self.arrays[name].nbytes)  # whoever gets it will look at it
         return self.arrays[name]
 
-    def _ref(self, number, depth):
+    def _ref(self, number: int, depth: int) -> Any:
         if type(number) is not int or not 0 <= number < len(self.made):
             raise ModelFileError("a reference to an object that has not come yet")
         size = self._sizes[number]
@@ -167,12 +168,12 @@ class Decoder:
         self._size += size
         return self.made[number]
 
-    def _dict(self, body, depth):
+    def _dict(self, body: list[list[Any]], depth: int) -> dict[Any, Any]:
         keys, values = (self.items(part, depth) for part in body)
         self.budget.take_items(len(keys), HASHED)
         return dict(zip(keys, values, strict=True))
 
-    def _objects(self, body, depth):
+    def _objects(self, body: dict[str, Any], depth: int) -> np.ndarray:
         items = self.items(body["items"], depth)
         self.budget.take_items(len(items))
         array = np.empty(len(items), dtype=object)
@@ -183,7 +184,7 @@ class Decoder:
             raise ModelFileError("an array of an impossible shape")
         return array.reshape(shape)
 
-    def _range(self, body, depth):
+    def _range(self, body: list[int], depth: int) -> range:
         if any(type(part) is not int for part in body):
             raise ModelFileError("a range that is none")
         made = range(*body)
@@ -192,7 +193,7 @@ class Decoder:
         self._charge(len(made), ITEM + NUMBER)  # whoever gets it will list it
         return made
 
-    def _scalar(self, body, depth):
+    def _scalar(self, body: list[int | str], depth: int) -> Any:
         dtype, plain = numpy_dtype(body[0]), self.value(body[1])
         if dtype.kind in "mM":
             return np.array(plain, dtype=np.int64).view(dtype)[()]
@@ -200,14 +201,14 @@ class Decoder:
             raise ModelFileError("a number of no kind")
         return dtype.type(plain)
 
-    def _times(self, body, depth):
+    def _times(self, body: Any, depth: int) -> Any:
         array, dtype = self._array(body[0], depth), numpy_dtype(body[1])
         if dtype.kind not in "mM" or array.dtype != np.int64:
             raise ModelFileError("times that are none")
         return array.view(dtype)
 
 
-def _check_classes(objects) -> None:
+def _check_classes(objects: list[dict[str, Any]]) -> None:
     """Raise where an entry names a class that nobody has registered; import those that are."""
     names = [entry["class"] for entry in objects if "class" in entry]
     strange = [name for name in names if not isinstance(name, str)]
@@ -218,42 +219,42 @@ def _check_classes(objects) -> None:
         )
 
 
-def numpy_dtype(text) -> np.dtype:
+def numpy_dtype(text: str) -> np.dtype:
     """A dtype of plain data."""
     if not isinstance(text, str) or not _DTYPE.fullmatch(text):
         raise ModelFileError("a dtype that is none")
     return np.dtype(text)
 
 
-def _int(decoder, body, depth):
+def _int(decoder: Decoder, body: str, depth: int) -> int:
     if not isinstance(body, str) or len(body) > MOST_DIGITS:
         raise ModelFileError("a whole number that is none")
     decoder.budget.take(NUMBER + len(body) // 2)
     return int(body, 16)
 
 
-def _float(decoder, body, depth):
+def _float(decoder: Any, body: Any, depth: int) -> Any:
     if body not in ("nan", "inf", "-inf"):
         raise ModelFileError("a number that is none")
     return float(body)
 
 
-def _complex(decoder, body, depth):
+def _complex(decoder: Any, body: Any, depth: int) -> Any:
     real, imaginary = body
     return complex(float(real), float(imaginary))
 
 
-def _slice(decoder, body, depth):
+def _slice(decoder: Any, body: Any, depth: int) -> Any:
     start, stop, step = body
     if any(part is not None and type(part) is not int for part in body):
         raise ModelFileError("a slice that is none")
     return slice(start, stop, step)
 
 
-def _of_kind(kind, each):
+def _of_kind(kind: type[Any], each: int) -> Callable[..., Any]:
     """A reader of containers that take so many bytes for each item, beside a list of them."""
 
-    def read(decoder, body, depth):
+    def read(decoder: Decoder, body: list[Any], depth: int) -> Any:
         items = decoder.items(body, depth)
         decoder.budget.take_items(len(items), each)
         return kind(items)
@@ -261,7 +262,7 @@ def _of_kind(kind, each):
     return read
 
 
-def _bytes(decoder, body, depth):
+def _bytes(decoder: Decoder, body: str, depth: int) -> bytes:
     decoder.budget.take(len(body))
     return base64.b64decode(body, validate=True)
 

@@ -34,15 +34,15 @@ class Encoder:
     {'list': [1, {'tuple': ['a', None]}]}
     """
 
-    def __init__(self):
-        self.objects: list[dict] = []
+    def __init__(self) -> None:
+        self.objects: list[dict[Any, Any]] = []
         self.arrays: dict[str, np.ndarray] = {}
         self._nodes: dict[int, Any] = {}  # by id
-        self._alive: list = []  # nothing that has an id here may go before we are done
+        self._alive: list[Any] = []  # nothing that has an id here may go before we are done
         self._open: set[int] = set()
 
     # ------------------------------------------------------------------ any value
-    def node(self, value, path: str, depth: int = 0):
+    def node(self, value: Any, path: str, depth: int = 0) -> Any:
         """What stands for a value; ``path`` is where it was found, for messages."""
         if depth > DEEPEST:
             raise ModelFileError(f"{path} is nested too deeply to be saved.")
@@ -63,7 +63,7 @@ class Encoder:
         self._nodes[id(value)] = node
         return node
 
-    def _new(self, value, path, depth):
+    def _new(self, value: Any, path: str, depth: int) -> dict[str, Any]:
         for encode in (_simple, self._numpy, self._container):
             node = encode(value, path, depth)
             if node is not None:
@@ -72,7 +72,7 @@ class Encoder:
         return self._object(value, path) if node is None else node
 
     # ------------------------------------------------------------------ numpy
-    def _numpy(self, value, path, depth):
+    def _numpy(self, value: Any, path: str, depth: int) -> dict[str, Any] | None:
         if isinstance(value, np.generic):
             return self._scalar(value, path)
         if isinstance(value, np.dtype):
@@ -90,14 +90,14 @@ class Encoder:
             raise ModelFileError(f"{path} is an array of {value.dtype}, which is not plain data.")
         return {"array": self._array(value)}
 
-    def _array(self, array) -> str:
+    def _array(self, array: np.ndarray) -> str:
         name = f"a{len(self.arrays)}"
         by_columns = array.ndim == 2 and abs(array.strides[0]) < abs(array.strides[1])
         # In the order in which it lies: a product of matrices may depend on it in its last bit.
         self.arrays[name] = np.asarray(array, order="F" if by_columns else "C")
         return name
 
-    def _scalar(self, value, path):
+    def _scalar(self, value: Any, path: str) -> dict[str, Any]:
         kind = value.dtype.kind
         if kind not in "biufcUSmM":
             raise ModelFileError(f"{path} is a {type(value).__name__}, which is not plain data.")
@@ -107,7 +107,7 @@ class Encoder:
         return {"scalar": [value.dtype.str, self.node(plain, path)]}
 
     # ------------------------------------------------------------------ containers
-    def _container(self, value, path, depth):
+    def _container(self, value: Any, path: str, depth: int) -> dict[str, Any] | None:
         kind = type(value)
         if kind in (list, tuple):
             node = {kind.__name__: self._items(value, path, depth)}
@@ -121,7 +121,7 @@ class Encoder:
             return None
         return node if len(value) <= INLINE_ENTRIES else self._entry({"value": node})
 
-    def _items(self, values, path, depth, keys=None):
+    def _items(self, values: Any, path: str, depth: int, keys: list[str] | None = None) -> Any:
         """The items of a list; many texts or many numbers go into an array."""
         kinds = set(map(type, values)) if len(values) > MANY else set()
         if kinds == {str}:
@@ -137,7 +137,7 @@ class Encoder:
         ]
 
     # ------------------------------------------------------------------ objects
-    def _object(self, value, path):
+    def _object(self, value: Any, path: str) -> dict[str, Any]:
         name = name_of(type(value))
         if name is None:
             raise ModelFileError(f"{path} is {_described(value)}")
@@ -149,12 +149,12 @@ class Encoder:
             }
         )
 
-    def _entry(self, entry):
+    def _entry(self, entry: dict[str, Any]) -> dict[str, Any]:
         self.objects.append(entry)
         return {"ref": len(self.objects) - 1}
 
 
-def _simple(value, path, depth):
+def _simple(value: Any, path: str, depth: int) -> dict[str, Any] | None:
     kind = type(value)
     if kind is complex:
         return {"complex": [repr(value.real), repr(value.imag)]}
@@ -175,7 +175,7 @@ def _simple(value, path, depth):
     return None
 
 
-def _described(value) -> str:
+def _described(value: Any) -> str:
     """Why something is not saved, and what to do."""
     kind = type(value)
     if isinstance(value, (np.random.RandomState, np.random.Generator)):

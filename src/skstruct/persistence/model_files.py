@@ -42,7 +42,7 @@ PARTS = {
 LONGEST_WORD = 200  # of a parameter that is described
 
 
-def save_model(model, path, *, X=None) -> None:
+def save_model(model: Any, path: Any, *, X: Any = None) -> None:
     """Write a fitted model to a file that holds numbers and names only, and no code.
 
     The file is written whole or not at all. A few predictions are written with it, which
@@ -103,7 +103,7 @@ def save_model(model, path, *, X=None) -> None:
     write_container(path, KIND, manifest, encoder.arrays)
 
 
-def _stored_predictions(model, X, encoder):
+def _stored_predictions(model: Any, X: Any, encoder: Any) -> Any:
     """Nodes of inputs and predictions, or None for a model that cannot predict by itself."""
     if X is None:
         try:
@@ -119,7 +119,7 @@ def _stored_predictions(model, X, encoder):
     return {"X": encoder.node(rows, "X"), "found": encoder.node(found, "predictions")}
 
 
-def load_model(path, *, max_bytes: str | int = "4GB") -> Any:
+def load_model(path: Any, *, max_bytes: str | int = "4GB") -> Any:
     """A model that :func:`save_model` wrote; it predicts as it did, bit for bit on one machine.
 
     Reading runs no code that the file brings: it can name only classes of a fixed list, and
@@ -163,7 +163,7 @@ def load_model(path, *, max_bytes: str | int = "4GB") -> Any:
         ) from None
 
 
-def _model(manifest, arrays, budget):
+def _model(manifest: dict[str, Any], arrays: dict[str, Any], budget: Budget) -> Any:
     """The model of a manifest, after its test."""
     _check_version(manifest)
     if set(manifest) != PARTS:
@@ -179,7 +179,7 @@ def _model(manifest, arrays, budget):
     return model
 
 
-def _check_version(manifest):
+def _check_version(manifest: dict[str, Any]) -> None:
     found = manifest["format_version"]
     if type(found) is not int or found < 1:
         raise ModelFileError("its format has no version")
@@ -190,13 +190,13 @@ def _check_version(manifest):
         )
 
 
-def _with_path(error, path):
+def _with_path(error: Any, path: Any) -> Any:
     text = str(error)
     known = text.startswith(f"{path} is not read")
     return ModelFileError(text if known else f"{path} is not read: {text.rstrip('.')}.")
 
 
-def describe_model(path, *, max_bytes: str | int = "4GB") -> dict:
+def describe_model(path: Any, *, max_bytes: str | int = "4GB") -> dict[Any, Any]:
     """What a model file says of itself; nothing of the model is made.
 
     Returns
@@ -231,14 +231,14 @@ def describe_model(path, *, max_bytes: str | int = "4GB") -> dict:
         raise ModelFileError(f"{path} is not read: it is no model file.") from None
 
 
-def _described(model) -> dict[str, str]:
+def _described(model: Any) -> dict[str, str]:
     """Parameters as text, for people."""
     if not hasattr(model, "get_params"):
         return {}
     return {key: repr(value)[:LONGEST_WORD] for key, value in model.get_params(deep=False).items()}
 
 
-def _about(model) -> dict[str, str]:
+def _about(model: Any) -> dict[str, str]:
     """What a model tells of its training, as text."""
     about = getattr(model, "about_", {})
     return {key: str(value)[:LONGEST_WORD] for key, value in about.items()}

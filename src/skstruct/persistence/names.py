@@ -6,11 +6,12 @@ among the entry points of installed packages, at last in all modules of this lib
 imported follows from what is installed, never from what a file says.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import walk_packages
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def unknown_names(names: Iterable[str]) -> list[str]:
     return missing
 
 
-def _import_public(names) -> None:
+def _import_public(names: Any) -> None:
     """What the packages of this library offer under these names."""
     for package in PUBLIC:
         module = import_module(f"skstruct.{package}")
@@ -67,7 +68,7 @@ def _import_public(names) -> None:
             getattr(module, name)
 
 
-def _import_installed(names) -> None:
+def _import_installed(names: Any) -> None:
     """Modules that installed packages declare for these names."""
     for point in entry_points(group=GROUP):
         if any(name == point.name or name.startswith(f"{point.name}.") for name in names):
@@ -83,7 +84,7 @@ def _import_own() -> None:
                 import_module(found.name)
 
 
-def _import_all(names) -> None:
+def _import_all(names: Any) -> None:
     """All modules of this library that define savable classes, once; these have no dots."""
     if any("." not in name for name in names):
         _import_own()
@@ -103,7 +104,7 @@ def name_of(kind: type) -> str | None:
     return saving.name_of(kind)
 
 
-def function_named(name: str):
+def function_named(name: str) -> Callable[..., Any]:
     """A kernel function of scikit-learn; KeyError for a name that is not on the list."""
     if name not in KERNEL_FUNCTIONS:
         raise KeyError(name)

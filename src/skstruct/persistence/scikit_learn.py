@@ -34,7 +34,7 @@ TREE_INTEGERS = ("left_child", "right_child", "feature", "n_node_samples")
 TREE_FLOATS = ("threshold", "impurity", "weighted_n_node_samples")
 
 
-def tree_state(tree) -> dict:
+def tree_state(tree: Any) -> dict[Any, Any]:
     """Columns of the table of nodes, by name: their order in memory differs among versions."""
     state = tree.__getstate__()
     nodes = state["nodes"]
@@ -47,7 +47,13 @@ def tree_state(tree) -> dict:
     }
 
 
-def build_tree(n_features, n_classes, max_depth, columns, values):
+def build_tree(
+    n_features: int,
+    n_classes: np.ndarray,
+    max_depth: int,
+    columns: dict[str, Any],
+    values: np.ndarray,
+) -> Any:
     """The tree, if every path in it ends in a leaf and asks for features that are there."""
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
@@ -66,7 +72,7 @@ def build_tree(n_features, n_classes, max_depth, columns, values):
     return tree
 
 
-def _check_columns(columns) -> int:
+def _check_columns(columns: dict[str, Any]) -> int:
     """The number of nodes, when all columns are as long."""
     columns_needed = {**dict.fromkeys(TREE_INTEGERS, "i"), **dict.fromkeys(TREE_FLOATS, "f")}
     n = len(columns["left_child"])
@@ -79,7 +85,7 @@ def _check_columns(columns) -> int:
     return n
 
 
-def _check_paths(columns, n, n_features, max_depth):
+def _check_paths(columns: dict[str, Any], n: int, n_features: int, max_depth: int) -> None:
     """Children come after their parent, so that every path ends."""
     left, right, feature = (columns[name] for name in TREE_INTEGERS[:3])
     leaf = left == LEAF
@@ -93,7 +99,7 @@ def _check_paths(columns, n, n_features, max_depth):
         raise ModelFileError("a tree with children or features that are not there")
 
 
-def _check_values(values, n_classes, n):
+def _check_values(values: np.ndarray, n_classes: np.ndarray, n: int) -> None:
     """One number per node and output: these are trees of regression."""
     plain = isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim == 3
     if not plain or values.shape[0] != n or values.shape[1] < 1 or values.shape[2] != 1:
@@ -104,11 +110,11 @@ def _check_values(values, n_classes, n):
 
 
 # ---------------------------------------------------------------------- neighbours
-def _neighbors_state(index):
+def _neighbors_state(index: Any) -> dict[str, Any]:
     return {"parameters": index.get_params(deep=False), "rows": index._fit_X}
 
 
-def _build_neighbors(parameters, rows):
+def _build_neighbors(parameters: Any, rows: Any) -> Any:
     from sklearn.neighbors import NearestNeighbors
 
     if not isinstance(parameters.get("metric"), str):
@@ -117,23 +123,23 @@ def _build_neighbors(parameters, rows):
     return NearestNeighbors(**parameters).fit(rows)
 
 
-def check_jobs(owner: str, n_jobs) -> None:
+def check_jobs(owner: str, n_jobs: int | None) -> None:
     """Raise for more threads than any machine will do well with."""
     few = n_jobs is None or (isinstance(n_jobs, Integral) and abs(int(n_jobs)) <= MOST_JOBS)
     require(few, f"{owner}.n_jobs is {n_jobs!r:.40}; at most {MOST_JOBS} will do")
 
 
-STATES: dict[str, Callable[[Any], dict]] = {
+STATES: dict[str, Callable[[Any], dict[Any, Any]]] = {
     "sklearn.NearestNeighbors": _neighbors_state,
     "sklearn.Tree": tree_state,
 }
-BUILDERS: dict[str, Callable] = {
+BUILDERS: dict[str, Callable[..., Any]] = {
     "sklearn.NearestNeighbors": _build_neighbors,
     "sklearn.Tree": build_tree,
 }
 
 
-def growth(name: str, state: dict) -> int:
+def growth(name: str, state: dict[Any, Any]) -> int:
     """Bytes that are made from the state of an object, beside it."""
     if name == "sklearn.Tree":
         return 2 * array_bytes(*state["columns"].values(), state["values"])
@@ -154,25 +160,25 @@ def array_bytes(*arrays: Any) -> int:
 
 
 # ---------------------------------------------------------------------- checks
-def _check_forest(model):
+def _check_forest(model: Any) -> None:
     check_trees(model)
     for estimator in getattr(model, "estimators_", ()):
         require(estimator.n_outputs_ == model.n_outputs_, "trees of other outputs")
 
 
-def _check_numbers_come(encoder):
+def _check_numbers_come(encoder: Any) -> None:
     """Encoders that fill arrays of a dtype: a wide text would be as wide in every cell."""
     require(np.dtype(encoder.dtype).kind in "biuf", "an encoder to something else than numbers")
 
 
-def _check_dict_vectorizer(vectorizer):
+def _check_dict_vectorizer(vectorizer: Any) -> None:
     _check_numbers_come(vectorizer)
     if hasattr(vectorizer, "vocabulary_"):
         check_numbered(vectorizer.vocabulary_)
         require(len(vectorizer.feature_names_) == len(vectorizer.vocabulary_), "features unnamed")
 
 
-CHECKS: dict[str, Callable] = {
+CHECKS: dict[str, Callable[..., Any]] = {
     "sklearn.DecisionTreeRegressor": check_tree,
     "sklearn.DictVectorizer": _check_dict_vectorizer,
     "sklearn.ExtraTreeRegressor": check_tree,

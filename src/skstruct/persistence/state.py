@@ -28,7 +28,7 @@ SIZES = {
 
 
 # ---------------------------------------------------------------------- writing
-def state_of(name: str, value) -> dict:
+def state_of(name: str, value: Any) -> dict[Any, Any]:
     """What is kept of an object of a known class, by attribute."""
     if name in STATES:
         return STATES[name](value)
@@ -44,7 +44,7 @@ def state_of(name: str, value) -> dict:
     return state
 
 
-def _portable(key, part):
+def _portable(key: str, part: Any) -> Any:
     """Without what belongs to one machine: devices, clients of a cluster."""
     if hasattr(part, "on_host"):
         return part.on_host()
@@ -64,7 +64,7 @@ def _cached(kind: type) -> frozenset[str]:
 
 
 # ---------------------------------------------------------------------- reading
-def build(name: str, state: dict):
+def build(name: str, state: dict[Any, Any]) -> Any:
     """The object of a known class with this state, checked."""
     if name in BUILDERS:
         return BUILDERS[name](**state)
@@ -83,11 +83,11 @@ def build(name: str, state: dict):
     return made
 
 
-def _accept(made) -> None:
+def _accept(made: Any) -> None:
     """Nothing to check."""
 
 
-def _filled(kind, before: dict, state: dict):
+def _filled(kind: type[Any], before: dict[Any, Any], state: dict[Any, Any]) -> Any:
     """An object with these attributes, after those that were not there when it was written."""
     for key, part in state.items():
         _check_attribute(kind, key, part)
@@ -97,7 +97,7 @@ def _filled(kind, before: dict, state: dict):
     return made
 
 
-def check_outputs(space, outputs) -> None:
+def check_outputs(space: Any, outputs: np.ndarray) -> None:
     """Raise where training outputs in canonical form are not such of the space."""
     plain = isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iuf"
     require(plain, "outputs that are no array of numbers")
@@ -111,7 +111,7 @@ def check_outputs(space, outputs) -> None:
     require(outputs.dtype.kind != "f" and inside, "outputs with numbers that their space has not")
 
 
-def _check_attribute(kind, key, part):
+def _check_attribute(kind: type[Any], key: str, part: Any) -> None:
     """An attribute is data: it does not stand in for a method or something computed."""
     there = getattr_static(kind, key, None)
     computed = (FunctionType, classmethod, staticmethod, property, cached_property)
@@ -129,7 +129,7 @@ def _check_attribute(kind, key, part):
 
 
 @cache
-def _defaults(kind) -> dict:
+def _defaults(kind: type[Any]) -> dict[Any, Any]:
     try:
         return dict(vars(kind()))
     except TypeError:  # some parameters have no default
@@ -137,7 +137,7 @@ def _defaults(kind) -> dict:
 
 
 @cache
-def _parameters(kind) -> dict:
+def _parameters(kind: type[Any]) -> dict[Any, Any]:
     """Defaults of the parameters of a learner."""
     init = kind.__init__
     if not hasattr(kind, "get_params") or not isinstance(init, FunctionType):

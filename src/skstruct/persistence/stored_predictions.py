@@ -2,6 +2,7 @@
 """A few predictions that travel with a model, and are made again wherever it is read."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +16,7 @@ N_ROWS = 3
 SEED = 20240229
 
 
-def some_rows(X):
+def some_rows(X: Any) -> Any:
     """The first rows of inputs of any format."""
     if is_pandas(X, "DataFrame", "Series"):
         return X.iloc[:N_ROWS]
@@ -24,19 +25,19 @@ def some_rows(X):
     return X[:N_ROWS]
 
 
-def check_few(X) -> None:
+def check_few(X: Any) -> None:
     """Raise for more rows than are ever written: each takes its time and memory."""
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_rows > N_ROWS:
         raise ModelFileError(f"its predictions are for {n_rows:,} rows; {N_ROWS} are written")
 
 
-def readable(model, X):
+def readable(model: Any, X: Any) -> Any:
     """What the deciding part of a model reads: a TaskModel takes data sets, its learner rows."""
     return model.inputs(X) if hasattr(model, "encoder_") else X
 
 
-def predict_with_values(model, X) -> dict:
+def predict_with_values(model: Any, X: Any) -> dict[Any, Any]:
     """Predictions for X, with the numbers that decided them where the model tells."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -54,7 +55,7 @@ def predict_with_values(model, X) -> dict:
         return {"outputs": outputs, "values": None if values is None else np.asarray(values)}
 
 
-def check_stored_predictions(model, X, expected: dict) -> None:
+def check_stored_predictions(model: Any, X: Any, expected: dict[Any, Any]) -> None:
     """Raise unless the model predicts what it did when it was saved.
 
     Where the deciding numbers agree, outputs may differ between equally good ones only.
@@ -69,7 +70,7 @@ def check_stored_predictions(model, X, expected: dict) -> None:
         raise ModelFileError("its predictions are not those that it was saved with")
 
 
-def _tied(model, X) -> bool:
+def _tied(model: Any, X: Any) -> bool:
     """Whether some row has several best outputs, as far as the model can tell."""
     model = getattr(model, "learner_", model)
     if not hasattr(model, "kbest"):
@@ -83,7 +84,7 @@ def _tied(model, X) -> bool:
     )
 
 
-def close(a, b) -> bool:
+def close(a: Any, b: Any) -> bool:
     """Whether two arrays of numbers agree up to rounding."""
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape or a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
@@ -97,7 +98,7 @@ def close(a, b) -> bool:
     )
 
 
-def same(a, b) -> bool:
+def same(a: Any, b: Any) -> bool:
     """Whether outputs in the user's format are equal, numbers up to rounding."""
     if is_pandas(a, "DataFrame", "Series"):
         return type(a) is type(b) and same(a.to_numpy(), b.to_numpy())
@@ -117,7 +118,7 @@ def same(a, b) -> bool:
 
 
 # ---------------------------------------------------------------------- rows of our own
-def own_rows(model):
+def own_rows(model: Any) -> Any:
     """Inputs that the model can read: rows of its training, or drawn ones."""
     rng = np.random.default_rng(SEED)
     if hasattr(model, "steps"):
@@ -137,7 +138,7 @@ def own_rows(model):
     return rng.random((N_ROWS, model.n_features_in_))
 
 
-def _tokens(reader, rng, length):
+def _tokens(reader: Any, rng: Any, length: Any) -> Any:
     """One sequence in the format of training."""
     names = reader.names_
     if names is None:
@@ -150,7 +151,7 @@ def _tokens(reader, rng, length):
     return [dict([name.split("=", 1)]) if "=" in name else {name: 0.5} for name in tokens]
 
 
-def _strings(tokens, rng):
+def _strings(tokens: Any, rng: Any) -> Any:
     """Strings of known tokens, long enough to hold n-grams."""
     drawn = [[tokens[i] for i in rng.integers(len(tokens), size=12)] for _ in range(N_ROWS)]
     text = all(isinstance(token, str) and len(token) == 1 for token in tokens)

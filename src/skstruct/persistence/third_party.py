@@ -18,7 +18,7 @@ _PANDAS_DTYPE = re.compile(r"str|string|boolean|U?Int(8|16|32|64)|Float(32|64)")
 
 
 # ---------------------------------------------------------------------- writing
-def encode_foreign(value, node: Callable) -> dict | None:
+def encode_foreign(value: Any, node: Callable[..., Any]) -> dict[Any, Any] | None:
     """The node of something of another library; None where it is none of these.
 
     ``node(part, name)`` makes the nodes of its parts.
@@ -57,7 +57,7 @@ def encode_foreign(value, node: Callable) -> dict | None:
     return {"pandas": {"kind": kind} | {name: node(part, name) for name, part in parts.items()}}
 
 
-def _is_masked(value) -> bool:
+def _is_masked(value: Any) -> bool:
     """Whether this is a dtype of pandas such as Int64."""
     return is_pandas(value, "Int64Dtype", "Float64Dtype") or (
         type(value).__module__.startswith("pandas.")
@@ -65,7 +65,7 @@ def _is_masked(value) -> bool:
     )
 
 
-def _encode_sparse(value, node):
+def _encode_sparse(value: Any, node: Callable[..., Any]) -> dict[str, Any]:
     form = value.format if value.format in FORMATS else "csr"
     kept = value if value.format == form else value.asformat(form)
     return {
@@ -78,7 +78,7 @@ def _encode_sparse(value, node):
 
 
 # ---------------------------------------------------------------------- reading
-def decode_sparse(parts: dict, read: Callable, budget: Budget):
+def decode_sparse(parts: dict[Any, Any], read: Callable[..., Any], budget: Budget) -> Any:
     """A sparse array or matrix whose indices are all inside it."""
     name = f"{parts['kept']}_{'array' if parts['array'] is True else 'matrix'}"
     if parts["kept"] not in FORMATS or len(parts["shape"]) != 2:
@@ -101,7 +101,7 @@ def decode_sparse(parts: dict, read: Callable, budget: Budget):
     return made.asformat(form)
 
 
-def _diagonal_bytes(made) -> int:
+def _diagonal_bytes(made: Any) -> int:
     """Every diagonal that has an entry is kept whole."""
     coordinates = made.tocoo()
     n_diagonals = len(np.unique(coordinates.col.astype(np.int64) - coordinates.row))
@@ -109,7 +109,7 @@ def _diagonal_bytes(made) -> int:
 
 
 # Bytes that a compressed array takes in its other formats.
-_CONVERTED: dict[str, Callable] = {
+_CONVERTED: dict[str, Callable[..., Any]] = {
     "bsr": lambda made: 64 * (made.nnz + sum(made.shape)),
     "coo": lambda made: 32 * made.nnz,
     "dia": _diagonal_bytes,
@@ -118,7 +118,9 @@ _CONVERTED: dict[str, Callable] = {
 }
 
 
-def check_compressed(data, indices, indptr, lines: int, width: int) -> None:
+def check_compressed(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lines: int, width: int
+) -> None:
     """Refuse indices that point outside: compiled code follows them without looking."""
     plain = all(isinstance(part, np.ndarray) and part.ndim == 1 for part in (data, indices, indptr))
     if not plain or data.dtype.kind not in "biufc":
@@ -134,7 +136,7 @@ def check_compressed(data, indices, indptr, lines: int, width: int) -> None:
         raise ModelFileError("a sparse array with indices outside of it")
 
 
-def decode_pandas(parts: dict, read: Callable, budget: Budget) -> Any:
+def decode_pandas(parts: dict[Any, Any], read: Callable[..., Any], budget: Budget) -> Any:
     """An index, a series or a frame."""
     kind = parts.pop("kind")
     if kind not in _PANDAS:
@@ -144,7 +146,7 @@ def decode_pandas(parts: dict, read: Callable, budget: Budget) -> Any:
     return _PANDAS[kind](values, budget)
 
 
-def _multi_index(values, budget):
+def _multi_index(values: dict[str, Any], budget: Budget) -> Any:
     import pandas
 
     tuples = _listed(values["tuples"], tuple)
@@ -152,7 +154,7 @@ def _multi_index(values, budget):
     return pandas.MultiIndex.from_tuples(tuples, names=values["names"])
 
 
-def _range_index(values, budget):
+def _range_index(values: dict[str, Any], budget: Budget) -> Any:
     import pandas
 
     if type(values["range"]) is not range:
@@ -160,14 +162,14 @@ def _range_index(values, budget):
     return pandas.RangeIndex(values["range"], name=values["name"])
 
 
-def _index(values, budget):
+def _index(values: dict[str, Any], budget: Budget) -> Any:
     import pandas
 
     budget.take(CELL * len(_listed(values["values"])))
     return pandas.Index(values["values"], dtype=_dtype(values["dtype"]), name=values["name"])
 
 
-def _categories(values, budget):
+def _categories(values: dict[str, Any], budget: Budget) -> Any:
     import pandas
 
     if not is_pandas(values["categories"], "Index"):
@@ -176,7 +178,7 @@ def _categories(values, budget):
     return pandas.CategoricalDtype(values["categories"], ordered=values["ordered"])
 
 
-def _series(values, budget):
+def _series(values: dict[str, Any], budget: Budget) -> Any:
     import pandas
 
     _check_index(values["index"], [_listed(values["values"])])
@@ -186,7 +188,7 @@ def _series(values, budget):
     )
 
 
-def _frame(values, budget):
+def _frame(values: dict[str, Any], budget: Budget) -> Any:
     import pandas
 
     columns = _listed(values["values"], list)
@@ -201,7 +203,7 @@ def _frame(values, budget):
     return frame
 
 
-_PANDAS: dict[str, Callable] = {
+_PANDAS: dict[str, Callable[..., Any]] = {
     "CategoricalDtype": _categories,
     "DataFrame": _frame,
     "Index": _index,
@@ -211,20 +213,20 @@ _PANDAS: dict[str, Callable] = {
 }
 
 
-def _listed(items, kind: type | None = None) -> list:
+def _listed(items: list[Any], kind: type | None = None) -> list[Any]:
     """A list, of things of one kind where it is given: others may be listed without an end."""
     if type(items) is not list or (kind is not None and not all(type(i) is kind for i in items)):
         raise ModelFileError("a list that is none")
     return items
 
 
-def _check_index(index, columns) -> None:
+def _check_index(index: Any, columns: list[list[int]]) -> None:
     """Raise unless all columns are as long as their index: one value would be repeated."""
     if not is_pandas(index, "Index") or any(len(column) != len(index) for column in columns):
         raise ModelFileError("a table whose index does not fit")
 
 
-def _dtype(dtype):
+def _dtype(dtype: Any) -> Any:
     """A dtype of numpy or pandas, and no wide text: this would be as wide in every cell."""
     extended = is_pandas(dtype, "CategoricalDtype", "StringDtype") or _is_masked(dtype)
     if not extended and not (isinstance(dtype, np.dtype) and dtype.itemsize <= 16):
@@ -232,7 +234,7 @@ def _dtype(dtype):
     return dtype
 
 
-def decode_pandas_dtype(name: str):
+def decode_pandas_dtype(name: str) -> Any:
     """A dtype that only pandas has."""
     import pandas
 
@@ -241,7 +243,7 @@ def decode_pandas_dtype(name: str):
     return pandas.api.types.pandas_dtype(name)
 
 
-def decode_graph(parts: dict, read: Callable, budget: Budget):
+def decode_graph(parts: dict[Any, Any], read: Callable[..., Any], budget: Budget) -> Any:
     """A graph of networkx, nodes and edges in their order."""
     import networkx
 

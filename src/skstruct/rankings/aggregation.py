@@ -15,7 +15,7 @@ from skstruct.spaces import Rankings
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, tied_behind
 
 
-def kwik_sort(costs: np.ndarray, d: int, n_runs: int, rng) -> np.ndarray:
+def kwik_sort(costs: np.ndarray, d: int, n_runs: int, rng: np.random.Generator) -> np.ndarray:
     """KwikSort of Ailon, Charikar and Newman: ``n_runs`` orders from random pivots.
 
     Parameters
@@ -31,7 +31,9 @@ def kwik_sort(costs: np.ndarray, d: int, n_runs: int, rng) -> np.ndarray:
     return _pivot_orders(first, n_runs, rng)
 
 
-def linear_program_order(costs: np.ndarray, d: int, n_runs: int, rng) -> np.ndarray:
+def linear_program_order(
+    costs: np.ndarray, d: int, n_runs: int, rng: np.random.Generator
+) -> np.ndarray:
     """The same by the triangle program: sides are drawn with the probabilities that it gives."""
     if d < 3:
         return kwik_sort(costs, d, n_runs, rng)
@@ -39,12 +41,12 @@ def linear_program_order(costs: np.ndarray, d: int, n_runs: int, rng) -> np.ndar
     return _pivot_orders(matrix, n_runs, rng)
 
 
-def _pivot_orders(probability, n_runs, rng):
+def _pivot_orders(probability: np.ndarray, n_runs: int, rng: np.random.Generator) -> np.ndarray:
     """``probability[p, q]`` is that of p coming before the pivot q."""
     return np.array([_pivot_order(probability, rng) for _ in range(max(1, n_runs))], dtype=np.int64)
 
 
-def _pivot_order(probability, rng):
+def _pivot_order(probability: np.ndarray, rng: np.random.Generator) -> list[int]:
     order, parts = [], [np.arange(len(probability))]
     while parts:
         part = parts.pop()
@@ -83,15 +85,15 @@ class Aggregate:
 
 
 def aggregate(
-    rankings,
-    weights=None,
-    loss="kendall",
+    rankings: Any,
+    weights: Any = None,
+    loss: Any = "kendall",
     *,
-    method="optimal",
-    space=None,
-    restrict=None,
-    n_runs=20,
-    random_state=None,
+    method: str = "optimal",
+    space: Rankings | None = None,
+    restrict: dict[str, Any] | None = None,
+    n_runs: int = 20,
+    random_state: Any = None,
 ) -> Aggregate:
     r"""The ranking of least total loss to many.
 
@@ -169,14 +171,16 @@ def aggregate(
     return Aggregate(ranking, float(value), float(bound), method)
 
 
-def _check_weights(weights, n):
+def _check_weights(weights: Any, n: int) -> np.ndarray:
     weights = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,) or not np.isfinite(weights).all():
         raise ValueError(f"weights are {n} finite numbers; got shape {weights.shape}.")
     return weights
 
 
-def _costs(view, loss, weights, outputs):
+def _costs(
+    view: Rankings, loss: Any, weights: np.ndarray, outputs: np.ndarray
+) -> tuple[np.ndarray, float]:
     targets = view.targets(outputs)
     g = weights[None] @ targets
     g = g.toarray() if sparse.issparse(g) else np.asarray(g)
@@ -184,7 +188,14 @@ def _costs(view, loss, weights, outputs):
     return loss.cost(g, total), float(loss.offset(g, total)[0])
 
 
-def _candidates(method, space, outputs, weights, n_runs, rng):
+def _candidates(
+    method: str,
+    space: Rankings,
+    outputs: np.ndarray,
+    weights: np.ndarray,
+    n_runs: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
     """Rankings that a quick rule proposes; shape (m, d)."""
     if method == "borda":
         score = weights @ expected_ranks(outputs)
@@ -201,7 +212,7 @@ def _candidates(method, space, outputs, weights, n_runs, rng):
     return tied_behind(rule(costs[0], outputs.shape[1], n_runs, rng), None)
 
 
-def _lower_bound(view, costs, Z):
+def _lower_bound(view: Rankings, costs: np.ndarray, Z: np.ndarray) -> float:
     """What no ranking goes below: of pairs by packed cycles, else the optimum itself."""
     if view.embedding not in ("pairs", "pair shares", "rating differences", "rating shares"):
         return view.argmin(costs).bounds[0]

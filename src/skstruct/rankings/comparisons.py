@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distances between rankings, and how they correlate, row by row."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.losses import Footrule, Kendall, Spearman
@@ -8,7 +10,7 @@ from skstruct.solvers.linear_ordering import pair_blocks, pair_signs
 from skstruct.spaces.rankings.partial import average_ranks, is_total
 
 
-def distance(A, B, metric="kendall"):
+def distance(A: Any, B: Any, metric: str = "kendall") -> Any:
     r"""Distance between rankings, row by row.
 
     Parameters
@@ -52,7 +54,7 @@ def distance(A, B, metric="kendall"):
     return float(distances[0]) if single else distances
 
 
-def kendall_tau(A, B, variant="b"):
+def kendall_tau(A: list[Any], B: list[Any], variant: str = "b") -> float:
     r"""Kendall's rank correlation, row by row, over pairs that both rank.
 
     .. math:: \tau_a = \frac{C - D}{n_0}, \quad
@@ -92,7 +94,7 @@ def kendall_tau(A, B, variant="b"):
     return float(tau[0]) if single else tau
 
 
-def spearman_rho(A, B):
+def spearman_rho(A: list[Any], B: list[Any]) -> float:
     """Spearman's rank correlation, row by row, over items that both rank; mean ranks for ties.
 
     NaN where all items are tied in one of the two.
@@ -112,7 +114,7 @@ def spearman_rho(A, B):
     return float(rho[0]) if single else rho
 
 
-def _matched(A, B):
+def _matched(A: list[Any], B: list[Any]) -> tuple[np.ndarray, np.ndarray, bool]:
     """Both as arrays (n, d), and whether both were a single row."""
     A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
     single = A.ndim == B.ndim == 1
@@ -125,11 +127,11 @@ def _matched(A, B):
     return A, B, single
 
 
-def _hamming(A, B):
+def _hamming(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return (A != B).sum(axis=1).astype(np.float64)
 
 
-def _cayley(A, B):
+def _cayley(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """d minus the number of cycles of the permutation that leads from one to the other."""
     step = np.take_along_axis(B, np.argsort(A, axis=1), axis=1)
     # The least element of the cycle of each position, by repeated doubling of the step.
@@ -141,7 +143,7 @@ def _cayley(A, B):
     return (step.shape[1] - cycles).astype(np.float64)
 
 
-def _ulam(A, B):
+def _ulam(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """d minus the longest common subsequence: patience sorting, all rows at once."""
     sequence = np.take_along_axis(B, np.argsort(A, axis=1), axis=1)
     n, d = sequence.shape

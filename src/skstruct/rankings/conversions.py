@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From ordered lists of names to rank vectors, and back."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.spaces.common.formats import check_distinct
 from skstruct.spaces.rankings.formats import read_orders, read_rankings
 
 
-def ranks_from_orders(orders, items=None, *, unlisted="last"):
+def ranks_from_orders(
+    orders: list[Any], items: str | None = None, *, unlisted: str = "last"
+) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Rank vectors of ordered lists, best first; ties are sets within a list.
 
     Parameters
@@ -33,7 +37,7 @@ def ranks_from_orders(orders, items=None, *, unlisted="last"):
     return read_orders(list(orders), items, "names", unlisted, "ranks_from_orders")[:2]
 
 
-def orders_from_ranks(ranks, items=None) -> list[list]:
+def orders_from_ranks(ranks: Any, items: Any = None) -> list[list[Any]]:
     """Ordered lists, best first, of rank vectors; tied items are a set, NaN is left out.
 
     >>> orders_from_ranks([[2, 1, 3]], ["a", "b", "c"])
@@ -47,7 +51,7 @@ def orders_from_ranks(ranks, items=None) -> list[list]:
     return [[_group(z, rank, items) for rank in np.unique(z[~np.isnan(z)])] for z in Z]
 
 
-def _group(ranks, rank, items):
+def _group(ranks: np.ndarray, rank: float, items: tuple[Any, Any, Any]) -> Any:
     """The item of a rank, or a set of those tied at it."""
     names = [items[j] for j in np.flatnonzero(ranks == rank)]
     return names[0] if len(names) == 1 else set(names)

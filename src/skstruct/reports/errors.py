@@ -3,6 +3,7 @@
 
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from skstruct.spaces.quantities.networks import read_network
 MOST_ITEMS = 30  # of a picture
 
 
-def ranking_section(subject) -> Section:
+def ranking_section(subject: Any) -> Section:
     """Mistakes by pair and by item."""
     Z, Y = np.asarray(subject.predicted, float), np.asarray(subject.truth, float)
     names = [label_text(item, 30) for item in subject.space.items_]
@@ -32,7 +33,7 @@ def ranking_section(subject) -> Section:
     upper = np.triu_indices(len(names), 1)
     off = wrong[upper].sum() / max(decided[upper].sum(), 1)
     text = f"{off:.1%} of the pairs are in the wrong order. {_first(Z, Y)}"
-    blocks: list = [Text(text)]
+    blocks: list[Any] = [Text(text)]
     if 2 <= len(names) <= MOST_ITEMS:
         blocks.append(
             picture(
@@ -52,7 +53,7 @@ def ranking_section(subject) -> Section:
     return Section("Rankings: where errors concentrate", "pairs", blocks)
 
 
-def pair_mistakes(Z, Y) -> tuple[np.ndarray, np.ndarray]:
+def pair_mistakes(Z: np.ndarray, Y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Rows that order p and q, and those in which the prediction does it otherwise; (d, d).
 
     Ties and items that are not ranked leave a pair undecided.
@@ -68,7 +69,7 @@ def pair_mistakes(Z, Y) -> tuple[np.ndarray, np.ndarray]:
     return decided, wrong
 
 
-def _first(Z, Y) -> str:
+def _first(Z: np.ndarray, Y: Any) -> str:
     known = ~np.isnan(Y).all(axis=1)
     if not known.any():
         return ""
@@ -77,7 +78,7 @@ def _first(Z, Y) -> str:
     return f"In {right.mean():.1%} of the rows the best item is predicted to be the best."
 
 
-def _items(Z, Y, names) -> Table:
+def _items(Z: np.ndarray, Y: Any, names: list[str]) -> Table:
     off = Z - Y
     rows = []
     for j, name in enumerate(names):
@@ -90,7 +91,7 @@ def _items(Z, Y, names) -> Table:
     return Table(header, rows, "items, those farthest off first", narrow=True)
 
 
-def _drawn(share, names):
+def _drawn(share: np.ndarray, names: list[str]) -> Any:
     d = len(names)
     size = min(2.2 + 0.4 * d, 9.0)
     ax = axes_of(None, "write_report", (size + 1.0, size))
@@ -116,7 +117,7 @@ def _drawn(share, names):
 MOST_WAYS = 120  # of the map, those with most mistakes
 
 
-def tour_section(subject) -> Section:
+def tour_section(subject: Any) -> Section:
     """Shares by place and by edge."""
     space, Z, Y = subject.space, subject.predicted, subject.truth
     visited, due = (visits(space, part) for part in (Z, Y))
@@ -137,7 +138,7 @@ def tour_section(subject) -> Section:
     by_edge = Table(
         ["way", *COUNTS_HEADER], edges.rows(ways, used), "ways that were taken, worst first"
     )
-    blocks: list = [Text(text)]
+    blocks: list[Any] = [Text(text)]
     if len(used):
         drawn = partial(_map, subject, edges, used[:MOST_WAYS])
         about = "Places and the ways between them, as broad as they were taken often"
@@ -146,7 +147,7 @@ def tour_section(subject) -> Section:
     return Section("Places and ways: where errors concentrate", "places", blocks)
 
 
-def _map(subject, edges, used):
+def _map(subject: Any, edges: Counts, used: np.ndarray) -> FlowDisplay:
     """Ways as if they were flows: predicted on one side, true on the other."""
     space, at = subject.space, places_of(subject)
     if not hasattr(at, "keys"):
@@ -156,7 +157,7 @@ def _map(subject, edges, used):
     return FlowDisplay(network, *counts, at, directed=bool(space.directed)).plot()
 
 
-def visits(space, outputs) -> np.ndarray:
+def visits(space: Any, outputs: np.ndarray) -> np.ndarray:
     """Whether each place is on each tour; shape (n, n_places)."""
     tours = np.asarray(space.tours(np.asarray(outputs)))
     found = np.zeros((len(tours), len(space.nodes_)), dtype=bool)
@@ -173,7 +174,7 @@ MOST_DRAWN = 6  # targets of a picture
 MOST_DOTS = 2000
 
 
-def quantity_section(subject) -> Section:
+def quantity_section(subject: Any) -> Section:
     """Errors by target, and predictions against truths."""
     Z, Y = (_columns(part) for part in (subject.predicted, subject.truth))
     labels = list(subject.space.labels_)
@@ -200,7 +201,7 @@ def quantity_section(subject) -> Section:
         f"Mean absolute error {np.abs(errors).mean():.4g}, root mean square "
         f"{np.sqrt((errors**2).mean()):.4g} over all numbers."
     )
-    blocks: list = [Text(about)]
+    blocks: list[Any] = [Text(about)]
     if subject.kind == "flow":
         blocks.append(_mean_flows(subject, Z, Y))
     shown = order[:MOST_DRAWN]
@@ -217,12 +218,12 @@ def quantity_section(subject) -> Section:
     return Section(f"{title}: how far off", "targets", blocks)
 
 
-def _columns(outputs) -> np.ndarray:
+def _columns(outputs: np.ndarray) -> np.ndarray:
     outputs = np.asarray(outputs, dtype=float)
     return outputs[:, None] if outputs.ndim == 1 else outputs
 
 
-def _mean_flows(subject, Z, Y):
+def _mean_flows(subject: Any, Z: np.ndarray, Y: Any) -> Any:
     where = subject.options.get("coordinates")
     display = FlowDisplay(subject.space.network_, Z.mean(axis=0), Y.mean(axis=0), where)
     return picture(
@@ -231,7 +232,9 @@ def _mean_flows(subject, Z, Y):
     )  # fmt: skip
 
 
-def _scatter(Z, Y, shown, names, rng):
+def _scatter(
+    Z: np.ndarray, Y: Any, shown: np.ndarray, names: list[str], rng: np.random.Generator
+) -> Any:
     from matplotlib import pyplot
 
     columns = min(3, len(shown))
@@ -257,7 +260,7 @@ def _scatter(Z, Y, shown, names, rng):
 # Which part of the outputs goes wrong: tables and pictures by the kind of outputs.
 
 
-def part_section(subject) -> Section:
+def part_section(subject: Any) -> Section:
     """Shares by part, whatever a space calls its parts."""
     names, counts = part_counts(subject.space, subject.predicted, subject.truth)
     right = np.mean([np.array_equal(z, y) for z, y in zip(subject.predicted, subject.truth)])
@@ -273,9 +276,9 @@ def part_section(subject) -> Section:
     return Section("Parts: where errors concentrate", "parts", [Text(text), table])
 
 
-def part_counts(space, predicted, truth) -> tuple[list[str], Counts]:
+def part_counts(space: Any, predicted: Any, truth: Any) -> tuple[list[str], Counts]:
     """Names of all parts that occur, and the rows in which each was found, missed or false."""
-    names: dict = {}  # by key
+    names: dict[Any, Any] = {}  # by key
     rows = []
     for outputs in zip(predicted, truth):
         both = [space.parts_of(z) for z in outputs]
@@ -299,7 +302,7 @@ SECTIONS = {
 }
 
 
-def error_section(subject) -> Section:
+def error_section(subject: Any) -> Section:
     """Tables of the kind of outputs that the space has."""
     section = SECTIONS.get(subject.kind)
     if section is None:

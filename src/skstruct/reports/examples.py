@@ -2,6 +2,7 @@
 """Some predictions from the worst to the best, with their inputs and what speaks for them."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +18,7 @@ MOST_FEATURES = 6
 MOST_TOKENS = 40
 
 
-def input_facts(subject, i: int) -> list[tuple[str, str]]:
+def input_facts(subject: Any, i: int) -> list[tuple[str, str]]:
     """Facts about one input, as names and values."""
     X = subject.X
     if hasattr(X, "shape") and len(X.shape) == 2:
@@ -26,7 +27,7 @@ def input_facts(subject, i: int) -> list[tuple[str, str]]:
     return [("input", words)] if words else []
 
 
-def _unusual(subject, i) -> str:
+def _unusual(subject: Any, i: int) -> str:
     """Features farthest from their mean, in standard deviations of the rows of the report."""
     X = subject.X
     row = X.iloc[[i]] if is_pandas(X, "DataFrame") else X[[i]]
@@ -42,7 +43,7 @@ def _unusual(subject, i) -> str:
     return ", ".join(f"{names[j]} = {number(row[j])} ({far[j]:+.1f} σ)" for j in order)
 
 
-def moments(subject) -> tuple[np.ndarray, np.ndarray]:
+def moments(subject: Any) -> tuple[np.ndarray, np.ndarray]:
     """Means and standard deviations of the features, over the training rows if they are there."""
     X = subject.options.get("X_train")
     X = subject.X if X is None else X
@@ -55,7 +56,7 @@ def moments(subject) -> tuple[np.ndarray, np.ndarray]:
     return X.mean(axis=0), X.std(axis=0)
 
 
-def feature_names(subject, p: int) -> list[str]:
+def feature_names(subject: Any, p: int) -> list[str]:
     """Names of the features: given, known to the model, or numbers."""
     names = subject.options.get("feature_names")
     if names is None:
@@ -65,7 +66,7 @@ def feature_names(subject, p: int) -> list[str]:
     return [written(name, 40) for name in names]
 
 
-def _words(x) -> str:
+def _words(x: Any) -> str:
     """A text, features by name, or a sequence of tokens, where tokens have words."""
     if isinstance(x, str):
         return written(x, 300)
@@ -80,7 +81,7 @@ def _words(x) -> str:
     return " ".join(texts) + (" …" if len(x) > MOST_TOKENS else "")
 
 
-def _token(token) -> str:
+def _token(token: Any) -> str:
     if isinstance(token, Mapping):
         token = next(iter(token.values()), "")
     elif isinstance(token, (set, frozenset)):
@@ -101,14 +102,14 @@ MOST_PARTS = 8  # of the output of a supporter or opponent
 MOST_VOICES = 4  # supporters, and as many opponents
 
 
-def example_section(subject) -> Section:
+def example_section(subject: Any) -> Section:
     """Rows from the largest loss to the least, with what speaks for their predictions."""
     n_examples = subject.options.get("n_examples", 6)
     chosen = chosen_rows(subject.losses, n_examples, subject.rng)
     if not len(chosen):
         return left_out(TITLE, ANCHOR, "n_examples is 0.")
     explanation, why = _explained(subject, chosen)
-    blocks: list = [
+    blocks: list[Any] = [
         Text(
             "From the largest loss to the least. Parts that are right are blue, false ones orange, "
             "missed ones red."
@@ -128,7 +129,7 @@ def example_section(subject) -> Section:
     return Section(TITLE, ANCHOR, blocks)
 
 
-def chosen_rows(losses, n_examples: int, rng) -> np.ndarray:
+def chosen_rows(losses: np.ndarray, n_examples: int, rng: np.random.Generator) -> np.ndarray:
     """Rows along the order by loss, more of them where it is large; ties in random order."""
     n = len(losses)
     order = np.lexsort((rng.random(n), -np.asarray(losses)))
@@ -140,7 +141,7 @@ def chosen_rows(losses, n_examples: int, rng) -> np.ndarray:
     return order[steps]
 
 
-def _explained(subject, chosen):
+def _explained(subject: Any, chosen: np.ndarray) -> tuple[Any, str]:
     learner = subject.learner
     if not hasattr(learner, "explain"):
         return None, f"{type(learner).__name__} does not weigh single training rows."
@@ -154,7 +155,7 @@ def _explained(subject, chosen):
         return None, str(error)
 
 
-def _example(subject, place, i, explanation) -> Example:
+def _example(subject: Any, place: int, i: int, explanation: Any) -> Example:
     space = subject.space
     z, y = subject.predicted[i], subject.truth[i]
     facts = [
@@ -173,7 +174,7 @@ def _example(subject, place, i, explanation) -> Example:
     return Example(f"Row {number(i + 1)}", facts, tables, pictures)
 
 
-def _voices(subject, place, explanation) -> list[Table]:
+def _voices(subject: Any, place: int, explanation: Any) -> list[Table]:
     weights = explanation.weights
     weights = weights[[place]].toarray()[0] if hasattr(weights, "toarray") else weights[place]
     outputs = subject.learner.outputs_
@@ -194,5 +195,5 @@ def _voices(subject, place, explanation) -> list[Table]:
     return tables
 
 
-def _loss(explanation, place, row) -> float:
+def _loss(explanation: Any, place: int, row: int) -> float:
     return float(np.asarray(explanation.losses)[place, row])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Counts:
     n: int
 
     @classmethod
-    def of_sets(cls, predicted, truth) -> Counts:
+    def of_sets(cls, predicted: np.ndarray, truth: np.ndarray) -> Counts:
         """From indicators (n, d).
 
         >>> counts = Counts.of_sets(np.array([[1, 1, 0]]), np.array([[1, 0, 1]]))
@@ -37,13 +38,13 @@ class Counts:
         return cls(*counts, len(Z))
 
     @classmethod
-    def of_table(cls, table) -> Counts:
+    def of_table(cls, table: np.ndarray) -> Counts:
         """From a confusion table: truths in rows, predictions in columns."""
         right = np.diag(table)
         missed, false = table.sum(axis=1) - right, table.sum(axis=0) - right
         return cls(right, missed, false, int(table.sum()))
 
-    def take(self, labels) -> Counts:
+    def take(self, labels: np.ndarray) -> Counts:
         return Counts(self.found[labels], self.missed[labels], self.false[labels], self.n)
 
     def total(self) -> Counts:
@@ -78,7 +79,7 @@ class Counts:
         """Share of the rows in which a label is wrong."""
         return _share(self.errors, np.full(len(self.errors), self.n))
 
-    def rows(self, names, order=None) -> list[list]:
+    def rows(self, names: list[str], order: np.ndarray | None = None) -> list[list[Any]]:
         """Cells of a table: name, support, found, missed, false, and the shares."""
         order = np.arange(len(self.found)) if order is None else order
         counts = (self.support, self.found, self.missed, self.false)
@@ -92,13 +93,13 @@ class Counts:
 COUNTS_HEADER = ["support", "found", "missed", "false", "precision", "recall", "F1", "Hamming"]
 
 
-def _share(part, whole) -> np.ndarray:
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """NaN where nothing was there to share."""
     whole = np.asarray(whole, dtype=float)
     return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
 
 
-def confusion(truth, predicted, k: int) -> np.ndarray:
+def confusion(truth: np.ndarray, predicted: np.ndarray, k: int) -> np.ndarray:
     """How often class i was taken for class j; shape (k, k).
 
     >>> confusion(np.array([0, 0, 1]), np.array([0, 1, 1]), 2)
@@ -115,7 +116,7 @@ def confusion(truth, predicted, k: int) -> np.ndarray:
 MOST_CLASSES = 16  # of a confusion table that fits the page
 
 
-def class_section(subject) -> Section:
+def class_section(subject: Any) -> Section:
     """Shares by class, and the confusion table or its largest entries."""
     names = [label_text(label, 40) for label in subject.space.labels_]
     Z, Y = (class_numbers(subject.kind, part) for part in (subject.predicted, subject.truth))
@@ -142,7 +143,7 @@ def class_section(subject) -> Section:
     )
 
 
-def confusions(table, names) -> Table:
+def confusions(table: np.ndarray, names: list[str]) -> Table:
     """A confusion table, or what is most often taken for what where there are too many."""
     used = np.flatnonzero(table.sum(axis=0) + table.sum(axis=1))
     if len(used) <= MOST_CLASSES:
@@ -160,7 +161,7 @@ def confusions(table, names) -> Table:
     return Table(header, rows, "most frequent confusions", narrow=True)
 
 
-def _square(table, names) -> Table:
+def _square(table: np.ndarray, names: list[str]) -> Table:
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     right, wrong = "61, 111, 182", "209, 73, 91"
     rows = [
@@ -184,14 +185,14 @@ MOST_LEVELS = 40  # of an outline that is still one
 LABELS_ANCHOR = "labels"
 
 
-def label_section(subject) -> Section:
+def label_section(subject: Any) -> Section:
     """Tables by label and by level, and the hierarchy with its mistakes."""
     space, Z, Y = subject.space, subject.predicted, subject.truth
     counts = Counts.of_sets(Z, Y)
     names = [label_text(label) for label in space.labels_]
     total = counts.total()
     sizes = (np.asarray(Y) != 0).sum(axis=1).mean(), (np.asarray(Z) != 0).sum(axis=1).mean()
-    blocks: list = [
+    blocks: list[Any] = [
         Text(
             f"{sizes[0]:.2f} labels per row, {sizes[1]:.2f} predicted; all labels together: "
             f"precision {number(Share(total.precision[0]))}, recall "
@@ -215,7 +216,7 @@ def label_section(subject) -> Section:
     return Section("Labels: where errors concentrate", LABELS_ANCHOR, blocks)
 
 
-def _levels(dag, counts) -> Table:
+def _levels(dag: Any, counts: Counts) -> Table:
     rows = []
     for level in range(int(dag.depth.max()) + 1):
         inside = np.flatnonzero(dag.depth == level)
@@ -224,7 +225,7 @@ def _levels(dag, counts) -> Table:
     return Table(["", "labels", *COUNTS_HEADER], rows, "by level of the hierarchy, the top first")
 
 
-def _drawn(space, dag, counts, names):
+def _drawn(space: Any, dag: Any, counts: Counts, names: list[str]) -> Any:
     shown = worst_labels(dag, counts.errors, MOST_DRAWN)
     display = HierarchyErrorsDisplay(dag, names, counts.found, counts.missed, counts.false, shown)
     left = len(names) - len(shown)
@@ -232,7 +233,7 @@ def _drawn(space, dag, counts, names):
     return picture(display.plot, "Labels with bars of rows found, missed and false", caption)
 
 
-def _outline(dag, counts, names) -> Outline:
+def _outline(dag: Any, counts: Counts, names: list[str]) -> Outline:
     """All labels, folded; the way to the worst ones is open."""
     worst = set(worst_labels(dag, counts.errors, 12).tolist())
     branches: dict[int, Branch] = {}
@@ -255,7 +256,7 @@ def _outline(dag, counts, names) -> Outline:
 NOTHING = "(no symbol)"
 
 
-def sequence_section(subject) -> Section:
+def sequence_section(subject: Any) -> Section:
     """Shares by symbol, confusions, and mistakes by position."""
     Z, Y = np.asarray(subject.predicted), np.asarray(subject.truth)
     names = [label_text(symbol, 30) for symbol in subject.space.symbols_]
@@ -284,7 +285,7 @@ def sequence_section(subject) -> Section:
     return Section("Symbols: where errors concentrate", "symbols", blocks)
 
 
-def _positions(right, inside) -> Table:
+def _positions(right: np.ndarray, inside: np.ndarray) -> Table:
     counts = inside.sum(axis=0)
     wrong = (~right & inside).sum(axis=0)
     rows = [

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mean losses with intervals, and estimated risks against realised losses."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from skstruct.inspection import (
@@ -16,7 +19,7 @@ from skstruct.reports.pictures import picture
 TITLE, ANCHOR = "Losses", "losses"
 
 
-def loss_section(subject) -> Section:
+def loss_section(subject: Any) -> Section:
     """One line for each loss that makes sense for the space."""
     from skstruct.model_selection import evaluate
 
@@ -49,7 +52,7 @@ def loss_section(subject) -> Section:
     return Section(TITLE, ANCHOR, [Table(header, rows), Text(about)])
 
 
-def _bar(one, most):
+def _bar(one: Any, most: float) -> Any:
     if not most > 0:
         return ""
     own = max(one.mean, 0.0) / most
@@ -57,7 +60,7 @@ def _bar(one, most):
     return Bars(((min(own, 1.0), "own"), (max(0.0, base - own), "rest")))
 
 
-def _on_training(subject, shared) -> dict:
+def _on_training(subject: Any, shared: dict[str, Any]) -> dict[Any, Any]:
     """Mean losses on the rows of training, where they were given."""
     from skstruct.model_selection import evaluate
 
@@ -88,18 +91,18 @@ SEARCHED = {
 SHARES = (1.0, 0.9, 0.8, 0.7, 0.5, 0.25, 0.1)
 
 
-def _drawn(draw, alt: str):
+def _drawn(draw: Callable[..., Any], alt: str) -> tuple[Any, Any]:
     """A picture, and the display that it was drawn from, for its numbers."""
-    displays: list = []
+    displays: list[Any] = []
 
-    def kept():
+    def kept() -> Any:
         displays.append(draw())
         return displays[0]
 
     return picture(kept, alt), displays[0]
 
 
-def calibration(subject) -> Section:
+def calibration(subject: Any) -> Section:
     """Whether the model loses what it expects to."""
     title, anchor = "Estimated and realised risk", "calibration"
     if subject.risks is None:
@@ -124,12 +127,12 @@ def calibration(subject) -> Section:
     return Section(title, anchor, [Text(text), Beside([drawn, Table(header, rows, narrow=True)])])
 
 
-def _whole_outputs(subject) -> bool:
+def _whole_outputs(subject: Any) -> bool:
     """Whether risks are of the zero-one loss, and the learner is judged by another one."""
     return not np.array_equal(subject.risk_losses, subject.losses)
 
 
-def marginals(subject) -> Section:
+def marginals(subject: Any) -> Section:
     """Whether what is given thirty per cent happens thirty times in a hundred."""
     title, anchor = "Probabilities", "probabilities"
     learner = subject.learner
@@ -146,7 +149,7 @@ def marginals(subject) -> Section:
     return Section(title, anchor, [Text(text), drawn])
 
 
-def coverage(subject) -> Section:
+def coverage(subject: Any) -> Section:
     """What is lost on rows of which the model is surest."""
     title, anchor = "Leaving out what is uncertain", "coverage"
     if subject.risks is None:
@@ -169,7 +172,7 @@ def coverage(subject) -> Section:
     return Section(title, anchor, [Text(text), Beside([drawn, Table(header, rows, narrow=True)])])
 
 
-def search(subject) -> Section:
+def search(subject: Any) -> Section:
     """All penalties, radii or numbers of neighbors that were tried, and all kernels."""
     anchor = "search"
     found = getattr(subject.learner, "search_", None)
@@ -190,7 +193,7 @@ def search(subject) -> Section:
     return Section(title, anchor, [Beside([drawn, Table(header, rows, caption, 8, narrow=True)])])
 
 
-def _cell(value):
+def _cell(value: str | float | None) -> str | float:
     if value is None:
         return "default"
     return value if isinstance(value, (int, float, np.number)) else written(value, 40)

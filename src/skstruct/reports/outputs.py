@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How outputs and their parts read."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.inspection.drawing import written
@@ -9,7 +11,7 @@ from skstruct.reports.pages import Piece, Pieces, number
 MOST_PIECES = 40  # of one output that are written out
 
 
-def label_text(label, most: int = 60, between: str = " → ") -> str:
+def label_text(label: Any, most: int = 60, between: str = " → ") -> str:
     """A label, class, item or arc in words."""
     if isinstance(label, tuple) and 2 <= len(label) <= 3:
         ends = between.join(written(end, most // 2) for end in label[:2])
@@ -17,13 +19,15 @@ def label_text(label, most: int = 60, between: str = " → ") -> str:
     return written(label, most)
 
 
-def class_numbers(kind: str, outputs) -> np.ndarray:
+def class_numbers(kind: str, outputs: np.ndarray) -> np.ndarray:
     """Numbers of classes or levels from canonical outputs."""
     outputs = np.asarray(outputs)
     return outputs.sum(axis=1).astype(int) - 1 if kind == "ordinal" else outputs.astype(int)
 
 
-def in_words(space, z, other=None, mark: str = "false", most: int = MOST_PIECES) -> Pieces:
+def in_words(
+    space: Any, z: Any, other: Any = None, mark: str = "false", most: int = MOST_PIECES
+) -> Pieces:
     """One canonical output in words; with another one to compare, marked where they differ.
 
     Parameters
@@ -44,7 +48,7 @@ def in_words(space, z, other=None, mark: str = "false", most: int = MOST_PIECES)
     return Pieces(tuple(pieces) or (Piece("(none)"),), said.between)
 
 
-def part_text(part, longest: int = 60) -> str:
+def part_text(part: Any, longest: int = 60) -> str:
     """A part of an output as it reads."""
     if part.value is None:
         return part.before + label_text(part.name, longest) + part.after
@@ -52,7 +56,7 @@ def part_text(part, longest: int = 60) -> str:
     return shown if part.name is None else f"{label_text(part.name, longest)}: {shown}"
 
 
-def _mark(key, known, mark) -> str:
+def _mark(key: Any, known: set[Any] | None, mark: str) -> str:
     if known is None or key is None:
         return ""
     return "right" if key in known else mark

@@ -3,8 +3,9 @@
 
 import datetime
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import metadata
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ CHOSEN = ("alpha_", "C_", "gamma_", "radius_", "kernel_", "input_kernel_", "n_ne
 WARNINGS = ("converged_",)
 
 
-def overview_section(subject) -> Section:
+def overview_section(subject: Any) -> Section:
     """The learner, its data, what it chose for itself, and all its parameters."""
     learner = subject.learner
     facts = [("learner", type(learner).__name__)]
@@ -46,7 +47,7 @@ def overview_section(subject) -> Section:
     return Section("What was trained on what", "overview", blocks)
 
 
-def _chosen(learner):
+def _chosen(learner: Any) -> Iterator[tuple[str, Any]]:
     for name in CHOSEN:
         value = getattr(learner, name, None)
         asked = getattr(learner, name.rstrip("_"), None)
@@ -54,13 +55,13 @@ def _chosen(learner):
             yield name, value
 
 
-def _value(value) -> str:
+def _value(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return number(value)
     return written(repr(value), 160)
 
 
-def _space_in_words(subject) -> str:
+def _space_in_words(subject: Any) -> str:
     space = subject.space
     names, text = space.part_names(), type(space).__name__
     if names is None:
@@ -69,7 +70,7 @@ def _space_in_words(subject) -> str:
     return f"{text}, {number(len(names))} {one if len(names) == 1 else many}"
 
 
-def _inputs_in_words(subject) -> str:
+def _inputs_in_words(subject: Any) -> str:
     X = subject.X
     if hasattr(X, "shape") and len(X.shape) == 2:
         return f"{number(X.shape[1])} features"
@@ -87,7 +88,7 @@ def _inputs_in_words(subject) -> str:
     return f"sequences of {least if least == most else f'{least} to {most}'} positions"
 
 
-def _promise(space) -> str:
+def _promise(space: Any) -> str:
     promise = space.guarantee
     if promise.kind == "exact":
         return "exact: no output has less estimated risk, or more score"
@@ -102,7 +103,7 @@ def _promise(space) -> str:
 PACKAGES = ("skstruct", "numpy", "scipy", "scikit-learn", "numba", "joblib", "matplotlib", "jinja2")
 
 
-def timing_section(subject) -> Section:
+def timing_section(subject: Any) -> Section:
     """Seconds of each step, and the versions of what they were taken with."""
     rows = [(written(name, 60), _seconds(value)) for name, value in _timings(subject)]
     per_row = subject.seconds["prediction"] / subject.n
@@ -113,13 +114,13 @@ def timing_section(subject) -> Section:
     return Section("Timings and versions", "times", [Facts(rows), Facts(versions)])
 
 
-def _timings(subject):
+def _timings(subject: Any) -> Iterator[tuple[str, Any]]:
     yield from (subject.options.get("timings") or {}).items()
     for name, value in subject.seconds.items():
         yield f"{name} of {number(subject.n)} rows, for this report", value
 
 
-def _seconds(value) -> str:
+def _seconds(value: float | str) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return f"{number(float(value))} s"
     return written(value, 60)

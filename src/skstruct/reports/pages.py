@@ -32,7 +32,7 @@ class Shaded:
 class Bars:
     """Parts of a bar, as shares of its full length."""
 
-    parts: tuple  # of (share, class of the part)
+    parts: tuple[Any, ...]  # of (share, class of the part)
     kind: str = "bars"
 
 
@@ -48,7 +48,7 @@ class Piece:
 class Pieces:
     """An output in words."""
 
-    pieces: tuple
+    pieces: tuple[Any, ...]
     between: str = ", "
     kind: str = "pieces"
 
@@ -57,8 +57,8 @@ class Pieces:
 class Table:
     """Rows of text and numbers, the first of them shown, the others folded away."""
 
-    header: list
-    rows: list
+    header: list[Any]
+    rows: list[Any]
     caption: str = ""
     first: int = 20
     narrow: bool = False
@@ -69,7 +69,7 @@ class Table:
 class Facts:
     """Names with their values."""
 
-    rows: list  # of (name, value)
+    rows: list[Any]  # of (name, value)
     kind: str = "facts"
     folded: str = ""  # what the facts are called where they are folded away
 
@@ -97,7 +97,7 @@ class Picture:
 class Beside:
     """Blocks side by side, where the page is wide enough."""
 
-    blocks: list
+    blocks: list[Any]
     kind: str = "beside"
 
 
@@ -109,7 +109,7 @@ class Branch:
     found: int
     missed: int
     false: int
-    below: list = field(default_factory=list)
+    below: list[Any] = field(default_factory=list)
     open: bool = False
 
 
@@ -117,7 +117,7 @@ class Branch:
 class Outline:
     """Labels of a hierarchy that fold away."""
 
-    roots: list
+    roots: list[Any]
     most: int  # the longest bar
     caption: str = ""
     kind: str = "outline"
@@ -128,9 +128,9 @@ class Example:
     """One row, what was predicted for it and why."""
 
     title: str
-    facts: list
-    tables: list
-    pictures: list
+    facts: list[Any]
+    tables: list[Any]
+    pictures: list[Any]
     kind: str = "example"
 
 
@@ -140,7 +140,7 @@ class Section:
 
     title: str
     anchor: str
-    blocks: list
+    blocks: list[Any]
     left_out: str = ""
 
 
@@ -149,7 +149,7 @@ def left_out(title: str, anchor: str, why: str) -> Section:
     return Section(title, anchor, [], " ".join(str(why).split()))
 
 
-def number(value) -> str:
+def number(value: Any) -> str:
     """A number as people read it: four digits, thousands apart; a dash where there is none."""
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value))
@@ -167,6 +167,6 @@ def number(value) -> str:
     return text.replace(",", "\N{THIN SPACE}").replace("-", "\N{MINUS SIGN}")
 
 
-def is_number(value) -> bool:
+def is_number(value: Any) -> bool:
     """Whether a cell is aligned to the right."""
     return isinstance(value, (int, float, np.integer, np.floating, Shaded))

@@ -4,6 +4,8 @@
 import base64
 import io
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +36,7 @@ STYLE = {
 }
 
 
-def picture(draw, about: str, caption: str = "") -> Picture:
+def picture(draw: Callable[..., Any], about: str, caption: str = "") -> Picture:
     """What ``draw()`` draws, as an image within the page; figures are closed again.
 
     An image cannot run scripts and loads nothing, whatever its text says.
@@ -68,7 +70,7 @@ def picture(draw, about: str, caption: str = "") -> Picture:
     return Picture(address, about, caption, width)
 
 
-def _saved(figure, kind: str) -> bytes:
+def _saved(figure: Any, kind: str) -> bytes:
     file = io.BytesIO()
     options = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": 150}
     figure.savefig(file, format=kind, bbox_inches="tight", pad_inches=0.05, **options)
@@ -82,7 +84,7 @@ MOST_LABELS = 12
 MOST_POSITIONS = 30
 
 
-def example_picture(subject, i: int) -> Picture | None:
+def example_picture(subject: Any, i: int) -> Picture | None:
     """The prediction for one row; None where nothing is known to draw."""
     way = WAYS.get(subject.kind)
     if way is None or (way not in (_flow, _tour) and not hasattr(subject.learner, "predict_risk")):
@@ -93,7 +95,7 @@ def example_picture(subject, i: int) -> Picture | None:
         return None
 
 
-def _truth(subject, i):
+def _truth(subject: Any, i: int) -> Any:
     """The true output as the user wrote it."""
     y = subject.y
     if hasattr(y, "columns"):
@@ -101,37 +103,37 @@ def _truth(subject, i):
     return y.iloc[i] if hasattr(y, "iloc") else y[i]
 
 
-def _hierarchy(subject, i):
+def _hierarchy(subject: Any, i: int) -> HierarchyDisplay:
     return HierarchyDisplay.from_estimator(
         subject.learner, subject.input_of(i), y=_truth(subject, i), max_labels=MOST_LABELS
     )
 
 
-def _ranking(subject, i):
+def _ranking(subject: Any, i: int) -> RankingDisplay:
     if len(subject.space.items_) > 16:
         raise ValueError("too many items to draw")
     return RankingDisplay.from_estimator(subject.learner, subject.input_of(i), y=_truth(subject, i))
 
 
-def _sequence(subject, i):
+def _sequence(subject: Any, i: int) -> SequenceDisplay:
     if (subject.truth[i] >= 0).sum() > MOST_POSITIONS:
         raise ValueError("too many positions to draw")
     options = {"y": _truth(subject, i), "max_symbols": MOST_LABELS}
     return SequenceDisplay.from_estimator(subject.learner, subject.input_of(i), **options)
 
 
-def _quantities(subject, i):
+def _quantities(subject: Any, i: int) -> RiskCurveDisplay:
     return RiskCurveDisplay.from_estimator(
         subject.learner, subject.input_of(i), y=_truth(subject, i)
     )
 
 
-def _flow(subject, i):
+def _flow(subject: Any, i: int) -> FlowDisplay:
     where = subject.options.get("coordinates")
     return FlowDisplay(subject.space.network_, subject.predicted[i], subject.truth[i], where).plot()
 
 
-def _tour(subject, i):
+def _tour(subject: Any, i: int) -> TourDisplay:
     space = subject.space
     both = space.tours(np.stack([subject.predicted[i], subject.truth[i]]))
     tours = [tour[tour >= 0] for tour in both]
@@ -142,7 +144,7 @@ def _tour(subject, i):
     return display
 
 
-def places_of(subject):
+def places_of(subject: Any) -> np.ndarray:
     """Where the places of tours are drawn: as given, or around a circle."""
     where = subject.options.get("coordinates")
     if where is not None:

@@ -33,8 +33,8 @@ class Subject:
     risks: np.ndarray | None  # estimated, with what they were estimated for
     risk_losses: np.ndarray | None
     why_no_risks: str
-    seconds: dict  # what took how long
-    options: dict = field(default_factory=dict)
+    seconds: dict[Any, Any]  # what took how long
+    options: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -44,12 +44,12 @@ class Subject:
     def rng(self) -> np.random.Generator:
         return np.random.default_rng(self.options.get("random_state", 0))
 
-    def input_of(self, i: int):
+    def input_of(self, i: int) -> Any:
         """One input, as displays take it."""
         return row_of(self.inner, i)
 
 
-def read_subject(model, X, y, **options) -> Subject:
+def read_subject(model: Any, X: Any, y: Any, **options: Any) -> Subject:
     """Predict, and compare with true outputs.
 
     Parameters
@@ -91,7 +91,7 @@ def read_subject(model, X, y, **options) -> Subject:
     )  # fmt: skip
 
 
-def own_loss(learner):
+def own_loss(learner: Any) -> Any:
     """The loss that the learner is judged by, bound to its space."""
     problem = getattr(learner, "problem_", None)
     if problem is not None:
@@ -101,7 +101,7 @@ def own_loss(learner):
     return pair(resolve_loss(asked or space.default_loss), space, learner.outputs_)[1]
 
 
-def _risks(learner, X, y):
+def _risks(learner: Any, X: Any, y: Any) -> tuple[np.ndarray | None, np.ndarray | None, str]:
     try:
         risks, losses = risks_and_losses(learner, X, y)
     except ValueError as error:
@@ -111,7 +111,7 @@ def _risks(learner, X, y):
     return risks, losses, ""
 
 
-def _nearest(space, loss, outputs, y):
+def _nearest(space: Any, loss: Any, outputs: Any, y: Any) -> Any:
     """Of several correct outputs of each row, the one nearest to the prediction."""
     predicted = space.validate(outputs)
     chosen = []
@@ -122,12 +122,12 @@ def _nearest(space, loss, outputs, y):
     return chosen
 
 
-def len_of_rows(X) -> int:
+def len_of_rows(X: Any) -> int:
     """Number of inputs, whatever holds them."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
-def row_of(X, i: int):
+def row_of(X: Any, i: int) -> Any:
     """One input in the form that it had among others."""
     if is_pandas(X, "DataFrame"):
         return X.iloc[[i]]
@@ -136,7 +136,7 @@ def row_of(X, i: int):
     return X[[i]] if sparse.issparse(X) else X[i]
 
 
-def table_of(X):
+def table_of(X: Any) -> Any:
     """Lists of rows of numbers as an array, sparse matrices by rows, and all else as it is.
 
     >>> table_of([[1.0, 2.0], [3.0, 4.0]]).shape, table_of(["a b", "c"])

@@ -2,6 +2,7 @@
 """One self-contained page about a fitted model."""
 
 from pathlib import Path
+from typing import Any
 
 from skstruct._arrays.imports import require
 from skstruct._arrays.progress import track
@@ -28,23 +29,23 @@ SECTIONS = (
 
 
 def write_report(
-    model,
-    X,
-    y,
-    path,
+    model: Any,
+    X: Any,
+    y: Any,
+    path: Any,
     *,
-    title=None,
-    losses=None,
-    X_train=None,
-    y_train=None,
-    feature_names=None,
-    data_name=None,
-    timings=None,
-    coordinates=None,
-    n_examples=6,
-    random_state=0,
-    verbose=0,
-    remarks=(),
+    title: str | None = None,
+    losses: list[str] | None = None,
+    X_train: Any = None,
+    y_train: list[set[Any]] | None = None,
+    feature_names: list[str] | None = None,
+    data_name: str | None = None,
+    timings: Any = None,
+    coordinates: Any = None,
+    n_examples: int = 6,
+    random_state: Any = 0,
+    verbose: int = 0,
+    remarks: tuple[Any, ...] = (),
 ) -> Path:
     """Write one HTML file about a fitted model and its predictions on rows with known outputs.
 
@@ -134,7 +135,7 @@ def render(title: str, subtitle: str, sections: list[Section]) -> str:
     )
 
 
-def _title(title, subject) -> str:
+def _title(title: str | None, subject: Any) -> str:
     if title is not None:
         return written(title, 200)
     data = subject.options.get("data_name")
@@ -142,7 +143,7 @@ def _title(title, subject) -> str:
     return name if data is None else f"{name} on {written(data, 120)}"
 
 
-def _subtitle(subject) -> str:
+def _subtitle(subject: Any) -> str:
     loss = type(subject.loss).__name__
     return (
         f"{number(subject.n)} rows, outputs in {type(subject.space).__name__}: mean "
@@ -150,7 +151,7 @@ def _subtitle(subject) -> str:
     )
 
 
-def _check(X, feature_names, n_examples, timings):
+def _check(X: Any, feature_names: list[str] | None, n_examples: int, timings: Any) -> None:
     if isinstance(n_examples, bool) or not isinstance(n_examples, int) or n_examples < 0:
         raise ValueError(f"n_examples is a whole number from 0; got {n_examples!r}.")
     if timings is not None and not hasattr(timings, "items"):

@@ -16,6 +16,7 @@ samplers", Journal of the Royal Statistical Society B 68, 2006.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -48,7 +49,16 @@ class Population:
     errors : array (R,), their standard errors
     """
 
-    def __init__(self, space, scores, n: int, *, proposals="auto", rng=None, n_jobs=None):
+    def __init__(
+        self,
+        space: Any,
+        scores: np.ndarray,
+        n: int,
+        *,
+        proposals: str = "auto",
+        rng: np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.rng = np.random.default_rng(rng)
         self.each = max(2, -(-n // BATCHES))  # chains of a batch
         self.shape = len(scores), BATCHES, self.each
@@ -77,7 +87,7 @@ class Population:
                 self.chains.advance(n_sweeps)
             self._weigh((self.chains.values() / n_levels).reshape(self.shape))
 
-    def _weigh(self, log_weights):
+    def _weigh(self, log_weights: np.ndarray) -> None:
         """Keep the mean weights of batches, and draw chains anew by their weights."""
         top = log_weights.max(axis=2, keepdims=True)
         weights = np.exp(log_weights - top)
@@ -110,10 +120,10 @@ class Population:
         return np.sum(self.levels, axis=0).std(axis=1, ddof=1) / np.sqrt(BATCHES)
 
 
-def _steps(f, most) -> np.ndarray:
+def _steps(f: np.ndarray, most: np.ndarray) -> np.ndarray:
     """The largest steps of beta after which half of the chains still count; shape (R,)."""
 
-    def counts(step):
+    def counts(step: np.ndarray) -> np.ndarray:
         g = np.exp(step[:, None] * (f - f.max(axis=1, keepdims=True)))
         return g.sum(axis=1) ** 2 / np.einsum("rn,rn->r", g, g)
 
@@ -156,7 +166,7 @@ class Schedule:
     n_repeats: int
 
     @classmethod
-    def of(cls, half_range: float, eps: float, delta: float, p: float):
+    def of(cls, half_range: float, eps: float, delta: float, p: float) -> "Schedule":
         n_levels = math.ceil(p * half_range)
         n_draws = max(math.ceil(65 * n_levels * math.sinh(1 / p) ** 2 / eps**2), 2 * BATCHES)
         schedule = cls(n_levels, n_draws, repeats_for(delta))
@@ -188,7 +198,7 @@ def repeats_for(delta: float) -> int:
     return k
 
 
-def check_accuracy(eps, delta) -> None:
+def check_accuracy(eps: float, delta: float) -> None:
     """Raise where there is no such promise."""
     if not (is_number(eps) and 0 < eps <= 1):
         raise ValueError(f"eps is above 0 and at most 1; got {eps!r}.")
@@ -197,9 +207,9 @@ def check_accuracy(eps, delta) -> None:
 
 
 def annealed_estimate(
-    space, scores, *, eps=0.1, delta=0.25, p=3.0, n_draws=None, n_sweeps=10, proposals="auto",
-    rng=None, n_jobs=None, verbose=0,
-):  # fmt: skip
+    space: Any, scores: np.ndarray, *, eps: float=0.1, delta: float=0.25, p: float=3.0, n_draws: float | None=None, n_sweeps: int=10, proposals: str="auto",
+    rng: int | None=None, n_jobs: int | None=None, verbose: int=0,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """ln Z of every row, and the standard error of each by the spread of the chains.
 
     Parameters
@@ -237,7 +247,7 @@ def annealed_estimate(
     return values + space.log_size(), errors
 
 
-def _known(errors, space, scores) -> np.ndarray:
+def _known(errors: np.ndarray, space: Any, scores: np.ndarray) -> np.ndarray:
     """Errors, NaN where all chains have seen one score though there are others."""
     none = np.flatnonzero(errors == 0)
     if len(none):
@@ -246,7 +256,9 @@ def _known(errors, space, scores) -> np.ndarray:
     return errors
 
 
-def _check_options(eps, delta, p, n_draws, n_sweeps):
+def _check_options(
+    eps: float, delta: float, p: float, n_draws: float | None, n_sweeps: int
+) -> None:
     check_accuracy(eps, delta)
     if not (is_number(p) and p >= 1):
         raise ValueError(f"p is a number from 1; got {p!r}.")
@@ -256,7 +268,9 @@ def _check_options(eps, delta, p, n_draws, n_sweeps):
         raise ValueError(f"n_draws is a whole number from 1, or None; got {n_draws!r}.")
 
 
-def _promised(space, scores, schedule: Schedule, n_sweeps, **shared):
+def _promised(
+    space: Any, scores: np.ndarray, schedule: Schedule, n_sweeps: int, **shared: Any
+) -> tuple[float, float]:
     """ln of mean exp f over all outputs, by the median of repeats; standard error.
 
     Chains that mix at every level are independent draws there, whether they were drawn anew by
@@ -276,6 +290,6 @@ def _promised(space, scores, schedule: Schedule, n_sweeps, **shared):
     return float(np.median(estimates)), closer * math.sqrt(np.mean(np.square(errors)))
 
 
-def _some_psi(space) -> np.ndarray:
+def _some_psi(space: Any) -> np.ndarray:
     """The embedding of some output; shape (d,)."""
     return mean_of(space.embed, uniform_draws(space, 1, 0))

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scores of outputs, and the range that they can have."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -15,7 +17,7 @@ from skstruct.spaces.constraints import differs_by_row
 from skstruct.spaces.contracts import Samplable
 
 
-def values_of(space, outputs, scores, row) -> np.ndarray:
+def values_of(space: Any, outputs: np.ndarray, scores: np.ndarray, row: np.ndarray) -> np.ndarray:
     """<scores[row(i)], psi(outputs[i])>; shape (len(outputs),)."""
     values = np.empty(len(outputs))
     for part in row_blocks(len(outputs), 24 * scores.shape[1], "100MB"):
@@ -29,12 +31,12 @@ def values_of(space, outputs, scores, row) -> np.ndarray:
     return values
 
 
-def value_range(space, scores) -> tuple[np.ndarray, np.ndarray]:
+def value_range(space: Any, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bounds low <= <u, psi(y)> <= high of all outputs y, by the space's decoder; (n,) each."""
     return space.argmin(scores).bounds, -space.argmin(-scores).bounds
 
 
-def mean_of(embed, outputs) -> np.ndarray:
+def mean_of(embed: Callable[..., Any], outputs: np.ndarray) -> np.ndarray:
     """Mean of what ``embed`` makes of outputs (m, ...); shape (d,)."""
     sums = [
         np.asarray(embed(outputs[part]).sum(axis=0)).ravel()
@@ -58,16 +60,24 @@ class MetaProposals(Proposals):
 
     sweep = 1
 
-    def __init__(self, space):
+    def __init__(self, space: Any) -> None:
         self.space = space
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         return np.array(outputs)
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         return states
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         rng = np.random.default_rng(streams.ravel())
         here = values_of(self.space, states, scores, row)
         accepted = np.zeros(len(states), np.int64)
@@ -109,8 +119,17 @@ class Chains:
     """
 
     def __init__(
-        self, space, scores, row, *, beta=1.0, proposals="auto", start=None, rng=None, n_jobs=None
-    ):
+        self,
+        space: Any,
+        scores: np.ndarray,
+        row: np.ndarray,
+        *,
+        beta: float = 1.0,
+        proposals: str = "auto",
+        start: np.ndarray | None = None,
+        rng: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
         rng = np.random.default_rng(rng)
         self.space, self.n_jobs = space, n_jobs
         self.proposals = chosen_proposals(space, proposals)
@@ -143,7 +162,7 @@ class Chains:
                 self.accepted += np.concatenate(list(accepted))
         self.n_steps += n_steps
 
-    def _walk(self, part, n_steps):
+    def _walk(self, part: slice, n_steps: int) -> np.ndarray:
         return self.proposals.walk(
             self.states[part], self.scores, self.row[part], self.beta[part], n_steps,
             self.streams[part],
@@ -164,7 +183,7 @@ class Chains:
         return self.accepted / max(self.n_steps, 1)
 
 
-def chosen_proposals(space, proposals) -> Proposals:
+def chosen_proposals(space: Any, proposals: str) -> Proposals:
     """Proposals by name; local ones where the space has them and nothing else is asked for."""
     if isinstance(proposals, Proposals):
         return proposals
@@ -184,7 +203,7 @@ def chosen_proposals(space, proposals) -> Proposals:
     return MetaProposals(space)
 
 
-def check_samplable(space) -> None:
+def check_samplable(space: Any) -> None:
     """Raise where a space draws no uniform outputs."""
     if not isinstance(space, Samplable):
         raise ValueError(
@@ -197,7 +216,7 @@ def check_samplable(space) -> None:
         )
 
 
-def uniform_draws(space, n: int, rng) -> np.ndarray:
+def uniform_draws(space: Any, n: int, rng: np.random.Generator) -> np.ndarray:
     """Outputs in canonical form, drawn uniformly."""
     check_samplable(space)
     return np.asarray(space.sample(n, rng))

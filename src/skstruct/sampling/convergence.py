@@ -14,6 +14,7 @@ References
 import math
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -138,7 +139,7 @@ MOST_DRAWS_NAMED = 10**7  # draws that nobody will wait for
 MOVED = 6.0  # standard errors by which the mean of chains that have arrived does not change
 
 
-def troubles(found) -> tuple[str, ...]:
+def troubles(found: "Diagnostics") -> tuple[str, ...]:
     """Sentences on what speaks against draws, by their :class:`~.convergence.Diagnostics`."""
     if found.n_draws < 4:
         return (f"{number_of_draws(found)}: nothing can be concluded from fewer than 4.",)
@@ -155,7 +156,7 @@ def troubles(found) -> tuple[str, ...]:
     return tuple(said)
 
 
-def advice(found) -> str:
+def advice(found: "Diagnostics") -> str:
     """The troubles, and what to try."""
     said = [*troubles(found), "Try"]
     if found.n_chains == 1:
@@ -172,7 +173,7 @@ def advice(found) -> str:
     return " ".join(said)
 
 
-def draws_needed(found) -> int | None:
+def draws_needed(found: "Diagnostics") -> int | None:
     r"""Draws of every chain that would meet both limits, in two digits; None if none is known.
 
     The effective size grows with the draws, and :math:`\hat R^2 - 1` falls with them.
@@ -188,27 +189,27 @@ def draws_needed(found) -> int | None:
     return math.ceil(n / digit) * digit
 
 
-def wants_tempering(found) -> bool:
+def wants_tempering(found: "Diagnostics") -> bool:
     """Whether chains seem to be parted by something that waiting does not cure."""
     accepted = found.acceptance
     stuck = accepted is not None and len(accepted) and np.min(accepted) < LOW_ACCEPTANCE
     return bool(stuck) or bool(np.any(np.asarray(found.r_hat) > FAR_APART))
 
 
-def smallest_size(found) -> float:
+def smallest_size(found: "Diagnostics") -> float:
     """The smaller effective size, of the worst coordinate."""
     sizes = np.append(found.ess_bulk, found.ess_tail)
     return float(np.min(sizes[~np.isnan(sizes)]))
 
 
-def number_of_draws(found) -> str:
+def number_of_draws(found: "Diagnostics") -> str:
     """How many there are."""
     chains = "1 chain" if found.n_chains == 1 else f"{found.n_chains} chains"
     draws = "1 draw" if found.n_draws == 1 else f"{found.n_draws} draws"
     return f"{chains} of {draws}"
 
 
-def warn_if_moved(before, after) -> None:
+def warn_if_moved(before: np.ndarray, after: np.ndarray) -> None:
     """Warn where the scores of chains (rows, chains) have another mean than some sweeps ago."""
     spread = np.sqrt((before.var(axis=1) + after.var(axis=1)) / before.shape[1])
     moved = np.abs(after.mean(axis=1) - before.mean(axis=1)) > MOVED * spread + SAME_MEAN
@@ -269,16 +270,16 @@ class Diagnostics:
         """
         return not self.troubles
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """A pandas ``DataFrame`` with a row for each coordinate."""
         pandas = require("pandas", used_by="Diagnostics.to_frame", extra="test")
         return pandas.DataFrame({name: np.atleast_1d(getattr(self, name)) for name in COLUMNS})
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         verdict = "ok" if self.ok else "not ok"
         return f"Diagnostics({verdict}: {number_of_draws(self)})"
 
-    def __str__(self):
+    def __str__(self) -> str:
         table = np.array([np.atleast_1d(getattr(self, name)) for name in COLUMNS]).T
         order = np.arange(len(table))
         if len(table) > SHOWN:  # those with the fewest effective draws, NaN last
@@ -294,7 +295,14 @@ class Diagnostics:
         return "\n".join([*lines, *(self.troubles or ("Nothing speaks against these draws.",))])
 
 
-def diagnostics(draws, *, of="score", r_hat_limit=1.01, ess_limit=400, warn=True) -> Diagnostics:
+def diagnostics(
+    draws: Any,
+    *,
+    of: str = "score",
+    r_hat_limit: float = 1.01,
+    ess_limit: int = 400,
+    warn: bool = True,
+) -> Diagnostics:
     """R-hat, effective sample sizes and standard errors of what chains have drawn [1]_.
 
     Parameters
@@ -355,7 +363,7 @@ def diagnostics(draws, *, of="score", r_hat_limit=1.01, ess_limit=400, warn=True
     return found
 
 
-def checked_traces(draws) -> np.ndarray:
+def checked_traces(draws: Any) -> np.ndarray:
     """Finite traces (n_chains, n_draws) or (n_chains, n_draws, d) of draws or of an array."""
     is_draws = hasattr(draws, "values") and hasattr(draws, "acceptance")
     traces = np.asarray(draws.values if is_draws else draws, dtype=np.float64)
@@ -376,7 +384,7 @@ def checked_traces(draws) -> np.ndarray:
     return traces
 
 
-def embedded(draws) -> np.ndarray:
+def embedded(draws: Any) -> np.ndarray:
     """psi of all draws; shape (n_chains, n_draws, d)."""
     outputs = np.asarray(draws.outputs)
     psi = draws.space.embed(outputs.reshape(-1, *outputs.shape[2:]))
@@ -387,7 +395,7 @@ def embedded(draws) -> np.ndarray:
     return np.asarray(psi, dtype=np.float64).reshape(*outputs.shape[:2], -1)
 
 
-def to_arviz_dict(draws) -> dict:
+def to_arviz_dict(draws: Any) -> dict[Any, Any]:
     """Scores and embeddings of draws in ArviZ's names.
 
     ``arviz.from_dict(**found)`` takes it before version 1, ``arviz.from_dict(found)`` since.
@@ -400,7 +408,7 @@ def to_arviz_dict(draws) -> dict:
     }
 
 
-def _table(traces) -> np.ndarray:
+def _table(traces: np.ndarray) -> np.ndarray:
     """All columns for traces (d, n_chains, n_draws); shape (d, len(COLUMNS))."""
     d, m, n = traces.shape
     table = np.full((d, len(COLUMNS)), np.nan)
@@ -424,12 +432,12 @@ def _table(traces) -> np.ndarray:
     return table
 
 
-def _still(traces) -> np.ndarray:
+def _still(traces: np.ndarray) -> np.ndarray:
     """Whether traces (..., n_chains, n_draws) never change, but for rounding."""
     axes = (-2, -1)
     return np.ptp(traces, axis=axes) <= CONSTANT_RANGE * np.abs(traces).max(axis=axes)
 
 
-def _line(row) -> str:
+def _line(row: np.ndarray) -> str:
     formats = (".3g", ".3g", ".2g", ".0f", ".0f", ".3f")
     return "".join(f"{value:{form}}".rjust(11) for value, form in zip(row, formats))

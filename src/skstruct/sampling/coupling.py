@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -34,7 +35,7 @@ class Turned:
     wrong: np.ndarray  # int64, shape (n_rows,): a pair that fits no order; -1 for none
 
 
-def why_unordered(space) -> str:
+def why_unordered(space: Any) -> str:
     """Why draws of this space know no order that a heat bath respects; empty when they do."""
     name = type(space).__name__
     if not isinstance(space, ORDERED):
@@ -45,7 +46,7 @@ def why_unordered(space) -> str:
     return ""
 
 
-def ordered_distributions(space, scores) -> Turned:
+def ordered_distributions(space: Any, scores: np.ndarray) -> Turned:
     r"""The distributions :math:`\exp \langle u, \psi \rangle` of a space that is not unordered.
 
     Pairs of labels are attractive where their score is at least zero. Where scores of pairs
@@ -72,7 +73,7 @@ def ordered_distributions(space, scores) -> Turned:
     return Turned(distributions, turned, wrong)
 
 
-def _turned(pair, edges, d):
+def _turned(pair: np.ndarray, edges: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Labels to turn, and a pair that fits no order, of every row."""
     if not (pair < 0).any():
         return np.zeros((len(pair), d), bool), np.full(len(pair), -1)
@@ -81,7 +82,9 @@ def _turned(pair, edges, d):
     return sides(np.ascontiguousarray(pair), edges, d)
 
 
-def _turn(node, pair, edges, turned):
+def _turn(
+    node: np.ndarray, pair: np.ndarray, edges: np.ndarray, turned: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Scores of labels and of pairs for x = 1 - y where labels are turned."""
     (i, j), d = edges.T, node.shape[1]
     sign = np.where(turned, -1.0, 1.0)
@@ -108,10 +111,10 @@ class _Past:
     values: np.ndarray  # shape (a, t): the score of every proposal
     reach: np.ndarray  # shape (a, t): it is accepted from all outputs of a lower score
 
-    def part(self, chosen) -> _Past:
+    def part(self, chosen: np.ndarray) -> _Past:
         return _Past(self.slots[chosen], self.values[chosen], self.reach[chosen])
 
-    def extended(self, values, reach) -> _Past:
+    def extended(self, values: np.ndarray, reach: np.ndarray) -> _Past:
         return _Past(
             self.slots, np.hstack([self.values, values]), np.hstack([self.reach, reach])
         )  # fmt: skip
@@ -135,14 +138,14 @@ class MetaCoupling:
         No draw looks back farther than this.
     """
 
-    def __init__(self, space, scores, rows, n_steps: int):
+    def __init__(self, space: Any, scores: np.ndarray, rows: np.ndarray, n_steps: int) -> None:
         self.space, self.rows = space.rows(rows), rows
         self.differ = differs_by_row(space)
         self.scores = np.ascontiguousarray(scores[rows])
         self.bound = value_range(self.space, self.scores)[1]
         self.n_steps = n_steps
 
-    def draw(self, n: int, rng):
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Outputs (rows, n, ...) and steps back to where all chains met, (rows, n)."""
         m = len(self.rows) * n
         ended, times = np.empty(m, np.int64), np.empty(m, np.int64)
@@ -165,10 +168,16 @@ class MetaCoupling:
         found = order[np.searchsorted(keys[order], self._key(np.arange(m), ended))]
         return outputs[found].reshape(-1, n, *outputs.shape[1:]), times.reshape(-1, n)
 
-    def _key(self, slots, when):
+    def _key(self, slots: np.ndarray, when: np.ndarray) -> np.ndarray:
         return slots * self.n_steps + when
 
-    def _look_back(self, past: _Past, n, rng, kept) -> _Past:
+    def _look_back(
+        self,
+        past: _Past,
+        n: int,
+        rng: np.random.Generator,
+        kept: list[tuple[np.ndarray, np.ndarray]],
+    ) -> _Past:
         """Twice as far as before, or less where many draws wait."""
         a, t = past.values.shape
         if t >= self.n_steps:
@@ -191,7 +200,7 @@ class MetaCoupling:
         kept.append((self._key(past.slots[slot], t + step), proposed[possible.ravel()]))
         return past.extended(values, reach)
 
-    def _proposals(self, row, rng) -> np.ndarray:
+    def _proposals(self, row: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Outputs drawn uniformly, one for each entry of ``row``, which is sorted."""
         if not self.differ:
             return np.asarray(self.space.sample(len(row), rng))
@@ -199,7 +208,7 @@ class MetaCoupling:
         drawn = [self.space.rows([i]).sample(int(k), rng) for i, k in zip(found, count)]
         return np.concatenate([np.asarray(part) for part in drawn])
 
-    def _finish(self, past: _Past, first, ended, times):
+    def _finish(self, past: _Past, first: np.ndarray, ended: np.ndarray, times: np.ndarray) -> None:
         from skstruct.solvers._numba_markov_chains import replayed
 
         times[past.slots] = first + 1
@@ -230,9 +239,9 @@ class Coalescence:
 
 
 def coupling_from_the_past(
-    space, scores, n=1, rng=None, *, method="auto", max_doublings=20, return_info=False,
-    n_jobs=None, verbose=0,
-):  # fmt: skip
+    space: Any, scores: Any, n: int=1, rng: Any=None, *, method: str="auto", max_doublings: int=20, return_info: bool=False,
+    n_jobs: int | None=None, verbose: int=0,
+) -> Any:  # fmt: skip
     r"""Exact and independent draws of :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`.
 
     A chain that began infinitely long ago has its distribution now. Where it is now is known once
@@ -319,7 +328,7 @@ def coupling_from_the_past(
     return (outputs, info) if return_info else outputs
 
 
-def _check_arguments(n, method, max_doublings):
+def _check_arguments(n: int, method: str, max_doublings: int) -> None:
     if not is_count(n):
         raise ValueError(f"n is a whole number from 1; got {n!r}.")
     if method not in METHODS:
@@ -328,7 +337,9 @@ def _check_arguments(n, method, max_doublings):
         raise ValueError(f"max_doublings is a whole number from 1 to 60; got {max_doublings!r}.")
 
 
-def _ways(space, scores, method, max_doublings, n_jobs) -> list:
+def _ways(
+    space: Any, scores: np.ndarray, method: str, max_doublings: int, n_jobs: int | None
+) -> list[Any]:
     """Rows and what draws for them: (rows, way) pairs."""
     why = "" if method == "meta" else why_unordered(space)
     if method == "monotone" and why:
@@ -342,11 +353,11 @@ def _ways(space, scores, method, max_doublings, n_jobs) -> list:
     if len(bad) and method == "monotone":
         _refuse(space, scores, int(bad[0]), int(ordered.wrong[bad[0]]))
     good = np.flatnonzero(ordered.wrong < 0)
-    ways: list = [(good, _Monotone(ordered, good, max_doublings, n_jobs))] if len(good) else []
+    ways: list[Any] = [(good, _Monotone(ordered, good, max_doublings, n_jobs))] if len(good) else []
     return [*ways, (bad, _meta(space, scores, bad, max_doublings))] if len(bad) else ways
 
 
-def _refuse(space, scores, row: int, edge: int):
+def _refuse(space: PairwiseLabels, scores: np.ndarray, row: int, edge: int) -> Any:
     i, j = space.edges_[edge]
     score = scores[row, len(space.labels_) + edge]
     raise ValueError(
@@ -357,7 +368,9 @@ def _refuse(space, scores, row: int, edge: int):
     )
 
 
-def _one_block(ways, n_rows, n, rng):
+def _one_block(
+    ways: list[Any], n_rows: int, n: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """``n`` draws of every row and how far each looked back."""
     outputs, times = None, np.empty((n_rows, n), np.int64)
     for rows, way in ways:
@@ -371,11 +384,13 @@ def _one_block(ways, n_rows, n, rng):
 class _Monotone:
     """Draws for rows of scores that respect an order."""
 
-    def __init__(self, ordered, rows, max_doublings, n_jobs):
+    def __init__(
+        self, ordered: Turned, rows: np.ndarray, max_doublings: int, n_jobs: int | None
+    ) -> None:
         self.ordered, self.rows = ordered, rows
         self.max_doublings, self.n_jobs = max_doublings, n_jobs
 
-    def draw(self, n, rng):
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         row = np.repeat(self.rows, n)
         seeds = new_streams(len(row), rng)
         states, sweeps = coupled(
@@ -393,7 +408,7 @@ class _Monotone:
         return drawn.reshape(len(self.rows), n, -1), sweeps.reshape(-1, n)
 
 
-def _meta(space, scores, rows, max_doublings):
+def _meta(space: Any, scores: np.ndarray, rows: np.ndarray, max_doublings: int) -> MetaCoupling:
     """Draws by the meta chain, for some rows."""
     if not isinstance(space, Samplable):
         raise ValueError(

@@ -38,7 +38,7 @@ class Draws:
     acceptance: np.ndarray
     space: Any
     interrupted: bool = False
-    details: dict | None = None
+    details: dict[Any, Any] | None = None
 
     @property
     def n_chains(self) -> int:
@@ -54,7 +54,7 @@ class Draws:
         """All draws of all chains, in canonical form; shape (n_chains * n_draws, ...)."""
         return self.outputs.reshape(-1, *self.outputs.shape[2:])
 
-    def restored(self):
+    def restored(self) -> np.ndarray:
         """All draws of all chains in the user's own format."""
         return self.space.restore(self.pooled)
 
@@ -62,7 +62,14 @@ class Draws:
         """Mean of psi over all draws; shape (d,)."""
         return mean_of(self.space.embed, self.pooled)
 
-    def diagnostics(self, *, of="score", r_hat_limit=1.01, ess_limit=400, warn=True):
+    def diagnostics(
+        self,
+        *,
+        of: str = "score",
+        r_hat_limit: float = 1.01,
+        ess_limit: int = 400,
+        warn: bool = True,
+    ) -> Any:
         """R-hat, effective sizes and acceptance; see :func:`~.convergence.diagnostics`."""
         from skstruct.sampling.convergence import diagnostics
 
@@ -125,9 +132,9 @@ class Metropolis:
     """
 
     def __init__(
-        self, space, scores, *, proposals="auto", n_chains=4, beta=1.0, start=None, rng=None,
-        n_jobs=None, verbose=0,
-    ):  # fmt: skip
+        self, space: Any, scores: Any, *, proposals: str="auto", n_chains: float=4, beta: float=1.0, start: np.ndarray | None=None, rng: int | None=None,
+        n_jobs: int | None=None, verbose: int=0,
+    ) -> None:  # fmt: skip
         scores = one_row_of_scores(scores, space)
         if not is_count(n_chains):
             raise ValueError(f"n_chains is a whole number from 1; got {n_chains!r}.")
@@ -177,7 +184,14 @@ class Metropolis:
         return drawn(self.space, np.stack(kept, axis=1), chains.scores, chains, interrupted)
 
 
-def drawn(space, outputs, scores, chains, interrupted, details=None) -> Draws:
+def drawn(
+    space: Any,
+    outputs: np.ndarray,
+    scores: np.ndarray,
+    chains: Chains,
+    interrupted: bool,
+    details: Any = None,
+) -> Draws:
     """Outputs (n_chains, n_draws, ...) with their scores."""
     flat = outputs.reshape(-1, *outputs.shape[2:])
     values = values_of(space, flat, scores, np.zeros(len(flat), np.int64))
@@ -187,7 +201,7 @@ def drawn(space, outputs, scores, chains, interrupted, details=None) -> Draws:
     return draws
 
 
-def one_row_of_scores(scores, space) -> np.ndarray:
+def one_row_of_scores(scores: Any, space: Any) -> np.ndarray:
     """Scores of a single distribution; shape (1, d)."""
     scores = check_scores(scores, space)
     if len(scores) != 1:
@@ -197,7 +211,7 @@ def one_row_of_scores(scores, space) -> np.ndarray:
     return scores
 
 
-def check_sizes(n_draws, n_warmup, thin) -> None:
+def check_sizes(n_draws: int, n_warmup: int, thin: int) -> None:
     """Raise where nothing would be drawn."""
     for name, value in (("n_draws", n_draws), ("thin", thin)):
         if not is_count(value):
@@ -206,7 +220,7 @@ def check_sizes(n_draws, n_warmup, thin) -> None:
         raise ValueError(f"n_warmup is a whole number from 0; got {n_warmup!r}.")
 
 
-def warn_interrupted(n_kept: int, n_asked) -> None:
+def warn_interrupted(n_kept: int, n_asked: int) -> None:
     """Say how much of what was asked for is there."""
     warnings.warn(
         f"Interrupted after {n_kept} of {n_asked} draws; these are returned.", stacklevel=3

@@ -7,6 +7,7 @@ right to second order around the uniform distribution whatever the number of out
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from skstruct.spaces.common.listing import check_scores
 from skstruct.spaces.contracts import Countable
 
 
-def moments_of_scores(space, scores) -> tuple[float, np.ndarray, np.ndarray]:
+def moments_of_scores(space: Any, scores: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """ln |Y|, and mean and variance of <u, psi(Y)> for uniform Y; shapes (n,)."""
     if not isinstance(space, Countable) or not hasattr(space, "covariance"):
         raise ValueError(
@@ -37,13 +38,13 @@ def moments_of_scores(space, scores) -> tuple[float, np.ndarray, np.ndarray]:
     return space.log_size(), mean, np.maximum(variance, 0.0)
 
 
-def cumulant_estimate(space, scores) -> np.ndarray:
+def cumulant_estimate(space: Any, scores: np.ndarray) -> np.ndarray:
     r""":math:`\ln |\mathcal Y| + m + v / 2`; exact where f is normally distributed."""
     log_size, mean, variance = moments_of_scores(space, scores)
     return log_size + mean + variance / 2
 
 
-def taylor_estimate(space, scores) -> np.ndarray:
+def taylor_estimate(space: Any, scores: np.ndarray) -> np.ndarray:
     r""":math:`\ln |\mathcal Y| (1 + m + (v + m^2) / 2)`, the second order expansion of exp."""
     log_size, mean, variance = moments_of_scores(space, scores)
     return log_size + np.log1p(mean + (variance + mean**2) / 2)
@@ -81,22 +82,22 @@ class LogPartition:
     method: str
 
     @classmethod
-    def joined(cls, parts):
+    def joined(cls, parts: "list[LogPartition]") -> "LogPartition":
         """Those of several blocks of rows, one after the other."""
         names = ("values", "lower", "upper", "errors")
         arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return replace(parts[0], **arrays)
 
     @classmethod
-    def exact(cls, values):
+    def exact(cls, values: np.ndarray) -> "LogPartition":
         """Values that are known."""
         return cls(values, values, values, np.zeros(len(values)), 1.0, "exact")
 
 
 def log_partition(
-    space, scores, *, method="auto", eps=0.1, delta=0.25, return_interval=False, rng=None,
-    **options,
-):  # fmt: skip
+    space: Any, scores: Any, *, method: str="auto", eps: float=0.1, delta: float=0.25, return_interval: bool=False, rng: int | None=None,
+    **options: Any,
+) -> Any:  # fmt: skip
     r""":math:`\ln Z = \ln \sum_{y \in \mathcal Y} \exp \langle u, \psi(y) \rangle`, row by row.
 
     Parameters
@@ -159,7 +160,14 @@ def log_partition(
     return found if return_interval else found.values
 
 
-def _annealed(space, scores, eps, delta, rng, options) -> LogPartition:
+def _annealed(
+    space: Any,
+    scores: np.ndarray,
+    eps: float,
+    delta: float,
+    rng: int | None,
+    options: dict[str, Any],
+) -> LogPartition:
     values, errors = annealed_estimate(space, scores, eps=eps, delta=delta, rng=rng, **options)
     promised = options.get("n_draws") is None
     if promised:  # |Zhat / Z - 1| <= eps
@@ -174,16 +182,16 @@ def _annealed(space, scores, eps, delta, rng, options) -> LogPartition:
 
 
 def marginals(
-    space,
-    scores,
+    space: Any,
+    scores: np.ndarray,
     *,
-    method="auto",
-    n_draws=1000,
-    n_warmup=50,
-    proposals="auto",
-    rng=None,
-    n_jobs=None,
-):
+    method: str = "auto",
+    n_draws: int = 1000,
+    n_warmup: int = 50,
+    proposals: str = "auto",
+    rng: Any = None,
+    n_jobs: int | None = None,
+) -> np.ndarray:
     r""":math:`\mathbf E\, \psi(Y)` under :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`.
 
     Parameters
@@ -228,7 +236,16 @@ def marginals(
     return np.array(means).reshape(len(scores), scores.shape[1])
 
 
-def chain_draws(space, scores, n, *, n_warmup=50, proposals="auto", rng=None, n_jobs=None):
+def chain_draws(
+    space: Any,
+    scores: np.ndarray,
+    n: int,
+    *,
+    n_warmup: int = 50,
+    proposals: str = "auto",
+    rng: Any = None,
+    n_jobs: int | None = None,
+) -> np.ndarray:
     """``n`` draws of every row by chains that were annealed together; shape (n_rows, n, ...).
 
     Warns where ``n_warmup`` further sweeps change the mean score: chains had not arrived.
@@ -250,7 +267,7 @@ def chain_draws(space, scores, n, *, n_warmup=50, proposals="auto", rng=None, n_
     return np.concatenate(drawn)
 
 
-def exact_distribution(space, scores, required=False):
+def exact_distribution(space: Any, scores: np.ndarray, required: bool = False) -> Any:
     """The distribution of the space, or None; where it is required, an error that says what
     else.
     """
@@ -263,7 +280,7 @@ def exact_distribution(space, scores, required=False):
     return distribution
 
 
-def check_method(method, known=METHODS) -> None:
+def check_method(method: str, known: tuple[Any, ...] = METHODS) -> None:
     """Raise where there is no such method."""
     if method not in known:
         raise ValueError(f"method is one of {', '.join(known)}; got {method!r}.")

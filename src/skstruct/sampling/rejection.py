@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exact draws from uniform ones, by rejection."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct._arrays.checks import is_count
@@ -13,7 +15,15 @@ from skstruct.tolerances import STATED_BOUND
 BLOCK = 4096  # uniform draws at a time
 
 
-def rejection_sample(space, scores, n: int = 1, rng=None, *, bound=None, max_trials=10**7):
+def rejection_sample(
+    space: Any,
+    scores: Any,
+    n: int = 1,
+    rng: int | None = None,
+    *,
+    bound: Any = None,
+    max_trials: int = 10**7,
+) -> np.ndarray:
     r"""Exact, independent draws of :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`.
 
     A uniform draw z is accepted with probability :math:`e^{f(z) - f_{ub}}`, where
@@ -84,12 +94,12 @@ def rejection_sample(space, scores, n: int = 1, rng=None, *, bound=None, max_tri
 class _Kept:
     """Accepted draws of one row."""
 
-    def __init__(self, space, scores, bound):
+    def __init__(self, space: Any, scores: np.ndarray, bound: float) -> None:
         self.space, self.scores, self.bound = space, scores, bound
         self.outputs: list[np.ndarray] = []
         self.n_kept = self.n_trials = 0
 
-    def draw(self, rng, n, max_trials) -> None:
+    def draw(self, rng: np.random.Generator, n: int, max_trials: int) -> None:
         """Try a block of uniform draws."""
         if self.n_trials >= max_trials:
             raise SamplingError(

@@ -2,6 +2,7 @@
 """The best outputs that chains have seen while they grew cold."""
 
 import copy
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,16 @@ from skstruct.spaces.constraints import check_n_rows
 from skstruct.spaces.contracts import Decoded, Guarantee, Samplable
 
 
-def annealed_search(space, costs, betas, n_chains: int, *, proposals="auto", rng=None, n_jobs=None):
+def annealed_search(
+    space: Any,
+    costs: np.ndarray,
+    betas: np.ndarray,
+    n_chains: int,
+    *,
+    proposals: str = "auto",
+    rng: np.random.Generator | None = None,
+    n_jobs: int | None = None,
+) -> np.ndarray:
     """For every row the output of least cost at the start or the end of a sweep of any chain.
 
     Parameters
@@ -50,7 +60,7 @@ def annealed_search(space, costs, betas, n_chains: int, *, proposals="auto", rng
     return best[winner]
 
 
-def size_of(costs) -> np.ndarray:
+def size_of(costs: np.ndarray) -> np.ndarray:
     """Root mean square of the costs that are not zero; 1 where all are; shape (n,)."""
     largest = np.abs(costs).max(axis=1, initial=0.0)
     largest[largest == 0] = 1.0
@@ -60,7 +70,7 @@ def size_of(costs) -> np.ndarray:
     return np.where(size > 0, size, 1.0)
 
 
-def psi_range(space, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+def psi_range(space: Any, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of every coordinate of psi by the space's decoder; (1, d) each, (n, d) by row."""
     constraints = getattr(space, "constraints_", None)
     if getattr(constraints, "n_rows", None) is None:
@@ -131,9 +141,9 @@ class SimulatedAnnealing(EmbeddingView):
     guarantee = Guarantee("bound only")
 
     def __init__(
-        self, space, *, n_sweeps=100, n_chains=4, schedule="geometric", betas=(0.1, 20.0),
-        chain="auto", bound="range", rng=0, n_jobs=None,
-    ):  # fmt: skip
+        self, space: Any, *, n_sweeps: int=100, n_chains: float=4, schedule: str="geometric", betas: tuple[float, float]=(0.1, 20.0),
+        chain: str="auto", bound: str="range", rng: int=0, n_jobs: int | None=None,
+    ) -> None:  # fmt: skip
         self.space = space
         self.n_sweeps = n_sweeps
         self.n_chains = n_chains
@@ -146,66 +156,68 @@ class SimulatedAnnealing(EmbeddingView):
 
     # ------------------------------------------------------------- as the space is
     @property
-    def embedding(self):
+    def embedding(self) -> str | None:
         return self.space.embedding
 
     @property
-    def default_loss(self):
+    def default_loss(self) -> Any:
         return self.space.default_loss
 
     @property
-    def discrete(self):
+    def discrete(self) -> bool:
         return self.space.discrete
 
     @property
-    def counted(self):
+    def counted(self) -> Any:
         return self.space.counted
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         # What the space has learned, and what it can do that does not decode.
         if name in SHARED or (name.endswith("_") and not name.startswith("_")):
             return getattr(self.space, name)
         raise AttributeError(f"{type(self).__name__} has no {name!r}")
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         return self.space.embed(Z)
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return self.space.sample(n, rng)
 
-    def targets(self, Y):
+    def targets(self, Y: Any) -> Any:
         return self.space.targets(Y)
 
-    def lift(self, costs, embedding):
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         return self.space.lift(costs, embedding)
 
-    def covariance(self):
+    def covariance(self) -> Any:
         return self.space.covariance()
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         return self.space.distribution(scores)
 
-    def proposals(self):
+    def proposals(self) -> Any:
         return self.space.proposals()
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Any:
         self._forget()
         return super().fit(Y)
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Any:
         self._forget()
         return super().set_params(**params)
 
-    def _forget(self):
+    def _forget(self) -> None:
         self.__dict__.pop("_range", None)
 
-    def _over(self, space):
+    def _over(self, space: Any) -> Any:
         view = copy.copy(self)
         view.space = space
         view._forget()
         return view
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         """The same with another embedding; one without a uniform sampler decodes by itself."""
         if name == self.embedding:
             return self
@@ -213,7 +225,7 @@ class SimulatedAnnealing(EmbeddingView):
         return self._over(view) if isinstance(view, Samplable) else view
 
     # ------------------------------------------------------------- decoding
-    def argmin(self, costs) -> Decoded:
+    def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the best output that was seen; costs of shape (n, d)."""
         self._check()
         costs, rng = np.asarray(costs, dtype=np.float64), np.random.default_rng(self.rng)
@@ -228,14 +240,14 @@ class SimulatedAnnealing(EmbeddingView):
         bounds = self._lower_bounds(costs)
         return Decoded(outputs, values, np.minimum(bounds, values))  # but for rounding
 
-    def _search(self, space, costs, rng) -> np.ndarray:
+    def _search(self, space: Any, costs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         first, last = self.betas
         between = np.geomspace if self.schedule == "geometric" else np.linspace
         betas = between(first, last, int(self.n_sweeps))
         how = {"proposals": self.chain, "rng": rng, "n_jobs": self.n_jobs}
         return annealed_search(space, costs, betas, int(self.n_chains), **how)
 
-    def _check(self):
+    def _check(self) -> None:
         for name in ("n_sweeps", "n_chains"):
             if not is_count(getattr(self, name)):
                 raise ValueError(
@@ -256,7 +268,7 @@ class SimulatedAnnealing(EmbeddingView):
                 f"above 0 in a geometric schedule; got {self.betas!r}."
             )
 
-    def _lower_bounds(self, costs) -> np.ndarray:
+    def _lower_bounds(self, costs: np.ndarray) -> np.ndarray:
         if self.bound == "decoder":
             return np.asarray(self.space.argmin(costs).bounds)
         low, high = self.__dict__.get("_range") or psi_range(self.space, *costs.shape)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ladders of temperatures: which chain is where, how often neighbours are exchanged."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct._arrays.checks import is_count
@@ -11,7 +13,7 @@ from skstruct.sampling.metropolis import Draws, check_sizes, one_row_of_scores, 
 LEAST = 1e-3  # rejection that is taken as measured even where all swaps were accepted
 
 
-def checked_betas(betas, n_temperatures) -> np.ndarray:
+def checked_betas(betas: list[Any] | None, n_temperatures: int) -> np.ndarray:
     """Inverse temperatures from 1 downwards; shape (K,)."""
     if betas is None:
         if not (is_count(n_temperatures) and n_temperatures >= 2):
@@ -26,7 +28,7 @@ def checked_betas(betas, n_temperatures) -> np.ndarray:
     return given
 
 
-def evened(betas, rejected) -> np.ndarray:
+def evened(betas: np.ndarray, rejected: np.ndarray) -> np.ndarray:
     """Inverse temperatures between which swaps would be rejected equally often.
 
     What is rejected adds up along the ladder, wherever the steps are: the steps are put where
@@ -54,7 +56,7 @@ class Ladder:
     round_trips : int array of shape (n_ladders,)
     """
 
-    def __init__(self, n_ladders: int, n_levels: int):
+    def __init__(self, n_ladders: int, n_levels: int) -> None:
         self.first = n_levels * np.arange(n_ladders)[:, None]  # chain of each ladder
         self.chain_at = np.tile(np.arange(n_levels), (n_ladders, 1))
         self.values = np.zeros(self.chain_at.shape)
@@ -68,14 +70,14 @@ class Ladder:
         """The chains at each temperature, numbered across all ladders; (n_ladders, K)."""
         return self.chain_at + self.first
 
-    def forget_rates(self):
+    def forget_rates(self) -> None:
         n_ladders, n_levels = self.chain_at.shape
         self.n_rounds = 0
         self.probability, self.tried = np.zeros(n_levels - 1), np.zeros(n_levels - 1)
         self.log_ratios = np.full(n_levels - 1, -np.inf)
         self.round_trips = np.zeros(n_ladders, np.int64)
 
-    def swap(self, values, betas, rng) -> None:
+    def swap(self, values: np.ndarray, betas: np.ndarray, rng: np.random.Generator) -> None:
         """Let every other pair of neighbours change places; values by chain, of any shape."""
         at = np.take_along_axis(np.reshape(values, self.chain_at.shape), self.chain_at, axis=1)
         step = betas[:-1] - betas[1:]
@@ -94,7 +96,7 @@ class Ladder:
         self.n_rounds += 1
         self._count_trips()
 
-    def _count_trips(self):
+    def _count_trips(self) -> None:
         ladder = np.arange(len(self.chain_at))
         cold, hot = (ladder, self.chain_at[:, 0]), (ladder, self.chain_at[:, -1])
         self.was_hot[hot] |= self.was_cold[hot]
@@ -169,9 +171,9 @@ class ParallelTempering:
     """
 
     def __init__(
-        self, space, scores, *, betas=None, n_temperatures=8, n_chains=4, swap_every=1,
-        proposals="auto", rng=None, n_jobs=None, verbose=0,
-    ):  # fmt: skip
+        self, space: Any, scores: np.ndarray, *, betas: list[float] | None=None, n_temperatures: int=8, n_chains: int=4, swap_every: int=1,
+        proposals: str="auto", rng: int | None=None, n_jobs: int | None=None, verbose: int=0,
+    ) -> None:  # fmt: skip
         scores = one_row_of_scores(scores, space)
         for name, value in (("n_chains", n_chains), ("swap_every", swap_every)):
             if not is_count(value):
@@ -235,7 +237,7 @@ class ParallelTempering:
         draws.warn_if_apart()
         return draws
 
-    def _warm_up(self, n_rounds: int):
+    def _warm_up(self, n_rounds: int) -> None:
         """Rounds after which temperatures are set anew, each time after twice as many."""
         ahead = FIRST_ROUNDS
         while n_rounds > 0:
@@ -267,7 +269,7 @@ class ParallelTempering:
             self.ahead = list(drawn.reshape(n_rounds, self.n_chains, *drawn.shape[1:]))
         return self.ahead.pop()
 
-    def _details(self) -> dict:
+    def _details(self) -> dict[Any, Any]:
         size = self.space.log_size() if hasattr(self.space, "log_size") else np.nan
         uniform = size if self.betas[-1] == 0 else np.nan
         return {

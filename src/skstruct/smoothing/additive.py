@@ -2,6 +2,8 @@
 """Kernel ridge regression whose targets know of each other."""
 
 import copy
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 
@@ -46,16 +48,16 @@ class AdditiveKernelRidge(KernelRidge):
 
     def __init__(
         self,
-        label_kernel,
+        label_kernel: Any,
         *,
-        kernel="rbf",
-        alpha=1.0,
-        gamma=None,
-        degree=3,
-        coef0=1,
-        fit_intercept=True,
-        memory="1GB",
-    ):
+        kernel: str = "rbf",
+        alpha: float = 1.0,
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: int = 1,
+        fit_intercept: bool = True,
+        memory: str = "1GB",
+    ) -> None:
         super().__init__(
             kernel,
             alpha,
@@ -69,10 +71,10 @@ class AdditiveKernelRidge(KernelRidge):
         self.label_kernel = label_kernel
 
     @classmethod
-    def _get_param_names(cls):
+    def _get_param_names(cls) -> list[str]:
         return sorted({*super()._get_param_names(), "kernel", "alpha"} - {"system"})
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to targets ``y`` of shape (n, blocks * q)."""
         S = check_semidefinite(np.asarray(self.label_kernel, dtype=np.float64))
         values, self.label_vectors_ = np.linalg.eigh(S)
@@ -80,7 +82,7 @@ class AdditiveKernelRidge(KernelRidge):
         self.label_values_ = np.where(values > EIGENVALUE_ZERO * top, values, 0.0)
         return super().fit(X, y, sample_weight)
 
-    def _blocks(self, T):
+    def _blocks(self, T: np.ndarray) -> np.ndarray:
         q = len(self.label_values_)
         if T.ndim != 2 or T.shape[1] % q:
             raise ValueError(
@@ -88,19 +90,19 @@ class AdditiveKernelRidge(KernelRidge):
             )
         return T.reshape(len(T), -1, q)
 
-    def _rotate(self, T):
+    def _rotate(self, T: np.ndarray) -> np.ndarray:
         return (self._blocks(T) @ self.label_vectors_).reshape(T.shape)
 
-    def _rotate_back(self, T):
+    def _rotate_back(self, T: np.ndarray) -> np.ndarray:
         return (self._blocks(T) @ self.label_vectors_.T).reshape(T.shape)
 
-    def _shifts(self, alpha, n_targets):
+    def _shifts(self, alpha: float, n_targets: int) -> np.ndarray:
         """One penalty per rotated target: alpha / s_j, infinite where s_j is zero."""
         s = self.label_values_
         shift = np.divide(check_alpha(alpha), s, out=np.full(len(s), np.inf), where=s > 0)
         return np.tile(shift, n_targets // len(s))
 
-    def _solve(self, targets):
+    def _solve(self, targets: np.ndarray) -> Self:
         self.targets_ = targets
         T = self._rotate(targets)
         shift = self._shifts(self.alpha, T.shape[1])
@@ -111,16 +113,16 @@ class AdditiveKernelRidge(KernelRidge):
         self.intercept_ = self._rotate_back(self.intercept_[None])[0]
         return self
 
-    def weights(self, X):
+    def weights(self, X: Any) -> np.ndarray:
         raise ValueError(
             "With a label kernel every label has weights of its own; there is no single set."
         )
 
-    def loo(self, groups=None):
+    def loo(self, groups: Any = None) -> np.ndarray:
         """Predictions for the training rows, each (or its whole group) left out."""
         return next(self.loo_path([self.alpha], groups))
 
-    def loo_path(self, alphas, groups=None):
+    def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[np.ndarray]:
         """``loo`` for each alpha in turn; a generator."""
         rotated = copy.copy(self)
         rotated.targets_ = self._rotate(self.targets_)
@@ -131,7 +133,9 @@ class AdditiveKernelRidge(KernelRidge):
             else:
                 yield self._rotate_back(self._group_loo(rotated, shifts, groups))
 
-    def _group_loo(self, rotated, shifts, groups):
+    def _group_loo(
+        self, rotated: "AdditiveKernelRidge", shifts: np.ndarray, groups: Any
+    ) -> np.ndarray:
         """Column by column: each rotated target has a penalty, hence a matrix, of its own."""
         left = np.empty_like(rotated.targets_)
         for shift in np.unique(shifts):

@@ -51,12 +51,12 @@ class KeepsEngine:
 
     engine: Any
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         state = super().__getstate__()
         live = not (state.get("engine") is None or isinstance(state["engine"], str))
         return {**state, "engine": None} if live else state
 
-    def __sklearn_clone__(self):
+    def __sklearn_clone__(self) -> Any:
         other = super(KeepsEngine, copy.copy(self)).__sklearn_clone__()
         other.engine = self.engine
         return other
@@ -65,19 +65,19 @@ class KeepsEngine:
 class SparseRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Reads dense or sparse rows of inputs, and any number of targets."""
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def _read(self, X, y):
+    def _read(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Inputs and targets as arrays."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", multi_output=True, y_numeric=True, dtype=np.float64
         )
         return narrow_indices(X), y
 
-    def _checked(self, X):
+    def _checked(self, X: Any) -> Any:
         """Inputs to predict for, of a fitted model."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
@@ -94,7 +94,7 @@ class WeightedMean(SparseRegressor):
     """
 
     @reported
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
         X, y = self._read(X, y)
         self.sample_weight_ = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -104,25 +104,25 @@ class WeightedMean(SparseRegressor):
         self._learn(X, self.targets_, self.sample_weight_)
         return self
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
         return self._average(self._checked(X))
 
-    def weights(self, X):
+    def weights(self, X: Any) -> Any:
         """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
         return self._weigh(self._checked(X))
 
-    def left_out_weights(self, groups=None):
+    def left_out_weights(self, groups: Any = None) -> Any:
         """Weights for the training rows, none on a row's own group; (n_fitted, n_fitted)."""
         groups = self._group_numbers(groups)
         return self._weigh(self.X_fit_, groups, groups)
 
-    def loo(self, groups=None):
+    def loo(self, groups: Any = None) -> np.ndarray:
         """Predictions for the training rows, each (or its whole group) left out."""
         groups = self._group_numbers(groups)
         return self._average(self.X_fit_, groups, groups)
 
-    def with_targets(self, targets):
+    def with_targets(self, targets: Any) -> Any:
         """The same weights, applied to other targets."""
         check_is_fitted(self)
         targets = check_array(targets, accept_sparse="csr", ensure_2d=False, dtype=np.float64)
@@ -135,17 +135,17 @@ class WeightedMean(SparseRegressor):
         other.targets_ = _dense(targets)
         return other
 
-    def _average(self, X, own=None, groups=None):
+    def _average(self, X: Any, own: np.ndarray | None = None, groups: Any = None) -> np.ndarray:
         return self._weigh(X, own, groups) @ self.targets_
 
-    def _group_numbers(self, groups):
+    def _group_numbers(self, groups: Any) -> np.ndarray:
         """A number for the group of each training row; None makes each row a group."""
         check_is_fitted(self)
         n = len(self.targets_)
         return group_numbers(np.arange(n) if groups is None else groups, n, self.sample_weight_)
 
 
-def _numbered(groups, n: int) -> np.ndarray:
+def _numbered(groups: Any, n: int) -> np.ndarray:
     """A number from 0 for the group of each row, given one label per row."""
     groups = np.asarray(groups)
     if groups.shape != (n,):
@@ -155,7 +155,7 @@ def _numbered(groups, n: int) -> np.ndarray:
     return np.unique(groups, return_inverse=True)[1].reshape(-1)
 
 
-def group_numbers(groups, n: int, weight=None) -> np.ndarray:
+def group_numbers(groups: Any, n: int, weight: np.ndarray | None = None) -> np.ndarray:
     """A number from 0 for the group of each row; at least two groups have weight."""
     number = _numbered(groups, n)
     if np.count_nonzero(np.bincount(number, weight)) < 2:
@@ -163,13 +163,13 @@ def group_numbers(groups, n: int, weight=None) -> np.ndarray:
     return number
 
 
-def group_rows(groups, n: int) -> list[np.ndarray]:
+def group_rows(groups: Any, n: int) -> list[np.ndarray]:
     """The rows of each group, given one group label per row."""
     number = _numbered(groups, n)
     order = np.argsort(number, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
 
 
-def _dense(targets):
+def _dense(targets: Any) -> np.ndarray:
     targets = targets.toarray() if sparse.issparse(targets) else targets
     return np.asarray(targets, dtype=np.float64)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Conditional means of 0/1 targets: the probabilities that a classifier gives."""
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone, is_classifier
 from sklearn.utils import get_tags
@@ -47,10 +49,10 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):
            [0.5 , 0.5 , 1.  ]])
     """
 
-    def __init__(self, classifier):
+    def __init__(self, classifier: Any) -> None:
         self.classifier = classifier
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to targets ``y`` of shape (n, n_targets) that are 0 or 1, constant columns apart."""
         name = type(self.classifier).__name__
         if not hasattr(self.classifier, "predict_proba"):
@@ -72,7 +74,7 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.classifiers_ = [clone(self.classifier).fit(X, t, **weight) for t in self._problems(T)]
         return self
 
-    def _problems(self, T) -> list[np.ndarray]:
+    def _problems(self, T: np.ndarray) -> list[np.ndarray]:
         """What is given to a classifier each: classes (n,), or several columns (n, q)."""
         single, several = _targets_taken(self.classifier)
         self.one_of_ = self.one_of_ and single
@@ -84,7 +86,7 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return [T]
         return list(T.T)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Means of the targets; shape (n, n_targets)."""
         check_is_fitted(self)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -93,7 +95,7 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):
             means[:, self.varying_] = self._probabilities(X)
         return means
 
-    def _probabilities(self, X) -> np.ndarray:
+    def _probabilities(self, X: Any) -> np.ndarray:
         """Probabilities of a one in each of the columns that vary; (n, len(varying_))."""
         answers = [classifier.predict_proba(X) for classifier in self.classifiers_]
         if len(answers) == 1 and isinstance(answers[0], list):  # an array for each column
@@ -110,19 +112,19 @@ class ClassifierMeans(MultiOutputMixin, RegressorMixin, BaseEstimator):
         )
 
 
-def as_smoother(estimator):
+def as_smoother(estimator: Any) -> Any:
     """What gives conditional means: a classifier by its probabilities, a regressor as it is."""
     return ClassifierMeans(estimator) if _is_classifier(estimator) else estimator
 
 
-def _is_classifier(estimator) -> bool:
+def _is_classifier(estimator: Any) -> bool:
     try:
         return is_classifier(estimator)
     except (AttributeError, TypeError):  # no estimator of scikit-learn: taken as it is
         return False
 
 
-def _targets_taken(classifier) -> tuple[bool, bool]:
+def _targets_taken(classifier: Any) -> tuple[bool, bool]:
     """Whether a classifier takes targets (n,), and targets (n, q) at once."""
     while True:  # searches have tags of their own, and pass targets on
         if hasattr(classifier, "steps"):
@@ -138,7 +140,7 @@ def _targets_taken(classifier) -> tuple[bool, bool]:
     return tags.target_tags.single_output, several
 
 
-def _check_zero_one(T, name: str) -> None:
+def _check_zero_one(T: np.ndarray, name: str) -> None:
     """Raise where targets are not 0 or 1."""
     rows, columns = np.nonzero((T != 0) & (T != 1))
     if len(rows):

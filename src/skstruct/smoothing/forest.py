@@ -2,7 +2,9 @@
 """How many draws a leaf of a forest holds at least, chosen by out-of-bag errors."""
 
 import copy
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -29,7 +31,7 @@ def leaf_sizes(n_draws: int) -> list[int]:
     return [size for size in steps if size == 1 or 4 * size <= n_draws] + [n_draws] * (n_draws > 1)
 
 
-def chosen_leaf_size(sizes, compare):
+def chosen_leaf_size(sizes: list[int], compare: Callable[..., Any]) -> tuple[int, list[Any]]:
     """The size of least error and what was grown for it; ties go to the smaller size.
 
     Parameters
@@ -47,7 +49,14 @@ def chosen_leaf_size(sizes, compare):
     return best[1:]
 
 
-def out_of_bag_error(votes, free, leaf_means, targets, weight, n_estimators: int) -> float:
+def out_of_bag_error(
+    votes: Callable[..., Any],
+    free: np.ndarray,
+    leaf_means: np.ndarray,
+    targets: np.ndarray,
+    weight: np.ndarray,
+    n_estimators: int,
+) -> float:
     r"""Squared error of out-of-bag means, as a forest of ``n_estimators`` trees would have it.
 
     The mean of few trees varies more than that of many, and the more so the smaller their
@@ -160,16 +169,16 @@ class Forest(WeightedMean):
 
     def __init__(
         self,
-        n_estimators=200,
+        n_estimators: int = 200,
         *,
-        trees="random",
-        max_features=1 / 3,
-        min_samples_leaf="auto",
-        max_depth=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        trees: str = "random",
+        max_features: float = 1 / 3,
+        min_samples_leaf: str | int = "auto",
+        max_depth: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_estimators = n_estimators
         self.trees = trees
         self.max_features = max_features
@@ -180,7 +189,7 @@ class Forest(WeightedMean):
         self.verbose = verbose
 
     # ------------------------------------------------------------------ growing
-    def _learn(self, X, targets, sample_weight):
+    def _learn(self, X: Any, targets: np.ndarray, sample_weight: Any) -> None:
         if self.n_estimators < 1:
             raise ValueError(f"n_estimators must be at least 1; got {self.n_estimators!r}.")
         X = _tree_input(X)
@@ -189,7 +198,7 @@ class Forest(WeightedMean):
         columns = X.tocsc() if sparse.issparse(X) else X
         rng, grow = check_random_state(self.random_state), delayed(_grow)
 
-        def grown(seeds, least):
+        def grown(seeds: np.ndarray, least: int) -> list[tuple[Any, np.ndarray]]:
             shown = track(seeds, "trees", self.verbose)
             trees = (self._tree(seed, least, sample.size) for seed in shown)
             return self._parallel(grow(tree, columns, targets, sample) for tree in trees)
@@ -204,14 +213,16 @@ class Forest(WeightedMean):
         trees = [*trees, *grown(seeds[len(trees) :], self.min_samples_leaf_)]
         self._plant(trees[: self.n_estimators], X, targets)
 
-    def _plant(self, grown, X, targets):
+    def _plant(self, grown: list[tuple[Any, np.ndarray]], X: Any, targets: np.ndarray) -> None:
         """Keep trees with their samples, and the means of the targets in their leaves."""
         self.estimators_, counts = zip(*grown)
         self._number_leaves()
         self._keep(np.column_stack(counts), self._leaves(X))
         self.leaf_means_ = self.shares_ @ targets
 
-    def _compared(self, X, targets, grown, least):
+    def _compared(
+        self, X: Any, targets: np.ndarray, grown: Callable[..., Any], least: int
+    ) -> tuple[float, list[tuple[Any, ...]]]:
         """Out-of-bag error with leaves of so many draws, and the trees that have it."""
         forest, trees = copy.copy(self), grown(least)
         forest._plant(trees, X, targets)
@@ -223,10 +234,10 @@ class Forest(WeightedMean):
         )
         return error, trees
 
-    def _parallel(self, tasks):
+    def _parallel(self, tasks: Iterable[Any]) -> list[Any]:
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(tasks)  # trees release the lock
 
-    def _tree(self, seed, least, n_draws):
+    def _tree(self, seed: int, least: int, n_draws: int) -> Any:
         if self.trees not in TREES:
             raise ValueError(f'trees is "random" or "extra"; got {self.trees!r}.')
         if not is_count(least):
@@ -244,7 +255,7 @@ class Forest(WeightedMean):
             random_state=seed,
         )
 
-    def _number_leaves(self):
+    def _number_leaves(self) -> None:
         """Number the leaves of all trees in one row, to be the columns of one matrix."""
         trees = [tree.tree_ for tree in self.estimators_]
         is_leaf = np.concatenate([tree.children_left == -1 for tree in trees])
@@ -252,7 +263,7 @@ class Forest(WeightedMean):
         self.leaf_number_ = np.cumsum(is_leaf, dtype=np.int32) - 1
         self.n_leaves_ = int(is_leaf.sum())
 
-    def _keep(self, counts, leaves):
+    def _keep(self, counts: np.ndarray, leaves: np.ndarray) -> None:
         """What prediction needs: who was drawn, who sits where, shares in each leaf."""
         self.draws_, self.leaves_ = counts, leaves
         rows, _ = drawn = np.nonzero(counts)
@@ -261,7 +272,7 @@ class Forest(WeightedMean):
         shape = self.n_leaves_, len(leaves)
         self.shares_ = sparse.csr_array((share, (leaves[drawn], rows)), shape=shape)
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         """Trees read inputs, and leaves are followed, without looking."""
         if not hasattr(self, "estimators_"):
             return
@@ -274,53 +285,53 @@ class Forest(WeightedMean):
         require(self.shares_.shape == (self.n_leaves_, n), "shares of a forest of other leaves")
         require(len(self.leaf_means_) == self.n_leaves_, "means of a forest of other leaves")
 
-    def with_targets(self, targets):
+    def with_targets(self, targets: Any) -> Any:
         """The same trees, with other targets in their leaves."""
         other = super().with_targets(targets)
         other.leaf_means_ = other.shares_ @ other.targets_
         return other
 
     # ------------------------------------------------------------------ predicting
-    def _leaves(self, X):
+    def _leaves(self, X: Any) -> np.ndarray:
         """The number of the leaf of each row in each tree; shape (n, n_estimators)."""
         apply = (delayed(tree.apply)(X, check_input=False) for tree in self.estimators_)
         return self.leaf_number_[np.column_stack(self._parallel(apply)) + self.first_node_]
 
-    def _votes(self, leaves, votes):
+    def _votes(self, leaves: np.ndarray, votes: np.ndarray) -> Any:
         """Sparse (n, n_leaves): the votes of the trees, at the leaf each of them chose."""
         n, n_trees = leaves.shape
         starts = np.arange(0, n * n_trees + 1, n_trees)
         shape = n, self.n_leaves_
         return sparse.csr_array((np.ravel(votes), leaves.ravel(), starts), shape=shape)
 
-    def _equal_votes(self, leaves):
+    def _equal_votes(self, leaves: np.ndarray) -> Any:
         return self._votes(leaves, np.full(leaves.shape, 1.0 / leaves.shape[1]))
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         return self._equal_votes(self._leaves(_tree_input(self._checked(X)))) @ self.leaf_means_
 
-    def weights(self, X):
+    def weights(self, X: Any) -> Any:
         return self._equal_votes(self._leaves(_tree_input(self._checked(X)))) @ self.shares_
 
     # ------------------------------------------------------------------ leaving out
-    def loo(self, groups=None):
+    def loo(self, groups: Any = None) -> np.ndarray:
         """Out-of-bag predictions for the training rows; see the class."""
         votes, removed, chosen, others = self._out_of_bag(self._group_numbers(groups))
         T = self.targets_
         return votes @ self.leaf_means_ + removed @ T + chosen @ (others @ T)
 
-    def left_out_weights(self, groups=None):
+    def left_out_weights(self, groups: Any = None) -> Any:
         """Out-of-bag weights, none on a row's own group; shape (n_fitted, n_fitted)."""
         votes, removed, chosen, others = self._out_of_bag(self._group_numbers(groups))
         return votes @ self.shares_ + removed + chosen @ others
 
-    def _free(self, groups) -> np.ndarray:
+    def _free(self, groups: Any) -> np.ndarray:
         """Which trees have seen no row of the group of each row; shape (n, n_estimators)."""
         order = np.argsort(groups, kind="stable")
         starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
         return ~np.logical_or.reduceat(self.draws_[order] > 0, starts, axis=0)[groups]
 
-    def _out_of_bag(self, groups):
+    def _out_of_bag(self, groups: Any) -> tuple[Any, Any, Any, Any]:
         """Matrices of ``loo``; each row is nonzero in one of votes, removed and chosen.
 
         votes (n, n_leaves) are those of trees that saw none of the group, removed (n, n)
@@ -349,7 +360,7 @@ class Bootstrap:
     side, so three of them are one of weight three.
     """
 
-    def __init__(self, X, targets, weight):
+    def __init__(self, X: Any, targets: np.ndarray, weight: np.ndarray) -> None:
         rng, T = np.random.default_rng(0), targets.reshape(len(targets), -1)
         key = X @ rng.standard_normal(X.shape[1]) + T @ rng.standard_normal(T.shape[1])
         self.order = np.argsort(key, kind="stable")
@@ -358,29 +369,29 @@ class Bootstrap:
         n_used = np.count_nonzero(weight)
         self.size = int(np.clip(np.rint(weight.sum()), n_used, 10 * n_used))
 
-    def counts(self, seed):
+    def counts(self, seed: int) -> np.ndarray:
         """How often a sample holds each row; shape (n,)."""
         points = np.random.RandomState(seed).random_sample(self.size)
         drawn = self.order[np.searchsorted(self.ends, points, side="right")]
         return np.bincount(drawn, minlength=len(self.order)).astype(np.int32)
 
 
-def _grow(tree, X, targets, sample):
+def _grow(tree: Any, X: Any, targets: np.ndarray, sample: Bootstrap) -> tuple[Any, np.ndarray]:
     counts = sample.counts(tree.random_state)
     tree.fit(X, targets, sample_weight=counts.astype(np.float64), check_input=False)
     return tree, counts
 
 
-def _tree_input(X):
+def _tree_input(X: Any) -> Any:
     """X as trees read it: float32, and 32-bit indices when sparse."""
     return narrow_indices(check_array(X, accept_sparse="csr", dtype=np.float32))
 
 
-def _ones_at(rows, columns, shape):
+def _ones_at(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> Any:
     return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
 
 
-def _without_group(W, groups):
+def _without_group(W: Any, groups: Any) -> Any:
     """Weights without those on a row's own group, summing to one where any are left."""
     W = W.tocoo()
     other = groups[W.row] != groups[W.col]

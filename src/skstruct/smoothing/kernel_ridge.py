@@ -2,7 +2,8 @@
 """What regressions in a kernel's space have in common."""
 
 import copy
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -28,7 +29,7 @@ class KernelMachine(SparseRegressor):
     device = None
     system_: Any
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
         return tags
@@ -37,7 +38,7 @@ class KernelMachine(SparseRegressor):
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _settle_kernel(self, X, sample_weight=None):
+    def _settle_kernel(self, X: Any, sample_weight: Any = None) -> None:
         """The kernel with its parameters settled on the training rows."""
         self.kernel_ = InputKernel(
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
@@ -52,14 +53,14 @@ class KernelMachine(SparseRegressor):
         trace = float(self.system_.values_.clip(min=0).sum())
         return trace, -2.0 * self.system_.lowest_
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
         X = self._checked(X)
         out = self._multiplied(X)
         out += self.intercept_
         return out if self.targets_.ndim == 2 else out[:, 0]
 
-    def _multiplied(self, X):
+    def _multiplied(self, X: Any) -> np.ndarray:
         """k(x, x_i) @ dual_coef_; shape (n, n_targets)."""
         if self.device is not None and not self._precomputed:
             from skstruct.kernels.on_device import kernel_product
@@ -140,18 +141,18 @@ class KernelRidge(KernelMachine):
 
     def __init__(
         self,
-        kernel="rbf",
-        alpha=1.0,
+        kernel: Any = "rbf",
+        alpha: float = 1.0,
         *,
-        gamma=None,
-        degree=3,
-        coef0=1,
-        fit_intercept=True,
-        system="auto",
-        memory="1GB",
-        precision="double",
-        device=None,
-    ):
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1,
+        fit_intercept: bool = True,
+        system: str = "auto",
+        memory: Any = "1GB",
+        precision: str = "double",
+        device: Any = None,
+    ) -> None:
         self.kernel = kernel
         self.alpha = alpha
         self.gamma = gamma
@@ -164,7 +165,7 @@ class KernelRidge(KernelMachine):
         self.device = device
 
     # ------------------------------------------------------------------ fitting
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
         X, targets = self._read(X, y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -174,7 +175,7 @@ class KernelRidge(KernelMachine):
         self._fit_system(X, 1 if targets.ndim == 1 else targets.shape[1])
         return self._solve(np.asarray(targets, dtype=np.float64))
 
-    def _fit_system(self, X, n_targets):
+    def _fit_system(self, X: Any, n_targets: int) -> None:
         shift, system = check_alpha(self.alpha), self._new_system(X, n_targets)
         border = self.root_ if self.fit_intercept else None
         name = "spectral" if isinstance(system, SpectralSystem) else "cholesky"
@@ -184,7 +185,7 @@ class KernelRidge(KernelMachine):
             self.system_ = system.fit_rows(self.kernel_, X, self.root_, shift, border)
         self.column_mean_ = system.column_mean_
 
-    def _new_system(self, X, n_targets):
+    def _new_system(self, X: Any, n_targets: int) -> Any:
         """The system that was asked for, if there is memory for it."""
         name = self._system_name()
         sizes = (X.shape[0], 0 if self._precomputed else X.shape[1], n_targets)
@@ -228,7 +229,7 @@ class KernelRidge(KernelMachine):
             )
         return self.system
 
-    def _solve(self, targets):
+    def _solve(self, targets: np.ndarray) -> Self:
         self.targets_ = targets
         T = self._matrix_targets()
         if (self.root_ == 1.0).all():  # no copies of large targets
@@ -239,7 +240,7 @@ class KernelRidge(KernelMachine):
         self._store(coef, T)
         return self
 
-    def _store(self, coef, T):
+    def _store(self, coef: np.ndarray, T: np.ndarray) -> None:
         self.dual_coef_ = coef
         self.intercept_ = np.zeros(T.shape[1])
         if self.fit_intercept:
@@ -247,11 +248,11 @@ class KernelRidge(KernelMachine):
                 self.sample_weight_ @ T / self.sample_weight_.sum() - self.column_mean_ @ coef
             )
 
-    def with_targets(self, targets):
+    def with_targets(self, targets: np.ndarray) -> "KernelRidge":
         """The same smoother for other targets: one solve, nothing factored again."""
         return copy.copy(self)._solve(np.asarray(targets, dtype=np.float64))
 
-    def with_alpha(self, alpha):
+    def with_alpha(self, alpha: float) -> Any:
         """The same smoother with another alpha; for the spectral system."""
         self._check_spectral()
         other = copy.copy(self)
@@ -260,13 +261,13 @@ class KernelRidge(KernelMachine):
         other.system_.shift_ = check_alpha(alpha)
         return other._solve(self.targets_)
 
-    def _check_spectral(self):
+    def _check_spectral(self) -> None:
         check_is_fitted(self)
         if not isinstance(self.system_, SpectralSystem):
             raise ValueError('Another alpha without a new factorization needs system="spectral".')
 
     # ------------------------------------------------------------------ predicting
-    def weights(self, X):
+    def weights(self, X: Any) -> np.ndarray:
         """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
         X = self._checked(X)
         V = self.kernel_(X, self.X_fit_)
@@ -278,7 +279,7 @@ class KernelRidge(KernelMachine):
         return W
 
     # ------------------------------------------------------------------ leaving out
-    def loo(self, groups=None):
+    def loo(self, groups: Any = None) -> np.ndarray:
         """Predictions for the training rows, each (or its whole group) left out.
 
         With R = alpha (K + alpha I)^-1, bordered for an intercept, the residuals of a
@@ -288,7 +289,7 @@ class KernelRidge(KernelMachine):
         members = None if groups is None else group_rows(groups, len(self.root_))
         return self._left_out(check_alpha(self.alpha) * self.dual_coef_ / self._divisor(), members)
 
-    def loo_path(self, alphas, groups=None):
+    def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[np.ndarray]:
         """``loo`` for each alpha in turn, from one eigendecomposition; a generator."""
         self._check_spectral()
         rotated = self.system_.rotate(self.root_[:, None] * self._matrix_targets())
@@ -296,14 +297,16 @@ class KernelRidge(KernelMachine):
         for alpha in alphas:
             yield self._left_out(self.system_.residuals(rotated, alpha), members, alpha)
 
-    def _matrix_targets(self):
+    def _matrix_targets(self) -> np.ndarray:
         return self.targets_ if self.targets_.ndim == 2 else self.targets_[:, None]
 
-    def _divisor(self):
+    def _divisor(self) -> np.ndarray:
         """What rows were scaled by, and one for rows of weight zero; shape (n, 1)."""
         return np.where(self.root_ > 0, self.root_, 1.0)[:, None]
 
-    def _left_out(self, residuals, members, *shift):
+    def _left_out(
+        self, residuals: np.ndarray, members: list[np.ndarray] | None, *shift: Any
+    ) -> np.ndarray:
         """Predictions without each row, or each group of ``members``, from fitted residuals.
 
         Rows of weight zero were never in, so they are as fitted. Overwrites ``residuals``.
@@ -331,7 +334,7 @@ class KernelRidge(KernelMachine):
         return left if self.targets_.ndim == 2 else left[:, 0]
 
 
-def check_alpha(alpha):
+def check_alpha(alpha: float) -> Any:
     """A positive penalty, or an array of them; infinity leaves nothing but the mean."""
     values = np.asarray(alpha, dtype=np.float64)
     if np.isnan(values).any() or (values <= 0).any():

@@ -3,7 +3,8 @@
 
 import copy
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -84,9 +85,9 @@ class LinearRidge(SparseRegressor):
     """
 
     def __init__(
-        self, alpha=1.0, *, fit_intercept=True, tol=1e-4, max_iter=1000, dtype=np.float64,
-        n_jobs=None,
-    ):  # fmt: skip
+        self, alpha: float=1.0, *, fit_intercept: bool=True, tol: float=1e-4, max_iter: int=1000, dtype: Any=np.float64,
+        n_jobs: int | None=None,
+    ) -> None:  # fmt: skip
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.tol = tol
@@ -101,7 +102,7 @@ class LinearRidge(SparseRegressor):
     sample_weight_: Any = None
     left_out_rows_: Any = None
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LinearRidge":
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
         check_alpha(self.alpha)
         X, y = validate_data(
@@ -114,7 +115,7 @@ class LinearRidge(SparseRegressor):
         self.left_out_rows_ = _held_out(weight)
         return self._solve(y)
 
-    def _solve(self, targets):
+    def _solve(self, targets: np.ndarray) -> Self:
         self.targets_ = np.asarray(targets)
         T = self.targets_.reshape(len(targets), -1)
         equations, shift = self._equations()
@@ -133,7 +134,9 @@ class LinearRidge(SparseRegressor):
         self.coef_, self.intercept_ = (W[:, 0], b[0]) if targets.ndim == 1 else (W.T, b)
         return self
 
-    def _equations(self, rows=slice(None), dtype=None, scale=1.0):
+    def _equations(
+        self, rows: Any = slice(None), dtype: Any = None, scale: float = 1.0
+    ) -> tuple[NormalEquations, np.ndarray]:
         """The normal equations of some training rows, and what is taken off X beforehand."""
         X, weight = self._kept_rows()[rows], self.sample_weight_[rows]
         shift = np.zeros(X.shape[1], X.dtype)
@@ -144,7 +147,7 @@ class LinearRidge(SparseRegressor):
             X, weight = (X / scale).astype(dtype), weight.astype(dtype)
         return NormalEquations(X, weight, self.fit_intercept, self.n_jobs), shift
 
-    def _kept_rows(self):
+    def _kept_rows(self) -> Any:
         check_is_fitted(self)
         if self.X_fit_ is None:
             raise ValueError(
@@ -153,7 +156,7 @@ class LinearRidge(SparseRegressor):
             )
         return self.X_fit_
 
-    def _not_saved(self):
+    def _not_saved(self) -> tuple[str, str, str, str]:
         rows = ("X_fit_", "targets_", "sample_weight_", "left_out_rows_")
         return () if self.has_few_rows() else rows
 
@@ -164,27 +167,27 @@ class LinearRidge(SparseRegressor):
         size = self.X_fit_.nnz if sparse.issparse(self.X_fit_) else self.X_fit_.size
         return size + self.targets_.size <= 2 * self.coef_.size
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
         check_is_fitted(self)
         return self._checked(X) @ self.coef_.T + self.intercept_
 
-    def _checked(self, X):
+    def _checked(self, X: Any) -> Any:
         return validate_data(self, X, accept_sparse="csr", dtype=self.dtype, reset=False)
 
     # ------------------------------------------------------------------ a linear smoother
-    def with_targets(self, targets):
+    def with_targets(self, targets: np.ndarray) -> "LinearRidge":
         """The same smoother for other targets."""
         self._kept_rows()
         return copy.copy(self)._solve(np.asarray(targets))
 
-    def with_alpha(self, alpha):
+    def with_alpha(self, alpha: float) -> "LinearRidge":
         """The same smoother with another alpha."""
         other = copy.copy(self)
         other.alpha = alpha
         return other._solve(self.targets_)
 
-    def weights(self, X):
+    def weights(self, X: Any) -> np.ndarray:
         """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
         equations, shift = self._equations()
         X = self._checked(X)
@@ -194,14 +197,16 @@ class LinearRidge(SparseRegressor):
             W[rows] = self._influence(equations, X[rows], shift).T * weight
         return W
 
-    def _influence(self, equations, X, shift, rows=slice(None)):
+    def _influence(
+        self, equations: NormalEquations, X: Any, shift: np.ndarray, rows: Any = slice(None)
+    ) -> np.ndarray:
         """How much a training row, for its weight, moves the mean at rows of X; (n_fitted, n)."""
         B = (X.toarray() if sparse.issparse(X) else X).T - (equations.means + shift)[:, None]
         solved = equations.solve(B, float(self.alpha), self.tol, self.max_iter)
         share = equations.centred_product(equations.X[rows], solved.W)
         return share + 1.0 / equations.total if self.fit_intercept else share
 
-    def loo(self, groups=None):
+    def loo(self, groups: Any = None) -> np.ndarray:
         r"""Predictions for the training rows, each (or its whole group) left out.
 
         With H the weights of training rows for each other, the means of a group without it are
@@ -223,7 +228,7 @@ class LinearRidge(SparseRegressor):
         # Ten times the largest eigenvalue, often far below the trace, leaves little but the mean.
         return min(trace, 10.0 * equations.largest()), SMALLEST_ALPHA * trace
 
-    def loo_path(self, alphas, groups=None):
+    def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[Any]:
         """Left-out predictions for each alpha in turn, each begun from the last; a generator.
 
         Of the rows ``left_out_rows_``: they are left out together, with the others of their
@@ -233,7 +238,7 @@ class LinearRidge(SparseRegressor):
         self._kept_rows()
         return self._path([float(alpha) for alpha in alphas], self._folds(groups))
 
-    def _folds(self, groups) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _folds(self, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """Rows to learn from, and positions among the judged rows to predict, of every fold."""
         n = len(self.targets_)
         judged = np.arange(n) if self.left_out_rows_ is None else self.left_out_rows_
@@ -246,7 +251,9 @@ class LinearRidge(SparseRegressor):
             (np.flatnonzero(fold != k), np.flatnonzero(fold[judged] == k)) for k in np.unique(fold)
         ]
 
-    def _path(self, alphas, folds):
+    def _path(
+        self, alphas: list[float], folds: list[tuple[np.ndarray, np.ndarray]]
+    ) -> Iterator[np.ndarray]:
         """In single precision, which is a third of the time; so X is scaled to unit size."""
         T = self.targets_.reshape(len(self.targets_), -1)
         judged = np.arange(len(T)) if self.left_out_rows_ is None else self.left_out_rows_
@@ -254,7 +261,7 @@ class LinearRidge(SparseRegressor):
         scale = size if size > 0 else 1.0
         known = [self._equations(rows, PATH_DTYPE, scale) for rows, _ in folds]
         sides = [one.right_sides(T[rows]) for (one, _), (rows, _) in zip(known, folds)]
-        found: list = [None] * len(folds)
+        found: list[Any] = [None] * len(folds)
         tol = max(self.tol, LOOSE)
         for alpha in alphas:
             left = np.empty((len(judged), T.shape[1]))
@@ -267,7 +274,7 @@ class LinearRidge(SparseRegressor):
             yield left
 
 
-def _held_out(weight) -> np.ndarray | None:
+def _held_out(weight: np.ndarray) -> np.ndarray | None:
     """Rows that are left out together, at random; None where they would be few."""
     rows = np.flatnonzero(weight > 0)
     n_out = min(len(rows) // FOLDS, JUDGED)

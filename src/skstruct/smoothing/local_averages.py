@@ -2,6 +2,7 @@
 """Local averages of training targets: weighted by a kernel (Nadaraya-Watson), or of neighbors."""
 
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -49,20 +50,28 @@ class NadarayaWatson(WeightedMean):
            [1., 0.]])
     """
 
-    def __init__(self, kernel="rbf", gamma=None, *, degree=3, coef0=1, memory="1GB"):
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: float | None = None,
+        *,
+        degree: int = 3,
+        coef0: int = 1,
+        memory: str = "1GB",
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.memory = memory
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.regressor_tags.poor_score = self.gamma is None  # smooth, until gamma is chosen
         return tags
 
-    def _learn(self, X, targets, sample_weight):
+    def _learn(self, X: Any, targets: np.ndarray, sample_weight: Any) -> None:
         parse_memory(self.memory)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -73,7 +82,7 @@ class NadarayaWatson(WeightedMean):
         ).fit(X, sample_weight)
         self.X_fit_ = X
 
-    def _average(self, X, own=None, groups=None):
+    def _average(self, X: Any, own: np.ndarray | None = None, groups: Any = None) -> np.ndarray:
         n, n_fitted = X.shape[0], len(self.targets_)
         means = np.empty((n, *self.targets_.shape[1:]))
         for rows in row_blocks(n, 32 * n_fitted, self.memory):  # weights, and copies on the way
@@ -81,13 +90,13 @@ class NadarayaWatson(WeightedMean):
             means[rows] = self._weigh(X[rows], part, groups) @ self.targets_
         return means
 
-    def _weigh(self, X, own=None, groups=None):
+    def _weigh(self, X: Any, own: np.ndarray | None = None, groups: Any = None) -> np.ndarray:
         left_out = None if own is None else own[:, None] == groups
         W = self._gaussian(X, left_out) if self.kernel == "rbf" else self._general(X, left_out)
         W /= W.sum(axis=1, keepdims=True)
         return W
 
-    def _gaussian(self, X, left_out):
+    def _gaussian(self, X: Any, left_out: np.ndarray | None) -> np.ndarray:
         """s_i exp(-gamma |x - x_i|^2), divided by its largest value in each row."""
         # Distances do not see a common shift, but their rounding errors do.
         shift = 0.0 if sparse.issparse(X) else self.X_fit_.mean(axis=0)
@@ -100,14 +109,14 @@ class NadarayaWatson(WeightedMean):
         W -= W.max(axis=1, keepdims=True)
         return np.exp(W, out=W)
 
-    def _general(self, X, left_out):
+    def _general(self, X: Any, left_out: np.ndarray | None) -> np.ndarray:
         K = X if self.kernel == "precomputed" else self.kernel_(X, self.X_fit_)
         K = self._nonnegative(K)
         used = self.sample_weight_ if left_out is None else self.sample_weight_ * ~left_out
         W = K * used
         return np.where(W.any(axis=1, keepdims=True), W, used)
 
-    def _nonnegative(self, K):
+    def _nonnegative(self, K: np.ndarray) -> np.ndarray:
         K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
         if K.ndim != 2 or K.shape[1] != len(self.targets_):
             raise ValueError(
@@ -164,18 +173,24 @@ class Neighbors(WeightedMean):
     array([0.5, 0.5])
     """
 
-    def __init__(self, n_neighbors=10, weighting="uniform", metric="minkowski", n_jobs=None):
+    def __init__(
+        self,
+        n_neighbors: float = 10,
+        weighting: str = "uniform",
+        metric: str = "minkowski",
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.weighting = weighting
         self.metric = metric
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
 
-    def _learn(self, X, targets, sample_weight):
+    def _learn(self, X: Any, targets: np.ndarray, sample_weight: Any) -> None:
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
             raise ValueError(
                 f"n_neighbors must be a whole number of at least 1; got {self.n_neighbors!r}."
@@ -187,7 +202,7 @@ class Neighbors(WeightedMean):
 
         self.index_ = NearestNeighbors(metric=self.metric, n_jobs=self.n_jobs).fit(X)
 
-    def _weigh(self, X, own=None, groups=None):
+    def _weigh(self, X: Any, own: np.ndarray | None = None, groups: Any = None) -> Any:
         n = len(self.sample_weight_)
         # One more when leaving out: the row itself. Who still lacks some asks for twice as many.
         reach = min(n, self.n_neighbors + (own is not None))
@@ -209,7 +224,7 @@ class Neighbors(WeightedMean):
         rows, columns, values = map(np.concatenate, zip(*parts))
         return sparse.csr_array((values, (rows, columns)), shape=(X.shape[0], n))
 
-    def _settled(self, X, found, distances):
+    def _settled(self, X: Any, found: np.ndarray, distances: np.ndarray) -> np.ndarray:
         """Distances with exact zeros for equal rows.
 
         Where scikit-learn expands |a - b|^2 it finds about 1e-8 |a| instead, and another
@@ -225,14 +240,16 @@ class Neighbors(WeightedMean):
         return distances
 
 
-def _by_distance(mass, distances):
+def _by_distance(mass: np.ndarray, distances: np.ndarray) -> np.ndarray:
     """mass / distance; in rows with a match at distance zero, the mass of the matches."""
     match = (distances == 0) & (mass > 0)
     faded = np.divide(mass, distances, out=np.zeros_like(mass), where=distances > 0)
     return np.where(match.any(axis=1, keepdims=True), mass * match, faded)
 
 
-def _triplets(rows, columns, values):
+def _triplets(
+    rows: np.ndarray, columns: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Row, column and value of each entry that is not zero."""
     where, _ = inside = np.nonzero(values)
     return rows[where], columns[inside], values[inside]

@@ -72,9 +72,9 @@ class Plan:
 
 
 def plan(
-    n, p, d, *, system="auto", precision="double", n_alphas=1, memory=None, device=None,
-    linear=False, filled=1.0,
-):  # fmt: skip
+    n: int, p: int, d: int, *, system: str="auto", precision: str="double", n_alphas: int=1, memory: Any=None, device: Any=None,
+    linear: bool=False, filled: float=1.0,
+) -> Plan:  # fmt: skip
     """How to solve kernel ridge regression with so many rows, features and targets.
 
     ``"auto"`` is exact for up to 20,000 rows, and for up to 5,000 rows when several penalties or
@@ -117,7 +117,7 @@ def plan(
     check_precision(precision)
     free = free_memory(device) if memory is None else parse_memory(memory)
 
-    def made(system, why):
+    def made(system: str, why: str) -> Plan:
         size, flops = costs(system, n, p, d, precision=precision, n_alphas=n_alphas, filled=filled)
         return Plan(system, precision, n, size, flops, free, device, why)
 
@@ -134,7 +134,7 @@ def plan(
     return made("cholesky", "one penalty, and few enough rows for an exact solution")
 
 
-def _beyond(n, most, what):
+def _beyond(n: int, most: int, what: str) -> str:
     return f"{n:,} rows are more than the {most:,} that are solved exactly for {what}"
 
 
@@ -157,7 +157,7 @@ def check_fits(plan: Plan) -> None:
     )
 
 
-def _advice(plan) -> str:
+def _advice(plan: Plan) -> str:
     """What would need less memory."""
     n, ways = plan.rows, []
     if plan.device is None:
@@ -173,7 +173,16 @@ def _advice(plan) -> str:
 
 
 # ---------------------------------------------------------------------- costs
-def costs(system, n, p, d, *, precision="double", n_alphas=1, filled=1.0) -> tuple[int, float]:
+def costs(
+    system: str,
+    n: int,
+    p: int,
+    d: int,
+    *,
+    precision: str = "double",
+    n_alphas: int = 1,
+    filled: float = 1.0,
+) -> tuple[int, float]:
     """Bytes and operations of one fit; parameters as of :func:`plan`."""
     if system in ("nystroem", "fourier"):
         from skstruct.smoothing.nystroem.landmarks import most_landmarks
@@ -195,14 +204,14 @@ def costs(system, n, p, d, *, precision="double", n_alphas=1, filled=1.0) -> tup
     return matrix + rest, n**3 / 6 + PASSES * (kernel + 2 * solve)
 
 
-def feature_costs(n, p, d, m: int, n_alphas=1) -> tuple[int, float]:
+def feature_costs(n: int, p: float, d: int, m: int, n_alphas: int = 1) -> tuple[int, float]:
     """Bytes and operations of sums over n rows with m features, and of solving them."""
     size = 8 * (5 * m * m + 2 * m * d + min(n, 5_000) * (m + d))
     path = 9.0 * m**3 if n_alphas > 1 else m**3 / 3  # an eigendecomposition serves all
     return size, 2.0 * n * m * (m + d + p) + path + 2.0 * n_alphas * m * m * d
 
 
-def free_memory(device=None) -> int | None:
+def free_memory(device: Any = None) -> int | None:
     """Bytes free on a device, or of this machine for None and processors; None if not known."""
     if device is None or str(device) in ("numpy", "cpu"):
         return machine.available_memory()
@@ -214,13 +223,13 @@ def free_memory(device=None) -> int | None:
     return int(torch.cuda.mem_get_info(chosen)[0])
 
 
-def product_rate(device=None) -> float:
+def product_rate(device: Any = None) -> float:
     """Operations per second of a small matrix product, measured once: some milliseconds."""
     return _measured_rate(None if device is None else str(device))
 
 
 @cache
-def _measured_rate(device) -> float:
+def _measured_rate(device: Any) -> float:
     backend = backend_for(device)
     size = 384 if device in (None, "numpy", "cpu") else 4096
     A = backend.asarray(np.random.default_rng(0).standard_normal((size, size)))
@@ -233,26 +242,26 @@ def _measured_rate(device) -> float:
 
 
 # ---------------------------------------------------------------------- words
-def check_system_name(system) -> None:
+def check_system_name(system: str) -> None:
     """One of the names that choose a system."""
     if system not in SYSTEMS:
         names = ", ".join(f'"{name}"' for name in SYSTEMS[:-1])
         raise ValueError(f'system is {names} or "{SYSTEMS[-1]}"; got {system!r}.')
 
 
-def check_n_landmarks(n_landmarks) -> None:
+def check_n_landmarks(n_landmarks: str | int) -> None:
     """A whole number from 1, or "auto"."""
     if n_landmarks != "auto" and not is_count(n_landmarks):
         raise ValueError(f'n_landmarks is a whole number from 1, or "auto"; got {n_landmarks!r}.')
 
 
-def check_precision(precision) -> None:
+def check_precision(precision: str) -> None:
     """One of the names of precisions."""
     if precision not in PRECISIONS:
         raise ValueError(f'precision is "double" or "mixed"; got {precision!r}.')
 
 
-def _size(n_bytes) -> str:
+def _size(n_bytes: int) -> str:
     for unit, name in ((1e9, "GB"), (1e6, "MB")):
         if n_bytes >= unit:
             return f"{n_bytes / unit:,.1f} {name}"

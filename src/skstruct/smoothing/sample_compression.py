@@ -2,6 +2,7 @@
 """Regression in an output kernel's space with a bounded coefficient matrix, as a smoother."""
 
 import copy
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -41,7 +42,16 @@ class SampleCompression(KernelMachine):
     True
     """
 
-    def __init__(self, kernel="rbf", radius=1.0, *, gamma=None, degree=3, coef0=1, memory="1GB"):
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        radius: float | str = 1.0,
+        *,
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: int = 1,
+        memory: str = "1GB",
+    ) -> None:
         self.kernel = kernel
         self.radius = radius
         self.gamma = gamma
@@ -49,7 +59,13 @@ class SampleCompression(KernelMachine):
         self.coef0 = coef0
         self.memory = memory
 
-    def fit(self, X, y, output_gram=None, number=None):
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        output_gram: np.ndarray | None = None,
+        number: np.ndarray | None = None,
+    ) -> "SampleCompression":
         """Fit to targets ``y`` of shape (n, n_targets).
 
         Parameters
@@ -70,17 +86,17 @@ class SampleCompression(KernelMachine):
         return self._solve()
 
     @staticmethod
-    def _check_radius(radius):
+    def _check_radius(radius: float | str) -> None:
         if not isinstance(radius, (int, float, np.number)) or not radius >= 0:
             raise ValueError(f"radius is a number of at least 0; got {radius!r}.")
 
-    def _solve(self):
+    def _solve(self) -> Self:
         self.beta_ = self.system_.beta(float(self.radius))
         T = self.targets_.reshape(len(self.targets_), -1)
         self.dual_coef_ = self.system_.coefficients(self.beta_, T)
         return self
 
-    def with_radius(self, radius):
+    def with_radius(self, radius: float) -> "SampleCompression":
         """The same smoother with another radius: nothing is decomposed again."""
         check_is_fitted(self)
         self._check_radius(radius)
@@ -88,7 +104,7 @@ class SampleCompression(KernelMachine):
         other.radius = radius
         return other._solve()
 
-    def with_targets(self, targets):
+    def with_targets(self, targets: np.ndarray) -> "SampleCompression":
         """The same weights, applied to other targets."""
         other = copy.copy(self)
         other.targets_ = np.asarray(targets, dtype=np.float64)
@@ -100,7 +116,7 @@ class SampleCompression(KernelMachine):
         check_is_fitted(self, "system_")
         return self.system_.coefficients(self.beta_)
 
-    def weights(self, X):
+    def weights(self, X: Any) -> np.ndarray:
         """Weights b(x) of the training rows for each row of ``X``; shape (n, n_fitted)."""
         X = self._checked(X)
         return self.kernel_(X, self.X_fit_) @ self.coef_.T

@@ -4,7 +4,9 @@
 import numpy as np
 
 
-def min_cost_assignments(costs: np.ndarray, allowed: np.ndarray | None = None):
+def min_cost_assignments(
+    costs: np.ndarray, allowed: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """For every cost matrix the column of each row, all different, of least total cost.
 
     Parameters
@@ -40,7 +42,7 @@ def min_cost_assignments(costs: np.ndarray, allowed: np.ndarray | None = None):
     return columns, values
 
 
-def _penalized(costs, allowed):
+def _penalized(costs: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     """Costs where one forbidden entry is more expensive than any assignment of allowed ones."""
     d = costs.shape[1]
     low, high = costs.min(axis=(1, 2)), costs.max(axis=(1, 2))

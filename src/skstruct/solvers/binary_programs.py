@@ -33,7 +33,9 @@ class BinaryProgram:
         """Largest amount by which each row breaks a constraint; shape (n,)."""
         return self.constraints.violation(points)
 
-    def solve(self, cost: np.ndarray, low=None, high=None) -> tuple[np.ndarray, float]:
+    def solve(
+        self, cost: np.ndarray, low: np.ndarray | None = None, high: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
         """The best point and a lower bound on its cost, for one finite cost vector."""
         d = len(cost)
         low = np.zeros(d) if low is None else np.asarray(low, dtype=np.float64)
@@ -53,7 +55,9 @@ class BinaryProgram:
         point, bound = self._relax(cost / scale, np.zeros(len(cost)), np.ones(len(cost)))
         return point, bound * scale
 
-    def _relax(self, cost, low, high):
+    def _relax(
+        self, cost: np.ndarray, low: np.ndarray, high: np.ndarray
+    ) -> tuple[np.ndarray, float]:
         system = self.A_eq, self.b_eq, self.A_ub, self.b_ub, low, high
         try:
             answer = solve_linear_program(cost, *system)
@@ -63,7 +67,9 @@ class BinaryProgram:
         bound = weak_dual_bounds(cost[None], *system, *duals, answer.point[None])[0]
         return answer.point, float(bound)
 
-    def _branch(self, cost, low, high, lp_bound):
+    def _branch(
+        self, cost: np.ndarray, low: np.ndarray, high: np.ndarray, lp_bound: float
+    ) -> tuple[np.ndarray, float]:
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         below = np.full(self.A_ub.shape[0], -np.inf)
@@ -84,7 +90,7 @@ class BinaryProgram:
         claimed = lp_bound if answer.mip_dual_bound is None else answer.mip_dual_bound
         return answer.x, max(lp_bound, float(claimed))
 
-    def _verify(self, point, low, high):
+    def _verify(self, point: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
         violation = self.violation(point[None])[0]
         outside = max((low - point).max(initial=0.0), (point - high).max(initial=0.0))
         if max(violation, outside) > INTEGRAL:

@@ -59,7 +59,9 @@ class OrderedDistributions:
         return (*given, soft, near, edge, up, above, down, below, order)
 
 
-def _lists(d, owner, item, number=None):
+def _lists(
+    d: int, owner: np.ndarray, item: np.ndarray, number: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Items of every owner: where each list starts, the items, and their numbers."""
     by_owner = np.argsort(owner, kind="stable")
     start = np.searchsorted(np.asarray(owner)[by_owner], np.arange(d + 1))
@@ -68,7 +70,13 @@ def _lists(d, owner, item, number=None):
     return start.astype(np.int64), items, number.astype(np.int64)
 
 
-def coupled(distributions: OrderedDistributions, row, seeds, max_doublings: int, n_jobs=None):
+def coupled(
+    distributions: OrderedDistributions,
+    row: np.ndarray,
+    seeds: np.ndarray,
+    max_doublings: int,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """One exact draw for every entry of ``row``.
 
     The top and the bottom are followed from 1, 2, 4, ... sweeps in the past, with the same
@@ -110,12 +118,18 @@ def coupled(distributions: OrderedDistributions, row, seeds, max_doublings: int,
     return states, sweeps
 
 
-def _at_level(distributions, row, seeds, level, n_jobs):
+def _at_level(
+    distributions: OrderedDistributions,
+    row: np.ndarray,
+    seeds: np.ndarray,
+    level: int,
+    n_jobs: int | None,
+) -> tuple[np.ndarray, np.ndarray]:
     from skstruct.solvers._numba_markov_chains import couple
 
     states = np.empty((len(row), distributions.node.shape[1]), np.int8)
 
-    def run(part):
+    def run(part: slice) -> np.ndarray:
         return couple(seeds[part], row[part], *distributions.arrays, level, states[part])
 
     jobs = min(effective_n_jobs(n_jobs), max(1, len(row) // PAIRS_PER_THREAD))

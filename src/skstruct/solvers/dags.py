@@ -3,6 +3,7 @@
 
 from functools import cached_property
 from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +28,7 @@ class Dag:
 
     _saved_arguments = ("depth", "parents", "children")
 
-    def __init__(self, n_nodes: int, parents, children):
+    def __init__(self, n_nodes: int, parents: np.ndarray, children: np.ndarray) -> None:
         arcs = np.column_stack([children, parents]).astype(np.int64).reshape(-1, 2)
         arcs = np.unique(arcs, axis=0)
         self.n_nodes = n_nodes
@@ -35,7 +36,7 @@ class Dag:
         self.order, self.depth = _topological(n_nodes, self.parents, self.children)
         self._freeze()
 
-    def _freeze(self):
+    def _freeze(self) -> None:
         """Number the nodes by their order; nothing changes from here on."""
         self.position = np.empty(self.n_nodes, np.int64)
         self.position[self.order] = np.arange(self.n_nodes)
@@ -43,7 +44,7 @@ class Dag:
             array.setflags(write=False)
 
     @classmethod
-    def _from_saved(cls, depth, parents, children):
+    def _from_saved(cls, depth: np.ndarray, parents: np.ndarray, children: np.ndarray) -> "Dag":
         """The graph, if its arcs lead from each depth to larger ones and depths are no deeper."""
         n = len(whole_numbers(depth, 0, 2**62, "a graph"))
         ends = [
@@ -62,10 +63,10 @@ class Dag:
         made._freeze()
         return made
 
-    def __copy__(self):
+    def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
         return self
 
     @cached_property
@@ -137,7 +138,9 @@ class Dag:
         return _preorder(self.parent_of, self.roots)
 
 
-def _topological(n_nodes, parents, children):
+def _topological(
+    n_nodes: int, parents: np.ndarray, children: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Kahn's order, lowest number first within a level; the longest path above each node."""
     waiting = np.bincount(children, minlength=n_nodes)
     by_parent = np.argsort(parents, kind="stable")
@@ -159,7 +162,7 @@ def _topological(n_nodes, parents, children):
     return listed, depth
 
 
-def _preorder(parent, roots):
+def _preorder(parent: np.ndarray, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     below: list[list[int]] = [[] for _ in parent]
     for node in range(len(parent) - 1, -1, -1):
         if parent[node] >= 0:
@@ -203,7 +206,16 @@ def forest_exclusive_sets(costs: np.ndarray, dag: Dag, group: np.ndarray) -> np.
     return exclusive_sets(np.ascontiguousarray(costs), dag.order, _parents(dag), group)
 
 
-def forest_sized_sets(costs, dag, low, high, smallest, largest, *, per_size=False):
+def forest_sized_sets(
+    costs: np.ndarray,
+    dag: Dag,
+    low: np.ndarray,
+    high: np.ndarray,
+    smallest: int,
+    largest: int,
+    *,
+    per_size: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
     """The same with smallest..largest nodes: outputs and values, infinite where infeasible."""
     from skstruct.solvers._numba_closures import sized_sets
 

@@ -2,7 +2,9 @@
 """What an exactly known distribution promises; a softmax over choices or a list of outputs."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -36,16 +38,16 @@ class StackedDistributions(Distribution):
     distributions : list of distributions
     """
 
-    def __init__(self, distributions):
+    def __init__(self, distributions: list[Any]) -> None:
         self.distributions = distributions
         self.log_partition = np.concatenate(
             [distribution.log_partition for distribution in distributions]
         )
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         return np.concatenate([distribution.marginals() for distribution in self.distributions])
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return np.concatenate([distribution.sample(n, rng) for distribution in self.distributions])
 
 
@@ -70,7 +72,12 @@ class ChoiceDistribution(Distribution):
     (array([4.]), array([[0.25, 0.75]]))
     """
 
-    def __init__(self, values, marginals_of=None, outputs_of=None):
+    def __init__(
+        self,
+        values: np.ndarray,
+        marginals_of: Callable[..., Any] | None = None,
+        outputs_of: Callable[..., Any] | None = None,
+    ) -> None:
         self.marginals_of, self.outputs_of = marginals_of, outputs_of
         best = values.max(axis=1, initial=-np.inf)
         shift = np.where(np.isfinite(best), best, 0.0)
@@ -84,18 +91,18 @@ class ChoiceDistribution(Distribution):
         """Of every choice in every row; shape (n, m)."""
         return self._weights / self._totals[:, None]
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         probabilities = self.probabilities
         return (
             probabilities.copy() if self.marginals_of is None else self.marginals_of(probabilities)
         )
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         drawn = drawn_columns(self.probabilities, n, rng)
         return drawn if self.outputs_of is None else self.outputs_of(drawn)
 
 
-def drawn_columns(probabilities, n: int, rng) -> np.ndarray:
+def drawn_columns(probabilities: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """``n`` columns of every row with the probabilities that stand there; int64 (n_rows, n)."""
     upto = np.cumsum(probabilities, axis=1)
     upto /= upto[:, -1:]
@@ -127,7 +134,7 @@ class ListedDistribution(ChoiceDistribution):
     (array([4.]), array([[0.75]]))
     """
 
-    def __init__(self, outputs, psi, scores):
+    def __init__(self, outputs: np.ndarray, psi: Any, scores: np.ndarray) -> None:
         self.outputs, self.psi = np.asarray(outputs), psi
         super().__init__(
             np.asarray(psi @ scores.T).T,

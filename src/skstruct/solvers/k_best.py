@@ -2,7 +2,9 @@
 """The best and the k best outputs of every row: of a list, or by Lawler's partition."""
 
 import heapq
+from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +26,9 @@ def k_min_cost(costs: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     return order[:, found], values[:, found]
 
 
-def k_best(best_within, n_rows: int, d: int, k: int):
+def k_best(
+    best_within: Callable[..., Any], n_rows: int, d: int, k: int
+) -> tuple[np.ndarray, np.ndarray]:
     """The ``k`` minimum-cost outputs of every row, best first.
 
     After the best output z of a part (coordinates kept within low..high), the rest of the
@@ -50,14 +54,20 @@ def k_best(best_within, n_rows: int, d: int, k: int):
     return _ranked(best_within, _split, lambda z: z[::-1].astype(np.int8).tobytes(), part, outputs)
 
 
-def _ranked(best_within, split, key, part, outputs):
+def _ranked(
+    best_within: Callable[..., Any],
+    split: Callable[..., Any],
+    key: Callable[..., Any],
+    part: tuple[np.ndarray, np.ndarray],
+    outputs: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Fill ``outputs`` (n_rows, k, ...) rank by rank; these and their values, (n_rows, k).
 
     ``part`` are the arrays that say what is left of each row, ``split(z, *part)`` those of the
     pieces without z. Of equal costs the smaller ``key(z)`` comes first, no two being the same.
     """
     values = np.full(outputs.shape[:2], np.inf)
-    heaps: list[list] = [[] for _ in outputs]
+    heaps: list[list[Any]] = [[] for _ in outputs]
     rows = np.arange(len(outputs))
     for rank in range(outputs.shape[1]):
         found, costs = best_within(rows, *part)
@@ -78,7 +88,7 @@ def _ranked(best_within, split, key, part, outputs):
     return outputs[:, known], values[:, known]
 
 
-def _split(z, low, high):
+def _split(z: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of the pieces of low..high without z, one per free coordinate."""
     z = z.astype(bool)
     free = np.flatnonzero(low != high)
@@ -89,7 +99,9 @@ def _split(z, low, high):
     return low, high
 
 
-def k_best_sequences(best_within, n_rows: int, length: int, n_symbols: int, k: int):
+def k_best_sequences(
+    best_within: Callable[..., Any], n_rows: int, length: int, n_symbols: int, k: int
+) -> tuple[np.ndarray, np.ndarray]:
     """The ``k`` minimum-cost sequences of every row, best first.
 
     After the best sequence z of a part, the rest of the part splits into one piece per
@@ -120,7 +132,9 @@ def k_best_sequences(best_within, n_rows: int, length: int, n_symbols: int, k: i
     )
 
 
-def _split_sequences(z, first, allowed):
+def _split_sequences(
+    z: np.ndarray, first: int, allowed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Where each piece begins to differ, and what it allows: z before t, not z at t."""
     positions = np.arange(first, len(z))
     taken = np.zeros_like(allowed)

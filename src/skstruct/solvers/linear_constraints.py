@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -48,16 +49,18 @@ class LinearConstraints:
     b_eq: np.ndarray  # shape: (m_eq,) or (n, m_eq)
     A_ub: sparse.csr_array  # shape: (m_ub, d)
     b_ub: np.ndarray  # shape: (m_ub,) or (n, m_ub)
-    plans: dict = field(default_factory=dict, repr=False)  # what solvers prepare from A alone
+    plans: dict[Any, Any] = field(
+        default_factory=dict, repr=False
+    )  # what solvers prepare from A alone
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         for A, b in ((self.A_eq, self.b_eq), (self.A_ub, self.b_ub)):
             rows = isinstance(b, np.ndarray) and b.dtype == np.float64 and b.ndim in (1, 2)
             fits = rows and getattr(A, "format", "") == "csr" and A.shape[0] == b.shape[-1]
             fits = fits and A.shape[1] == self.A_eq.shape[1]
             require(fits, "linear constraints that do not fit together")
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
         return self
 
     @property
@@ -77,7 +80,7 @@ class LinearConstraints:
         parts = (self.b_eq, self.b_ub)
         return np.hstack([np.broadcast_to(part, (n, part.shape[-1])) for part in parts])
 
-    def rows(self, index) -> LinearConstraints:
+    def rows(self, index: Any) -> LinearConstraints:
         """The constraints of some rows."""
         if self.n_rows is None:
             return self
@@ -90,18 +93,18 @@ class LinearConstraints:
         return replace(self, b_eq=b_eq, b_ub=b_ub)
 
     # ------------------------------------------------------------- violation
-    def excess(self, points):
+    def excess(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """By how much points break each equality and inequality; (n, m_eq) and (n, m_ub)."""
         points = np.asarray(points, dtype=np.float64)
         off = np.abs((self.A_eq @ points.T).T - self.b_eq)
         over = np.maximum((self.A_ub @ points.T).T - self.b_ub, 0.0)
         return off, over
 
-    def violation(self, points) -> np.ndarray:
+    def violation(self, points: np.ndarray) -> np.ndarray:
         """Largest amount by which each row breaks a constraint; shape (n,)."""
         return _largest(self.excess(points))
 
-    def relative_violation(self, points) -> np.ndarray:
+    def relative_violation(self, points: np.ndarray) -> np.ndarray:
         r"""The same relative to :math:`|b_i| + \sum_j |A_{ij}| |z_j|`; shape (n,).
 
         Coordinates count as at least a thousandth of the largest one, so that rounding
@@ -109,13 +112,13 @@ class LinearConstraints:
         """
         return _largest(self._relative_excess(points))
 
-    def _relative_excess(self, points):
+    def _relative_excess(self, points: np.ndarray) -> list[np.ndarray]:
         size = np.abs(np.asarray(points, dtype=np.float64))
         size = np.maximum(size, FLOOR * size.max(axis=1, keepdims=True, initial=0.0))
         parts = zip(self.excess(points), (self.A_eq, self.A_ub), (self.b_eq, self.b_ub))
         return [part / (np.abs(b) + (abs(A) @ size.T).T + NOTHING) for part, A, b in parts]
 
-    def worst(self, point) -> str:
+    def worst(self, point: np.ndarray) -> str:
         """The constraint that one point breaks most (relatively), in words."""
         point = np.asarray(point, dtype=np.float64)
         off, over = (part[0] for part in self._relative_excess(point[None]))
@@ -126,7 +129,9 @@ class LinearConstraints:
         return f"{name} row {i}: {(A @ point)[i]:.6g}, {relation} {b[i]:.6g}"
 
     # ------------------------------------------------------------- linear costs
-    def minimize_linear(self, costs, low, high):
+    def minimize_linear(
+        self, costs: np.ndarray, low: np.ndarray, high: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """For every row of costs the minimum-cost point, its value and a lower bound.
 
         Parameters
@@ -156,7 +161,9 @@ class LinearConstraints:
         values = (costs * points).sum(axis=1)
         return points, values, np.minimum(bounds, values)
 
-    def solve_linear(self, costs, low, high):
+    def solve_linear(
+        self, costs: np.ndarray, low: np.ndarray, high: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The solver's points (n, d) and the dual variables of equalities and inequalities."""
         n, d = costs.shape
         low, high = np.broadcast_to(low, costs.shape), np.broadcast_to(high, costs.shape)
@@ -170,7 +177,9 @@ class LinearConstraints:
         ub_duals = np.array([answer.ub_duals for answer in answers]).reshape(n, -1)
         return np.clip(points, low, high), eq_duals, ub_duals
 
-    def _solve_together(self, rows: slice, costs, low, high) -> list[LinearAnswer]:
+    def _solve_together(
+        self, rows: slice, costs: np.ndarray, low: np.ndarray, high: np.ndarray
+    ) -> list[LinearAnswer]:
         """One program of independent blocks; row by row where that fails, to name the row."""
         n = len(costs)
         parts = [self.row(i) for i in range(rows.start, rows.stop)]
@@ -185,7 +194,14 @@ class LinearConstraints:
             self._solve_row(rows.start + i, costs[i], low[i], high[i], scales[i]) for i in range(n)
         ]
 
-    def _solve_row(self, i, cost, low, high, scale) -> LinearAnswer:
+    def _solve_row(
+        self,
+        i: int,
+        cost: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        scale: tuple[float, float],
+    ) -> LinearAnswer:
         part = self.row(i)
         try:
             stacked = _stacked([part], cost[None], low[None], high[None], [scale])
@@ -201,19 +217,23 @@ class LinearConstraints:
                 f"The cost of row {i} falls for ever as column {j} {way}; give it a finite bound."
             ) from None
 
-    def conflict(self, low, high, labels=None) -> str:
+    def conflict(
+        self, low: np.ndarray, high: np.ndarray, labels: tuple[Any, ...] | None = None
+    ) -> str:
         """A few constraints that no point meets together, in words."""
         from skstruct.solvers.linear_programs import describe_conflict
 
         return describe_conflict(self, low, high, labels)
 
 
-def _largest(parts) -> np.ndarray:
+def _largest(parts: Any) -> np.ndarray:
     """The largest entry of each row over several arrays, at least zero."""
     return np.maximum.reduce([part.max(axis=1, initial=0.0) for part in parts])
 
 
-def _scales(constraints, cost, low, high):
+def _scales(
+    constraints: LinearConstraints, cost: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[float, float]:
     """Powers of two that bring costs and coordinates to about one: tolerances are absolute."""
     sides = np.concatenate([constraints.b_eq, constraints.b_ub, low, high])
     size = np.abs(sides[np.isfinite(sides)]).max(initial=0.0)
@@ -224,7 +244,13 @@ def _power_of_two(size: float) -> float:
     return float(2.0 ** np.round(np.log2(size))) if size > 0 else 1.0
 
 
-def _stacked(parts, costs, low, high, scales):
+def _stacked(
+    parts: list[LinearConstraints],
+    costs: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    scales: list[tuple[float, float]],
+) -> tuple[Any, ...]:
     """Arguments of one linear program in which every row is a block of its own."""
     cost_unit, unit = np.array(scales).T
     n = len(parts)
@@ -239,7 +265,7 @@ def _stacked(parts, costs, low, high, scales):
     return cost, A_eq, b_eq, A_ub, b_ub, *limits
 
 
-def _split(answer: LinearAnswer, scales) -> list[LinearAnswer]:
+def _split(answer: LinearAnswer, scales: list[tuple[float, float]]) -> list[LinearAnswer]:
     n = len(scales)
     points, eq, ub = (
         part.reshape(n, -1) for part in (answer.point, answer.eq_duals, answer.ub_duals)
@@ -250,7 +276,9 @@ def _split(answer: LinearAnswer, scales) -> list[LinearAnswer]:
     ]
 
 
-def _falling(constraints, cost, low, high):
+def _falling(
+    constraints: LinearConstraints, cost: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[int, str]:
     """A column that goes for ever along a direction of falling cost, and which way."""
     down, up = np.where(np.isfinite(low), 0.0, -1.0), np.where(np.isfinite(high), 0.0, 1.0)
     A_eq, A_ub = constraints.A_eq, constraints.A_ub
@@ -262,7 +290,13 @@ def _falling(constraints, cost, low, high):
 
 
 def read_constraints(
-    A_eq=None, b_eq=None, A_ub=None, b_ub=None, *, n_columns=None, used_by="LinearConstraints"
+    A_eq: Any = None,
+    b_eq: Any = None,
+    A_ub: Any = None,
+    b_ub: Any = None,
+    *,
+    n_columns: int | None = None,
+    used_by: str = "LinearConstraints",
 ) -> LinearConstraints:
     """Checked constraints from whatever a user gives for them; None for none."""
     if n_columns is None:
@@ -276,7 +310,7 @@ def read_constraints(
     return LinearConstraints(A_eq, b_eq, A_ub, b_ub)
 
 
-def columns_of(*matrices, used_by: str) -> int | None:
+def columns_of(*matrices: Any, used_by: str) -> int | None:
     """Number of columns of the first matrix that was given; None when none was."""
     for matrix in matrices:
         if matrix is not None:
@@ -289,7 +323,7 @@ def columns_of(*matrices, used_by: str) -> int | None:
     return None
 
 
-def _checked(A, b, d, name, used_by):
+def _checked(A: Any, b: Any, d: int, name: str, used_by: str) -> tuple[Any, np.ndarray]:
     if A is None:
         if b is not None and np.size(b):
             raise ValueError(f"{used_by}: b_{name} was given without A_{name}.")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Orders of items of least cost, by positions, by pairs (Kendall, feedback arc set) or both."""
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -10,7 +12,16 @@ from skstruct.tolerances import INTEGRAL, ROUNDING_GAP, TIE
 MOST_ITEMS = 20  # the table has 2**20 entries, 8 MB; a row takes about 0.1 s
 
 
-def min_cost_orders(n, d, *, positions=None, pairs=None, before=None, allowed=None, stop=None):
+def min_cost_orders(
+    n: int,
+    d: int,
+    *,
+    positions: np.ndarray | None = None,
+    pairs: np.ndarray | None = None,
+    before: np.ndarray | None = None,
+    allowed: np.ndarray | None = None,
+    stop: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """For every row the order of least total cost, exactly.
 
     Parameters
@@ -64,7 +75,9 @@ def count_orders(before: np.ndarray, allowed: np.ndarray, stop: int) -> np.ndarr
     return count
 
 
-def sample_orders(n: int, before, allowed, stop: int, rng) -> np.ndarray:
+def sample_orders(
+    n: int, before: np.ndarray, allowed: np.ndarray, stop: int, rng: np.random.Generator
+) -> np.ndarray:
     """``n`` orders drawn uniformly and independently among those counted; shape (n, d)."""
     from skstruct.solvers._numba_linear_ordering import draw_orders
 
@@ -85,7 +98,9 @@ def close_transitively(before: np.ndarray) -> np.ndarray:
     return closed
 
 
-def _as_bits(before, allowed, d):
+def _as_bits(
+    before: np.ndarray | None, allowed: np.ndarray | None, d: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Sets as numbers: for every item those before it, for every position those banned."""
     bit = np.int64(1) << np.arange(d)
     none = np.zeros((1, d), np.int64)
@@ -119,7 +134,9 @@ def triangle_order(pair: np.ndarray, *, prove: bool = False) -> tuple[np.ndarray
     return best, min(bound, _total(pair, best))
 
 
-def solve_triangles(pair, cuts=(), *, branch=False):
+def solve_triangles(
+    pair: np.ndarray, cuts: Any = (), *, branch: bool = False
+) -> tuple[np.ndarray, float, list[np.ndarray]]:
     """x[p, q] in [0, 1] says that p comes before q: the best x, its bound, and the cuts.
 
     Any three items obey 0 <= x[p, q] + x[q, r] - x[p, r] <= 1; with ``branch`` all x are
@@ -140,11 +157,11 @@ def solve_triangles(pair, cuts=(), *, branch=False):
         cuts.append(violated)
 
 
-def _total(pair, order) -> float:
+def _total(pair: np.ndarray, order: np.ndarray) -> float:
     return float(np.triu(pair[np.ix_(order, order)], 1).sum())
 
 
-def _rounded(pair, matrix):
+def _rounded(pair: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """Items by how many they precede in the relaxation, then moved one by one."""
     from skstruct.solvers._numba_linear_ordering import insert
 
@@ -153,7 +170,7 @@ def _rounded(pair, matrix):
     return order
 
 
-def _violated(matrix, number):
+def _violated(matrix: np.ndarray, number: np.ndarray) -> np.ndarray:
     """Triples (p < q < r) with a sign: x[p, q] + x[q, r] - x[p, r] above 1 or below 0."""
     d = len(matrix)
     found = []
@@ -170,7 +187,7 @@ def _violated(matrix, number):
     return cuts[np.argsort(-cuts[:, 4], kind="stable")][:MOST_CUTS, :4].astype(np.int64)
 
 
-def _program(rows, n_pairs):
+def _program(rows: list[np.ndarray], n_pairs: int) -> BinaryProgram:
     """sign (x[p, q] + x[q, r] - x[p, r]) <= 1 or 0 for the triples found so far."""
     triples = np.concatenate(rows) if rows else np.zeros((0, 4), np.int64)
     m, sign = len(triples), triples[:, 3]
@@ -192,7 +209,7 @@ def pair_numbers(d: int) -> tuple[np.ndarray, np.ndarray]:
     return np.triu_indices(d, 1)
 
 
-def pair_blocks(n: int, d: int):
+def pair_blocks(n: int, d: int) -> list[slice]:
     """Slices of rows whose pairs are few enough to be held at once."""
     step = max(1, 10**7 // max(1, d * (d - 1) // 2))
     return [slice(start, start + step) for start in range(0, n, step)]
@@ -219,7 +236,9 @@ def pair_signs(ranks: np.ndarray) -> np.ndarray:
     return np.nan_to_num(np.sign(ranks[:, q] - ranks[:, p]))
 
 
-def linear_orders(costs: np.ndarray, d: int, *, prove: bool = False):
+def linear_orders(
+    costs: np.ndarray, d: int, *, prove: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For every row an order of little cost, its cost, and a lower bound on the least cost.
 
     The cost of an order is sum over pairs p < q of ``+costs`` where p comes before q and
@@ -282,7 +301,9 @@ def packed_bound(costs: np.ndarray, order: np.ndarray) -> float:
     return float(packed_cycles(pair, order) - np.abs(costs).sum())
 
 
-def _close_gap(costs, order, prove):
+def _close_gap(
+    costs: np.ndarray, order: np.ndarray, prove: bool
+) -> tuple[np.ndarray, float, float]:
     """A better order, its value and a better bound for one row, component by component."""
     from skstruct.solvers._numba_linear_ordering import met, packed_cycles, split, total
 
@@ -305,7 +326,7 @@ def _close_gap(costs, order, prove):
     return order, total(pair, order), bound
 
 
-def _order_part(pair, prove):
+def _order_part(pair: np.ndarray, prove: bool) -> tuple[np.ndarray, float]:
     """Order and bound of one component whose order so far is that of its items."""
     d = len(pair)
     order, bound = np.arange(d), -np.inf

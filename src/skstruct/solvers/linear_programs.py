@@ -5,6 +5,7 @@ The solver's word is not taken for the bound: weak duality rebuilds it from the 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,15 @@ class LinearAnswer:
     ub_duals: np.ndarray  # shape: (m_ub,), <= 0
 
 
-def solve_linear_program(cost, A_eq, b_eq, A_ub, b_ub, low, high) -> LinearAnswer:
+def solve_linear_program(
+    cost: np.ndarray,
+    A_eq: Any,
+    b_eq: np.ndarray,
+    A_ub: Any,
+    b_ub: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> LinearAnswer:
     """The x of least cost @ x with A_eq x = b_eq, A_ub x <= b_ub, low <= x <= high.
 
     Raises InfeasibleError or UnboundedError without saying where; callers know the names.
@@ -59,7 +68,18 @@ def solve_linear_program(cost, A_eq, b_eq, A_ub, b_ub, low, high) -> LinearAnswe
     return LinearAnswer(answer.x, eq_duals, ub_duals)
 
 
-def weak_dual_bounds(costs, A_eq, b_eq, A_ub, b_ub, low, high, eq_duals, ub_duals, points):
+def weak_dual_bounds(
+    costs: np.ndarray,
+    A_eq: Any,
+    b_eq: np.ndarray,
+    A_ub: Any,
+    b_ub: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    eq_duals: np.ndarray,
+    ub_duals: np.ndarray,
+    points: np.ndarray,
+) -> np.ndarray:
     r"""Lower bounds that hold for any dual variables q of equalities and p <= 0 of inequalities.
 
     .. math:: c'x \ge q'b_{eq} + p'b_{ub}
@@ -80,7 +100,9 @@ FILTERED = 100  # constraints that are tried one by one
 NAMED = 10  # constraints that are named
 
 
-def describe_conflict(constraints, low, high, labels=None) -> str:
+def describe_conflict(
+    constraints: Any, low: np.ndarray, high: np.ndarray, labels: tuple[Any, ...] | None = None
+) -> str:
     """Constraints that cannot hold together, none of which could be left out; in words.
 
     A linear program finds the least total violation; the constraints with a dual variable there
@@ -117,7 +139,7 @@ def describe_conflict(constraints, low, high, labels=None) -> str:
 class _System:
     """All constraints in one list: equalities, inequalities, lower and upper bounds."""
 
-    def __init__(self, constraints, low, high, labels):
+    def __init__(self, constraints: Any, low: np.ndarray, high: np.ndarray, labels: Any) -> None:
         from scipy import sparse
 
         self.labels = labels
@@ -145,7 +167,7 @@ class _System:
             return f"the lower bound of column {self.labels[self.lows[i]]!r}"
         return f"the upper bound of column {self.labels[self.highs[i - len(self.lows)]]!r}"
 
-    def _elastic(self, keep):
+    def _elastic(self, keep: np.ndarray) -> tuple[float, np.ndarray]:
         """Least total violation of the constraints kept: min sum s, A x - s <= b, s >= 0."""
         from scipy import sparse
 
@@ -163,10 +185,10 @@ class _System:
         )
         return float(cost @ answer.point), np.concatenate([answer.eq_duals, answer.ub_duals])
 
-    def violation(self, keep) -> float:
+    def violation(self, keep: np.ndarray) -> float:
         return self._elastic(keep)[0]
 
-    def with_duals(self, keep) -> np.ndarray:
+    def with_duals(self, keep: np.ndarray) -> np.ndarray:
         """Those of the constraints kept that the least violation depends on."""
         total, duals = self._elastic(keep)
         chosen = keep.copy()

@@ -8,6 +8,7 @@ matters.
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from skstruct._arrays.checks import TIE_BITS
 from skstruct.solvers.dags import Dag
 
 
-def snap(costs, scale):
+def snap(costs: Any, scale: Any) -> Any:
     """Round every row to multiples of 2**-30 of its scale, in place; see ``_arrays.ties``."""
     exponent = torch.frexp(scale)[1].to(torch.int64) - TIE_BITS
     half = exponent // 2  # a power of two may be too small for its exponent: two are not
@@ -25,12 +26,12 @@ def snap(costs, scale):
     return costs.div_(quantum).round_().mul_(quantum)
 
 
-def _power_of_two(exponent):
+def _power_of_two(exponent: Any) -> Any:
     """2.0 ** exponent by its bits: exact on every device, for numbers that are normal."""
     return ((exponent + 1023) << 52).view(torch.float64)
 
 
-def min_cost(costs, allowed=None):
+def min_cost(costs: Any, allowed: Any = None) -> tuple[Any, Any]:
     """Number and cost of the minimum-cost entry of every row, the first among equals.
 
     ``allowed`` (d,) marks entries that may be taken.
@@ -41,7 +42,7 @@ def min_cost(costs, allowed=None):
     return best, costs.gather(1, best[:, None])[:, 0]
 
 
-def threshold(costs, low=None, high=None):
+def threshold(costs: Any, low: Any = None, high: Any = None) -> tuple[Any, Any]:
     """Every label of negative cost, those marked in ``low`` (d,), none but those in ``high``."""
     taken = costs < 0
     if low is not None:
@@ -49,7 +50,7 @@ def threshold(costs, low=None, high=None):
     return taken.to(torch.int8), torch.where(taken, costs, 0.0).sum(1)
 
 
-def sorted_ranks(costs, top: int | None = None):
+def sorted_ranks(costs: Any, top: int | None = None) -> tuple[Any, Any]:
     """Ranks that minimize their product with the costs, and this; shape (n, d) and (n,).
 
     Expensive items come first, and equal ones in their own order; items beyond ``top`` are tied.
@@ -80,7 +81,7 @@ class Forest:
     tensor([[1, 1, 0]], dtype=torch.int8)
     """
 
-    def __init__(self, dag: Dag, device):
+    def __init__(self, dag: Dag, device: Any) -> None:
         parent = dag.parent_of[dag.order]
         above = np.where(parent >= 0, dag.position[parent], 0)
         ends = np.searchsorted(dag.depth[dag.order], np.arange(dag.depth.max(initial=0) + 2))
@@ -89,7 +90,7 @@ class Forest:
             torch.tensor(numbers, device=device) for numbers in (dag.order, dag.position, above)
         )
 
-    def closed_sets(self, costs):
+    def closed_sets(self, costs: Any) -> tuple[Any, Any]:
         """Minimum-cost ancestor-closed set of every row, int8 (n, d), and its cost (n,).
 
         below(v) = cost(v) + sum over children of min(0, below(child)); a node is taken when its
@@ -109,39 +110,45 @@ class Forest:
 # the host and values on the device. None where no output is possible: the host says what is wrong.
 
 
-def listed_argmin(listed, allowed, backend) -> Callable | None:
+def listed_argmin(
+    listed: np.ndarray, allowed: np.ndarray | None, backend: Any
+) -> Callable[..., Any] | None:
     """The best of the ``listed`` outputs (d, ...), all or those ``allowed`` (d,)."""
     if allowed is not None and not allowed.any():
         return None
     mask = None if allowed is None or allowed.all() else torch.tensor(allowed).to(backend.device)
 
-    def argmin(costs):
+    def argmin(costs: Any) -> tuple[np.ndarray, Any]:
         best, values = min_cost(costs, mask)
         return listed[backend.to_host(best)], values
 
     return argmin
 
 
-def sets_argmin(solve, constraints, low, high, backend) -> Callable | None:
+def sets_argmin(
+    solve: Callable[..., Any], constraints: Any, low: np.ndarray, high: np.ndarray, backend: Any
+) -> Callable[..., Any] | None:
     """``solve(costs, low, high)`` with labels that must and may be in, (1, d) each, if any."""
-    within: tuple = (None, None)
+    within: tuple[Any, ...] = (None, None)
     if constraints.is_masked:
         if (low & ~high).any():
             return None
         within = tuple(torch.tensor(mask[0]).to(backend.device) for mask in (low, high))
 
-    def argmin(costs):
+    def argmin(costs: Any) -> tuple[np.ndarray, Any]:
         outputs, values = solve(costs, *within)
         return backend.to_host(outputs), values
 
     return argmin
 
 
-def forest_argmin(dag: Dag, constraints, low, high, backend) -> Callable | None:
+def forest_argmin(
+    dag: Dag, constraints: Any, low: np.ndarray, high: np.ndarray, backend: Any
+) -> Callable[..., Any] | None:
     """Closed sets of a forest, between ``low`` and ``high`` (1, d), which are closed as well."""
     forest = Forest(dag, backend.device)
 
-    def solve(costs, low, high):
+    def solve(costs: Any, low: Any, high: Any) -> tuple[Any, Any]:
         if low is None:
             return forest.closed_sets(costs)
         # What is in for certain is free of charge; what is out brings nothing but its cost.
@@ -152,10 +159,10 @@ def forest_argmin(dag: Dag, constraints, low, high, backend) -> Callable | None:
     return sets_argmin(solve, constraints, low, high, backend)
 
 
-def ranks_argmin(d: int, top: int | None, backend) -> Callable:
+def ranks_argmin(d: int, top: int | None, backend: Any) -> Callable[..., Any]:
     """Rankings of d items by their ranks; further columns of costs belong to none."""
 
-    def argmin(costs):
+    def argmin(costs: Any) -> tuple[np.ndarray, Any]:
         outputs, values = sorted_ranks(costs[:, :d], top)
         return backend.to_host(outputs), values
 

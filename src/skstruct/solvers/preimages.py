@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ STEEPEST = 2.0 * np.exp(-1.5)  # the curvature of a Gaussian is at most twice ga
 TINY = 1e-290  # weights so far away that they pull nothing
 
 
-def gaussian_sums(weights, Y, points, gamma: float):
+def gaussian_sums(weights: Any, Y: Any, points: np.ndarray, gamma: float) -> np.ndarray:
     r"""The terms :math:`w_{bi} e^{-\gamma |z_b - y_i|^2}` of every row; shape (B, n).
 
     Subtract a common centre from both first: what cancels in the product is then small.
@@ -35,7 +36,16 @@ def gaussian_sums(weights, Y, points, gamma: float):
     return G
 
 
-def climb_gaussians(weights, Y, starts, gamma, project: Callable, *, n_steps=200, tol=CONVERGED):
+def climb_gaussians(
+    weights: np.ndarray,
+    Y: Any,
+    starts: np.ndarray,
+    gamma: float,
+    project: Callable[..., Any],
+    *,
+    n_steps: int = 200,
+    tol: float = CONVERGED,
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Climb :math:`G_b(z) = \sum_i w_{bi} e^{-\gamma |z - y_i|^2}` within a set, for any signs.
 
     A step is that of mean shift, :math:`z + \sum_i w_i k_i (y_i - z) / \sum_i |w_i| k_i`, and
@@ -99,12 +109,28 @@ def climb_gaussians(weights, Y, starts, gamma, project: Callable, *, n_steps=200
     return points + centre, sums
 
 
-def _moved(weights, Y, goal, gamma, project, rows, centre):
+def _moved(
+    weights: np.ndarray,
+    Y: Any,
+    goal: np.ndarray,
+    gamma: float,
+    project: Callable[..., Any],
+    rows: np.ndarray,
+    centre: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     new = project(goal + centre, rows) - centre
     return new, gaussian_sums(weights, Y, new, gamma)
 
 
-def descend(value: Callable, starts, project: Callable, *, size: float, n_steps=60, tol=CONVERGED):
+def descend(
+    value: Callable[..., Any],
+    starts: np.ndarray,
+    project: Callable[..., Any],
+    *,
+    size: float,
+    n_steps: int = 60,
+    tol: float = CONVERGED,
+) -> tuple[np.ndarray, np.ndarray]:
     """Projected gradient descent in every row, with slopes by central differences.
 
     Parameters
@@ -145,7 +171,7 @@ def descend(value: Callable, starts, project: Callable, *, size: float, n_steps=
     return points, values
 
 
-def _slopes(value, z, rows, h):
+def _slopes(value: Callable[..., Any], z: np.ndarray, rows: np.ndarray, h: float) -> np.ndarray:
     slopes = np.empty_like(z)
     for j in range(z.shape[1]):
         shift = np.zeros(z.shape[1])
@@ -154,7 +180,7 @@ def _slopes(value, z, rows, h):
     return slopes
 
 
-def feature_bounds(totals, lengths, low, high):
+def feature_bounds(totals: np.ndarray, lengths: np.ndarray, low: float, high: Any) -> np.ndarray:
     r"""Lower bounds of :math:`s |\phi|^2 - 2 \langle \phi, m \rangle`, where |m| is known.
 
     At least :math:`\min_r s r^2 - 2 r |m|` over the lengths r that :math:`\phi` may have.
@@ -208,13 +234,23 @@ class GaussianCells:
         A box around the set; may be infinite.
     """
 
-    def __init__(self, weights, Y, gamma, project: Callable, low, high):
+    def __init__(
+        self,
+        weights: np.ndarray,
+        Y: Any,
+        gamma: float,
+        project: Callable[..., Any],
+        low: np.ndarray,
+        high: np.ndarray,
+    ) -> None:
         self.centre = Y.mean(axis=0)
         self.low, self.high = low - self.centre, high - self.centre
         self.W, self.Y, self.gamma, self.project = weights, Y - self.centre, gamma, project
         self.positive, self.negative = np.maximum(weights, 0.0), np.maximum(-weights, 0.0)
 
-    def run(self, points, sums, *, budget: int = 400, tol: float = PREIMAGE_GAP):
+    def run(
+        self, points: np.ndarray, sums: np.ndarray, *, budget: int = 400, tol: float = PREIMAGE_GAP
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Better points where there are, their sums, and upper bounds of all sums.
 
         Parameters
@@ -256,7 +292,7 @@ class GaussianCells:
         np.maximum.at(top, owner, bounds)
         return self.points + self.centre, self.sums, np.maximum(top, self.sums)
 
-    def _grid(self):
+    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
         """Centres and half-widths of cells that cover all of the set where G is not nothing."""
         d = self.Y.shape[1]
         margin = np.sqrt(NEGLIGIBLE_EXPONENT / self.gamma)
@@ -266,13 +302,15 @@ class GaussianCells:
         sides = [low[j] + half[j] * (2 * np.arange(GRID[d]) + 1) for j in range(d)]
         return np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, d), half
 
-    def _covered(self, centres, half):
+    def _covered(self, centres: np.ndarray, half: np.ndarray) -> bool:
         """Whether the grid covers the whole set."""
         low, high = centres.min(axis=0) - half, centres.max(axis=0) + half
         near = DIFFERENCE_ROUNDING * np.maximum(np.abs(low), np.abs(high))
         return bool(((low <= self.low + near) & (high >= self.high - near)).all())
 
-    def _first(self, centres, half, slack):
+    def _first(
+        self, centres: np.ndarray, half: np.ndarray, slack: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Open cells of the first grid as rows and numbers of cells, with their bounds."""
         r = np.linalg.norm(half)
         kernel, bend, peak = self._terms(centres, r)
@@ -286,7 +324,9 @@ class GaussianCells:
         kept = self._is_near(owner, centres[cell], r)
         return owner[kept], cell[kept], bounds[kept]
 
-    def _terms(self, centres, r):  # r: one number, or shape (cells, 1)
+    def _terms(
+        self, centres: np.ndarray, r: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # r: one number, or shape (cells, 1)
         """exp(-v) at the centres; the largest eigenvalues of w k, for w = 1 and -1, in cells."""
         squares = np.zeros((len(centres), len(self.Y)))
         for c, y in zip(centres.T, self.Y.T):
@@ -298,7 +338,7 @@ class GaussianCells:
         bend = twice * (2.0 * v - 1.0) * np.exp(-v)
         return np.exp(-self.gamma * squares), bend, twice * np.exp(-near)
 
-    def _bounds(self, owner, centres, halves):
+    def _bounds(self, owner: np.ndarray, centres: np.ndarray, halves: np.ndarray) -> np.ndarray:
         step = max(1, BLOCK // len(self.Y))
         bounds, r = np.empty(len(owner)), np.linalg.norm(halves, axis=1, keepdims=True)
         for start in range(0, len(owner), step):
@@ -313,7 +353,7 @@ class GaussianCells:
             self._improve(rows, c, height)
         return bounds
 
-    def _improve(self, rows, centres, height):
+    def _improve(self, rows: np.ndarray, centres: np.ndarray, height: np.ndarray) -> None:
         """Centres within the set that are better than what is known."""
         better = np.flatnonzero(height > self.sums[rows])
         inside = self._distance(rows[better], centres[better]) <= DIFFERENCE_ROUNDING
@@ -321,17 +361,17 @@ class GaussianCells:
         for i in better[np.argsort(height[better])]:
             self.points[rows[i]], self.sums[rows[i]] = centres[i], height[i]
 
-    def _distance(self, rows, centres):
+    def _distance(self, rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
         if not len(rows):
             return np.zeros(0)
         nearest = self.project(centres + self.centre, rows) - self.centre
         return np.linalg.norm(nearest - centres, axis=1)
 
-    def _is_near(self, rows, centres, r):
+    def _is_near(self, rows: np.ndarray, centres: np.ndarray, r: Any) -> np.ndarray:
         return self._distance(rows, centres) <= r * (1.0 + CELL_MARGIN)
 
 
-def _highest(owner, bounds, k):
+def _highest(owner: np.ndarray, bounds: np.ndarray, k: int) -> np.ndarray:
     """Mask of the k highest bounds of each owner."""
     order = np.lexsort((-bounds, owner))
     starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
@@ -341,7 +381,9 @@ def _highest(owner, bounds, k):
     return mask
 
 
-def _upper(height, slopes, curvature, half):
+def _upper(
+    height: np.ndarray, slopes: np.ndarray, curvature: np.ndarray, half: np.ndarray
+) -> np.ndarray:
     along = (np.abs(slopes) * half).sum(axis=-1)
     steep = (slopes**2).sum(axis=-1)
     down = np.divide(steep, -2.0 * curvature, out=np.full_like(steep, np.inf), where=curvature < 0)

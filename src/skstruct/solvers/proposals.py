@@ -2,6 +2,8 @@
 """What proposals of Markov chains promise; proposals among a few choices."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -18,15 +20,23 @@ class Proposals(ABC):
     sweep: int
 
     @abstractmethod
-    def start(self, outputs) -> np.ndarray:
+    def start(self, outputs: Any) -> np.ndarray:
         """Outputs (n, ...) in canonical form as states of chains, in an array of their own."""
 
     @abstractmethod
-    def outputs(self, states) -> np.ndarray:
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         """States as outputs in canonical form."""
 
     @abstractmethod
-    def walk(self, states, scores, row, beta, n_steps: int, streams) -> np.ndarray:
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         r"""Make ``n_steps`` proposals in every chain; states and streams change in place.
 
         Chain c approaches the distribution :math:`\exp(\beta_c \langle u_{row(c)}, \psi \rangle)`.
@@ -67,28 +77,42 @@ class ChoiceProposals(Proposals):
     array([4, 1])
     """
 
-    def __init__(self, numbers, values_of, numbers_of=None, outputs_of=None):
+    def __init__(
+        self,
+        numbers: Any,
+        values_of: Callable[..., Any],
+        numbers_of: Callable[..., Any] | None = None,
+        outputs_of: Callable[..., Any] | None = None,
+    ) -> None:
         self.numbers, self.values_of = np.asarray(numbers, dtype=np.int64), values_of
         self.numbers_of, self.outputs_of = numbers_of, outputs_of
         self.sweep = len(self.numbers)
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         outputs = np.asarray(outputs)
         chosen = outputs if self.numbers_of is None else self.numbers_of(outputs)
         return np.searchsorted(self.numbers, chosen).astype(np.int64)
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         chosen = self.numbers[states]
         return chosen if self.outputs_of is None else self.outputs_of(chosen)
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         from skstruct.solvers._numba_markov_chains import walk_choices
 
         values = np.ascontiguousarray(self.values_of(scores)[:, self.numbers])
         return walk_choices(states, values, row, beta, n_steps, streams)
 
 
-def new_streams(n: int, rng) -> np.ndarray:
+def new_streams(n: int, rng: Any) -> np.ndarray:
     """States of ``n`` independent generators; uint64 of shape (n, 4).
 
     >>> new_streams(2, 0).shape

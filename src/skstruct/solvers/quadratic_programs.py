@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Separable convex quadratic costs over a polytope, for many rows at once."""
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
@@ -17,7 +19,13 @@ from skstruct.tolerances import (
 )
 
 
-def least_distance_point(target, half, constraints, low, high):
+def least_distance_point(
+    target: np.ndarray,
+    half: np.ndarray,
+    constraints: LinearConstraints,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray] | None:
     r"""Point z and dual variables of least :math:`\sum_j (z_j - t_j)^2 / (4 h_j)` in a polytope.
 
     With :math:`u = (z - t) / \sqrt{h}` and all constraints as :math:`C u \ge e`, Lawson and
@@ -59,7 +67,18 @@ def least_distance_point(target, half, constraints, low, high):
                               duals[2 * m_eq : 2 * m_eq + m_ub]])  # fmt: skip
 
 
-def project_large_rows(A, n_eq, targets, half, right, low, high, points, duals, steps):
+def project_large_rows(
+    A: Any,
+    n_eq: Any,
+    targets: Any,
+    half: Any,
+    right: Any,
+    low: Any,
+    high: Any,
+    points: np.ndarray,
+    duals: Any,
+    steps: Any,
+) -> None:
     """Fill points, duals and steps; parameters as in ``_numba_quadratic_programs``."""
     p = np.zeros(A.shape[0])
     for i, target in enumerate(targets):
@@ -70,7 +89,9 @@ def project_large_rows(A, n_eq, targets, half, right, low, high, points, duals, 
             p = np.zeros_like(p)
 
 
-def _settle(A, n_eq, target, half, right, low, high, p):
+def _settle(
+    A: Any, n_eq: Any, target: Any, half: Any, right: Any, low: Any, high: Any, p: Any
+) -> Any:
     from skstruct.solvers._numba_quadratic_programs import ROUNDED, STEPS, line_search
 
     equal, least = np.arange(len(p)) < n_eq, np.inf
@@ -102,7 +123,7 @@ def _settle(A, n_eq, target, half, right, low, high, p):
     return z, p, -1
 
 
-def _newton_way(A, free, slope):
+def _newton_way(A: Any, free: Any, slope: Any) -> Any:
 
     system = sparse.csc_array((A * free) @ A.T)
     largest = system.diagonal().max(initial=0.0)
@@ -116,7 +137,7 @@ def _newton_way(A, free, slope):
     return factors.solve(slope)
 
 
-def order_of_little_fill(linked):
+def order_of_little_fill(linked: Any) -> Any:
     """An order of the constraints in which factors of A A' stay sparse."""
     m = linked.shape[0]
     system = sparse.csc_array(linked) + (m + 1.0) * sparse.eye_array(m, format="csc")
@@ -127,7 +148,9 @@ def order_of_little_fill(linked):
 LARGE = 400  # constraints from which on factors are sparse
 
 
-def minimize_quadratic(a, b, constraints: LinearConstraints, low, high):
+def minimize_quadratic(
+    a: np.ndarray, b: np.ndarray, constraints: LinearConstraints, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""For every row the z of least :math:`\sum_j a_j z_j^2 + b_j z_j` in a polytope.
 
     Semismooth Newton steps on the dual, with exact line searches, from the duals of the
@@ -175,18 +198,20 @@ def minimize_quadratic(a, b, constraints: LinearConstraints, low, high):
     return points, values, values - _gap(a, b, constraints, low, high, points, duals)
 
 
-def _clear_rounding(points, targets, low, high):
+def _clear_rounding(
+    points: np.ndarray, targets: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> None:
     """Coordinates that are zero but for rounding become zero, in place."""
     size = np.maximum(np.abs(points), np.abs(targets)).max(axis=1, keepdims=True, initial=0.0)
     zero = (np.abs(points) <= CANCELED * size) & (low <= 0) & (high >= 0)
     points[zero] = 0.0
 
 
-def _row(array, i):
+def _row(array: np.ndarray, i: int) -> np.ndarray:
     return array[i if len(array) > 1 else 0]
 
 
-def _check_limits(constraints, low, high):
+def _check_limits(constraints: LinearConstraints, low: np.ndarray, high: np.ndarray) -> None:
     crossed = np.flatnonzero((low > high).any(axis=1))
     if len(crossed):
         i = int(crossed[0])
@@ -194,7 +219,9 @@ def _check_limits(constraints, low, high):
         raise InfeasibleError(f"No point meets the constraints in row {i}: {reason}.", i)
 
 
-def _newton(a, b, constraints, low, high):
+def _newton(
+    a: np.ndarray, b: np.ndarray, constraints: LinearConstraints, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points and dual variables of all rows."""
     A, order, norm, n_eq, first = _prepared(constraints)
     half = 1.0 / (2.0 * a)
@@ -217,7 +244,15 @@ def _newton(a, b, constraints, low, high):
     return points, unsorted, steps
 
 
-def _degenerate(a, b, constraints, low, high, duals, row):
+def _degenerate(
+    a: np.ndarray,
+    b: np.ndarray,
+    constraints: LinearConstraints,
+    low: np.ndarray,
+    high: np.ndarray,
+    duals: np.ndarray,
+    row: int,
+) -> tuple[np.ndarray, np.ndarray]:
     """A row on which Newton's steps do not settle, by a slower method."""
     found = least_distance_point(-b / (2 * a), 1.0 / (2 * a), constraints, low, high)
     if found is not None:
@@ -227,14 +262,16 @@ def _degenerate(a, b, constraints, low, high, duals, row):
     return _nearby_point(constraints, low, high, -b / (2 * a), row), duals
 
 
-def _prepared(constraints):
+def _prepared(
+    constraints: LinearConstraints,
+) -> tuple[Any, np.ndarray, np.ndarray, int, np.ndarray]:
     """What the solver needs to know of the matrices, once for all rows."""
     if "quadratic" not in constraints.plans:
         constraints.plans["quadratic"] = _prepare(constraints.A_eq, constraints.A_ub)
     return constraints.plans["quadratic"]
 
 
-def _prepare(A_eq, A_ub):
+def _prepare(A_eq: Any, A_ub: Any) -> tuple[Any, np.ndarray, np.ndarray, int, np.ndarray]:
     """Constraints of length one, in an order that keeps the factors of A A' small.
 
     Returns the matrix, the order, the lengths, the number of equations (which stay first)
@@ -264,7 +301,15 @@ def _prepare(A_eq, A_ub):
     return A, order, norm[order], n_eq, first
 
 
-def _gap(a, b, constraints, low, high, points, duals):
+def _gap(
+    a: np.ndarray,
+    b: np.ndarray,
+    constraints: LinearConstraints,
+    low: np.ndarray,
+    high: np.ndarray,
+    points: np.ndarray,
+    duals: np.ndarray,
+) -> np.ndarray:
     r"""Value minus dual value, from differences only, so that no digits are lost.
 
     With q = A'p and z(p) the best point under the dual variables,
@@ -280,7 +325,9 @@ def _gap(a, b, constraints, low, high, points, duals):
     return np.maximum(gap, 0.0)
 
 
-def _nearby_point(constraints, low, high, point, row):
+def _nearby_point(
+    constraints: LinearConstraints, low: np.ndarray, high: np.ndarray, point: np.ndarray, row: int
+) -> Any:
     """A point of the polytope next to the given one (in sum of distances): a last resort."""
     d = constraints.n_columns
     start = np.clip(point, low, high)

@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Spanning trees, forests and connected graphs as 0/1 rows over the edges of a graph."""
 
+from typing import Any
+
 import numpy as np
 
 
-def min_cost_trees(costs: np.ndarray, edges: np.ndarray, n_nodes: int, low=None, high=None):
+def min_cost_trees(
+    costs: np.ndarray,
+    edges: np.ndarray,
+    n_nodes: int,
+    low: np.ndarray | None = None,
+    high: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """For every row of costs the spanning tree of least total cost.
 
     Exact for costs of any sign: all spanning trees have the same number of edges. Among
@@ -59,7 +67,7 @@ def are_trees(Z: np.ndarray, edges: np.ndarray, n_nodes: int) -> np.ndarray:
     return good
 
 
-def sample_trees(n: int, edges: np.ndarray, n_nodes: int, rng) -> np.ndarray:
+def sample_trees(n: int, edges: np.ndarray, n_nodes: int, rng: Any) -> np.ndarray:
     """``n`` spanning trees of a connected graph, uniform and independent; int8 (n, d).
 
     References
@@ -117,7 +125,15 @@ def are_bipartite(Z: np.ndarray, edges: np.ndarray, n_nodes: int) -> np.ndarray:
     return even
 
 
-def min_cost_forests(costs, edges, n_nodes, low, high, smallest=0, largest=None):
+def min_cost_forests(
+    costs: np.ndarray,
+    edges: np.ndarray,
+    n_nodes: int,
+    low: np.ndarray,
+    high: np.ndarray,
+    smallest: int = 0,
+    largest: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """For every row the edges without cycle of least total cost, exactly.
 
     Forests are the independent sets of a matroid, of which Kruskal's greedy order finds the
@@ -149,7 +165,9 @@ def min_cost_forests(costs, edges, n_nodes, low, high, smallest=0, largest=None)
     return _grown(costs, edges, n_nodes, low, high, True, False, smallest, largest)
 
 
-def min_cost_connected(costs, edges, n_nodes, low, high):
+def min_cost_connected(
+    costs: np.ndarray, edges: np.ndarray, n_nodes: int, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """For every row the edges of least total cost that connect all nodes, exactly.
 
     All edges of negative cost are worth taking; what they leave apart is joined by the
@@ -163,7 +181,17 @@ def min_cost_connected(costs, edges, n_nodes, low, high):
     return _grown(costs, edges, n_nodes, low, high, False, True, 0, len(edges))
 
 
-def _grown(costs, edges, n_nodes, low, high, acyclic, connect, smallest, largest):
+def _grown(
+    costs: np.ndarray,
+    edges: np.ndarray,
+    n_nodes: int,
+    low: np.ndarray,
+    high: np.ndarray,
+    acyclic: bool,
+    connect: bool,
+    smallest: int,
+    largest: int,
+) -> tuple[np.ndarray, np.ndarray]:
     from skstruct.solvers._numba_spanning_trees import grow_rows
 
     costs = np.ascontiguousarray(costs, dtype=np.float64)

@@ -4,8 +4,8 @@
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -51,14 +51,14 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
     _from_parameters: ClassVar[tuple[str, ...]] = ()
     _from_constraints: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         keep_in_step(cls, BaseSpace, fit_validate=("fit", "validate"), tensor_argmin=("argmin",))
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         return self
 
-    def fit_validate(self, Y) -> Array:
+    def fit_validate(self, Y: Any) -> Array:
         """Outputs in canonical form, once what was left open is learned from them.
 
         As ``fit(Y).validate(Y)``, which it is unless a space can do both while it reads Y once. A
@@ -67,17 +67,17 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         """
         return self.fit(Y).validate(Y)
 
-    def targets(self, Y):
+    def targets(self, Y: Any) -> Any:
         """What is regressed on for training outputs: psi, where these are like predictions."""
         return self.embed(Y)
 
-    def rows(self, index):
+    def rows(self, index: Any) -> Any:
         """The space as it is for some rows, where rows may be restricted differently."""
         if getattr(self.constraints, "n_rows", None) is None:
             return self
         return self._limited(self.constraints.rows(one_or_more(index)))
 
-    def _limited(self, constraints):
+    def _limited(self, constraints: Any) -> Any:
         """The same space within other constraints, which keeps the names that it has learned."""
         narrowed = copy.copy(self)
         narrowed.constraints = constraints
@@ -85,29 +85,29 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         narrowed._drop("_from_constraints")
         return narrowed
 
-    def _forget(self):
+    def _forget(self) -> None:
         """Drop what was derived from parameters that may have changed."""
         self._drop("_from_parameters")
         self._drop("_from_constraints")
 
-    def _drop(self, kind: str):
+    def _drop(self, kind: str) -> None:
         for part in type(self).__mro__:
             for name in vars(part).get(kind, ()):
                 self.__dict__.pop(name, None)
 
-    def _keep_names(self):
+    def _keep_names(self) -> None:
         """Make parameters of learned names: a later ``fit`` cannot give constraints other names."""
         for parameter, learned in self._named_by.items():
             if getattr(self, parameter) is None:
                 setattr(self, parameter, getattr(self, learned))
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         self._check_unlimited(params)
         super().set_params(**params)
         self._forget()
         return self
 
-    def _check_unlimited(self, params):
+    def _check_unlimited(self, params: dict[str, Any]) -> None:
         """Refuse to change what constraints rest on, as long as there are constraints."""
         if self.constraints is None or "constraints" in params:
             return
@@ -119,7 +119,9 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
                     "constraints=None with it, or restrict later."
                 )
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         """This set of outputs with the embedding that a loss asks for.
 
         Parameters
@@ -142,11 +144,11 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         )
 
     @property
-    def whole(self):
+    def whole(self) -> Self:
         """The set of outputs that a view is a view of; the space itself where it is none."""
         return self
 
-    def embedding_key(self):
+    def embedding_key(self) -> bytes | None:
         """What distinguishes embeddings of the same name, such as the outputs that are listed."""
         return None
 
@@ -159,20 +161,20 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         except ValueError:  # there are more
             return None
 
-    def examples(self, Z):
+    def examples(self, Z: np.ndarray) -> Any:
         """Outputs in the user's format that show which values may come: those of Z, as a rule."""
         return self.restore(Z)
 
-    def are_complete(self, Z) -> np.ndarray:
+    def are_complete(self, Z: np.ndarray) -> np.ndarray:
         """Which outputs of training stand for themselves alone, not for several; shape (n,)."""
         return np.ones(len(Z), bool)
 
     @property
-    def counted(self):
+    def counted(self) -> Self:
         """The space that is counted in place of this one: itself, or one that contains it."""
         return self
 
-    def relaxation(self):
+    def relaxation(self) -> Any:
         """A larger space with the same embedding, whose moments are closed forms, or None.
 
         What the truth may be contrasted with where the outputs of this space are too alike, or
@@ -180,7 +182,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         """
         return None
 
-    def covariance(self):
+    def covariance(self) -> Any:
         """Covariance of psi under the uniform distribution: a :class:`~.covariances.Covariance`."""
         mean = np.asarray(self.mean_embedding())
         check_square_fits(
@@ -191,7 +193,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         second -= np.outer(mean, mean)
         return DenseCovariance(second)
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         r"""The distributions :math:`p(y) \propto \exp \langle u, \psi(y) \rangle`, where known
         exactly.
 
@@ -206,7 +208,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         """
         return listing.listed_distribution(self, self._checked_scores(scores))
 
-    def tensor_argmin(self, backend) -> Callable | None:
+    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
         """How :meth:`argmin` is computed on a device of torch; None: not at all.
 
         Constraints that differ from row to row are decoded on the host. A class that brings
@@ -224,23 +226,23 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         """
         return None
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Local moves of Markov chains, :class:`~skstruct.solvers.proposals.Proposals`, or None."""
         return None
 
-    def _checked_scores(self, scores, width=None) -> np.ndarray:
+    def _checked_scores(self, scores: Any, width: int | None = None) -> np.ndarray:
         """Finite scores (n, d), where d may be known; a single row may come without the axis."""
         scores = listing.check_scores(scores, self, width)
         self._check_rows(len(scores))
         return scores
 
-    def _checked_costs(self, costs, width: int) -> np.ndarray:
+    def _checked_costs(self, costs: np.ndarray, width: int) -> np.ndarray:
         """Finite costs (n, width) of as many rows as constraints are for."""
         costs = check_costs(costs, width, used_by=type(self).__name__)
         self._check_rows(len(costs))
         return costs
 
-    def _check_outputs(self, Z: np.ndarray, width: int | None, what: str, kinds="") -> None:
+    def _check_outputs(self, Z: np.ndarray, width: int | None, what: str, kinds: str = "") -> None:
         """Raise unless ``contains`` can tell of these: outputs (n, width) in canonical form."""
         good = Z.ndim == 2 and width in (None, Z.shape[1])
         if not good or (kinds and Z.dtype.kind not in kinds):
@@ -261,7 +263,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
             raise ValueError("This space differs from row to row; take rows(i) of it first.")
         return self.constraints_
 
-    def approximate_enumeration(self, costs, nu):
+    def approximate_enumeration(self, costs: np.ndarray, nu: float) -> Iterator[Any]:
         r"""Outputs that cost at most :math:`(1 - \nu) \min + \nu \max`, one by one.
 
         Parameters
@@ -277,7 +279,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
         """
         return listing.approximate_enumeration(self, costs, nu)
 
-    def lift(self, costs, embedding):
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         r"""Costs of another embedding's coordinates as costs of the coordinates of this one.
 
         Every output has the same cost under both: for all z in the space,
@@ -301,7 +303,7 @@ class BaseSpace(DescribedOutputs, BaseEstimator):
             f"{embedding}, which cannot be written in these."
         )
 
-    def project(self, means, embedding):
+    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
         r"""Mean embeddings of another kind, read off those of this space.
 
         The other way round from :meth:`lift`: a column of :math:`\psi'` that is also one of
@@ -338,7 +340,7 @@ class CountedSpace(BaseSpace):
         return math.log(size) if size else -math.inf
 
 
-def _same(a, b) -> bool:
+def _same(a: Any, b: Any) -> bool:
     """Whether a parameter keeps its value."""
     if is_networkx(a) and is_networkx(b):
         a, b = ((list(graph.nodes), list(graph.edges)) for graph in (a, b))
@@ -350,19 +352,21 @@ def _same(a, b) -> bool:
         return np.array_equal(a, b)
 
 
-def one_or_more(index):
+def one_or_more(index: Any) -> Any:
     """An index that keeps rows: that of a single row is a list of one."""
     return [index] if isinstance(index, (int, np.integer)) else index
 
 
-def check_k(k, used_by: str) -> int:
+def check_k(k: int, used_by: str) -> int:
     """How many best outputs are asked for: a whole number, at least 1."""
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
         raise ValueError(f"{used_by}: k is a whole number, at least 1; got {k!r}.")
     return int(k)
 
 
-def decoded_or_infeasible(outputs, values, bounds, space) -> Decoded:
+def decoded_or_infeasible(
+    outputs: np.ndarray, values: np.ndarray, bounds: np.ndarray, space: Any
+) -> Decoded:
     """A result, unless some row has no output at all (infinite value)."""
     check_feasible(np.isfinite(values), space)
     return Decoded(outputs, values, bounds)
@@ -402,7 +406,7 @@ class GivenWhole:
         taken.pop("_opening")
         known.update(taken, _opened=tuple(taken))
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name not in type(self)._learned:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         try:
@@ -411,7 +415,7 @@ class GivenWhole:
             raise NotFittedError(str(error)) from error
         return vars(self)[name]
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Any:
         for name in vars(self).pop("_opened", ()):
             vars(self).pop(name, None)
         return super().set_params(**params)
@@ -420,61 +424,63 @@ class GivenWhole:
 class EmbeddingView(BaseSpace):
     """Wraps a space: its outputs, names and constraints, with an embedding of the view's own."""
 
-    def __init__(self, space):
+    def __init__(self, space: Any) -> None:
         self.space = space
 
     @property
-    def labels_(self):
+    def labels_(self) -> tuple[Any, ...]:
         return self.space.labels_
 
     @property
-    def dag_(self):
+    def dag_(self) -> Any:
         return self.space.dag_
 
     @property
-    def constraints_(self):
+    def constraints_(self) -> Any:
         return getattr(self.space, "constraints_", None)
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         self.space.fit(Y)
         return self
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         return self.space.validate(Y)
 
-    def restore(self, Z, index=None):
+    def restore(self, Z: np.ndarray, index: Any = None) -> np.ndarray:
         return self.space.restore(Z, index)
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         return self.space.contains(Z)
 
-    def _check_rows(self, n):
+    def _check_rows(self, n: int) -> None:
         check_n_rows(self.constraints_, n, type(self.space).__name__)
 
     @property
-    def whole(self):
+    def whole(self) -> Any:
         return self.space
 
-    def all_outputs(self, most):
+    def all_outputs(self, most: int) -> np.ndarray:
         return self.space.all_outputs(most)
 
-    def canonical_range(self):
+    def canonical_range(self) -> tuple[Any, Any, int | None]:
         return self.space.canonical_range()
 
-    def parts_of(self, z):
+    def parts_of(self, z: Any) -> Any:
         return self.space.parts_of(z)
 
-    def _over(self, space):
+    def _over(self, space: Any) -> Any:
         """The same view of another space."""
         return type(self)(space)
 
-    def rows(self, index):
+    def rows(self, index: Any) -> Any:
         return self._over(self.space.rows(index))
 
-    def restrict(self, **constraints):
+    def restrict(self, **constraints: Any) -> Any:
         return self._over(self.space.restrict(**constraints))
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         if name == self.embedding:
             return self
         return self.space.with_embedding(name, outputs, candidates)
@@ -489,33 +495,33 @@ class ListView(EmbeddingView):
     listed_: np.ndarray
     is_list = True
 
-    def embedding_key(self):
+    def embedding_key(self) -> bytes | None:
         return self.listed_.tobytes()
 
-    def all_outputs(self, most):
+    def all_outputs(self, most: int) -> np.ndarray:
         return self.listed_[self.allowed()[0]]
 
-    def _over(self, space):
+    def _over(self, space: Any) -> Any:
         view = copy.copy(self)
         view.space = space
         return view
 
-    def allowed(self, part=slice(None)) -> np.ndarray:
+    def allowed(self, part: slice = slice(None)) -> np.ndarray:
         """Which listed outputs, or some of them, may be predicted; shape (1 or n, m)."""
         return allowed_by(self.space, self.listed_[part])
 
-    def _allowed_costs(self, costs):
+    def _allowed_costs(self, costs: np.ndarray) -> np.ndarray:
         name = type(self).__name__
         costs = check_costs(costs, len(self.listed_), used_by=name)
         check_n_rows(self.constraints_, len(costs), name)
         return np.where(self.allowed(), costs, np.inf)
 
-    def argmin(self, costs):
+    def argmin(self, costs: np.ndarray) -> Decoded:
         best, values = min_cost(self._allowed_costs(costs))
         self._check_some(values)
         return Decoded(self.listed_[best], values, values)
 
-    def _check_some(self, values):
+    def _check_some(self, values: np.ndarray) -> None:
         """Raise where the constraints exclude the whole list of a row; values of shape (n,)."""
         lost = np.flatnonzero(~np.isfinite(values))
         if len(lost):
@@ -525,12 +531,12 @@ class ListView(EmbeddingView):
                 "candidates may hold others.", int(lost[0]),
             )  # fmt: skip
 
-    def tensor_argmin(self, backend):
+    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
         from skstruct.solvers.on_device import listed_argmin
 
         return listed_argmin(self.listed_, self.allowed()[0], backend)
 
-    def kbest(self, costs, k):
+    def kbest(self, costs: np.ndarray, k: float | str | None) -> Decoded:
         k = check_k(k, type(self).__name__)
         order, values = k_min_cost(self._allowed_costs(costs), k)
         self._check_some(values.min(axis=1))
@@ -556,7 +562,7 @@ class ListedOutputs(ListView):
     embedding = "outputs"
     _saved_arguments = ("space", "outputs", "candidates")
 
-    def __init__(self, space, outputs, candidates=None):
+    def __init__(self, space: Any, outputs: Any, candidates: np.ndarray | None = None) -> None:
         self.space = space
         self.outputs = outputs
         self.candidates = candidates
@@ -570,7 +576,7 @@ class ListedOutputs(ListView):
         self._order = np.argsort(keys)
         self._sorted = keys[self._order]
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         keys = _keys(np.asarray(Z, dtype=self.listed_.dtype))
         position = np.searchsorted(self._sorted, keys).clip(max=len(self._sorted) - 1)
         known = np.flatnonzero(self._sorted[position] == keys)
@@ -578,7 +584,7 @@ class ListedOutputs(ListView):
         shape = (len(keys), len(self.listed_))
         return sparse.csr_array((np.ones(len(known)), at), shape=shape)
 
-    def lift(self, costs, embedding):
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of any embedding that the listed space has, for every output on the list."""
         if embedding == self.embedding:
             return costs
@@ -586,7 +592,7 @@ class ListedOutputs(ListView):
         costs = check_costs(costs, psi.shape[1], used_by=type(self).__name__)
         return costs @ psi.T
 
-    def allowed(self, part=slice(None)):
+    def allowed(self, part: slice = slice(None)) -> np.ndarray:
         allowed = super().allowed()
         allowed[:, self.n_candidates_ :] = False
         return allowed[:, part]

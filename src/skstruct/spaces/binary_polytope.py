@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The 0/1 points of a polytope."""
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -44,8 +46,15 @@ class BinaryPolytope(IndicatorSpace):
     _constraints_rest_on = ("A_ub", "A_eq", "labels")
 
     def __init__(
-        self, A_ub=None, b_ub=None, A_eq=None, b_eq=None, *, labels=None, constraints=None
-    ):
+        self,
+        A_ub: Any = None,
+        b_ub: Any = None,
+        A_eq: Any = None,
+        b_eq: list[int] | None = None,
+        *,
+        labels: Any = None,
+        constraints: Any = None,
+    ) -> None:
         self.A_ub = A_ub
         self.b_ub = b_ub
         self.A_eq = A_eq
@@ -62,7 +71,7 @@ class BinaryPolytope(IndicatorSpace):
         return len(self.labels_)
 
     @property
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         if self.labels is not None:
             return check_distinct(self.labels, "BinaryPolytope")
         return tuple(range(self._dimension()))
@@ -71,7 +80,7 @@ class BinaryPolytope(IndicatorSpace):
     def dag_(self) -> Dag:
         return Dag(len(self.labels_), [], [])
 
-    def _program(self, constraints=None) -> BinaryProgram:
+    def _program(self, constraints: Any = None) -> BinaryProgram:
         b_eq, b_ub = (None if b is None else np.ravel(b) for b in (self.b_eq, self.b_ub))
         read = read_constraints(
             self.A_eq, b_eq, self.A_ub, b_ub, n_columns=len(self.labels_), used_by="BinaryPolytope"
@@ -82,7 +91,9 @@ class BinaryPolytope(IndicatorSpace):
             A_ub, b_ub = sparse.vstack([A_ub, A], format="csr"), np.concatenate([b_ub, b])
         return BinaryProgram(A_ub, b_ub, A_eq, b_eq)
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         if name == "sized indicators":
             raise ValueError(
                 "F measures are not decoded over a BinaryPolytope; give candidates: "
@@ -90,7 +101,7 @@ class BinaryPolytope(IndicatorSpace):
             )
         return super().with_embedding(name, outputs, candidates)
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         Z = super().validate(Y)
         violation = self._program().violation(Z)
         if violation.max(initial=0.0) > FEASIBLE:
@@ -100,26 +111,28 @@ class BinaryPolytope(IndicatorSpace):
             )
         return Z
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         return super().contains(Z) & (self._program().violation(Z) <= FEASIBLE)
 
-    def _decode(self, costs, constraints):
+    def _decode(
+        self, costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return decode_rows(self._program(constraints), costs, constraints.low, constraints.high)
 
-    def _count_within(self, low, high):
+    def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
         listed = self.enumerate()
         return int(((listed >= low) & (listed <= high)).all(axis=1).sum())
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Over the list of outputs, where it is short; constraints leave nothing to sum by."""
         scores = self._checked_scores(scores, len(self.labels_))
         return BaseSpace.distribution(self, scores)
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """None: single flips may not lead from each output to each."""
         return None
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         listed = self.enumerate()
         if not len(listed):
             raise InfeasibleError("BinaryPolytope: no 0/1 point meets the constraints.")

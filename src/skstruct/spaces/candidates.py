@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Any finite list of any Python objects."""
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -41,17 +42,17 @@ class Candidates(Classes):
     4
     """
 
-    def __init__(self, outputs, loss=None):
+    def __init__(self, outputs: Any, loss: Any = None) -> None:
         self.outputs = outputs
         self.loss = loss
 
     @property
-    def default_loss(self):
+    def default_loss(self) -> Any:
         return "zero_one" if self.loss is None else self.loss
 
     _learned: ClassVar[tuple[str, ...]] = ("known_", "n_candidates_", "series_")
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         self.__dict__.pop("_opened", None)
         self._open()
         self.series_ = (Y.name,) if is_pandas(Y, "Series") else None
@@ -61,10 +62,10 @@ class Candidates(Classes):
             self.known_.add(output)
         return self
 
-    def _is_given(self):
+    def _is_given(self) -> bool:
         return True
 
-    def _open(self):
+    def _open(self) -> None:
         if not hasattr(self.outputs, "__len__"):
             raise ValueError(f"Candidates: outputs are a list; got {self.outputs!r}.")
         if len(self.outputs) == 0:
@@ -84,7 +85,7 @@ class Candidates(Classes):
     part_words = ("label", "labels")
     parts_of = BaseSpace.parts_of
 
-    def canonical_range(self):
+    def canonical_range(self) -> tuple[Any, Any, int | None]:
         return 0, self.n_known_, None
 
     @property
@@ -92,20 +93,24 @@ class Candidates(Classes):
         """All that is known, in canonical form; the candidates come first."""
         return np.arange(self.n_known_)
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         view = super().with_embedding(name, outputs, candidates)
         if view is not self:
             view.allowed_ = view.allowed_[: self.n_candidates_]
         return view
 
-    def enumerate(self, limit=None):
+    def enumerate(self, limit: Any = None) -> np.ndarray:
         return np.arange(self.n_candidates_)
 
     @property
-    def labels_(self):  # candidates only: the sizes and samples of Classes speak of these
+    def labels_(
+        self,
+    ) -> np.ndarray:  # candidates only: the sizes and samples of Classes speak of these
         return self.known_.array()[: self.n_candidates_]
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Numbers of the outputs in ``Y``; outputs never seen before are an error."""
         self._ready()
         Y = list(Y)
@@ -118,7 +123,7 @@ class Candidates(Classes):
             )
         return np.array(numbers, dtype=np.int64)
 
-    def restore(self, Z, index=None):
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         self._ready()
         outputs = self.known_.array()[np.asarray(Z)]
         if self.series_ is None:
@@ -127,38 +132,38 @@ class Candidates(Classes):
 
         return pandas.Series(outputs, index=index, name=self.series_[0])
 
-    def examples(self, Z):
+    def examples(self, Z: np.ndarray) -> Any:
         """All that can be predicted, and what was seen in training."""
         return self.known_.array()
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         return unit_vectors(Z, self.n_known_)
 
-    def contains(self, Z):
+    def contains(self, Z: Any) -> np.ndarray:
         return (np.asarray(Z) >= 0) & (np.asarray(Z) < self.n_candidates_)
 
-    def _allowed_costs(self, costs):
+    def _allowed_costs(self, costs: np.ndarray) -> np.ndarray:
         self._ready()
         costs = check_costs(costs, self.n_known_, used_by="Candidates")
         return super()._allowed_costs(costs[:, : self.n_candidates_])
 
-    def tensor_argmin(self, backend):
+    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
         from skstruct.solvers.on_device import listed_argmin
 
         allowed = getattr(self, "allowed_", np.ones(self.n_candidates_, bool))
         return listed_argmin(self.listed_, self._pad(allowed), backend)
 
-    def _pad(self, array):
+    def _pad(self, array: np.ndarray) -> np.ndarray:
         extra = self.n_known_ - self.n_candidates_
         return np.pad(array, [(0, extra)] * array.ndim)
 
-    def mean_embedding(self):
+    def mean_embedding(self) -> np.ndarray:
         return self._pad(super().mean_embedding())
 
-    def second_moment(self):
+    def second_moment(self) -> np.ndarray:
         return self._pad(super().second_moment())
 
-    def covariance(self):
+    def covariance(self) -> Any:
         if self.n_known_ > self.n_candidates_:  # coordinates that are always zero
             return BaseSpace.covariance(self)
         return super().covariance()
@@ -168,12 +173,12 @@ class Candidates(Classes):
 class _Catalogue:
     """Objects numbered in order of appearance: by hash where they have one, else by ==."""
 
-    def __init__(self):
-        self.objects: list = []
-        self._hashed: dict = {}
+    def __init__(self) -> None:
+        self.objects: list[Any] = []
+        self._hashed: dict[Any, Any] = {}
         self._others: list[int] = []
 
-    def find(self, thing):
+    def find(self, thing: Any) -> int | None:
         try:
             return self._hashed.get(thing)
         except TypeError:
@@ -182,7 +187,7 @@ class _Catalogue:
                     return number
             return None
 
-    def add(self, thing):
+    def add(self, thing: Any) -> None:
         if self.find(thing) is not None:
             return
         self.objects.append(thing)
@@ -199,7 +204,7 @@ class _Catalogue:
         return array
 
 
-def _same(a, b) -> bool:
+def _same(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b)
     if type(a) is not type(b):

@@ -3,7 +3,8 @@
 
 import copy
 import math
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -54,17 +55,17 @@ class Classes(GivenWhole, BaseSpace):
     default_loss = "zero_one"
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "number_", "series_")
 
-    def __init__(self, labels=None):
+    def __init__(self, labels: Any = None) -> None:
         self.labels = labels
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         self._fit(Y)
         return self
 
-    def fit_validate(self, Y):
+    def fit_validate(self, Y: Any) -> np.ndarray:
         return self._numbers(self._fit(Y))
 
-    def _fit(self, Y):
+    def _fit(self, Y: Any) -> np.ndarray:
         """The labels that were read, once all is learned from them; shape (n,)."""
         values = self._column(Y)
         self._take(_distinct(values) if self.labels is None else self._given_names())
@@ -74,16 +75,16 @@ class Classes(GivenWhole, BaseSpace):
     output_kind = "classes"
     part_words = ("class", "classes")
 
-    def part_names(self):
+    def part_names(self) -> Any:
         return self.labels_
 
-    def parts_of(self, z):
+    def parts_of(self, z: Any) -> Parts:
         return Parts([Part(int(z), self.labels_[int(z)])])
 
-    def canonical_range(self):
+    def canonical_range(self) -> tuple[Any, Any, Any]:
         return 0, len(self.labels_), None
 
-    def _take(self, names: np.ndarray):
+    def _take(self, names: np.ndarray) -> None:
         self.__dict__.pop("_opened", None)
         self.labels_ = names
         self.number_ = {name: j for j, name in enumerate(names.tolist())}
@@ -92,14 +93,14 @@ class Classes(GivenWhole, BaseSpace):
         check_distinct(self.labels, "Classes")
         return self._column(in_order(self.labels))
 
-    def _is_given(self):
+    def _is_given(self) -> bool:
         return self.labels is not None
 
-    def _open(self):
+    def _open(self) -> None:
         self._take(self._given_names())
         self.series_ = None
 
-    def _column(self, Y):
+    def _column(self, Y: Any) -> np.ndarray:
         values = np.asarray(Y)
         if values.dtype.kind in "US" and not all(isinstance(name, str) for name in Y):
             values = np.array(list(Y), dtype=object)  # NumPy would have made text of numbers
@@ -119,19 +120,19 @@ class Classes(GivenWhole, BaseSpace):
             )
         return values
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Class numbers of the labels in ``Y``; shape (n,)."""
         self._ready()
         return self._numbers(self._column(Y))
 
-    def _numbers(self, values):
+    def _numbers(self, values: np.ndarray) -> np.ndarray:
         names = values.tolist()
         for i, name in enumerate(names):
             if name not in self.number_:
                 raise ValueError(unknown_label(f"Y[{i}] is", name, self.number_, "Classes"))
         return np.array([self.number_[name] for name in names], dtype=np.int64)
 
-    def restore(self, Z, index=None):
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         self._ready()
         labels = self.labels_[np.asarray(Z)]
         if self.series_ is None:
@@ -142,7 +143,9 @@ class Classes(GivenWhole, BaseSpace):
         dtype = holding(self.labels_, dtype)
         return pandas.Series(labels, index=index, name=name, dtype=dtype)
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         if candidates is None or name != self.embedding:
             return super().with_embedding(name, outputs)
         narrowed = copy.copy(self)
@@ -154,42 +157,42 @@ class Classes(GivenWhole, BaseSpace):
         """All outputs in canonical form."""
         return np.arange(len(self.labels_))
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         return unit_vectors(Z, len(self.labels_))
 
-    def embedding_key(self):
+    def embedding_key(self) -> bytes | None:
         return self.listed_.tobytes()
 
-    def all_outputs(self, most):
+    def all_outputs(self, most: int) -> np.ndarray:
         allowed = getattr(self, "allowed_", None)
         return self.enumerate() if allowed is None else self.enumerate()[allowed]
 
-    def contains(self, Z):
+    def contains(self, Z: Any) -> np.ndarray:
         return np.isin(Z, self.listed_)
 
-    def _allowed_costs(self, costs):
+    def _allowed_costs(self, costs: np.ndarray) -> np.ndarray:
         self._ready()
         costs = check_costs(costs, len(self.labels_), used_by=type(self).__name__)
         allowed = getattr(self, "allowed_", None)
         return costs if allowed is None else np.where(allowed, costs, np.inf)
 
-    def argmin(self, costs):
+    def argmin(self, costs: np.ndarray) -> Decoded:
         best, values = min_cost(self._allowed_costs(costs))
         return decoded_or_infeasible(best, values, values, self)
 
-    def tensor_argmin(self, backend):
+    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
         from skstruct.solvers.on_device import listed_argmin
 
         return listed_argmin(self.listed_, getattr(self, "allowed_", None), backend)
 
-    def kbest(self, costs, k):
+    def kbest(self, costs: np.ndarray, k: float | str | None) -> Decoded:
         """The ``k`` minimum-cost classes of every row; fewer when there are fewer classes."""
         k = check_k(k, type(self).__name__)
         order, values = k_min_cost(self._allowed_costs(costs), k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(order, values, values)
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of the classes: a softmax of the scores themselves, (n, k)."""
         from skstruct.solvers.distributions import ChoiceDistribution
 
@@ -201,7 +204,7 @@ class Classes(GivenWhole, BaseSpace):
         check_feasible(np.isfinite(distribution.log_partition), self)
         return distribution
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Any class follows any other."""
         from skstruct.solvers.proposals import ChoiceProposals
 
@@ -213,32 +216,32 @@ class Classes(GivenWhole, BaseSpace):
         listed, allowed = self.enumerate(), getattr(self, "allowed_", None)
         return listed if allowed is None else listed[allowed]
 
-    def size(self):
+    def size(self) -> int:
         self._ready()
         return len(self.labels_)
 
-    def log_size(self):
+    def log_size(self) -> float:
         return math.log(self.size())
 
-    def mean_embedding(self):
+    def mean_embedding(self) -> np.ndarray:
         return np.full(len(self.labels_), 1.0 / len(self.labels_))
 
-    def second_moment(self):
+    def second_moment(self) -> np.ndarray:
         check_square_fits(len(self.labels_), "The second moment", "covariance() needs no matrix.")
         return np.eye(len(self.labels_)) / len(self.labels_)
 
-    def covariance(self):
+    def covariance(self) -> Any:
         """Covariance of psi, I / k - 11' / k^2, by its two eigenspaces."""
         return Exchangeable(0.0, 1.0 / len(self.labels_), len(self.labels_))
 
-    def enumerate(self, limit=None):
+    def enumerate(self, limit: Any = None) -> np.ndarray:
         return self.listed_
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         return np.random.default_rng(rng).integers(len(self.labels_), size=n)
 
 
-def _distinct(values):
+def _distinct(values: np.ndarray) -> np.ndarray:
     """Sorted distinct labels; labels of several types in an order that is always the same."""
     try:
         return np.unique(values)

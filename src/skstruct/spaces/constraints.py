@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,10 +34,10 @@ class Constraints:
     def none(cls, d: int) -> Constraints:
         return cls(np.zeros((1, d), bool), np.ones((1, d), bool), 0, d)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         d = self.low.shape[1]
         parts = []
         if self.low.any() or not self.high.all():
@@ -63,18 +64,27 @@ class Constraints:
         n = max(len(self.low), len(self.high))
         return None if n == 1 else n
 
-    def rows(self, index) -> Constraints:
+    def rows(self, index: Any) -> Constraints:
         if self.n_rows is None:
             return self
         low = self.low if len(self.low) == 1 else self.low[index]
         high = self.high if len(self.high) == 1 else self.high[index]
         return replace(self, low=low, high=high)
 
-    def within(self, low, high) -> Constraints:
+    def within(self, low: np.ndarray, high: np.ndarray) -> Constraints:
         """Narrowed further, coordinate by coordinate."""
         return replace(self, low=self.low | low, high=self.high & high)
 
-    def narrow(self, *, low, high, min_size, max_size, groups, one_path) -> Constraints:
+    def narrow(
+        self,
+        *,
+        low: np.ndarray,
+        high: np.ndarray,
+        min_size: int | None,
+        max_size: int | None,
+        groups: Any,
+        one_path: bool,
+    ) -> Constraints:
         smallest = self.smallest if min_size is None else max(self.smallest, min_size)
         largest = self.largest if max_size is None else min(self.largest, max_size)
         groups = self.groups + tuple(groups)
@@ -109,7 +119,7 @@ class Constraints:
         return good
 
 
-def check_size(value, name: str, used_by: str):
+def check_size(value: int | None, name: str, used_by: str) -> int | None:
     """A size limit: None or a whole number of at least zero."""
     if value is None:
         return None
@@ -119,25 +129,25 @@ def check_size(value, name: str, used_by: str):
     return int(value)
 
 
-def differs_by_row(space) -> bool:
+def differs_by_row(space: Any) -> bool:
     """Whether the constraints of a space differ from row to row."""
     return getattr(getattr(space, "constraints_", None), "n_rows", None) is not None
 
 
-def check_n_rows(constraints: Constraints | None, n: int, used_by: str):
+def check_n_rows(constraints: Constraints | None, n: int, used_by: str) -> None:
     """Constraints that were given row by row are for just so many rows."""
     expected = None if constraints is None else constraints.n_rows
     if expected is not None and expected != n:
         raise ValueError(f"{used_by} is restricted row by row for {expected} rows; got {n}.")
 
 
-def check_restricted(known: int, found: int, what: str, used_by: str):
+def check_restricted(known: int, found: int, what: str, used_by: str) -> None:
     """Constraints that were made for so many labels are of no use for another number of them."""
     if known != found:
         raise ValueError(f"{used_by} was restricted for {known} {what}; Y has {found}.")
 
 
-def allowed_by(space, outputs) -> np.ndarray:
+def allowed_by(space: Any, outputs: np.ndarray) -> np.ndarray:
     """Which outputs a space holds, where its rows may be restricted differently; (1 or n, m)."""
     constraints = getattr(space, "constraints_", None)
     if constraints is None or constraints.n_rows is None:
@@ -145,7 +155,9 @@ def allowed_by(space, outputs) -> np.ndarray:
     return np.array([space.rows([i]).contains(outputs) for i in range(constraints.n_rows)])
 
 
-def label_mask(names, labels: tuple, argument: str, used_by: str) -> np.ndarray:
+def label_mask(
+    names: list[Any] | None, labels: tuple[Any, ...], argument: str, used_by: str
+) -> np.ndarray:
     """Marks the named labels: shape (1, d), or (n, d) when given row by row.
 
     ``names`` is a collection of label names, a collection of such collections (one per
@@ -180,14 +192,14 @@ def label_mask(names, labels: tuple, argument: str, used_by: str) -> np.ndarray:
     return mask
 
 
-def _is_mask(names, d: int) -> bool:
+def _is_mask(names: Any, d: int) -> bool:
     """Whether names is a 0/1 array with a column per label, rather than a list of names."""
     if not isinstance(names, np.ndarray) or names.dtype == object or names.shape[-1:] != (d,):
         return False
     return (names.ndim == 2 or names.dtype == bool) and bool(np.isin(names, (0, 1)).all())
 
 
-def is_label(item, known) -> bool:
+def is_label(item: Any, known: dict[Any, Any]) -> bool:
     """Whether this is one of the known names; what cannot be hashed is none."""
     try:
         return item in known
@@ -195,7 +207,7 @@ def is_label(item, known) -> bool:
         return False
 
 
-def label_groups(groups, labels: tuple, used_by: str) -> list[np.ndarray]:
+def label_groups(groups: Any, labels: tuple[Any, ...], used_by: str) -> list[np.ndarray]:
     """Exclusive groups of label names as index arrays."""
     if groups is None:
         return []
@@ -205,7 +217,7 @@ def label_groups(groups, labels: tuple, used_by: str) -> list[np.ndarray]:
     return [np.flatnonzero(mask) for mask in masks if mask.sum() > 1]
 
 
-def check_feasible(possible: np.ndarray, space) -> None:
+def check_feasible(possible: np.ndarray, space: Any) -> None:
     """Raise where a row has no output at all."""
     impossible = np.flatnonzero(~possible)
     if len(impossible):

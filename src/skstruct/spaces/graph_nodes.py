@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Nodes of a graph or of a triangle mesh: classes that lie near to or far from each other."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +19,7 @@ from skstruct.spaces.common.formats import (
 from skstruct.tolerances import CANCELED, DIFFERENCE_ROUNDING, TABLE_SYMMETRY
 
 
-def cotangent_weights(points, faces) -> sparse.csr_array:
+def cotangent_weights(points: Any, faces: list[list[int]]) -> sparse.csr_array:
     """Weights of the edges of a mesh; see ``GraphNodes.from_mesh``.
 
     Parameters
@@ -91,12 +91,12 @@ class GraphNodes(Classes):
 
     default_loss = "diffusion"
 
-    def __init__(self, graph, *, labels=None):
+    def __init__(self, graph: Any, *, labels: list[Any] | None = None) -> None:
         self.graph = graph
         self.labels = labels
 
     @classmethod
-    def from_mesh(cls, points, faces, *, labels=None):
+    def from_mesh(cls, points: Any, faces: list[list[int]], *, labels: Any = None) -> "GraphNodes":
         r"""The vertices of a triangle mesh with cotangent weights.
 
         :math:`w_{uv} = \max(0, (\cot\alpha + \cot\beta) / 2)` over the angles opposite to an
@@ -123,22 +123,22 @@ class GraphNodes(Classes):
 
     _learned: ClassVar[tuple[str, ...]] = ("labels_", "number_", "series_", "adjacency_")
 
-    def _is_given(self):
+    def _is_given(self) -> bool:
         return True
 
-    def _open(self):
+    def _open(self) -> None:
         names, self.adjacency_ = _read_graph(self.graph, self.labels)
         self._take(name_array(names))
         self.number_ = {name: j for j, name in enumerate(names)}
         self.series_ = None
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         self._open()
         self.series_ = (Y.name, Y.dtype) if is_pandas(Y, "Series") else None
         self.validate(Y)
         return self
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Numbers of the nodes in ``Y``; shape (n,)."""
         self._ready()
         names = _names_of(Y)
@@ -152,13 +152,13 @@ class GraphNodes(Classes):
                 raise ValueError(message.replace("the label", "the node"))
         return np.array([self.number_[name] for name in names], dtype=np.int64)
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         Z = np.asarray(Z)
         ones = np.ones(len(Z)), (np.arange(len(Z)), Z)
         return sparse.csr_array(ones, shape=(len(Z), len(self.labels_)))
 
 
-def _names_of(Y) -> list:
+def _names_of(Y: Any) -> list[Any]:
     """The nodes in ``Y`` one by one; a node may itself be a tuple."""
     if isinstance(Y, np.ndarray) and Y.ndim == 2 and Y.shape[1] == 1:
         Y = Y[:, 0]
@@ -173,7 +173,7 @@ def _names_of(Y) -> list:
     return names
 
 
-def _read_graph(graph, labels) -> tuple[tuple, sparse.csr_array]:
+def _read_graph(graph: Any, labels: list[Any] | None) -> tuple[tuple[Any, ...], sparse.csr_array]:
     """Names of the nodes, and the symmetric matrix of weights with an empty diagonal."""
     if is_networkx(graph):
         own, matrix = _read_networkx(graph)
@@ -194,7 +194,7 @@ def _read_graph(graph, labels) -> tuple[tuple, sparse.csr_array]:
     return names, adjacency
 
 
-def _read_networkx(graph):
+def _read_networkx(graph: Any) -> tuple[tuple[Any, ...], Any]:
     if graph.is_directed():
         raise ValueError("GraphNodes: the graph is directed; give graph.to_undirected().")
     names = tuple(graph.nodes)
@@ -209,7 +209,7 @@ def _read_networkx(graph):
     return names, half + half.T
 
 
-def _check_weights(matrix, names) -> sparse.csr_array:
+def _check_weights(matrix: Any, names: tuple[Any, ...] | None) -> sparse.csr_array:
     if not sparse.issparse(matrix):
         try:
             matrix = np.asarray(matrix, dtype=np.float64)

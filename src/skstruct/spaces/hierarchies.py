@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Label sets that hold the parents of their members."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from skstruct.saving import savable
@@ -34,7 +37,7 @@ class ForestShares:
         out, with all below them.
     """
 
-    def __init__(self, dag: Dag, low, high):
+    def __init__(self, dag: Dag, low: np.ndarray, high: np.ndarray) -> None:
         self.dag, self.share = dag, np.empty(dag.n_nodes)
         parent, product = dag.parent_of, [1] * dag.n_nodes
         for v in dag.order[::-1]:
@@ -124,13 +127,15 @@ class Hierarchy(IndicatorSpace):
     usual_losses = ("hamming", "f1", "zero_one")
     _constraints_rest_on = ("edges", "labels")
 
-    def __init__(self, edges, labels=None, *, close=False, constraints=None):
+    def __init__(
+        self, edges: Any, labels: Any = None, *, close: bool = False, constraints: Any = None
+    ) -> None:
         self.edges = LabelGraph.read(edges, labels)
         self.labels = None  # they are in edges now
         self.close = close
         self.constraints = constraints
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Any:
         self._check_unlimited(params)
         if "edges" in params or "labels" in params:
             edges, labels = params.pop("edges", self.edges), params.pop("labels", None)
@@ -138,21 +143,21 @@ class Hierarchy(IndicatorSpace):
         return super().set_params(**params)
 
     @property
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         return self.edges.names
 
     @property
     def dag_(self) -> Dag:
         return self.edges.dag
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Outputs as an int8 array (n, d); missing ancestors are added or reported."""
         return self._with_ancestors(super().validate(Y))
 
-    def fit_validate(self, Y):
+    def fit_validate(self, Y: Any) -> np.ndarray:
         return self._with_ancestors(self._fit(Y))
 
-    def _with_ancestors(self, Z):
+    def _with_ancestors(self, Z: np.ndarray) -> np.ndarray:
         if self.close:
             return (Z @ self.dag_.ancestors > 0).astype(np.int8)
         children, parents = self.dag_.children, self.dag_.parents
@@ -169,13 +174,13 @@ class Hierarchy(IndicatorSpace):
     def restrict(
         self,
         *,
-        include=None,
-        exclude=None,
-        min_size=None,
-        max_size=None,
-        exclusive=None,
-        one_path=False,
-    ):
+        include: Any = None,
+        exclude: Any = None,
+        min_size: Any = None,
+        max_size: Any = None,
+        exclusive: Any = None,
+        one_path: bool = False,
+    ) -> Any:
         """The same space, narrowed.
 
         Parameters
@@ -194,7 +199,7 @@ class Hierarchy(IndicatorSpace):
         groups = self._groups(exclusive)
         return self._narrowed(include, exclude, min_size, max_size, groups, one_path)
 
-    def _groups(self, exclusive):
+    def _groups(self, exclusive: Any) -> list[np.ndarray]:
         if not isinstance(exclusive, str) or exclusive != "siblings":
             return super()._groups(exclusive)
         start = np.argsort(self.dag_.parents, kind="stable")
@@ -202,7 +207,7 @@ class Hierarchy(IndicatorSpace):
         families = [*np.split(self.dag_.children[start], split), self.dag_.roots]
         return [np.sort(family) for family in families if len(family) > 1]
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         inside = super().contains(Z)
         if self.constraints_.one_path:
             leaves = np.asarray(Z)[:, self.dag_.leaves].sum(axis=1)
@@ -211,7 +216,9 @@ class Hierarchy(IndicatorSpace):
             inside &= (leaves == 1) & ((path > 0).sum(axis=1) == used)
         return inside
 
-    def _decode(self, costs, constraints):
+    def _decode(
+        self, costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if constraints.one_path:
             return self._decode_paths(costs, constraints)
         low, high = self._close_masks(constraints)
@@ -234,7 +241,9 @@ class Hierarchy(IndicatorSpace):
             bounds = values - gap
         return outputs, np.where(feasible, values, np.inf), bounds
 
-    def _closed(self, costs, constraints):
+    def _closed(
+        self, costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if constraints.groups:
             group = np.full(costs.shape[1], -1)
             for g, members in enumerate(constraints.groups):
@@ -247,7 +256,7 @@ class Hierarchy(IndicatorSpace):
             return outputs, values, values
         return dag_closed_sets(costs, self.dag_)
 
-    def tensor_argmin(self, backend):
+    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
         constraints = self.constraints_
         if (
             not self.dag_.is_forest
@@ -260,7 +269,9 @@ class Hierarchy(IndicatorSpace):
 
         return forest_argmin(self.dag_, constraints, *self._close_masks(constraints), backend)
 
-    def _decode_paths(self, costs, constraints, embed=None):
+    def _decode_paths(
+        self, costs: np.ndarray, constraints: Any, embed: Callable[..., Any] | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """One leaf and all above it: as many candidates as there are leaves.
 
         ``embed`` is the embedding that the costs are for, when it is not the indicators.
@@ -270,7 +281,7 @@ class Hierarchy(IndicatorSpace):
         best, values = min_cost(np.where(allowed, costs @ psi.T, np.inf))
         return paths[best].toarray().astype(np.int8), values, values
 
-    def _allowed_paths(self, constraints):
+    def _allowed_paths(self, constraints: Any) -> tuple[Any, np.ndarray]:
         """Paths to all leaves, (n_leaves, d), and which the constraints allow, (1 or n,
         n_leaves).
         """
@@ -285,7 +296,9 @@ class Hierarchy(IndicatorSpace):
         allowed = (length >= constraints.smallest) & (length <= constraints.largest)
         return paths, (broken == 0) & allowed
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         from skstruct.spaces.indicator_sets.embeddings import ParentProducts
 
         if name == "indicators and parents":
@@ -294,7 +307,7 @@ class Hierarchy(IndicatorSpace):
 
     # ------------------------------------------------------------- all outputs
     @property
-    def counted(self):
+    def counted(self) -> Any:
         """All label sets, or the single paths where only these may be predicted.
 
         Nearly every closed set of a wide hierarchy holds nearly all inner labels: to be ahead of
@@ -302,14 +315,14 @@ class Hierarchy(IndicatorSpace):
         """
         return self if self.constraints_.one_path else self.relaxation()
 
-    def enumerate(self, limit: int = LIMIT):
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""
         if not self._one_row().one_path:
             return super().enumerate(limit)
         paths = self.dag_.ancestors[self.dag_.leaves].toarray().astype(np.int8)
         return paths[self.contains(paths)]
 
-    def _uniform(self):
+    def _uniform(self) -> Any:
         constraints = self._one_row()
         if constraints.groups or constraints.is_sized:
             return self._forest_paths(constraints)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The space that outputs without a name for it seem to come from."""
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -10,7 +12,7 @@ from skstruct.spaces.classes import Classes
 from skstruct.spaces.label_sets import LabelSets
 
 
-def infer_space(y, quantities=False) -> BaseSpace:
+def infer_space(y: Any, quantities: bool = False) -> BaseSpace:
     """Classes for one label per row, label sets for indicator rows or rows of names.
 
     Numbers that are not whole are quantities: an interval, or a box where there are several
@@ -34,7 +36,7 @@ def infer_space(y, quantities=False) -> BaseSpace:
     return LabelSets() if several else Classes()
 
 
-def _are_fractions(y) -> bool:
+def _are_fractions(y: Any) -> bool:
     """Whether these are floating point numbers, some of them not whole, all of them finite."""
     if sparse.issparse(y):
         return False

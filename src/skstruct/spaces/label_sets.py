@@ -2,9 +2,10 @@
 """Subsets of labels: the base class of 0/1 outputs closed in a graph, and plain label sets."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -49,7 +50,9 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     _constraints_kind: ClassVar[type] = Constraints
 
     @abstractmethod
-    def _decode(self, costs, constraints: Constraints):
+    def _decode(
+        self, costs: np.ndarray, constraints: Constraints
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Outputs, values (infinite where infeasible) and bounds."""
 
     # ------------------------------------------------------------- the user's format
@@ -57,34 +60,44 @@ class IndicatorSpace(MarkedLabels, UniformSets):
     def _format(self) -> LabelSetFormat:
         return getattr(self, "format_", LabelSetFormat())
 
-    def _read(self, Y, labels):
+    def _read(
+        self, Y: Any, labels: tuple[Any, ...] | None
+    ) -> tuple[np.ndarray, tuple[Any, ...], LabelSetFormat]:
         return read_label_sets(Y, labels, used_by=type(self).__name__)
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         self._fit(Y)
         return self
 
-    def fit_validate(self, Y):
+    def fit_validate(self, Y: Any) -> np.ndarray:
         return self._fit(Y)
 
-    def _fit(self, Y):
+    def _fit(self, Y: Any) -> np.ndarray:
         """What was read, once names and form are learned from it."""
         Z, _, self.format_ = self._read(Y, self.labels_)
         return Z
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, d), one column per label."""
         return self._read(Y, self.labels_)[0]
 
-    def restore(self, Z, index=None):
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""
         return self._format.write(np.asarray(Z), self.labels_, index)
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z, dtype=np.float64)
 
     # ------------------------------------------------------------- constraints
-    def restrict(self, *, include=None, exclude=None, min_size=None, max_size=None, exclusive=None):
+    def restrict(
+        self,
+        *,
+        include: Any = None,
+        exclude: Any = None,
+        min_size: Any = None,
+        max_size: Any = None,
+        exclusive: Any = None,
+    ) -> Any:
         """The same space, narrowed.
 
         Parameters
@@ -99,10 +112,18 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         """
         return self._narrowed(include, exclude, min_size, max_size, self._groups(exclusive), False)
 
-    def _groups(self, exclusive):
+    def _groups(self, exclusive: Any) -> list[np.ndarray]:
         return label_groups(exclusive, self.labels_, type(self).__name__)
 
-    def _narrowed(self, include, exclude, min_size, max_size, groups, one_path):
+    def _narrowed(
+        self,
+        include: Any,
+        exclude: Any,
+        min_size: int | None,
+        max_size: int | None,
+        groups: Any,
+        one_path: bool,
+    ) -> Any:
         name = type(self).__name__
         low = label_mask(include, self.labels_, "include", name)
         high = ~label_mask(exclude, self.labels_, "exclude", name)
@@ -115,17 +136,17 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         )
         return self._limited(constraints)
 
-    def _constraints_sizes(self):
+    def _constraints_sizes(self) -> tuple[Any, ...]:
         return self.dag_.n_nodes, len(self.labels_)
 
     # ------------------------------------------------------------- decoding
-    def argmin(self, costs) -> Decoded:
+    def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the set of least total cost; costs of shape (n, d)."""
         costs = self._checked_costs(costs, len(self.labels_))
         outputs, values, bounds = self._decode(costs, self.constraints_)
         return decoded_or_infeasible(outputs, values, bounds, self)
 
-    def kbest(self, costs, k: int) -> Decoded:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost sets of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, type(self).__name__)
         costs = self._checked_costs(costs, len(self.labels_))
@@ -133,10 +154,12 @@ class IndicatorSpace(MarkedLabels, UniformSets):
             lambda rows, constraints: self._decode(costs[rows], constraints), len(costs), k
         )
 
-    def _k_best(self, decode, n: int, k: int) -> Decoded:
+    def _k_best(self, decode: Callable[..., Any], n: int, k: int) -> Decoded:
         """The k best sets of n rows, by ``decode(rows, constraints)``: outputs and values first."""
 
-        def best_within(rows, low, high):
+        def best_within(
+            rows: np.ndarray, low: np.ndarray, high: np.ndarray
+        ) -> tuple[np.ndarray, np.ndarray]:
             return decode(rows, self.constraints_.rows(rows).within(low, high))[:2]
 
         outputs, values = k_best(best_within, n, len(self.labels_), k)
@@ -144,7 +167,7 @@ class IndicatorSpace(MarkedLabels, UniformSets):
         return Decoded(outputs, values, values)
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle` of the sets; scores u
         (n, d).
 
@@ -157,17 +180,19 @@ class IndicatorSpace(MarkedLabels, UniformSets):
 
         return set_distribution(self, scores)
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Labels come in and leave, or change places; None where constraints may cut sets off."""
         from skstruct.spaces.indicator_sets.proposals import set_proposals
 
         return set_proposals(self)
 
-    def relaxation(self):
+    def relaxation(self) -> Any:
         """All sets of the same labels."""
         return LabelSets(self.labels_) if self.embedding == "indicators" else None
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         from skstruct.spaces.indicator_sets.embeddings import SizedSets
 
         if name == "sized indicators":
@@ -194,7 +219,7 @@ class FreeSubsets:
     (6, array([0.5, 0.5, 0.5, 0.5]))
     """
 
-    def __init__(self, low, high, smallest: int, largest: int):
+    def __init__(self, low: np.ndarray, high: np.ndarray, smallest: int, largest: int) -> None:
         self.low, self.high, self.open = low, high, np.flatnonzero(high & ~low)
         self.sizes = smallest, largest
         self.possible = not (low & ~high).any()
@@ -218,7 +243,7 @@ class FreeSubsets:
             return 2**free
         return sum(self.ways)
 
-    def _sum(self, function) -> int:
+    def _sum(self, function: Callable[..., Any]) -> int:
         """Sum of a function of the number of free labels over all subsets."""
         return sum(function(s) * ways for s, ways in enumerate(self.ways))
 
@@ -300,13 +325,20 @@ class LabelSets(IndicatorSpace):
     _named_by: ClassVar = {"labels": "labels_"}
     _constraints_rest_on = ("min_size", "max_size")
 
-    def __init__(self, labels=None, min_size=0, max_size=None, *, constraints=None):
+    def __init__(
+        self,
+        labels: Any = None,
+        min_size: int = 0,
+        max_size: int | None = None,
+        *,
+        constraints: Any = None,
+    ) -> None:
         self.labels = labels
         self.min_size = min_size
         self.max_size = max_size
         self.constraints = constraints
 
-    def _fit(self, Y):
+    def _fit(self, Y: Any) -> np.ndarray:
         self._forget()
         known = None if self.labels is None else self.labels_
         Z, learned, format = self._read(Y, known)
@@ -316,7 +348,7 @@ class LabelSets(IndicatorSpace):
         return Z
 
     @property
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         if self.labels is not None:
             return self._given_labels
         if not hasattr(self, "learned_labels_"):
@@ -324,7 +356,7 @@ class LabelSets(IndicatorSpace):
         return self.learned_labels_
 
     @cached_property
-    def _given_labels(self) -> tuple:
+    def _given_labels(self) -> tuple[Any, ...]:
         return check_distinct(self.labels, "LabelSets")
 
     @cached_property
@@ -346,7 +378,9 @@ class LabelSets(IndicatorSpace):
             largest=constraints.largest if largest is None else min(constraints.largest, largest),
         )
 
-    def _decode(self, costs, constraints):
+    def _decode(
+        self, costs: np.ndarray, constraints: Constraints
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if not (constraints.is_masked or constraints.is_sized or constraints.groups):
             outputs = threshold(costs)
             values = np.minimum(costs, 0.0).sum(axis=1)
@@ -365,7 +399,7 @@ class LabelSets(IndicatorSpace):
         values = np.where(feasible, (costs * outputs).sum(axis=1), np.inf)
         return outputs, values, values
 
-    def tensor_argmin(self, backend):
+    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
         constraints = self.constraints_
         if constraints.is_sized or constraints.groups:
             return None
@@ -374,11 +408,11 @@ class LabelSets(IndicatorSpace):
         return sets_argmin(threshold, constraints, constraints.low, constraints.high, backend)
 
     # ------------------------------------------------------------- all outputs
-    def _uniform(self):
+    def _uniform(self) -> Any:
         constraints = self._one_row()
         return self._forest_paths(constraints) if constraints.groups else _free_subsets(constraints)
 
-    def _count_within(self, low, high):
+    def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
         constraints = self._one_row().within(low, high)
         return (
             super()._count_within(low, high)
@@ -386,14 +420,14 @@ class LabelSets(IndicatorSpace):
             else _free_subsets(constraints).total
         )
 
-    def covariance(self):
+    def covariance(self) -> Any:
         """Covariance of the indicators: two eigenvalues at most where labels are alike."""
         self._check_not_empty()
         constraints = self._one_row()
         alike = None if constraints.groups else _free_subsets(constraints).covariance()
         return super().covariance() if alike is None else alike
 
-    def sibling(self, Z):
+    def sibling(self, Z: np.ndarray) -> np.ndarray:
         """The complement of each set: together they are all labels."""
         if self.constraints_.is_masked or self.constraints_.is_sized or self.constraints_.groups:
             raise ValueError("LabelSets: complements may leave a space with constraints.")

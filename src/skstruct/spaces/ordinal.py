@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -59,23 +60,23 @@ class Ordinal(Poset):
     output_kind = "ordinal"
     part_words = ("level", "levels")
 
-    def parts_of(self, z):
+    def parts_of(self, z: Any) -> Parts:
         level = int(np.sum(z)) - 1
         return Parts([Part(level, self.labels_[level])])
 
-    def __init__(self, levels=None, *, constraints=None):
+    def __init__(self, levels: Any = None, *, constraints: Any = None) -> None:
         self.levels = levels
         self.constraints = constraints
 
     @cached_property
-    def _given_graph(self):
+    def _given_graph(self) -> LabelGraph | None:
         return None if self.levels is None else _chain(self.levels)
 
-    def _keep_names(self):
+    def _keep_names(self) -> None:
         if self.levels is None:
             self.levels, self._given_graph = self.labels_, self._graph
 
-    def _learned(self, Y):
+    def _learned(self, Y: Any) -> LabelGraph:
         dtype = getattr(Y, "dtype", None)
         if getattr(dtype, "ordered", False):
             return _chain(dtype.categories)
@@ -87,10 +88,10 @@ class Ordinal(Poset):
                 f"Ordinal: these levels have no order of their own ({error}); give levels."
             ) from None
 
-    def _has_paths(self, Y, labels):
+    def _has_paths(self, Y: Any, labels: set[Any]) -> bool:
         return False
 
-    def restrict(self, *, min_level=None, max_level=None, exclude=None):
+    def restrict(self, *, min_level: Any = None, max_level: Any = None, exclude: Any = None) -> Any:
         """The same space, narrowed.
 
         Parameters
@@ -107,7 +108,7 @@ class Ordinal(Poset):
         constraints = self.constraints_.narrow(level >= low).narrow(level <= high)
         return self._limited(constraints.narrow(~barred))
 
-    def _bound(self, given, argument, default) -> np.ndarray:
+    def _bound(self, given: Any, argument: str, default: int) -> np.ndarray:
         """Numbers of one level or of several; shape (number of these, 1)."""
         number = {name: j for j, name in enumerate(self.labels_)}
         several = isinstance(given, (list, np.ndarray)) or hasattr(given, "iloc")
@@ -120,34 +121,34 @@ class Ordinal(Poset):
             raise ValueError(f"Ordinal: {argument} is a level, or one per row; got none.")
         return np.array(numbers, dtype=np.int64)[:, None]
 
-    def _element_costs(self, costs):
+    def _element_costs(self, costs: np.ndarray) -> np.ndarray:
         return costs.cumsum(axis=1)
 
-    def _marginals(self, probabilities):
+    def _marginals(self, probabilities: np.ndarray) -> np.ndarray:
         return probabilities[:, ::-1].cumsum(axis=1)[:, ::-1]
 
-    def psi(self, numbers):
+    def psi(self, numbers: np.ndarray) -> np.ndarray:
         below = np.arange(len(self.labels_)) <= np.asarray(numbers)[..., None]
         return below.astype(np.int8)
 
-    def numbers(self, Z):
+    def numbers(self, Z: np.ndarray) -> np.ndarray:
         """The highest level that is marked; shape (n,)."""
         d = len(self.labels_)
         return d - 1 - np.argmax(np.asarray(Z)[:, ::-1] != 0, axis=1)
 
-    def mean_embedding(self):
+    def mean_embedding(self) -> np.ndarray:
         """The share of levels that are at least i; shape (d,)."""
         marked = np.zeros(len(self.labels_), np.int64)
         marked[self._some()] = 1
         return marked[::-1].cumsum()[::-1] / marked.sum()
 
-    def second_moment(self):
+    def second_moment(self) -> np.ndarray:
         """The share of levels that are at least the larger of i and j; shape (d, d)."""
         level = np.arange(len(self.labels_))
         return self.mean_embedding()[np.maximum.outer(level, level)]
 
 
-def _chain(levels) -> LabelGraph:
+def _chain(levels: Any) -> LabelGraph:
     if isinstance(levels, (set, frozenset)):
         raise ValueError("Ordinal: levels are listed from the lowest up; a set has no order.")
     if not isinstance(levels, Iterable):

@@ -2,8 +2,9 @@
 """One element of a partially ordered set."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -40,10 +41,10 @@ class UniformElements(MarkedLabels, CountedSpace):
     _constraints_kind = StateConstraints
     _pairs_of = ("levels", "labels", "learned_", "_given_graph")
 
-    def _constraints_sizes(self):
+    def _constraints_sizes(self) -> tuple[Any, ...]:
         return (self.dag_.n_nodes,)
 
-    def _not_saved(self):
+    def _not_saved(self) -> tuple[str]:
         return ("_above",)
 
     @property
@@ -65,22 +66,22 @@ class UniformElements(MarkedLabels, CountedSpace):
             self._above = dag, dag.ancestors.toarray().astype(np.int8)
         return self._above[1]
 
-    def psi(self, numbers) -> np.ndarray:
+    def psi(self, numbers: np.ndarray) -> np.ndarray:
         """The rows of elements by number, int8 of shape (..., d)."""
         return self.above_[numbers]
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z, dtype=np.float64)
 
-    def numbers(self, Z) -> np.ndarray:
+    def numbers(self, Z: np.ndarray) -> np.ndarray:
         """The element of each row psi: the one marked that has most above it; shape (n,)."""
         return (np.asarray(Z) * self.above_.sum(axis=1, dtype=np.int64)).argmax(axis=1)
 
-    def _are_elements(self, Z) -> np.ndarray:
+    def _are_elements(self, Z: np.ndarray) -> np.ndarray:
         """Which rows are psi of some element; shape (n,)."""
         return (self.psi(self.numbers(Z)) == Z).all(axis=1)
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is an output of this space, constraints included; shape (n,)."""
         Z, d = np.asarray(Z), self.dag_.n_nodes
         self._check_outputs(Z, d, f"(n, {d}) of 0 and 1")
@@ -105,25 +106,27 @@ class UniformElements(MarkedLabels, CountedSpace):
         """All outputs in canonical form; shape (size, d)."""
         return self.psi(self._allowed())
 
-    def sample(self, n: int, rng) -> np.ndarray:
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         return self.psi(np.random.default_rng(rng).choice(self._some(), size=n))
 
     # ------------------------------------------------------------- distributions and chains
     @abstractmethod
-    def _element_costs(self, costs) -> np.ndarray:
+    def _element_costs(self, costs: np.ndarray) -> np.ndarray:
         """What each element costs; (n, d)."""
 
-    def _marginals(self, probabilities) -> np.ndarray:
+    def _marginals(self, probabilities: np.ndarray) -> np.ndarray:
         """Mean of psi, given the probabilities of the elements; (n, d)."""
         return probabilities @ self.dag_.ancestors
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of the elements: a softmax of what each one scores."""
         scores = self._checked_scores(scores, self.dag_.n_nodes)
         return self._distribution_of(self._element_costs(scores), self._marginals)
 
-    def _distribution_of(self, values, marginals_of):
+    def _distribution_of(
+        self, values: np.ndarray, marginals_of: Callable[..., Any]
+    ) -> ChoiceDistribution:
         """The distribution of elements with these values, (n, d)."""
         self._check_rows(len(values))
         distribution = ChoiceDistribution(
@@ -132,7 +135,7 @@ class UniformElements(MarkedLabels, CountedSpace):
         check_feasible(np.isfinite(distribution.log_partition), self)
         return distribution
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Any element that is allowed follows any other; None where rows differ."""
         if self.constraints_.n_rows is not None:
             return None
@@ -154,37 +157,37 @@ class UniformElements(MarkedLabels, CountedSpace):
 class OtherEmbedding(EmbeddingView):
     """Elements under the embedding of another view, each with a cost of its own."""
 
-    def __init__(self, view):
+    def __init__(self, view: Any) -> None:
         super().__init__(view.space)
         self.view, self.embedding = view, view.embedding
 
-    def _over(self, space):
+    def _over(self, space: Any) -> Any:
         return type(self)(type(self.view)(space))
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         return self.view.embed(Z)
 
-    def lift(self, costs, embedding):
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         return self.view.lift(costs, embedding)
 
-    def project(self, means, embedding):
+    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
         return self.view.project(means, embedding)
 
-    def _element_costs(self, costs):
+    def _element_costs(self, costs: np.ndarray) -> np.ndarray:
         psi = self.embed(self.space.above_)
         return check_costs(costs, psi.shape[1], used_by=type(self.space).__name__) @ psi.T
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         psi = self.embed(self.space.above_)
         scores = self._checked_scores(scores, psi.shape[1])
         return self.space._distribution_of(
             scores @ psi.T, lambda probabilities: probabilities @ psi
         )
 
-    def argmin(self, costs):
+    def argmin(self, costs: np.ndarray) -> Decoded:
         return self.space.argmin(None, element_costs=self._element_costs(costs))
 
-    def kbest(self, costs, k):
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         return self.space.kbest(None, k, element_costs=self._element_costs(costs))
 
 
@@ -240,7 +243,14 @@ class Poset(UniformElements):
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("relation", "labels", "leaves_only")
     element = "element"  # what one is called in messages
 
-    def __init__(self, relation=None, labels=None, *, leaves_only=False, constraints=None):
+    def __init__(
+        self,
+        relation: Any = None,
+        labels: Any = None,
+        *,
+        leaves_only: bool = False,
+        constraints: StateConstraints | None = None,
+    ) -> None:
         self.relation = relation
         self.labels = labels
         self.leaves_only = leaves_only
@@ -262,7 +272,7 @@ class Poset(UniformElements):
         return graph
 
     @property
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         """Names of the elements, one per column."""
         return self._graph.names
 
@@ -276,12 +286,12 @@ class Poset(UniformElements):
         """Elements that may be predicted when nothing is restricted; bool (d,)."""
         return self.dag_.n_children == 0 if self.leaves_only else np.ones(len(self.labels_), bool)
 
-    def _keep_names(self):
+    def _keep_names(self) -> None:
         if self._given_graph is None:
             self.labels, self._given_graph = self.labels_, self._graph
 
     # ------------------------------------------------------------- the user's format
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         """Learn the elements where none were given, and the form of ``Y``."""
         self.__dict__.pop("_given_graph", None)
         if self._given_graph is None:
@@ -294,16 +304,16 @@ class Poset(UniformElements):
         self.format_ = self._read(Y)[1]
         return self
 
-    def _learned(self, Y) -> LabelGraph:
+    def _learned(self, Y: Any) -> LabelGraph:
         """Elements of ``Y`` of which none is above another."""
         if self._has_paths(Y, ()):
             return LabelGraph(read_label_sets(Y, None, used_by="Poset")[1], [])
         return LabelGraph(sorted_names(set(self._names(Y)[0])), [])
 
-    def _names(self, Y):
+    def _names(self, Y: Any) -> tuple[list[Any], SingleNameFormat]:
         return read_single_names(Y, used_by=type(self).__name__, what=self.element)
 
-    def _has_paths(self, Y, labels) -> bool:
+    def _has_paths(self, Y: Any, labels: set[Any]) -> bool:
         """Whether rows hold all that is on the way up, rather than one name."""
         if isinstance(Y, np.ndarray) and Y.dtype != object:
             return Y.ndim == 2 and Y.shape[1] > 1
@@ -315,7 +325,7 @@ class Poset(UniformElements):
             return False
         return not all(isinstance(row, (tuple, frozenset)) and row in labels for row in rows)
 
-    def _read(self, Y) -> tuple[np.ndarray, Any]:
+    def _read(self, Y: Any) -> tuple[np.ndarray, Any]:
         """Rows psi and the form that they came in."""
         labels, name = self.labels_, type(self).__name__
         if not self._has_paths(Y, set(labels)):
@@ -331,11 +341,11 @@ class Poset(UniformElements):
             )
         return Z, format
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, d), the rows psi."""
         return self._read(Y)[0]
 
-    def restore(self, Z, index=None):
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""
         format = self.__dict__.get("format_", SingleNameFormat())
         if isinstance(format, SingleNameFormat):
@@ -349,7 +359,7 @@ class Poset(UniformElements):
         open_ = StateConstraints(self.leaf_mask_[None])
         return open_ if self.constraints is None else open_.narrow(self.constraints.allowed)
 
-    def restrict(self, *, include=None, exclude=None):
+    def restrict(self, *, include: Any = None, exclude: Any = None) -> Any:
         """The same space, narrowed.
 
         Parameters
@@ -367,17 +377,21 @@ class Poset(UniformElements):
         return self._limited(constraints)
 
     # ------------------------------------------------------------- decoding
-    def _allowed_costs(self, costs, element_costs=None):
+    def _allowed_costs(
+        self, costs: np.ndarray | None, element_costs: np.ndarray | None = None
+    ) -> np.ndarray:
         """What each element costs, infinite where it is not allowed; shape (n, d)."""
         if element_costs is None:
             element_costs = self._element_costs(self._checked_costs(costs, len(self.labels_)))
         self._check_rows(len(element_costs))
         return np.where(self.constraints_.allowed, element_costs, np.inf)
 
-    def _element_costs(self, costs) -> np.ndarray:
+    def _element_costs(self, costs: np.ndarray) -> np.ndarray:
         return (self.dag_.ancestors @ costs.T).T
 
-    def argmin(self, costs, *, element_costs=None) -> Decoded:
+    def argmin(
+        self, costs: np.ndarray | None, *, element_costs: np.ndarray | None = None
+    ) -> Decoded:
         """For every row the element of least cost; costs of shape (n, d).
 
         ``element_costs``, (n, d), may take the place of costs of coordinates.
@@ -385,14 +399,16 @@ class Poset(UniformElements):
         best, values = min_cost(self._allowed_costs(costs, element_costs))
         return decoded_or_infeasible(self.psi(best), values, values, self)
 
-    def kbest(self, costs, k: int, *, element_costs=None) -> Decoded:
+    def kbest(self, costs: np.ndarray, k: int, *, element_costs: Any = None) -> Decoded:
         """The ``k`` minimum-cost elements of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, type(self).__name__)
         order, values = k_min_cost(self._allowed_costs(costs, element_costs), k)
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(self.psi(order), values, values)
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         from skstruct.spaces.indicator_sets.embeddings import ParentProducts, SizedSets
 
         views = {"sized indicators": SizedSets, "indicators and parents": ParentProducts}

@@ -2,6 +2,7 @@
 """Sequences of symbols, embedded by which symbol is at which position."""
 
 import copy
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -25,14 +26,16 @@ from skstruct.spaces.sequence_sets.distribution import (
 from skstruct.spaces.sequence_sets.formats import sequence_lengths
 
 
-def unstacked(symbols, lengths) -> np.ndarray:
+def unstacked(symbols: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Rows of symbols as wide as the longest, padded with -1."""
     outputs = np.full((len(lengths), int(lengths.max(initial=0))), -1, np.int64)
     outputs[np.arange(outputs.shape[1]) < lengths[:, None]] = symbols
     return outputs
 
 
-def check_stacked(unary, starts, transitions, q):
+def check_stacked(
+    unary: Any, starts: Any, transitions: np.ndarray | None, q: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Costs in stacked form as arrays, or an error that names what is wrong."""
     unary = np.asarray(unary, dtype=np.float64)
     starts = np.asarray(starts)
@@ -55,7 +58,7 @@ def check_stacked(unary, starts, transitions, q):
     return unary, starts.astype(np.int64), transitions
 
 
-def _check_entries(costs, name):
+def _check_entries(costs: np.ndarray, name: str) -> None:
     """Finite, or infinite where forbidden; no NaN, no infinite reward."""
     low = costs.min(initial=0.0)  # NaN where one is NaN
     if not np.isfinite(low):
@@ -80,7 +83,7 @@ def mean_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> np.ndarray
     return np.concatenate([probability.ravel(), (probability[:-1, :, None] * steps).ravel()])
 
 
-def _probabilities(counts: ChainCounts, width: int):
+def _probabilities(counts: ChainCounts, width: int) -> tuple[np.ndarray, np.ndarray]:
     """m (width, q) and K (width - 1, q, q); positions that no sequence reaches have none."""
     q = counts.n_symbols
     probability, steps = np.zeros((width, q)), np.zeros((width - 1, q, q))
@@ -99,7 +102,7 @@ def second_moment_of_chains(counts: ChainCounts, width: int, bigrams: bool) -> n
     moment = np.diag(mean)  # what is not below is of two symbols at one position, hence zero
     pairs = width * q  # where bigrams begin
 
-    def put(one, other, joint):
+    def put(one: int, other: int, joint: np.ndarray) -> None:
         """Probabilities of coordinates ``one``, ``one`` + 1, ... with ``other``, ``other`` + 1,
         ...
         """
@@ -167,7 +170,14 @@ class Sequences(SequenceSet):
 
     decodes_chains = True
 
-    def __init__(self, alphabet=None, length=None, embedding="positions", *, constraints=None):
+    def __init__(
+        self,
+        alphabet: str | None = None,
+        length: Any = None,
+        embedding: str = "positions",
+        *,
+        constraints: Any = None,
+    ) -> None:
         self.alphabet = alphabet
         self.length = length
         self.embedding = embedding
@@ -187,7 +197,7 @@ class Sequences(SequenceSet):
         q, T = len(self.symbols_), self.length_
         return T * q + (T - 1) * q * q if self._has_bigrams else T * q
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         """Indicators of symbols at positions, and of bigrams; CSR of shape (n, d)."""
         Z, T, q = np.asarray(Z), self.length_, len(self.symbols_)
         long = np.flatnonzero(sequence_lengths(Z) > T)
@@ -205,7 +215,9 @@ class Sequences(SequenceSet):
         shape = len(Z), self._width()
         return sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         if name == "outputs" and np.ndim(outputs) == 2:
             return ListedSequences.of(self, outputs, candidates)
         if name not in EMBEDDINGS:
@@ -214,7 +226,7 @@ class Sequences(SequenceSet):
         view.embedding = name
         return view
 
-    def lift(self, costs, embedding):
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of symbols at positions: bigrams cost nothing."""
         if embedding != "positions" or not self._has_bigrams:
             return super().lift(costs, embedding)
@@ -223,7 +235,7 @@ class Sequences(SequenceSet):
         return np.hstack([costs, np.zeros((len(costs), self._width() - T * q))])
 
     # ------------------------------------------------------------- decoding
-    def _chains(self, costs):
+    def _chains(self, costs: np.ndarray) -> dict[str, Any]:
         """Costs of the embedding's coordinates as costs of chains, constraints included."""
         costs = self._checked_costs(costs, self._width())
         constraints, n = self.constraints_, len(costs)
@@ -250,13 +262,13 @@ class Sequences(SequenceSet):
             **constraints.ends(),
         }
 
-    def argmin(self, costs):
+    def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the sequence of least cost; of equal ones the shortest."""
         symbols, values = best_chains(**self._chains(costs))
         outputs = symbols.reshape(len(values), self.length_)
         return decoded_or_infeasible(outputs, values, values, self)
 
-    def kbest(self, costs, k):
+    def kbest(self, costs: np.ndarray, k: float | str | None) -> Decoded:
         """The ``k`` minimum-cost sequences of every row: outputs (n, k, T), values (n, k)."""
         k = check_k(k, "Sequences")
         symbols, values = k_best_chains(**self._chains(costs), k=k)
@@ -264,7 +276,9 @@ class Sequences(SequenceSet):
         outputs = symbols.reshape(len(values), self.length_, -1).swapaxes(1, 2)
         return Decoded(outputs, values, values)
 
-    def argmin_chains(self, unary, starts, transitions=None):
+    def argmin_chains(
+        self, unary: Any, starts: Any, transitions: np.ndarray | None = None
+    ) -> Decoded:
         """For every row the minimum-cost sequence as long as the row has positions.
 
         Costs come in stacked form, the positions of all rows one after the other, as a
@@ -289,7 +303,9 @@ class Sequences(SequenceSet):
         symbols, values = best_chains(**chains)
         return decoded_or_infeasible(unstacked(symbols, lengths), values, values, self)
 
-    def kbest_chains(self, unary, starts, k, transitions=None):
+    def kbest_chains(
+        self, unary: np.ndarray, starts: np.ndarray, k: int, transitions: np.ndarray | None = None
+    ) -> Decoded:
         """The ``k`` of least cost in every row, with costs as in ``argmin_chains``."""
         k = check_k(k, "Sequences")
         chains, lengths = self._stacked(unary, starts, transitions)
@@ -298,7 +314,9 @@ class Sequences(SequenceSet):
         ranks = [unstacked(column, lengths) for column in symbols.T]
         return Decoded(np.stack(ranks, axis=1), values, values)
 
-    def _stacked(self, unary, starts, transitions):
+    def _stacked(
+        self, unary: Any, starts: Any, transitions: np.ndarray | None
+    ) -> tuple[dict[str, Any], np.ndarray]:
         """Costs in stacked form with the constraints in them, and the lengths of the rows."""
         constraints, q = self.constraints_, len(self.symbols_)
         unary, starts, transitions = check_stacked(unary, starts, transitions, q)
@@ -318,7 +336,7 @@ class Sequences(SequenceSet):
         }
         return chains, lengths
 
-    def _check_given(self, lengths):
+    def _check_given(self, lengths: np.ndarray) -> None:
         """Rows are of a length that was given to the space, if any was."""
         low, high = self._given_lengths()
         low, high = 0 if low is None else low, np.inf if high is None else high
@@ -331,7 +349,7 @@ class Sequences(SequenceSet):
             )  # fmt: skip
 
     # ------------------------------------------------------------- distributions
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of symbols and lengths by sums over all chains; scores of shape (n, d)."""
         scores = self._checked_scores(scores, self._width())
         distribution = distribution_of_costs(self._chains(-scores))
@@ -340,7 +358,9 @@ class Sequences(SequenceSet):
             distribution, self.length_, self._has_bigrams and self.length_ > 1
         )
 
-    def distribution_of_chains(self, unary, starts, transitions=None) -> ChainDistribution:
+    def distribution_of_chains(
+        self, unary: np.ndarray, starts: np.ndarray, transitions: np.ndarray | None = None
+    ) -> ChainDistribution:
         """The distribution of every row, as long as the row has positions.
 
         Parameters
@@ -358,15 +378,15 @@ class Sequences(SequenceSet):
         check_feasible(distribution.log_partition > -np.inf, self)
         return distribution
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Chains that change a symbol or the last position; None with forbidden transitions."""
         return sequence_proposals(self.constraints_, self.length_, self._has_bigrams)
 
     # ------------------------------------------------------------- moments
-    def mean_embedding(self):
+    def mean_embedding(self) -> np.ndarray:
         """Mean of psi over all sequences; shape (d,)."""
         return mean_of_chains(self._some(), self.length_, self._has_bigrams)
 
-    def second_moment(self):
+    def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all sequences; shape (d, d)."""
         return second_moment_of_chains(self._some(), self.length_, self._has_bigrams)

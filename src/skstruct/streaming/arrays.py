@@ -44,7 +44,7 @@ class MappedArray:
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # rows or columns together, or part of a larger array
 
-    def __getitem__(self, rows) -> np.ndarray:
+    def __getitem__(self, rows: Any) -> np.ndarray:
         """Some rows; a slice of them is read from the disk when it is used."""
         try:
             data = np.memmap(self.path, np.uint8, mode="r")
@@ -68,7 +68,7 @@ class MappedArray:
         return MappedArray(self.path, offset, self.dtype, shape, self.strides)
 
 
-def unmapped(value) -> Any:
+def unmapped(value: Any) -> Any:
     """A memory-mapped array as its position in the file; anything else as it is.
 
     Views are followed to the map they are of. A map that changes only in memory (mode "c"),
@@ -86,7 +86,7 @@ def unmapped(value) -> Any:
     return MappedArray(str(root.filename), offset, value.dtype, value.shape, value.strides)
 
 
-def _address(array) -> int:
+def _address(array: Any) -> int:
     return array.__array_interface__["data"][0]
 
 
@@ -136,7 +136,7 @@ class ArraySource(Source):
 
     n_rows: int
 
-    def __init__(self, X, y=None, sample_weight=None):
+    def __init__(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
         if sample_weight is not None:
             sample_weight = np.asanyarray(sample_weight)
             if sample_weight.ndim != 1:
@@ -161,7 +161,7 @@ class ArraySource(Source):
             for a, b in pairwise(cuts)
         ]
 
-    def sample(self, n: int, random_state=None) -> Block:
+    def sample(self, n: int, random_state: Any = None) -> Block:
         """n rows, all sets of n rows being equally likely; all rows if there are fewer."""
         if n >= self.n_rows:
             rows = np.arange(self.n_rows)
@@ -171,16 +171,16 @@ class ArraySource(Source):
         return block_of(self._values, rows, where=f"a sample of {len(rows):,} rows")
 
 
-def _outputs(y):
+def _outputs(y: Any) -> Any:
     if hasattr(y, "shape") or isinstance(y, (list, tuple)) or is_pandas(y, "DataFrame", "Series"):
         return y
     return list(y) if hasattr(y, "__len__") else np.asarray(y)
 
 
-def _held(value):
+def _held(value: Any) -> Any:
     return unmapped(sliceable(value))
 
 
-def _part(value, start: int, stop: int):
+def _part(value: Any, start: int, stop: int) -> Any:
     rows = slice(start, stop)
     return value.part(rows) if isinstance(value, MappedArray) else take_rows(value, rows)

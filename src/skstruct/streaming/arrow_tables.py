@@ -29,7 +29,7 @@ class FileGroups:
     def name(self) -> str:
         return os.path.basename(self.path)
 
-    def batches(self, groups: Sequence[int], columns, rows: int) -> Iterator:
+    def batches(self, groups: Sequence[int], columns: tuple[Any, ...], rows: int) -> Iterator[Any]:
         """The rows of some groups in order, in batches of at most so many."""
         import pyarrow
 
@@ -61,11 +61,11 @@ class TableGroups:
 
     name = path = ""
 
-    def __init__(self, table, cuts: Sequence[int]):
+    def __init__(self, table: Any, cuts: Sequence[int]) -> None:
         self.table, self.cuts = table, cuts
         self.sizes = tuple(b - a for a, b in zip(cuts, cuts[1:]))  # noqa: RUF007
 
-    def batches(self, groups: Sequence[int], columns, rows: int) -> Iterator:
+    def batches(self, groups: Sequence[int], columns: tuple[Any, ...], rows: int) -> Iterator[Any]:
         """The rows of some groups in order, in batches of at most so many."""
         import pyarrow
 
@@ -81,7 +81,7 @@ class TableGroups:
         cuts = [min(max(cut, begin), end) - begin for cut in self.cuts]
         return TableGroups(self.table.slice(begin, end - begin), cuts)
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         import pyarrow
 
         sink = pyarrow.BufferOutputStream()  # a pickled slice would carry the whole table
@@ -89,14 +89,14 @@ class TableGroups:
             stream.write_table(self.table)
         return sink.getvalue().to_pybytes(), self.cuts
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: tuple[bytes, list[int]]) -> None:
         import pyarrow
 
         with pyarrow.ipc.open_stream(state[0]) as stream:
             self.__init__(stream.read_all(), state[1])
 
 
-def opened_file(path: str, fragment=None):
+def opened_file(path: str, fragment: Any = None) -> Any:
     """A Parquet file of which pages are read when they are needed."""
     pyarrow = require("pyarrow", used_by="ParquetSource", extra="parquet")
     from pyarrow import parquet
@@ -115,7 +115,7 @@ def opened_file(path: str, fragment=None):
         ) from None
 
 
-def groups_and_schemas(data) -> list[tuple[Any, Any]]:
+def groups_and_schemas(data: Any) -> list[tuple[Any, Any]]:
     """What a caller gave as files or tables in groups, each with its schema."""
     pyarrow = require("pyarrow", used_by="ParquetSource", extra="parquet")
     from pyarrow import dataset
@@ -131,12 +131,12 @@ def groups_and_schemas(data) -> list[tuple[Any, Any]]:
     return [_of_path(path) for path in _paths(data)]
 
 
-def _of_path(path: str):
+def _of_path(path: str) -> tuple[FileGroups, Any]:
     with opened_file(path) as file:
         return FileGroups(path, _sizes(file.metadata)), file.schema_arrow
 
 
-def _of_fragment(fragment, whole):
+def _of_fragment(fragment: Any, whole: Any) -> tuple[FileGroups, Any]:
     from pyarrow import dataset
 
     if not isinstance(fragment, dataset.ParquetFileFragment):
@@ -151,11 +151,11 @@ def _of_fragment(fragment, whole):
         return FileGroups(fragment.path, _sizes(file.metadata), fragment, constants), schema
 
 
-def _sizes(metadata) -> tuple[int, ...]:
+def _sizes(metadata: Any) -> tuple[int, ...]:
     return tuple(metadata.row_group(g).num_rows for g in range(metadata.num_row_groups))
 
 
-def _paths(data) -> list[str]:
+def _paths(data: Any) -> list[str]:
     """Absolute paths of files, those of a folder in the order of their names."""
     if isinstance(data, (list, tuple)):
         if not data:
@@ -197,7 +197,7 @@ class TableColumns:
             return ()
         return (self.outputs,) if isinstance(self.outputs, str) else self.outputs
 
-    def values(self, batch, rows) -> tuple[Any, Any, Any]:
+    def values(self, batch: Any, rows: Any) -> tuple[Any, Any, Any]:
         """X as a frame, y as a series, frame or list of lists, and weights or None.
 
         ``rows`` are numbers of the rows, which become the index.
@@ -205,7 +205,7 @@ class TableColumns:
         pandas = require("pandas", used_by="ParquetSource", extra="parquet")
         import pyarrow
 
-        def frame(names):
+        def frame(names: Any) -> Any:
             made = pyarrow.Table.from_batches([batch]).select(list(names))
             made = made.to_pandas(ignore_metadata=True)
             return made.set_axis(pandas.Index(rows), axis=0)
@@ -222,14 +222,16 @@ class TableColumns:
         return frame(self.inputs), _plain(frame([self.outputs])[self.outputs]), weight
 
 
-def _plain(series):
+def _plain(series: Any) -> Any:
     """Coded values as the values themselves: codes may differ from block to block."""
     if hasattr(series.dtype, "categories"):
         return series.astype(series.dtype.categories.dtype)
     return series
 
 
-def choose_columns(schema, inputs, outputs, weight, path) -> TableColumns:
+def choose_columns(
+    schema: Any, inputs: list[str] | None, outputs: Any, weight: str | None, path: str
+) -> TableColumns:
     """Check the names against the columns of the first file."""
     names = schema.names
     if len(set(names)) < len(names):
@@ -261,7 +263,7 @@ def choose_columns(schema, inputs, outputs, weight, path) -> TableColumns:
     return chosen
 
 
-def check_alike(schema, path: str, first, first_name: str, only=None) -> None:
+def check_alike(schema: Any, path: str, first: Any, first_name: str, only: Any = None) -> None:
     """Raise unless the columns of a file, or ``only`` some of them, are those of the first one."""
     wanted = first.names if only is None else list(only)
     for name in wanted:
@@ -277,18 +279,18 @@ def check_alike(schema, path: str, first, first_name: str, only=None) -> None:
         raise DataFormatError(problem, path=path)
 
 
-def _value_type(schema, name: str):
+def _value_type(schema: Any, name: str) -> Any:
     kind = schema.field(name).type
     return getattr(kind, "value_type", kind) if str(kind).startswith("dictionary") else kind
 
 
-def _index_columns(schema) -> set[str]:
+def _index_columns(schema: Any) -> set[str]:
     """Columns that were the index of a pandas table: numbers, but no inputs."""
     known = (schema.pandas_metadata or {}).get("index_columns", ())
     return {name for name in known if isinstance(name, str)}
 
 
-def _is_number(kind, truth: bool = False) -> bool:
+def _is_number(kind: Any, truth: bool = False) -> bool:
     from pyarrow import types
 
     return types.is_integer(kind) or types.is_floating(kind) or (truth and types.is_boolean(kind))

@@ -14,18 +14,18 @@ from skstruct._arrays.rows import narrow_indices
 from skstruct.backends import is_tensor
 
 
-def count_rows(value) -> int:
+def count_rows(value: Any) -> int:
     """How many rows there are."""
     shape = getattr(value, "shape", None)
     return int(shape[0]) if shape else len(value)
 
 
-def sliceable(value) -> Any:
+def sliceable(value: Any) -> Any:
     """The same rows in a form of which rows can be taken: sparse formats become CSR."""
     return value.tocsr() if sparse.issparse(value) and value.format != "csr" else value
 
 
-def take_rows(value, rows) -> Any:
+def take_rows(value: Any, rows: Any) -> Any:
     """Rows by a slice or an array of numbers; None stays None.
 
     >>> take_rows(["a", "b", "c"], np.array([0, 2]))
@@ -40,7 +40,7 @@ def take_rows(value, rows) -> Any:
     return value[rows]
 
 
-def join_rows(values: list) -> Any:
+def join_rows(values: list[Any]) -> Any:
     """One after another; all are of one kind.
 
     >>> join_rows([["a"], ["b", "c"]])
@@ -151,7 +151,7 @@ class Source(ABC):
         """At most so many parts that cover all rows in order, the same for the same count."""
 
     @abstractmethod
-    def sample(self, n: int, random_state=None) -> Block:
+    def sample(self, n: int, random_state: Any = None) -> Block:
         """At most n rows at random, in the order of their numbers."""
 
 
@@ -186,7 +186,7 @@ def even_cuts(n_rows: int, count: int | None) -> list[int]:
     return [i * size + min(i, longer) for i in range(n_parts + 1)]
 
 
-def block_of(values, rows, *, start: int = 0, where: str = "") -> Block:
+def block_of(values: tuple[Any, Any, Any], rows: Any, *, start: int = 0, where: str = "") -> Block:
     """A block of some rows of X, y and weights."""
     X, y, weight = (take_rows(value, rows) for value in values)
     return Block(X, y, weight, start, where)

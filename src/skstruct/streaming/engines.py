@@ -21,12 +21,12 @@ class DaskEngine:
     sent along with the tasks; large ones are better in files, mapped or Parquet.
     """
 
-    def __init__(self, client):
+    def __init__(self, client: Any) -> None:
         if client.asynchronous:
             raise ValueError("The client is asynchronous, and fit waits: give another client.")
         self.client = client
 
-    def submit(self, f, *args) -> Any:
+    def submit(self, f: Any, *args: Any) -> Any:
         """Start ``f(*args)``; arguments may be what ``submit`` gave, also in a list."""
         if self.client.status != "running":
             raise EngineError(
@@ -35,7 +35,7 @@ class DaskEngine:
             )
         return self.client.submit(f, *args, pure=False)
 
-    def result(self, x) -> Any:
+    def result(self, x: Any) -> Any:
         """The value, when it is there. An error of ``f`` is raised as it was there."""
         from dask.utils import key_split
         from distributed import KilledWorker
@@ -68,8 +68,8 @@ _LOCAL = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0
 class Engine(Protocol):
     """All that is asked of an engine. What ``submit`` gives may be an argument of another."""
 
-    def submit(self, f, *args) -> Any: ...
-    def result(self, x) -> Any: ...
+    def submit(self, f: Any, *args: Any) -> Any: ...
+    def result(self, x: Any) -> Any: ...
 
 
 class SerialEngine:
@@ -80,28 +80,28 @@ class SerialEngine:
     3
     """
 
-    def submit(self, f, *args):
+    def submit(self, f: Any, *args: Any) -> Any:
         """``f(*args)``, at once."""
         return f(*args)
 
-    def result(self, x):
+    def result(self, x: Any) -> Any:
         """``x``, which is there already."""
         return x
 
 
-def itself(value):
+def itself(value: Any) -> Any:
     """What came: a task that puts a value where the others will find it."""
     return value
 
 
 def merge_tree(
-    parts: Sequence,
+    parts: Sequence[Any],
     engine: Engine,
-    accumulate: Callable,
-    merge: Callable,
+    accumulate: Callable[..., Any],
+    merge: Callable[..., Any],
     fan_in: int = 4,
     *,
-    args: tuple = (),
+    args: tuple[Any, ...] = (),
 ) -> Any:
     """Accumulate every part and merge the results in a tree that depends on their number only.
 
@@ -146,7 +146,7 @@ def merge_tree(
 
 
 @contextlib.contextmanager
-def opened(engine=None) -> Iterator[Engine]:
+def opened(engine: Any = None) -> Iterator[Engine]:
     """An engine for the time of a block.
 
     Parameters
@@ -178,13 +178,13 @@ def opened(engine=None) -> Iterator[Engine]:
         )
 
 
-def _is_client(engine) -> bool:
+def _is_client(engine: Any) -> bool:
     distributed = sys.modules.get("distributed")
     return distributed is not None and isinstance(engine, distributed.Client)
 
 
 @contextlib.contextmanager
-def _dask_client():
+def _dask_client() -> Iterator[Any]:
     """The present client: inside of a task, that of its worker, which makes room meanwhile."""
     distributed = require("distributed", used_by='engine="dask"', extra="dask")
     with contextlib.ExitStack() as stack:

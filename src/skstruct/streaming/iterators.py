@@ -26,7 +26,7 @@ from skstruct.streaming.blocks import (
 )
 
 
-def checked_blocks(items: Iterable) -> Iterator[Block]:
+def checked_blocks(items: Iterable[Any]) -> Iterator[Block]:
     """Blocks, each held against the first one."""
     first, start = None, 0  # what the first one was like; it is not held itself
     for number, item in enumerate(items):
@@ -50,7 +50,7 @@ def checked_blocks(items: Iterable) -> Iterator[Block]:
         )
 
 
-def parts_of(item, number: int) -> tuple[Any, Any, Any]:
+def parts_of(item: Any, number: int) -> tuple[Any, Any, Any]:
     """X, y and weight. Data loaders give lists where others give tuples."""
     if isinstance(item, Block):
         return item.values
@@ -66,7 +66,7 @@ def parts_of(item, number: int) -> tuple[Any, Any, Any]:
     return sliceable(X), sliceable(y), weight
 
 
-def _check_rows(values, number: int) -> None:
+def _check_rows(values: tuple[Any, Any, Any], number: int) -> None:
     """Raise unless X, and y and weight where they are there, are made of rows."""
     for name, value in zip(("X", "y", "weight"), values):
         if value is None and name != "X":
@@ -80,7 +80,7 @@ def _check_rows(values, number: int) -> None:
             raise ValueError(f"block {number}: {name} is {what}, not rows; {single} expected.")
 
 
-def _kind(value) -> str:
+def _kind(value: Any) -> str:
     """What rows are held by, for messages; only rows of one kind can be joined."""
     if is_pandas(value, "DataFrame", "Series", "Index"):
         return f"a pandas {type(value).__name__}"
@@ -101,12 +101,12 @@ class Likeness:
     parts: dict[str, bool]  # whether there are outputs and weights
     kinds: dict[str, str]  # of X and y
     n_columns: int | None  # None for a list of inputs, whose entries may be anything
-    names: tuple  # of the columns of a frame
+    names: tuple[Any, ...]  # of the columns of a frame
 
     @classmethod
-    def of(cls, number: int, values) -> Likeness:
+    def of(cls, number: int, values: tuple[Any, Any, Any]) -> Likeness:
         X, y, weight = values
-        shape: tuple = getattr(X, "shape", ())
+        shape: tuple[Any, ...] = getattr(X, "shape", ())
         names = tuple(X.columns) if is_pandas(X, "DataFrame") else ()
         parts = {"y": y is not None, "weight": weight is not None}
         kinds = {"X": _kind(X)}
@@ -169,7 +169,7 @@ class IteratorSource(Source):
 
     n_rows = None
 
-    def __init__(self, blocks: Iterable | Callable[[], Iterable]):
+    def __init__(self, blocks: Iterable[Any] | Callable[[], Iterable[Any]]) -> None:
         if not callable(blocks) and not hasattr(blocks, "__iter__"):
             raise ValueError(
                 "A source is an iterable of blocks (X, y), or a function that gives one; got "
@@ -196,7 +196,7 @@ class IteratorSource(Source):
             yield self._held.pop(0)
         yield from self._rest or ()
 
-    def sample(self, n: int, random_state=None) -> Block:
+    def sample(self, n: int, random_state: Any = None) -> Block:
         """n rows at random, for which the whole is read; the first n of a one-shot iterator.
 
         Those are kept and come again when the blocks are read. If the rows are in some order,
@@ -221,7 +221,7 @@ class IteratorSource(Source):
         if self._rest is None:
             self._rest = checked_blocks(self._blocks)
 
-    def _reservoir(self, n: int, rng) -> Block:
+    def _reservoir(self, n: int, rng: Any) -> Block:
         """The n rows of the smallest of random numbers, one for each row."""
         kept: list[Block] = []
         keys = np.empty(0)
@@ -237,7 +237,7 @@ class IteratorSource(Source):
         kept, keys = _smallest(kept, keys, n)
         return replace(kept[0], where=f"a sample of {len(keys):,} rows")
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         if not self.again:
             raise TypeError(
                 "An iterator cannot be sent to a worker: give a function that makes one, or files "
@@ -268,6 +268,6 @@ class IteratorPartition(Partition):
                 yield block_of(block.values, slice(first, last), start=begin, where=where)
 
 
-def _smallest(kept: list[Block], keys, n: int):
+def _smallest(kept: list[Block], keys: np.ndarray, n: int) -> tuple[list[Block], np.ndarray]:
     rows = np.sort(np.argsort(keys, kind="stable")[:n])
     return [block_of(joined(kept, "").values, rows)], keys[rows]

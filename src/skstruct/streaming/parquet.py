@@ -19,7 +19,7 @@ from skstruct.streaming.arrow_tables import (
 from skstruct.streaming.blocks import Block, Partition, Source, check_rows, joined, rows_text
 
 
-def fair_rows(sizes, n: int, rng, max_groups: int) -> np.ndarray:
+def fair_rows(sizes: Any, n: int, rng: Any, max_groups: int) -> np.ndarray:
     """Numbers of n rows, in order; every row is among them with probability n / sum(sizes).
 
     With at most ``max_groups`` groups, all sets of n rows are equally likely. With more, only
@@ -61,7 +61,7 @@ def fair_rows(sizes, n: int, rng, max_groups: int) -> np.ndarray:
     return np.sort(np.concatenate(rows))
 
 
-def _large_groups(sizes, least: int) -> np.ndarray:
+def _large_groups(sizes: np.ndarray, least: int) -> np.ndarray:
     """Where groups begin after neighbours were joined until all have at least so many rows."""
     starts, begin, end = [0], 0, 0
     for size in sizes:
@@ -152,7 +152,15 @@ class ParquetSource(Source):
 
     n_rows: int
 
-    def __init__(self, data, *, inputs=None, outputs=None, weight=None, max_groups=256):
+    def __init__(
+        self,
+        data: Any,
+        *,
+        inputs: list[str] | None = None,
+        outputs: Any = None,
+        weight: str | None = None,
+        max_groups: int = 256,
+    ) -> None:
         found = groups_and_schemas(data)
         if not found:
             raise ValueError("The dataset has no file.")
@@ -197,7 +205,7 @@ class ParquetSource(Source):
         first = start - int(self._file_starts[owner])
         return Run(groups.narrowed(own), own, start, first)
 
-    def sample(self, n: int, random_state=None) -> Block:
+    def sample(self, n: int, random_state: Any = None) -> Block:
         """n rows at random, each with the same probability; see ``max_groups``.
 
         Of the columns in use, all row groups that have a row of the sample are read.
@@ -213,7 +221,7 @@ class ParquetSource(Source):
             raise ValueError("The files have no rows to take a sample from.")
         return joined(parts, f"a sample of {len(rows):,} rows")
 
-    def _sampled(self, owner: int, numbers: list[int], rows) -> list[Block]:
+    def _sampled(self, owner: int, numbers: list[int], rows: np.ndarray) -> list[Block]:
         """Some rows of some row groups of one file."""
         read = np.concatenate([np.arange(*self._starts[g : g + 2]) for g in numbers])
         positions, done, parts = np.searchsorted(read, rows), 0, []

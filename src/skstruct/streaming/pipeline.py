@@ -14,13 +14,13 @@ _PATIENCE = 1.0  # seconds that a consumer who stops waits for the work in hand
 class Channel:
     """A queue of bounded length between two threads. Once closed, neither waits any more."""
 
-    def __init__(self, depth: int):
+    def __init__(self, depth: int) -> None:
         self._depth = depth
-        self._items: deque = deque()
+        self._items: deque[Any] = deque()
         self._changed = threading.Condition()
         self._closed = False
 
-    def put(self, item) -> bool:
+    def put(self, item: tuple[str, Any]) -> bool:
         """Wait for room; False if the other side is gone."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or len(self._items) < self._depth)
@@ -46,7 +46,7 @@ class Channel:
             self._changed.notify_all()
 
 
-def overlapped(items: Iterable, *stages: Callable[[Any], Any], depth: int = 2) -> Generator:
+def overlapped(items: Iterable[Any], *stages: Callable[[Any], Any], depth: int = 2) -> Generator:
     """Send items through stages that work at the same time; they come out in their order.
 
     Reading the items and each stage have a thread of their own, and the caller is the last
@@ -71,7 +71,7 @@ def overlapped(items: Iterable, *stages: Callable[[Any], Any], depth: int = 2) -
     if depth < 1:
         raise ValueError(f"At least one item waits between two stages; got depth={depth}.")
     channels = [Channel(depth) for _ in range(len(stages) + 1)]
-    work: list[tuple[Callable, tuple]] = [(_read, (items, channels[0]))]
+    work: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [(_read, (items, channels[0]))]
     work += [(_apply, (f, channels[i], channels[i + 1])) for i, f in enumerate(stages)]
     threads = [  # what is set for the caller, such as who watches the work, is set for all
         threading.Thread(target=copy_context().run, args=(f, *args), daemon=True)
@@ -94,7 +94,7 @@ def overlapped(items: Iterable, *stages: Callable[[Any], Any], depth: int = 2) -
             thread.join(_PATIENCE)
 
 
-def _read(items, to: Channel) -> None:
+def _read(items: Any, to: Channel) -> None:
     iterator = None
     try:
         iterator = iter(items)
@@ -109,7 +109,7 @@ def _read(items, to: Channel) -> None:
             iterator.close()
 
 
-def _apply(stage, source: Channel, to: Channel) -> None:
+def _apply(stage: Any, source: Channel, to: Channel) -> None:
     kind = "item"
     while kind == "item":
         kind, value = source.get()

@@ -11,7 +11,7 @@ import numpy as np
 from skstruct.streaming.blocks import Source
 
 
-def is_source(X) -> bool:
+def is_source(X: Any) -> bool:
     """Whether ``X`` is to be read in blocks rather than held whole.
 
     So it is with a source, an iterator, generator or data loader, a function that gives one, the
@@ -24,7 +24,7 @@ def is_source(X) -> bool:
     return isinstance(X, known) or is_arrow(X) or _is_iterator(X)
 
 
-def as_source(X, y=None, sample_weight=None) -> Source:
+def as_source(X: Any, y: Any = None, sample_weight: Any = None) -> Source:
     """A source of the rows that a caller gave.
 
     Parameters
@@ -59,7 +59,7 @@ def as_source(X, y=None, sample_weight=None) -> Source:
     return IteratorSource(X)
 
 
-def is_arrow(X) -> bool:
+def is_arrow(X: Any) -> bool:
     """Whether ``X`` is a table or a dataset of pyarrow, without importing it."""
     arrow, dataset = sys.modules.get("pyarrow"), sys.modules.get("pyarrow.dataset")
     return (arrow is not None and isinstance(X, arrow.Table)) or (
@@ -67,7 +67,7 @@ def is_arrow(X) -> bool:
     )
 
 
-def _is_iterator(X) -> bool:
+def _is_iterator(X: Any) -> bool:
     """Also a data loader: it can be iterated over, but has no rows to point at."""
     if isinstance(X, (Mapping, Set)) or hasattr(X, "shape"):
         return False
@@ -75,7 +75,7 @@ def _is_iterator(X) -> bool:
     return callable(X) or hasattr(X, "__next__") or iterable
 
 
-def _names(columns, name: str) -> Any:
+def _names(columns: Any, name: str) -> Any:
     listed = isinstance(columns, (list, tuple)) and all(isinstance(c, str) for c in columns)
     if columns is None or isinstance(columns, str) or (listed and name == "y"):
         return columns

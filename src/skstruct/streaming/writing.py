@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,12 +25,12 @@ _GROUP_BYTES = 1 << 26
 class GrowingTable:
     """Columns of the first batch, which all others must have."""
 
-    def __init__(self, file):
+    def __init__(self, file: Any) -> None:
         self.file = file
         self.names: list[str] | None = None
         self.n_rows = 0
 
-    def add(self, batch, number: int) -> int:
+    def add(self, batch: Any, number: int) -> int:
         """Write a batch, maybe later, and return its number of rows."""
         raise NotImplementedError
 
@@ -40,16 +40,16 @@ class GrowingTable:
     def abandon(self) -> None:
         """Write no more: something has failed."""
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, kind: type[Any] | None, *_: Any) -> None:
         if kind is None:
             self.finish()
         else:
             self.abandon()
 
-    def _check(self, names, columns, number: int) -> int:
+    def _check(self, names: list[str], columns: list[Any], number: int) -> int:
         """The number of rows of a batch whose columns are right."""
         if self.names is None:
             self.names = names
@@ -66,13 +66,13 @@ class GrowingTable:
 class ParquetFile(GrowingTable):
     """Row groups of moderate size, whatever the size of the batches."""
 
-    def __init__(self, file):
+    def __init__(self, file: Any) -> None:
         super().__init__(file)
         self._pyarrow = require("pyarrow", used_by="A Parquet file", extra="parquet")
         self._waiting: list[Any] = []
         self._writer: Any = None
 
-    def add(self, batch, number: int) -> int:
+    def add(self, batch: Any, number: int) -> int:
         if not isinstance(batch, self._pyarrow.Table):
             self._check(list(batch), list(batch.values()), number)
             batch = self._pyarrow.table(dict(batch))
@@ -84,7 +84,7 @@ class ParquetFile(GrowingTable):
             self._write()
         return n
 
-    def _like_the_first(self, batch, number):
+    def _like_the_first(self, batch: Any, number: int) -> Any:
         if self._writer is None:
             from pyarrow import parquet
 
@@ -99,7 +99,7 @@ class ParquetFile(GrowingTable):
                 ) from None
         return batch.cast(known)
 
-    def _write(self):
+    def _write(self) -> None:
         self._writer.write_table(self._pyarrow.concat_tables(self._waiting), row_group_size=_GROUP)
         self._waiting.clear()
 
@@ -118,11 +118,11 @@ class ParquetFile(GrowingTable):
 class CsvFile(GrowingTable):
     """Numbers by repr, so that they are read back the same; missing values are empty."""
 
-    def __init__(self, file):
+    def __init__(self, file: Any) -> None:
         super().__init__(file)
         self._rows = csv.writer(file, lineterminator="\n")
 
-    def add(self, batch, number: int) -> int:
+    def add(self, batch: Any, number: int) -> int:
         if hasattr(batch, "column_names"):
             names, columns = batch.column_names, [column.to_pylist() for column in batch.columns]
         else:
@@ -136,7 +136,7 @@ class CsvFile(GrowingTable):
         return n
 
 
-def _cells(name, column, number: int) -> list:
+def _cells(name: str, column: Any, number: int) -> list[Any]:
     values = np.asarray(column) if hasattr(column, "dtype") else None
     if values is not None and values.dtype.kind == "f":
         return [str(value) if value == value else "" for value in values]  # shortest that is right
@@ -153,7 +153,9 @@ def _cells(name, column, number: int) -> list:
 # Predictions to files, a batch at a time: whole files or none.
 
 
-def write_batches(batches: Iterable, path, *, verbose: int = 0, total: int | None = None) -> int:
+def write_batches(
+    batches: Iterable[Any], path: Any, *, verbose: int = 0, total: int | None = None
+) -> int:
     """Write tables that come one after another to a single file, and return its number of rows.
 
     What is written goes to a temporary file beside, which takes the place of ``path`` in the end:
@@ -202,8 +204,8 @@ def write_batches(batches: Iterable, path, *, verbose: int = 0, total: int | Non
 def predict_partitions(
     predict: Callable[[Block], Any],
     source: Source,
-    folder,
-    engine=None,
+    folder: Path,
+    engine: Any = None,
     verbose: int = 0,
     *,
     count: int | None = None,
@@ -261,5 +263,5 @@ def predict_partitions(
     return n_rows
 
 
-def _predict_part(part: Partition, predict, path: str, rows: int) -> int:
+def _predict_part(part: Partition, predict: Any, path: str, rows: int) -> int:
     return write_batches((predict(block) for block in part.blocks(rows)), path)

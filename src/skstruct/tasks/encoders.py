@@ -2,6 +2,7 @@
 """Tables and words as the numbers that learners read, the same way for every later file."""
 
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -45,15 +46,15 @@ class TableEncoder(BaseEstimator):
            [ 1.,  1.]])
     """
 
-    def __init__(self, scale="standard"):
+    def __init__(self, scale: str = "standard") -> None:
         self.scale = scale
 
-    def fit(self, table: Table):
+    def fit(self, table: Table) -> "TableEncoder":
         X, names = self._checked(table).one_hot()
         _check_finite(X, names)
         return self._settled(X, names, *_moments(X))
 
-    def fit_moments(self, table: Table, moments):
+    def fit_moments(self, table: Table, moments: list[tuple[float, float, bool]]) -> "TableEncoder":
         """From moments of rows that are not here; ``table`` has names and values of the columns.
 
         Parameters
@@ -64,7 +65,7 @@ class TableEncoder(BaseEstimator):
         mean, variance, binary = (np.array(part) for part in zip(*moments))
         return self._settled(X, names, mean, variance, binary)
 
-    def _checked(self, table):
+    def _checked(self, table: Table) -> Table:
         if self.scale not in SCALES:
             raise ValueError(f"scale is one of {', '.join(SCALES)}; got {self.scale!r}.")
         if not table.names:
@@ -72,7 +73,14 @@ class TableEncoder(BaseEstimator):
         self.names_, self.values_ = table.names, table.values
         return table
 
-    def _settled(self, X, names, mean, variance, binary):
+    def _settled(
+        self,
+        X: Any,
+        names: tuple[Any, ...],
+        mean: np.ndarray,
+        variance: np.ndarray,
+        binary: np.ndarray,
+    ) -> Self:
         self.feature_names_, self.mean_ = names, mean
         self.is_sparse_ = sparse.issparse(X)
         self.centre_, self.width_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
@@ -83,7 +91,7 @@ class TableEncoder(BaseEstimator):
                 self.centre_[spread] = self.mean_[spread]
         return self
 
-    def transform(self, table: Table):
+    def transform(self, table: Table) -> Any:
         """Numbers of shape (n, n_features), dense or CSR as the table is."""
         check_is_fitted(self)
         X, _ = self._matched(table).one_hot()
@@ -93,7 +101,7 @@ class TableEncoder(BaseEstimator):
         X = np.where(np.isnan(X), self.mean_, X)
         return (X - self.centre_) / self.width_
 
-    def _scaled_sparse(self, X):
+    def _scaled_sparse(self, X: Any) -> Any:
         X = X.copy()
         gaps = np.isnan(X.data)
         X.data[gaps] = self.mean_[X.indices[gaps]]
@@ -102,7 +110,7 @@ class TableEncoder(BaseEstimator):
         X.data /= self.width_[X.indices]
         return X
 
-    def _matched(self, table):
+    def _matched(self, table: Table) -> Table:
         """The columns of training, in their order and with their nominal values."""
         if sparse.issparse(table.data):
             table = _with_zeros(table, self.names_)
@@ -121,7 +129,7 @@ class TableEncoder(BaseEstimator):
         return Table(self.names_, self.values_, data)
 
 
-def _check_finite(X, names):
+def _check_finite(X: Any, names: tuple[Any, ...]) -> None:
     """Raise for the first number that is infinite; gaps are filled."""
     numbers = X.data if sparse.issparse(X) else X
     if not np.isinf(numbers).any():
@@ -135,7 +143,7 @@ def _check_finite(X, names):
     raise DataFormatError(f"row {row + 1}, column {names[column]!r} is infinite")
 
 
-def _with_zeros(table, names):
+def _with_zeros(table: Table, names: tuple[Any, ...]) -> Table:
     """A sparse table with empty columns for numbered features beyond its last one.
 
     Such files (LIBSVM) tell only features that are not zero, and end with the last of them.
@@ -148,7 +156,7 @@ def _with_zeros(table, names):
     return Table((*table.names, *missing), (*table.values, *[None] * len(missing)), data)
 
 
-def _moments(X):
+def _moments(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean and variance of the known numbers of each column, and whether all are 0 or 1."""
     if sparse.issparse(X):
         X = X.tocsc()
@@ -168,7 +176,9 @@ def _moments(X):
     return mean, variance, (~known | (X == 0) | (X == 1)).all(axis=0)
 
 
-def _translated(column, now, then, name):
+def _translated(
+    column: np.ndarray, now: tuple[Any, ...] | None, then: tuple[str, str, str] | None, name: str
+) -> np.ndarray:
     """Positions in the values of one file as positions in those of training; NaN if new."""
     if now is None:  # numbers here, texts in training
         texts = [None if np.isnan(value) else _as_text(value) for value in column]
@@ -179,12 +189,12 @@ def _translated(column, now, then, name):
     return codes[np.where(np.isnan(column), len(now), column).astype(np.intp)]
 
 
-def _positions(texts, values):
+def _positions(texts: Any, values: tuple[str, str, str]) -> np.ndarray:
     number = {text: j for j, text in enumerate(values)}
     return np.array([number.get(text, np.nan) for text in texts], dtype=np.float64)
 
 
-def _numbers(texts, name):
+def _numbers(texts: tuple[Any, ...], name: str) -> np.ndarray:
     """Declared values that are all numbers as these, and NaN behind them."""
     try:
         return np.array([*map(float, texts), np.nan])
@@ -195,7 +205,7 @@ def _numbers(texts, name):
         ) from None
 
 
-def _is_number(text):
+def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
@@ -203,7 +213,7 @@ def _is_number(text):
     return True
 
 
-def _as_text(value):
+def _as_text(value: float) -> str:
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
@@ -225,22 +235,22 @@ class TokenEncoder(BaseEstimator):
     ['-1.0=^', '-1.1=^', '0.0=Rolls', '0.1=NN']
     """
 
-    def __init__(self, window=2):
+    def __init__(self, window: int = 2) -> None:
         self.window = window
 
-    def fit(self, sequences):
+    def fit(self, sequences: list[Any]) -> Self:
         """Learn how many columns there are."""
         first = next((tokens for tokens in sequences if len(tokens)), None)
         by_name = first is not None and not isinstance(first, np.ndarray)
         self.n_columns_ = len(first[0]) if by_name else None
         return self
 
-    def transform(self, sequences):
+    def transform(self, sequences: list[Any]) -> list[Any]:
         """A list of arrays, or of lists of lists of names."""
         check_is_fitted(self, "n_columns_")
         return [self._one(i, tokens) for i, tokens in enumerate(sequences)]
 
-    def _one(self, i, tokens):
+    def _one(self, i: int, tokens: Any) -> Any:
         if isinstance(tokens, np.ndarray):
             return tokens
         if self.n_columns_ is not None and len(tokens) and len(tokens[0]) < self.n_columns_:
@@ -249,7 +259,7 @@ class TokenEncoder(BaseEstimator):
             )
         return [self._features(tokens, t) for t in range(len(tokens))]
 
-    def _features(self, tokens, t):
+    def _features(self, tokens: list[Any], t: int) -> list[str]:
         n = self.n_columns_ or len(tokens[t])
         names = []
         for offset in range(-self.window, self.window + 1):
@@ -264,7 +274,7 @@ class TokenEncoder(BaseEstimator):
         return names
 
 
-def _shape(word):
+def _shape(word: str) -> str:
     """Capitals, small letters and digits as A, a and 0, runs of them once."""
     kinds = [
         "A" if c.isupper() else "a" if c.islower() else "0" if c.isdigit() else c for c in word
@@ -282,26 +292,28 @@ class RowLearner(BaseEstimator):
     scale : as in TableEncoder
     """
 
-    def __init__(self, table, learner, scale="standard"):
+    def __init__(self, table: Table, learner: Any, scale: str = "standard") -> None:
         self.table = table
         self.learner = learner
         self.scale = scale
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         rows = self._rows(X)
         self.encoder_ = TableEncoder(self.scale).fit(rows)
         self.learner_ = clone(self.learner).fit(self.encoder_.transform(rows), y)
         return self
 
-    def _rows(self, X):
+    def _rows(self, X: Any) -> Table:
         return self.table.rows(np.ravel(X))
 
-    def predict(self, X, *, loss=None, restrict=None):
+    def predict(
+        self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> np.ndarray:
         options = {"loss": loss, "restrict": restrict}
         given = {key: value for key, value in options.items() if value is not None}
         return self.learner_.predict(self.encoder_.transform(self._rows(X)), **given)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name in ("space_", "loss_", "outputs_") and "learner_" in self.__dict__:
             return getattr(self.learner_, name)
         raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")

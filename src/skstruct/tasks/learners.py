@@ -15,7 +15,7 @@ from skstruct.losses import resolve_loss
 from skstruct.model_selection.evaluation import loss_name
 
 
-def space_for(data):
+def space_for(data: Any) -> Any:
     """The space that a data set's outputs come from, by its task; not yet fitted.
 
     Parameters
@@ -41,7 +41,7 @@ def space_for(data):
     return spaces.Interval() if len(data.labels) == 1 else spaces.Box(labels=data.labels)
 
 
-def outputs_for_learning(data, labels=None):
+def outputs_for_learning(data: Any, labels: Any = None) -> Any:
     """Outputs as ``fit`` and ``score`` read them.
 
     Parameters
@@ -64,7 +64,7 @@ def outputs_for_learning(data, labels=None):
     return outputs
 
 
-def _columns(data, labels):
+def _columns(data: Any, labels: Any) -> Any:
     """Columns of outputs by name; an item that these data never rank has rank 0."""
     index = {name: j for j, name in enumerate(data.labels)}
     unknown = [name for name in data.labels if name not in set(labels)]
@@ -150,7 +150,7 @@ _ALL = (
 LEARNERS = {learner.name: learner for learner in _ALL}
 
 
-def default_learner(data) -> tuple[str, str]:
+def default_learner(data: Any) -> tuple[str, str]:
     """The name of a learner that suits a data set, and why.
 
     Parameters
@@ -162,7 +162,9 @@ def default_learner(data) -> tuple[str, str]:
     return "kernel", f"kernel ridge regression, by landmarks above {EXACT_ROWS:,} rows"
 
 
-def make_learner(name: str, space, loss=None, verbose=0, **parameters):
+def make_learner(
+    name: str, space: Any, loss: Any = None, verbose: int = 0, **parameters: Any
+) -> Any:
     """A learner by its short name, not yet fitted.
 
     Parameters
@@ -202,7 +204,7 @@ def make_learner(name: str, space, loss=None, verbose=0, **parameters):
     return learner
 
 
-def _check_values(learner):
+def _check_values(learner: Any) -> None:
     """Refuse what a fit would refuse, before data are read in passes."""
     from skstruct.learners.leave_out import alpha_grid
     from skstruct.learners.regression import check_settings
@@ -216,7 +218,7 @@ def _check_values(learner):
         ) from None
 
 
-def _check_nested(learner, parameters):
+def _check_nested(learner: Any, parameters: dict[str, Any]) -> None:
     """Parameters of a part, as in smoother__n_estimators, need such a part."""
     for key in parameters:
         outer, nested, inner = key.partition("__")
@@ -233,7 +235,7 @@ def _check_nested(learner, parameters):
         )
 
 
-def _check_parts(learner, given, who):
+def _check_parts(learner: Any, given: dict[str, Any], who: str) -> None:
     """Refuse parameters that would have no part in the fit, and say why."""
     why = {}
     if learner.smoother is not None:
@@ -253,7 +255,7 @@ def _check_parts(learner, given, who):
             raise ValueError(f"{who} makes no use of {key}: {why[key]}.")
 
 
-def takes_landmarks(name: str, learner, loss, n_rows: int) -> bool:
+def takes_landmarks(name: str, learner: Any, loss: Any, n_rows: int) -> bool:
     """Whether a learner that was not given a way to solve its system takes landmarks here.
 
     Where "auto" would keep a matrix of all rows, which a model file would hold. With more rows than
@@ -271,7 +273,7 @@ def reads_blocks(name: str) -> bool:
     return LEARNERS[name].home == _CRM and LEARNERS[name].smoother is None
 
 
-def needs_all_rows(name: str, learner, loss) -> str | None:
+def needs_all_rows(name: str, learner: Any, loss: Any) -> str | None:
     """What of a learner cannot be fitted to blocks of rows; None if all can.
 
     Parameters
@@ -290,7 +292,7 @@ def needs_all_rows(name: str, learner, loss) -> str | None:
     return f"the loss {loss_name(loss)}" if loss.embedding == "weights" else None
 
 
-def _found(home):
+def _found(home: str) -> type[Any]:
     module, _, name = home.partition(":")
     return getattr(import_module(module), name)
 
@@ -298,13 +300,15 @@ def _found(home):
 # What a fit will do, in words, before it begins.
 
 
-def loss_of(learner, space):
+def loss_of(learner: Any, space: Any) -> Any:
     """The loss that a learner will have: its own, or the usual one of the space."""
     asked = getattr(learner, "loss", None)
     return resolve_loss(space.default_loss if asked is None else asked)
 
 
-def choice_in_words(name, why, learner, space, data, scale) -> list[str]:
+def choice_in_words(
+    name: str, why: str, learner: Any, space: Any, data: Any, scale: str
+) -> list[str]:
     """Learner, task, space, loss and encoding, a sentence each.
 
     Parameters
@@ -324,7 +328,7 @@ def choice_in_words(name, why, learner, space, data, scale) -> list[str]:
     ]
 
 
-def _encoding(inputs, scale):
+def _encoding(inputs: Table, scale: str) -> str:
     if not isinstance(inputs, Table):
         return "inputs are sequences: every position has features of its neighbours."
     n_names = sum(values is not None for values in inputs.values)

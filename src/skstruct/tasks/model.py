@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of a table file as a learner reads them, in blocks."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -58,7 +58,7 @@ class TableSource(Source):
 
     n_rows: int
 
-    def __init__(self, data, encoder):
+    def __init__(self, data: TrainingBlocks, encoder: TableEncoder) -> None:
         self.data, self.encoder = data, encoder
         self.n_rows = len(data)
         self.seen = None
@@ -82,7 +82,7 @@ class TableSource(Source):
             start += n
         self.seen = seen if self.seen is None else self.seen
 
-    def sample(self, n: int, random_state=None) -> Block:
+    def sample(self, n: int, random_state: Any = None) -> Block:
         """n rows, all sets of n rows being equally likely; all rows if there are fewer."""
         rows = np.arange(self.n_rows)
         if n < self.n_rows:
@@ -109,7 +109,7 @@ class TablePartition(Partition):
         return self.source.blocks("sums over all rows", check_rows(rows))
 
 
-def _has(method):
+def _has(method: str) -> Callable[..., Any]:
     return lambda model: hasattr(getattr(model, "learner_", None), method)
 
 
@@ -164,14 +164,21 @@ class TaskModel(BaseEstimator):
 
     seen_ = None  # of a model file of an earlier version
 
-    def __init__(self, learner="auto", loss=None, parameters=None, scale="standard", verbose=0):
+    def __init__(
+        self,
+        learner: str = "auto",
+        loss: Any = None,
+        parameters: dict[str, Any] | None = None,
+        scale: str = "standard",
+        verbose: int = 0,
+    ) -> None:
         self.learner = learner
         self.loss = loss
         self.parameters = parameters
         self.scale = scale
         self.verbose = verbose
 
-    def fit(self, data, checkpoint=None):
+    def fit(self, data: Any, checkpoint: Any = None) -> Self:
         """Learn from a Dataset with outputs, or from TrainingBlocks, which are not held."""
         in_blocks = isinstance(data, TrainingBlocks)
         outputs = None if in_blocks else outputs_for_learning(data)
@@ -204,7 +211,7 @@ class TaskModel(BaseEstimator):
         }
         return self
 
-    def _fitted(self):
+    def _fitted(self) -> dict[str, Any]:
         """The learner, its space and loss, and the numbers that it chose."""
         learner = self.learner_
         summary = {
@@ -219,14 +226,14 @@ class TaskModel(BaseEstimator):
                 summary[name.rstrip("_")] = float(value)
         return summary
 
-    def new_encoder(self, data):
+    def new_encoder(self, data: Any) -> Any:
         """The encoder of such data, fitted to all of their rows."""
         if isinstance(data, TrainingBlocks):
             return TableEncoder(self.scale).fit_moments(data.inputs, data.moments)
         is_table = isinstance(data.inputs, Table)
         return (TableEncoder(self.scale) if is_table else TokenEncoder()).fit(data.inputs)
 
-    def new_learner(self, data, name):
+    def new_learner(self, data: Dataset, name: str) -> Any:
         """The learner of this name for such data, not yet fitted."""
         space = space_for(data)
         learner = make_learner(name, space, self.loss, self.verbose, **(self.parameters or {}))
@@ -234,13 +241,13 @@ class TaskModel(BaseEstimator):
             learner.set_params(system="nystroem")
         return learner
 
-    def _chosen(self, data):
+    def _chosen(self, data: Dataset) -> tuple[str, str]:
         if self.learner != "auto":
             return self.learner, f"learner {self.learner}, as asked"
         name, why = default_learner(data)
         return name, f"learner {name}: {why}"
 
-    def inputs(self, X):
+    def inputs(self, X: Any) -> Any:
         """What the learner reads of ``X``."""
         check_is_fitted(self, "learner_")
         is_table = isinstance(self.encoder_, TableEncoder)
@@ -253,7 +260,7 @@ class TaskModel(BaseEstimator):
             )
         return self.encoder_.transform(found)
 
-    def _read(self, X, is_table):
+    def _read(self, X: Any, is_table: bool) -> Table:
         """Inputs in memory as a file of them would be read."""
         encoder = self.encoder_
         if not is_table:
@@ -261,14 +268,14 @@ class TaskModel(BaseEstimator):
         like = Table(encoder.names_, encoder.values_, np.empty((0, len(encoder.names_))))
         return table_of(X, like, is_sparse=encoder.is_sparse_)
 
-    def outputs(self, X):
+    def outputs(self, X: Any) -> Any:
         """Outputs that ``X`` has as the learner reads them, columns in the order of training."""
         check_is_fitted(self, "learner_")
         if not isinstance(X, Dataset):
             X = labelled(X, self.task_, tuple(self.reading_["targets"]))
         return outputs_for_learning(X, self.targets_)
 
-    def overlap(self, data):
+    def overlap(self, data: Any) -> Any:
         """How many rows of a Dataset were rows of training, or None where that is not known."""
         check_is_fitted(self, "learner_")
         if self.seen_ is None:
@@ -276,38 +283,38 @@ class TaskModel(BaseEstimator):
         is_table = isinstance(data.inputs, Table)
         return overlap(self.seen_, row_digests(self.inputs(data) if is_table else data.inputs))
 
-    def predict(self, X, **options):
+    def predict(self, X: Any, **options: Any) -> np.ndarray:
         """Outputs in the names of the data of training; options as of the learner."""
         return self._named(self.learner_.predict(self.inputs(X), **options), X)
 
-    def _named(self, outputs, X):
+    def _named(self, outputs: np.ndarray, X: Any) -> np.ndarray:
         targets = self.reading_["targets"]
         return with_index(outputs, X, self.targets_, targets[0] if len(targets) == 1 else None)
 
     @available_if(_has("decode"))
-    def decode(self, X, **options) -> Decoded:
+    def decode(self, X: Any, **options: Any) -> Decoded:
         """Outputs with their values and bounds, as of the learner."""
         found = self.learner_.decode(self.inputs(X), **options)
         return Decoded(self._named(found.outputs, X), found.values, found.bounds)
 
     @available_if(_has("kbest"))
-    def kbest(self, X, k=3, **options) -> Decoded:
+    def kbest(self, X: Any, k: int = 3, **options: Any) -> Decoded:
         """The ``k`` best outputs, as of the learner: ``outputs`` has an entry for each rank."""
         found = self.learner_.kbest(self.inputs(X), k, **options)
         return Decoded([self._named(rank, X) for rank in found.outputs], found.values, found.bounds)
 
     @available_if(_has("predict_risk"))
-    def predict_risk(self, X, **options):
+    def predict_risk(self, X: Any, **options: Any) -> Any:
         """Estimated risks of the predictions, shape (n,)."""
         return self.learner_.predict_risk(self.inputs(X), **options)
 
     @available_if(_has("explain"))
-    def explain(self, X, **options):
+    def explain(self, X: Any, **options: Any) -> Any:
         """Which rows of training speak for and against, as of the learner."""
         return self.learner_.explain(self.inputs(X), **options)
 
     @available_if(_has("score"))
-    def score(self, X, y=None, sample_weight=None, **options):
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> Any:
         """Minus the mean loss, as of the learner.
 
         Parameters
@@ -319,7 +326,7 @@ class TaskModel(BaseEstimator):
         y = self.outputs(X) if y is None else y
         return self.learner_.score(self.inputs(X), y, sample_weight, **options)
 
-    def predict_batches(self, blocks, **options):
+    def predict_batches(self, blocks: Any, **options: Any) -> Iterator[np.ndarray]:
         """Outputs of every block of rows, one after the other, as they are asked for.
 
         Parameters

@@ -21,7 +21,7 @@ NAME = "X"  # of data that have no file
 WANTED = "a DataFrame, a list of dictionaries by column name, or a Dataset of read_data"
 
 
-def table_of(X, like: Table, *, is_sparse: bool) -> Table:
+def table_of(X: Any, like: Table, *, is_sparse: bool) -> Table:
     """The columns that a model reads, of a frame or of records, as a table.
 
     Columns are found by name, others are not looked at. Records may leave out a column in some
@@ -48,14 +48,14 @@ def table_of(X, like: Table, *, is_sparse: bool) -> Table:
     return Table(table.names, table.values, sparse.csr_array(table.data)) if is_sparse else table
 
 
-def _absent(values, is_sparse) -> float | str | None:
+def _absent(values: tuple[Any, ...] | None, is_sparse: bool) -> float | str | None:
     """What a row has that leaves a column out: in sparse data zero, or the first of its names."""
     if not is_sparse:
         return None
     return 0.0 if values is None else next(iter(values), None)
 
 
-def labelled(X, task: str, targets: tuple[str, ...]) -> Dataset:
+def labelled(X: Any, task: str, targets: tuple[str, ...]) -> Dataset:
     """The outputs of a frame or of records, in the columns ``targets``, or in a guessed one."""
     source = _source(X)
     try:
@@ -68,7 +68,7 @@ def labelled(X, task: str, targets: tuple[str, ...]) -> Dataset:
     return assemble(columns, len(source), options, name=NAME, format_name="memory", fail=_fail)
 
 
-def sequences_of(X, n_columns: int | None, targets) -> list:
+def sequences_of(X: Any, n_columns: int | None, targets: Any) -> list[Any]:
     """Sentences as files have them: lists of tuples of words, or arrays of numbers.
 
     Parameters
@@ -93,13 +93,13 @@ def sequences_of(X, n_columns: int | None, targets) -> list:
     ]  # fmt: skip
 
 
-def _sentence(sequence, i):
+def _sentence(sequence: Any, i: int) -> Any:
     if isinstance(sequence, str):
         raise DataFormatError(f"sequence {i + 1} is a text: give the list of its words")
     return sequence
 
 
-def _word(token, names, where):
+def _word(token: Any, names: Any, where: str) -> Any:
     """The columns of one position."""
     if isinstance(token, Mapping):
         known = {str(name): value for name, value in token.items()}
@@ -114,7 +114,7 @@ def _word(token, names, where):
 
 
 # ---------------------------------------------------------------------- tables
-def _source(X):
+def _source(X: Any) -> Any:
     if is_pandas(X, "DataFrame"):
         return _Frame(X)
     polars = sys.modules.get("polars")
@@ -132,18 +132,18 @@ def _source(X):
 class _Frame:
     """Columns of a pandas table."""
 
-    def __init__(self, frame):
+    def __init__(self, frame: Any) -> None:
         self.frame, self.names = frame, [str(name) for name in frame.columns]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.frame)
 
-    def _series(self, name):
+    def _series(self, name: str) -> Any:
         if self.names.count(name) > 1:
             raise DataFormatError(f"{self.names.count(name)} columns are called {name!r}")
         return self.frame.iloc[:, self.names.index(name)]
 
-    def numbers(self, name, absent):
+    def numbers(self, name: str, absent: Any) -> np.ndarray | None:
         """Numbers where the column has no other type, else None."""
         series = self._series(name)
         kind = getattr(series.dtype, "kind", "O")  # also of pandas' own types
@@ -151,7 +151,7 @@ class _Frame:
             return None
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
 
-    def texts(self, name, known, absent):
+    def texts(self, name: str, known: set[Any] | None, absent: Any) -> list[str]:
         series = self._series(name)
         cells = series.astype(object).where(series.notna(), None)
         return [_text(value, known) for value in cells]
@@ -160,30 +160,32 @@ class _Frame:
 class _Records:
     """Columns of a list of dictionaries."""
 
-    def __init__(self, rows):
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
         self.rows = [{str(name): value for name, value in row.items()} for row in rows]
         self.names = list(dict.fromkeys(name for row in self.rows for name in row))
 
     @classmethod
-    def of_columns(cls, columns: Mapping[str, list], n_rows: int):
+    def of_columns(cls, columns: Mapping[str, list[Any]], n_rows: int) -> "_Records":
         """From columns, all of the same length."""
         return cls([{name: cells[i] for name, cells in columns.items()} for i in range(n_rows)])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.rows)
 
-    def numbers(self, name, absent):
+    def numbers(self, name: str, absent: Any) -> np.ndarray:
         cells = [row.get(name, absent) for row in self.rows]
         plain = {type(cell) for cell in cells} <= {int, float, type(None)}
         if not plain:
             return None
         return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
 
-    def texts(self, name, known, absent):
+    def texts(self, name: str, known: set[Any], absent: Any) -> list[str]:
         return [_text(row.get(name, absent), known) for row in self.rows]
 
 
-def _column(source, name, values, absent) -> NumberColumn | TextColumn:
+def _column(
+    source: Any, name: str, values: tuple[Any, ...] | None, absent: Any
+) -> NumberColumn | TextColumn:
     """A column with numbers where training had numbers, else with texts."""
     if values is not None:
         return TextColumn.of(name, source.texts(name, set(values), absent))
@@ -193,7 +195,7 @@ def _column(source, name, values, absent) -> NumberColumn | TextColumn:
     return as_number_column(TextColumn.of(name, source.texts(name, None, absent)), _fail)
 
 
-def _text(value, known) -> str:
+def _text(value: str | None, known: set[Any] | None) -> str:
     """A value as a file has it; a whole number as training knows it, with a point or without."""
     if value is None or _is_nan(value):
         return ""
@@ -209,7 +211,7 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
-def _fail(problem, row=None, column=None) -> DataFormatError:
+def _fail(problem: Any, row: Any = None, column: Any = None) -> DataFormatError:
     """The error of a row and column."""
     where = [] if row is None else [f"row {row + 1}"]
     where += [] if column is None else [f"column {column!r}"]
@@ -217,7 +219,9 @@ def _fail(problem, row=None, column=None) -> DataFormatError:
 
 
 # ---------------------------------------------------------------------- answers
-def with_index(outputs, X, names: tuple | None, target: str | None):
+def with_index(
+    outputs: np.ndarray, X: Any, names: tuple[Any, ...] | None, target: str | None
+) -> np.ndarray:
     """Outputs for a frame, as a series or a frame with its index; others as they are."""
     if not is_pandas(X, "DataFrame"):
         return outputs

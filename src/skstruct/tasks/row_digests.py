@@ -3,6 +3,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +16,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 _BUDGET = 1 << 26  # bytes at once
 
 
-def row_digests(X) -> np.ndarray:
+def row_digests(X: Any) -> np.ndarray:
     """A number for each row of inputs as a learner reads them, the same for equal rows; uint64.
 
     Of numbers, the sum over the entries that are not zero of a hash of entry and column, so that
@@ -38,19 +39,19 @@ def row_digests(X) -> np.ndarray:
     return np.array([_of_sequence(tokens) for tokens in X], dtype=np.uint64)
 
 
-def _entries(values, columns):
+def _entries(values: np.ndarray, columns: np.ndarray) -> np.ndarray:
     values = np.ascontiguousarray(values, dtype=np.float64)
     bits = values.view(np.uint64) ^ mixed((columns + 1).astype(np.uint64) * _STEP)
     return np.where(values != 0, mixed(bits), np.uint64(0))
 
 
-def _of_sequence(tokens):
+def _of_sequence(tokens: list[tuple[str, str]]) -> int:
     numbers = isinstance(tokens, np.ndarray)
     text = tokens.tobytes() if numbers else repr([tuple(token) for token in tokens]).encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 
 
-def remembered(digests, before=None) -> np.ndarray:
+def remembered(digests: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
     """What a model keeps: the smallest digests, sorted, and how many rows had each.
 
     Parameters
@@ -101,7 +102,7 @@ class Overlap:
         p = min(1.0, self.by_chance / self.n)
         return self.n_seen > self.by_chance + 3.0 * np.sqrt(self.n * p * (1.0 - p))
 
-    def __str__(self):
+    def __str__(self) -> str:
         about = "" if self.exact else "about "
         return (
             f"{about}{self.n_seen:,} of {self.n:,} rows were rows of training: this is not an "
@@ -109,7 +110,7 @@ class Overlap:
         )
 
 
-def overlap(kept, digests) -> Overlap:
+def overlap(kept: Any, digests: Any) -> Overlap:
     """How many rows, by their digests, are among those that a model remembers."""
     n, most = len(digests), len(kept)
     alone = np.count_nonzero(kept[:, 1] == 1)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A loss against its own definition, and decisions against many members of a space."""
 
+from typing import Any
+
 import numpy as np
 from numpy.testing import assert_allclose
 from scipy import sparse
@@ -10,7 +12,15 @@ from skstruct.losses import pair
 from skstruct.tolerances import CHECKED_COST, CHECKED_EXACTLY, CHECKED_RISK
 
 
-def check_loss(loss, space, outputs, *, observed=None, n_weights=30, seed=0):
+def check_loss(
+    loss: Any,
+    space: Any,
+    outputs: np.ndarray,
+    *,
+    observed: np.ndarray | None = None,
+    n_weights: int = 30,
+    seed: int = 0,
+) -> None:
     """Costs and definition agree, and decoding signed weights finds the least risk.
 
     For weights w of any sign, the estimated risk sum_i w_i loss(z, y_i) is minimized once
@@ -59,11 +69,20 @@ def check_loss(loss, space, outputs, *, observed=None, n_weights=30, seed=0):
         assert_allclose(decoded.values + offset, risk.min(axis=1), atol=slack)
 
 
-def _dense(psi):
+def _dense(psi: Any) -> np.ndarray:
     return psi.toarray() if sparse.issparse(psi) else np.asarray(psi)
 
 
-def check_decisions(loss, space, outputs, others, *, n_weights=20, gap=None, seed=0):
+def check_decisions(
+    loss: Any,
+    space: Any,
+    outputs: np.ndarray,
+    others: np.ndarray,
+    *,
+    n_weights: int = 20,
+    gap: float | None = None,
+    seed: int = 0,
+) -> Any:
     """No other output is better than a bound allows, and every value is the risk of its output.
 
     For weights of any sign, the estimated risk sum_i w_i loss(z, y_i) is minimized over the
@@ -120,7 +139,7 @@ def check_decisions(loss, space, outputs, others, *, n_weights=20, gap=None, see
     return decided
 
 
-def _weights(rng, n_rows, n):
+def _weights(rng: np.random.Generator, n_rows: int, n: int) -> np.ndarray:
     """Signed weights, then rows that decoders stumble over."""
     signed = rng.standard_normal((n_rows, n))
     summing_to_one = signed + (1.0 - signed.sum(axis=1, keepdims=True)) / n

@@ -13,7 +13,7 @@ from skstruct.smoothing.base import LinearSmoother
 from skstruct.tolerances import CHECKED_BATCH, CHECKED_RISK
 
 
-def check_system(system, *, n=50, shift=0.3, seed=0):
+def check_system(system: Any, *, n: int = 50, shift: float = 0.3, seed: int = 0) -> None:
     """Solutions, leverages and inverse blocks agree with the textbook, with and without border.
 
     Parameters
@@ -39,7 +39,7 @@ def check_system(system, *, n=50, shift=0.3, seed=0):
         assert_allclose(fitted.residual_block(rows), block, atol=CHECKED_RISK)
 
 
-def _inverse(M, border):
+def _inverse(M: np.ndarray, border: np.ndarray | None) -> np.ndarray:
     if border is None:
         return np.linalg.inv(M)
     n = len(M)
@@ -49,7 +49,14 @@ def _inverse(M, border):
     return np.linalg.inv(bordered)[:n, :n]
 
 
-def check_smoother(smoother, X=None, targets=None, *, exact_loo=True, seed=0):
+def check_smoother(
+    smoother: Any,
+    X: Any = None,
+    targets: np.ndarray | None = None,
+    *,
+    exact_loo: bool = True,
+    seed: int = 0,
+) -> None:
     """Compare what a linear smoother declares with what it predicts.
 
     The smoother is fitted to the first two thirds of the rows and asked about all. Of
@@ -110,7 +117,9 @@ class _Case:
     targets: np.ndarray  # shape: (n_fitted, n_targets)
 
     @classmethod
-    def draw(cls, smoother, X, targets, rng):
+    def draw(
+        cls, smoother: Any, X: Any, targets: np.ndarray | None, rng: np.random.Generator
+    ) -> "_Case":
         X = rng.standard_normal((30, 3)) if X is None else X
         X = X if hasattr(X, "tocsr") else np.asarray(X)
         n_fitted = X.shape[0] - X.shape[0] // 3
@@ -118,29 +127,35 @@ class _Case:
         return cls(smoother, X, targets.reshape(X.shape[0], -1)[:n_fitted].astype(float))
 
     @property
-    def n_fitted(self):
+    def n_fitted(self) -> int:
         return len(self.targets)
 
-    def fit(self, targets, rows=None):
+    def fit(self, targets: np.ndarray, rows: np.ndarray | None = None) -> Any:
         rows = np.arange(self.n_fitted) if rows is None else rows
         return clone(self.smoother).fit(self.rows(rows, rows), targets[rows])
 
-    def rows(self, rows, fitted=None):
+    def rows(self, rows: np.ndarray, fitted: np.ndarray | None = None) -> Any:
         """Rows of X to ask a smoother about that was fitted to rows ``fitted``."""
         if not get_tags(self.smoother).input_tags.pairwise:
             return self.X[rows]
         return self.X[rows][:, np.arange(self.n_fitted) if fitted is None else fitted]
 
     @property
-    def all_rows(self):
+    def all_rows(self) -> Any:
         return self.rows(np.arange(self.X.shape[0]))
 
-    def same(self, actual, expected, promise, tolerance=CHECKED_RISK):
+    def same(
+        self,
+        actual: np.ndarray,
+        expected: np.ndarray,
+        promise: str,
+        tolerance: float = CHECKED_RISK,
+    ) -> None:
         scale = max(1.0, np.abs(self.targets).max())
         assert_allclose(actual, expected, tolerance, tolerance * scale, err_msg=promise)
 
 
-def _check_weights(model, case):
+def _check_weights(model: Any, case: _Case) -> None:
     X, predicted = case.all_rows, model.predict(case.all_rows)
     W = model.weights(X)
     assert W.shape == (X.shape[0], case.n_fitted), f"weights have shape {W.shape}"
@@ -149,7 +164,7 @@ def _check_weights(model, case):
     case.same(alone, predicted, "a prediction does not depend on the batch", CHECKED_BATCH)
 
 
-def _check_other_targets(model, case, rng):
+def _check_other_targets(model: Any, case: _Case, rng: np.random.Generator) -> None:
     X, before = case.all_rows, model.predict(case.all_rows)
     targets = rng.standard_normal((case.n_fitted, 2))
     other = model.with_targets(targets)
@@ -157,14 +172,16 @@ def _check_other_targets(model, case, rng):
     case.same(model.predict(X), before, "with_targets leaves the original be", 0.0)
 
 
-def _check_one_target(model, case):
+def _check_one_target(model: Any, case: _Case) -> None:
     vector = case.fit(case.targets[:, 0])
     assert vector.predict(case.all_rows).shape == (case.X.shape[0],), "targets (n,) predict (n,)"
     assert vector.loo().shape == (case.n_fitted,), "targets (n,) leave out to (n,)"
     assert model.loo().shape == case.targets.shape, "loo has the shape of the targets"
 
 
-def _check_left_out(model, case, groups, numbers, rng):
+def _check_left_out(
+    model: Any, case: _Case, groups: Any, numbers: np.ndarray, rng: np.random.Generator
+) -> None:
     left_out = model.loo(groups)
     for number in np.unique(numbers):
         out = numbers == number
@@ -173,7 +190,7 @@ def _check_left_out(model, case, groups, numbers, rng):
         case.same(again[out], left_out[out], f"loo of rows {np.flatnonzero(out)} ignores them")
 
 
-def _check_refitting(model, case, groups, rng):
+def _check_refitting(model: Any, case: _Case, groups: Any, rng: np.random.Generator) -> None:
     X, targets = case.all_rows, rng.standard_normal((case.n_fitted, 2))
     other = model.with_targets(targets)
     case.same(other.predict(X), case.fit(targets).predict(X), "with_targets is fitting to them")
@@ -183,7 +200,9 @@ def _check_refitting(model, case, groups, rng):
     _check_without(other, case, targets, groups, groups)
 
 
-def _check_without(model, case, targets, groups, numbers):
+def _check_without(
+    model: Any, case: _Case, targets: np.ndarray, groups: Any, numbers: np.ndarray
+) -> None:
     left_out = model.loo(groups)
     for number in np.unique(numbers):
         out, kept = np.flatnonzero(numbers == number), np.flatnonzero(numbers != number)

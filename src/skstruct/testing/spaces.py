@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A space, its distributions and its Markov chains against the list of all its outputs."""
 
+from typing import Any
+
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -13,7 +15,9 @@ from skstruct.spaces.contracts import Countable, Enumerable, KBest, Samplable
 from skstruct.tolerances import CHECK_LEVEL, CHECKED_COST, CHECKED_EXACTLY, EMPTY_CELL
 
 
-def check_space(space, outputs, *, n_costs=20, n_draws=4000, seed=0):
+def check_space(
+    space: Any, outputs: np.ndarray, *, n_costs: int = 20, n_draws: int = 4000, seed: int = 0
+) -> None:
     """Compare what a fitted space declares with the list of all its outputs.
 
     Values, bounds and guarantee of ``argmin`` (also on costs with ties, zeros and of one
@@ -60,7 +64,7 @@ def check_space(space, outputs, *, n_costs=20, n_draws=4000, seed=0):
         _check_kbest(space, costs, totals)
 
 
-def _check_argmin(space, costs, totals):
+def _check_argmin(space: Any, costs: np.ndarray, totals: np.ndarray) -> None:
     decoded = space.argmin(costs)
     assert space.contains(decoded.outputs).all(), "argmin() leaves the space"
     found = (costs * _dense(space.embed(decoded.outputs))).sum(axis=1)
@@ -78,7 +82,7 @@ def _check_argmin(space, costs, totals):
     assert_array_equal(again.outputs, decoded.outputs)
 
 
-def _check_kbest(space, costs, totals, k=4):
+def _check_kbest(space: Any, costs: np.ndarray, totals: np.ndarray, k: int = 4) -> None:
     best = space.kbest(costs, k)
     expected = np.sort(totals, axis=1)[:, :k]
     m = expected.shape[1]
@@ -90,7 +94,7 @@ def _check_kbest(space, costs, totals, k=4):
         assert len(np.unique(row.reshape(m, -1), axis=0)) == m, "kbest() repeats an output"
 
 
-def _costs(rng, n, d):
+def _costs(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
     """Gaussian costs, then rows of ties, zeros, one sign and very different sizes."""
     special = [
         np.zeros(d),
@@ -102,11 +106,11 @@ def _costs(rng, n, d):
     return np.vstack([rng.standard_normal((n, d)), special])
 
 
-def _dense(psi):
+def _dense(psi: Any) -> np.ndarray:
     return psi.toarray() if sparse.issparse(psi) else np.asarray(psi)
 
 
-def _sorted(outputs):
+def _sorted(outputs: np.ndarray) -> np.ndarray:
     rows = outputs.reshape(len(outputs), -1)
     return rows[np.lexsort(rows.T[::-1])]
 
@@ -114,7 +118,14 @@ def _sorted(outputs):
 # Distributions and Markov chains of a space against the list of all its outputs.
 
 
-def check_distribution(space, scores, *, outputs=None, n_draws=2000, rng=0):
+def check_distribution(
+    space: Any,
+    scores: np.ndarray,
+    *,
+    outputs: np.ndarray | None = None,
+    n_draws: int = 2000,
+    rng: int = 0,
+) -> None:
     """Compare ``space.distribution(scores)`` with sums over the list of all outputs.
 
     Partition functions and marginals to 1e-9; draws by a chi-square test in every row, which
@@ -153,7 +164,16 @@ def check_distribution(space, scores, *, outputs=None, n_draws=2000, rng=0):
             assert_drawn_from(drawn[row], outputs, probabilities[row])
 
 
-def check_proposals(space, scores, *, outputs=None, n_chains=2000, n_sweeps=40, beta=1.0, rng=0):
+def check_proposals(
+    space: Any,
+    scores: np.ndarray,
+    *,
+    outputs: np.ndarray | None = None,
+    n_chains: int = 2000,
+    n_sweeps: int = 40,
+    beta: float = 1.0,
+    rng: int = 0,
+) -> None:
     """Compare where chains of ``space.proposals()`` are, after so many sweeps, with the
     distribution.
 
@@ -180,7 +200,9 @@ def check_proposals(space, scores, *, outputs=None, n_chains=2000, n_sweeps=40, 
         assert_drawn_from(ended[row == r], outputs, probabilities[r])
 
 
-def assert_drawn_from(drawn, outputs, probabilities, level=CHECK_LEVEL):
+def assert_drawn_from(
+    drawn: np.ndarray, outputs: np.ndarray, probabilities: np.ndarray, level: float = CHECK_LEVEL
+) -> None:
     """Chi-square test that draws have these probabilities; a right sampler fails with probability
     level.
 

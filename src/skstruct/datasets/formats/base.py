@@ -4,6 +4,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from skstruct.datasets.dataset import Dataset
 
@@ -63,4 +64,4 @@ class Format:
     about: str
     sniff: Callable[[str, list[str]], bool]
     read: Callable[[Path, ReadOptions], Dataset]
-    write: Callable | None = None
+    write: Callable[..., Any] | None = None

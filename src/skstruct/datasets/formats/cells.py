@@ -20,6 +20,7 @@ one label, item or symbol that looks so has a backslash before it.
 
 import re
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ NUMBERS = ("regression", "histogram")
 _ESCAPED = "\\;>= "  # what may follow a backslash, whatever the task
 
 
-def write_cell(task: str, output) -> str:
+def write_cell(task: str, output: Any) -> str:
     r"""Text of one output.
 
     Parameters
@@ -64,7 +65,7 @@ def write_cell(task: str, output) -> str:
     return "\\" + text if _says_missing(text) else text
 
 
-def _joined(task, output):
+def _joined(task: str, output: tuple[Any, ...]) -> str:
     if task == "sequence":
         return " ".join(_escaped(name, " ", outer="") for name in output)
     if task == "ranking":
@@ -75,7 +76,7 @@ def _joined(task, output):
     return ";".join(_escaped(name, ";") for name in output)
 
 
-def read_cell(task: str, text: str):
+def read_cell(task: str, text: str) -> Any:
     r"""The output that a text stands for.
 
     Returns
@@ -118,7 +119,7 @@ def read_cell(task: str, text: str):
     return _groups(pieces) if task == "ranking" else tuple(names)
 
 
-def _present(task, text):
+def _present(task: str, text: str) -> str:
     """A text that is not missing, without the backslash that says that it is not."""
     if _says_missing(text):
         word = text.strip()
@@ -131,11 +132,11 @@ def _present(task, text):
     return text[1:] if escaped else text
 
 
-def _says_missing(text):
+def _says_missing(text: str) -> bool:
     return bool(text.strip()) and is_missing(text)
 
 
-def ranked_items(ranks, items) -> tuple[tuple[str, ...], ...]:
+def ranked_items(ranks: list[int], items: Any) -> tuple[tuple[str, ...], ...]:
     """Items from the best to the worst, tied ones together; rank 0 is not ranked.
 
     Examples
@@ -149,7 +150,7 @@ def ranked_items(ranks, items) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def ranks_of(groups, items) -> list[int]:
+def ranks_of(groups: Any, items: Any) -> list[int]:
     """Rank of every item: 1 for the best group, 2 for the next; 0 is not ranked.
 
     Examples
@@ -161,7 +162,7 @@ def ranks_of(groups, items) -> list[int]:
     return [rank.get(item, 0) for item in items]
 
 
-def _escaped(name, marks, outer=" "):
+def _escaped(name: str, marks: str, outer: str = " ") -> str:
     r"""A name with backslashes before marks, and before a space at either end."""
     if not isinstance(name, str) or not name:
         raise ValueError(f"a name in a cell is a text that is not empty; got {name!r}.")
@@ -173,7 +174,7 @@ def _escaped(name, marks, outer=" "):
     return text
 
 
-def _pieces(text, marks, outer=" "):
+def _pieces(text: str, marks: str, outer: str = " ") -> list[tuple[str, str]]:
     """Names and the mark before each, "" before the first."""
     if "\\" not in text and len(marks) == 1:  # the usual case, quickly
         return [(name.strip(outer) if outer else name, marks) for name in text.split(marks)]
@@ -188,7 +189,7 @@ def _pieces(text, marks, outer=" "):
     return [*pieces, (_unescaped(name, outer, text), before)]
 
 
-def _unescaped(tokens, outer, text):
+def _unescaped(tokens: list[str], outer: str, text: str) -> str:
     while outer and tokens and tokens[0] == outer:
         tokens = tokens[1:]
     while outer and tokens and tokens[-1] == outer:
@@ -202,7 +203,7 @@ def _unescaped(tokens, outer, text):
     return "".join(token[-1] for token in tokens)
 
 
-def _groups(pieces):
+def _groups(pieces: list[tuple[str, str]]) -> tuple[Any, ...]:
     groups: list[list[str]] = []
     for name, mark in pieces:
         if mark == "=":
@@ -212,18 +213,18 @@ def _groups(pieces):
     return tuple(tuple(group) for group in groups)
 
 
-def _first_twice(names):
+def _first_twice(names: list[str]) -> Any:
     seen = set()
     return next((name for name in names if name in seen or seen.add(name)), None)
 
 
-def _check_distinct(names, what):
+def _check_distinct(names: list[str], what: str) -> None:
     twice = _first_twice(names)
     if twice is not None:
         raise ValueError(f"the {what} {twice!r} comes twice in one output.")
 
 
-def _number(text):
+def _number(text: str) -> float:
     try:
         return float(text.replace("_", "?"))
     except ValueError:

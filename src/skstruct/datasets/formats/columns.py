@@ -7,6 +7,7 @@ import contextlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def is_missing(cell: str) -> bool:
 class Codes(dict):
     """Number of every text, in the order of first asking."""
 
-    def __missing__(self, text):
+    def __missing__(self, text: str) -> int:
         return self.setdefault(text, len(self))
 
 
@@ -46,7 +47,7 @@ class TextColumn:
     texts: tuple[str, ...]
 
     @classmethod
-    def of(cls, name: str, cells) -> TextColumn:
+    def of(cls, name: str, cells: Any) -> TextColumn:
         """From the cells themselves."""
         known = Codes()
         codes = np.array(list(map(known.__getitem__, cells)), dtype=np.int64)
@@ -55,7 +56,7 @@ class TextColumn:
     def cells(self) -> list[str]:
         return [self.texts[code] for code in self.codes.tolist()]
 
-    def parsed(self, read: Callable, fail: Callable) -> list:
+    def parsed(self, read: Callable[..., Any], fail: Callable[..., Any]) -> list[Any]:
         """``read`` of every cell, each text once; ``fail(problem, row)`` makes the error."""
         values = []
         for code, text in enumerate(self.texts):
@@ -75,7 +76,7 @@ class NumberColumn:
     numbers: np.ndarray
 
 
-def as_numbers(cells) -> np.ndarray | None:
+def as_numbers(cells: Any) -> np.ndarray | None:
     """Numbers of a sequence of texts, NaN where missing; None if some are no numbers.
 
     Examples
@@ -114,7 +115,9 @@ def plain(column: TextColumn) -> TextColumn | NumberColumn:
     return NumberColumn(column.name, numbers[column.codes])
 
 
-def as_table(columns, n_rows: int, nominal=(), fail=None) -> tuple[Table, tuple[str, ...]]:
+def as_table(
+    columns: list[Any], n_rows: int, nominal: Any = (), fail: Callable[..., Any] | None = None
+) -> tuple[Table, tuple[str, ...]]:
     """A table, nominal values in order, and remarks.
 
     Parameters
@@ -150,7 +153,7 @@ def as_table(columns, n_rows: int, nominal=(), fail=None) -> tuple[Table, tuple[
     return Table(names, tuple(values), data), tuple(remarks)
 
 
-def check_finite(column: NumberColumn, fail) -> None:
+def check_finite(column: NumberColumn, fail: Callable[..., Any]) -> None:
     """Refuse the first number of a column that is infinite."""
     infinite = np.isinf(column.numbers)
     if infinite.any():
@@ -162,7 +165,9 @@ def check_finite(column: NumberColumn, fail) -> None:
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
 
 
-def numbers_among_names(column: TextColumn, fail=None) -> tuple[str, ...]:
+def numbers_among_names(
+    column: TextColumn, fail: Callable[..., Any] | None = None
+) -> tuple[str, ...]:
     """A remark on a column that would be one of numbers but for a few texts, or none.
 
     Examples
@@ -194,7 +199,7 @@ def numbers_among_names(column: TextColumn, fail=None) -> tuple[str, ...]:
     )
 
 
-def sorted_names(names) -> tuple[str, ...]:
+def sorted_names(names: Any) -> tuple[str, ...]:
     """Names in the order of numbers where all of them are, else of the alphabet.
 
     Examples

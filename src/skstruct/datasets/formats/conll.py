@@ -6,6 +6,7 @@ See https://universaldependencies.org/format.html.
 
 import re
 from pathlib import Path
+from typing import Any
 
 from skstruct.datasets.dataset import Dataset
 from skstruct.datasets.files import read_lines, stem
@@ -16,7 +17,7 @@ CONLLU_COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPRE
 _CONLLU_ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 
 
-def is_conllu(lines) -> bool:
+def is_conllu(lines: list[str]) -> bool:
     """Whether the first line that is no comment has ten fields, of which the first one counts.
 
     Examples
@@ -31,7 +32,7 @@ def is_conllu(lines) -> bool:
     return len(fields) == len(CONLLU_COLUMNS) and _CONLLU_ID.fullmatch(fields[0]) is not None
 
 
-def read_conllu(path, lines, options: ReadOptions) -> Dataset:
+def read_conllu(path: Path, lines: list[str], options: ReadOptions) -> Dataset:
     """Sentences of words with one tag each.
 
     The tag is UPOS, or the column that ``options.targets`` names or numbers. Inputs are the
@@ -74,11 +75,11 @@ def read_conllu(path, lines, options: ReadOptions) -> Dataset:
     return Dataset(stem(path), "conll", "sequence", inputs, tags, labels, remarks=tuple(remarks))
 
 
-def _some(n, what):
+def _some(n: int, what: str) -> str:
     return f"{n:,} {what}" + ("" if n == 1 else "s")
 
 
-def _conllu_sentences(lines):
+def _conllu_sentences(lines: list[str]) -> tuple[list[list[Any]], int, int]:
     """Lists of words, each of ten fields, and how many contracted and empty ones there were."""
     sentences: list[list[list[str]]] = [[]]
     n_contracted = n_empty = 0
@@ -101,14 +102,14 @@ def _conllu_sentences(lines):
     return _not_empty(sentences), n_contracted, n_empty
 
 
-def _not_empty(sentences):
+def _not_empty(sentences: list[Any]) -> list[Any]:
     """Without the last one if it has no tokens; an error if no one has."""
     if not sentences[0]:
         raise DataFormatError("the file has no tokens")
     return sentences if sentences[-1] else sentences[:-1]
 
 
-def _fields(line, separator, width, number):
+def _fields(line: str, separator: str, width: int, number: int) -> list[str]:
     """The fields of a line, of which there are ``width``, or any number if that is 0."""
     fields = [field.strip(" ") for field in line.split(separator)]
     if separator == " ":
@@ -120,7 +121,7 @@ def _fields(line, separator, width, number):
     return fields
 
 
-def _conllu_tag_column(options):
+def _conllu_tag_column(options: ReadOptions) -> int | None:
     """Position of the tag, or None."""
     if options.targets is None:
         return CONLLU_COLUMNS.index("UPOS")
@@ -145,7 +146,7 @@ _TAG = re.compile(r"O|[BIESLUM]-.+")
 _BLANK = " \t"
 
 
-def read_conll(path, options: ReadOptions) -> Dataset:
+def read_conll(path: Path, options: ReadOptions) -> Dataset:
     """Read sentences.
 
     Columns are separated by a tab if the first token line has one, else by spaces, and are
@@ -179,7 +180,7 @@ def read_conll(path, options: ReadOptions) -> Dataset:
     return Dataset(stem(path), "conll", "sequence", inputs, tags, labels, remarks=remarks)
 
 
-def _sentences(lines):
+def _sentences(lines: list[str]) -> tuple[list[list[Any]], int]:
     """Lists of tuples of fields, and how many fields a token has."""
     sentences: list[list[tuple[str, ...]]] = [[]]
     separator, width = None, 0
@@ -195,7 +196,7 @@ def _sentences(lines):
     return _not_empty(sentences), width
 
 
-def _tag_column(n_columns, options):
+def _tag_column(n_columns: int, options: ReadOptions) -> int | None:
     """Position of the tag, or None."""
     targets = options.targets
     if targets is not None and not targets:
@@ -215,7 +216,7 @@ def _tag_column(n_columns, options):
     return int(targets[0]) - 1
 
 
-def write_conll(dataset: Dataset, file) -> None:
+def write_conll(dataset: Dataset, file: Any) -> None:
     """Write tokens with the tag last, separated by spaces, or tabs where fields hold spaces."""
     if not isinstance(dataset.inputs, list) or dataset.task != "sequence":
         raise DataFormatError("conll files hold sequences of words")
@@ -238,7 +239,7 @@ def write_conll(dataset: Dataset, file) -> None:
         file.write("".join(separator.join(fields) + "\n" for fields in sentence) + "\n")
 
 
-def _rows(dataset, i):
+def _rows(dataset: Dataset, i: int) -> list[Any]:
     """Fields of every token of a sentence, the tag last."""
     tokens = dataset.inputs[i]
     if not isinstance(tokens, (list, tuple)) or not tokens:

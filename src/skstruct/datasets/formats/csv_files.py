@@ -3,9 +3,10 @@
 
 import contextlib
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,13 +30,13 @@ SEPARATORS = ",;\t"
 MOST_CHARACTERS = 10_000_000  # of a cell
 
 
-def _records(path, separator, seen=None):
+def _records(path: Path, separator: str, seen: Callable[..., Any] | None = None) -> Any:
     lines = (line + "\n" for line in text_lines(path, seen=seen))
     return csv.reader(lines, delimiter=separator, strict=True)
 
 
 @contextlib.contextmanager
-def _long_cells():
+def _long_cells() -> Iterator[None]:
     """While rows are read: cells of more than the 131,072 characters that Python allows."""
     before = csv.field_size_limit(MOST_CHARACTERS)
     try:
@@ -44,7 +45,7 @@ def _long_cells():
         csv.field_size_limit(before)
 
 
-def find_separator(path) -> str:
+def find_separator(path: Path) -> str:
     """The one mark that splits the header; of several, the one that splits all rows alike."""
     widths = {mark: found for mark in SEPARATORS if (found := _widths(path, mark))[:1] > [1]}
     if len(widths) < 2:
@@ -59,7 +60,7 @@ def find_separator(path) -> str:
     return even[0]
 
 
-def _widths(path, separator, n_rows=20):
+def _widths(path: Path, separator: str, n_rows: int = 20) -> list[int]:
     """Number of cells of the first rows, up to one that cannot be split."""
     widths = []
     with contextlib.suppress(csv.Error), _long_cells():
@@ -67,7 +68,7 @@ def _widths(path, separator, n_rows=20):
     return widths
 
 
-def read_header(path, separator) -> list[str]:
+def read_header(path: Path, separator: str) -> list[str]:
     """Names of the columns; a first one without a name, which names the rows, is called id."""
     reader = _records(path, separator)
     try:
@@ -94,7 +95,9 @@ def read_header(path, separator) -> list[str]:
     return header
 
 
-def row_blocks(path, separator, width, n_rows, seen=None):
+def row_blocks(
+    path: Path, separator: str, width: int, n_rows: int, seen: Callable[..., Any] | None = None
+) -> Iterator[list[list[str]]]:
     """Lists of rows of cells, all of the width of the header; empty lines only at the end.
 
     Every list but the last has ``n_rows`` rows; ``seen`` as in :func:`text_lines`.
@@ -118,12 +121,12 @@ def row_blocks(path, separator, width, n_rows, seen=None):
         raise _unreadable(path, separator, error, reader.line_num) from None
 
 
-def _next_rows(reader, n_rows):
+def _next_rows(reader: Any, n_rows: int) -> list[list[str]]:
     with _long_cells():
         return list(islice(reader, n_rows))
 
 
-def _unreadable(path, separator, error, line):
+def _unreadable(path: Path, separator: str, error: Any, line: int) -> DataFormatError:
     """The error of a row that cannot be split; of a quote without an end, where that begins."""
     problem = str(error)
     if "unexpected end of data" in problem:
@@ -138,7 +141,7 @@ def _unreadable(path, separator, error, line):
     return DataFormatError(problem, path=path, line=line)
 
 
-def _last_row_begins(path, separator) -> int:
+def _last_row_begins(path: Path, separator: str) -> int:
     """Number of the line after the last row that can be split."""
     reader, line = _records(path, separator), 1
     with contextlib.suppress(csv.Error), _long_cells():
@@ -147,7 +150,9 @@ def _last_row_begins(path, separator) -> int:
     return line
 
 
-def _check_widths(path, separator, rows, width, done, empty):
+def _check_widths(
+    path: Path, separator: str, rows: list[list[str]], width: int, done: int, empty: int | None
+) -> None:
     wrong = next((i for i, row in enumerate(rows) if len(row) != width), None)
     if rows and empty is not None:
         line = line_of_row(path, separator, empty)
@@ -166,7 +171,7 @@ def _check_widths(path, separator, rows, width, done, empty):
     )
 
 
-def line_of_row(path, separator, row) -> int:
+def line_of_row(path: Path, separator: str, row: int) -> int:
     """Number of the line where a row begins; quoted cells may go over several lines."""
     reader = _records(path, separator)
     with _long_cells():
@@ -181,7 +186,7 @@ def line_of_row(path, separator, row) -> int:
 _BLOCK = 10_000  # rows that are turned into columns at once
 
 
-def read_csv(path, options: ReadOptions) -> Dataset:
+def read_csv(path: Path, options: ReadOptions) -> Dataset:
     """Read a table with a header line.
 
     The separator is the one of comma, semicolon and tab that the header has. Cells may be
@@ -208,7 +213,7 @@ def read_csv(path, options: ReadOptions) -> Dataset:
     texts = {j for j, name in enumerate(header) if name in as_text}
     columns, n_rows = _columns(path, separator, header, texts)
 
-    def fail(problem, row=None, column=None):
+    def fail(problem: str, row: int | None = None, column: str | None = None) -> DataFormatError:
         line = None if row is None else line_of_row(path, separator, row)
         number = None if column is None else header.index(column) + 1
         return DataFormatError(problem, path=path, line=line, column=number)
@@ -220,13 +225,15 @@ def read_csv(path, options: ReadOptions) -> Dataset:
         raise error.at(path=path) from None
 
 
-def _header_remarks(header):
+def _header_remarks(header: list[str]) -> tuple[Any, ...]:
     if as_numbers(header) is None:
         return ()
     return ("The first line is taken for names, though all of it is numbers.",)
 
 
-def _columns(path, separator, header, texts):
+def _columns(
+    path: Path, separator: str, header: list[str], texts: set[Any]
+) -> tuple[list[Any], int]:
     """All columns, and the number of rows; those at the positions ``texts`` as texts."""
     while True:
         builders = [_Builder(name, j in texts) for j, name in enumerate(header)]
@@ -245,12 +252,12 @@ def _columns(path, separator, header, texts):
 class _Builder:
     """A column that grows by blocks; keeps numbers, and texts only where needed."""
 
-    def __init__(self, name, is_text):
+    def __init__(self, name: str, is_text: bool) -> None:
         self.name, self.is_text, self.too_late = name, is_text, False
         self.parts: list[np.ndarray] = []
         self.known = Codes()
 
-    def add(self, cells):
+    def add(self, cells: tuple[Any, ...]) -> None:
         if self.too_late:
             return
         if not self.is_text:
@@ -262,7 +269,7 @@ class _Builder:
             self.is_text = True
         self.parts.append(np.array(list(map(self.known.__getitem__, cells)), dtype=np.int64))
 
-    def column(self):
+    def column(self) -> Any:
         if self.is_text:
             codes = np.concatenate([np.empty(0, np.int64), *self.parts])
             return column_as_meant(TextColumn(self.name, codes, tuple(self.known)))
@@ -307,7 +314,7 @@ class CsvBlocks:
     index: str | None = None
     n_rows: int | None = None
 
-    def __init__(self, path):
+    def __init__(self, path: Any) -> None:
         self.path = Path(path)
         try:
             self._separator = find_separator(self.path)
@@ -318,7 +325,7 @@ class CsvBlocks:
         self.n_bytes = 0 if packed else self.path.stat().st_size
         self.bytes_read = 0
 
-    def blocks(self, n_rows: int, wanted: Mapping[str, bool]) -> Iterator[tuple[int, list]]:
+    def blocks(self, n_rows: int, wanted: Mapping[str, bool]) -> Iterator[tuple[int, list[Any]]]:
         """Number of rows and columns of every block, in the order of ``wanted``.
 
         Parameters
@@ -340,17 +347,19 @@ class CsvBlocks:
                     [_column(name, cells[index[name]], text) for name, text in wanted.items()],
                 )
 
-    def _seen(self, n_bytes):
+    def _seen(self, n_bytes: int) -> None:
         self.bytes_read += n_bytes
 
-    def fail(self, problem, row=None, column=None) -> DataFormatError:
+    def fail(
+        self, problem: str, row: int | None = None, column: str | None = None
+    ) -> DataFormatError:
         """An error of the file, with the line where a row begins."""
         line = None if row is None else line_of_row(self.path, self._separator, row)
         number = None if column is None else self.names.index(column) + 1
         return DataFormatError(problem, path=self.path, line=line, column=number)
 
 
-def _column(name, cells, is_text):
+def _column(name: str, cells: tuple[Any, ...], is_text: bool) -> Any:
     numbers = None if is_text else as_numbers(cells)
     if numbers is None:
         return column_as_meant(TextColumn.of(name, cells))

@@ -2,6 +2,8 @@
 """Data sets as tables of texts, to be written as CSV or Parquet."""
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -24,7 +26,7 @@ NAMES = {
 }
 
 
-def write_csv(dataset: Dataset, file, *, raw: bool = False) -> None:
+def write_csv(dataset: Dataset, file: Any, *, raw: bool = False) -> None:
     """Write names of rows (``id``), inputs and outputs, separated by commas.
 
     Numbers are written by repr and read back the same; missing values are empty. Outputs are
@@ -51,7 +53,7 @@ def write_csv(dataset: Dataset, file, *, raw: bool = False) -> None:
         file.write("".join(f"{line}\n" for line in lines))
 
 
-def check_table(dataset, what) -> Table:
+def check_table(dataset: Dataset, what: str) -> Table:
     """The inputs, refused if they are sequences or infinite."""
     if not isinstance(dataset.inputs, Table):
         raise DataFormatError(
@@ -63,7 +65,7 @@ def check_table(dataset, what) -> Table:
     return dataset.inputs
 
 
-def index_column(dataset) -> dict[str, list[str]]:
+def index_column(dataset: Dataset) -> dict[str, list[str]]:
     """Names of the rows under the name ``id``; none where there are no names.
 
     Before a first input that would be taken for them there are numbers, called ``row``.
@@ -76,7 +78,7 @@ def index_column(dataset) -> dict[str, list[str]]:
     return {}
 
 
-def output_columns(dataset) -> dict[str, list[str]]:
+def output_columns(dataset: Dataset) -> dict[str, list[str]]:
     """Cells of the columns of outputs by their names; none where there are no outputs."""
     task, outputs = dataset.task, dataset.outputs
     if outputs is None:
@@ -98,7 +100,7 @@ def output_columns(dataset) -> dict[str, list[str]]:
     return {free(NAMES[task], dataset.inputs.names): cells}
 
 
-def check_names(names) -> list[str]:
+def check_names(names: list[str]) -> list[str]:
     """Refuse names of columns that are empty or come twice."""
     if not names:
         raise DataFormatError("there are no columns to write")
@@ -108,19 +110,19 @@ def check_names(names) -> list[str]:
     return names
 
 
-def free(name: str, taken) -> str:
+def free(name: str, taken: Any) -> str:
     """The name, with marks behind it if it is taken."""
     while name in taken:
         name += "_"
     return name
 
 
-def _nominal(name, values, cell_of):
+def _nominal(name: str, values: tuple[Any, ...], cell_of: Callable[..., Any]) -> list[str]:
     _check_not_missing(name, values)
     return [cell_of(value) for value in values]
 
 
-def _check_not_missing(name, values):
+def _check_not_missing(name: str, values: Any) -> None:
     wrong = next((value for value in values if is_missing(value)), None)
     if wrong is not None:
         raise DataFormatError(
@@ -128,14 +130,14 @@ def _check_not_missing(name, values):
         )
 
 
-def _header(names):
+def _header(names: list[str]) -> str:
     """Names, all quoted if one holds a mark, so that no other mark can split them."""
     if re.search('[,;\t"\r\n]', "".join(names)):
         names = ['"' + name.replace('"', '""') + '"' for name in names]
     return ",".join(names)
 
 
-def _input_cells(block, marks):
+def _input_cells(block: np.ndarray, marks: list[Any]) -> list[list[str]]:
     """Texts of a block of inputs, column by column."""
     block = block.toarray() if sparse.issparse(block) else block
     columns = []
@@ -147,9 +149,9 @@ def _input_cells(block, marks):
     return columns
 
 
-def _harmless(text):
+def _harmless(text: str) -> str:
     return _quoted(harmless(text))
 
 
-def _quoted(text):
+def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if re.search('[,"\r\n]', text) else text

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A taxonomy as text: a parent and a child on each line."""
 
+from typing import Any
+
 from skstruct.datasets.files import read_lines
 from skstruct.exceptions import DataFormatError
 
 MAX_DEPTH = 200  # of a path, or of labels within each other; all beginnings are labels
 
 
-def read_edges(path) -> tuple[tuple[str, str], ...]:
+def read_edges(path: Any) -> tuple[tuple[str, str], ...]:
     """Pairs (parent, child) of a file, in its order, none of them twice.
 
     Names are separated by a tab, else by a comma, else by spaces, which the first line settles.
@@ -45,7 +47,7 @@ def read_edges(path) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def write_edges(edges, file) -> None:
+def write_edges(edges: tuple[Any, ...], file: Any) -> None:
     """Write pairs (parent, child), separated by a tab, as :func:`read_edges` reads them."""
     for parent, child in edges:
         for name in (parent, child):
@@ -56,7 +58,7 @@ def write_edges(edges, file) -> None:
         file.write(f"{parent}\t{child}\n")
 
 
-def path_edges(names) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def path_edges(names: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Labels and (parent, child) pairs that paths such as ``1/1/2`` tell, in order of names.
 
     Raises

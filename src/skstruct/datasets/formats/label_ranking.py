@@ -3,6 +3,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +17,7 @@ from skstruct.exceptions import DataFormatError
 _SIZES = re.compile(r"\s*([0-9]{1,9})\s*,\s*([0-9]{1,9})\s*,\s*([0-9]{1,9})\s*")
 
 
-def read_label_ranking(path, options: ReadOptions) -> Dataset:
+def read_label_ranking(path: Path, options: ReadOptions) -> Dataset:
     """Read a file that begins with the line ``rows,features,labels``.
 
     Every further line holds the features and then the rank of each label, 1 for the best, all
@@ -39,7 +40,7 @@ def read_label_ranking(path, options: ReadOptions) -> Dataset:
     )
 
 
-def _features_and_ranks(lines):
+def _features_and_ranks(lines: list[list[str]]) -> tuple[np.ndarray, np.ndarray]:
     """Features (n, f) and ranks (n, d) of lines split into cells."""
     first, *lines = lines
     n_rows, n_features, n_labels = _sizes(first)
@@ -59,7 +60,7 @@ def _features_and_ranks(lines):
     return table[:, :n_features].copy(), ranks.astype(np.int64)
 
 
-def _sizes(cells):
+def _sizes(cells: list[str]) -> tuple[int, int, int]:
     """Rows, features and labels, as the first line says."""
     problem = "expected the numbers of rows, features and labels"
     if len(cells) != 3:
@@ -71,7 +72,7 @@ def _sizes(cells):
     return tuple(int(cell.strip()) for cell in cells)
 
 
-def _numbers(lines):
+def _numbers(lines: list[list[str]]) -> np.ndarray:
     """All cells as finite numbers; shape (n_rows, n_columns)."""
     # Row by row, so that the first bad cell of the file is the one that is named.
     table = np.empty((len(lines), len(lines[0])))
@@ -87,14 +88,14 @@ def _numbers(lines):
     return table
 
 
-def _is_finite(cell):
+def _is_finite(cell: str) -> bool:
     try:
         return cell.isascii() and bool(np.isfinite(float(cell.replace("_", "?"))))
     except ValueError:
         return False
 
 
-def _first_wrong(ranks):
+def _first_wrong(ranks: list[float]) -> tuple[int, str]:
     """Position of the first rank that is not in 1..d or was there before, and what it is."""
     for column, rank in enumerate(ranks):
         if rank not in range(1, len(ranks) + 1):
@@ -104,13 +105,13 @@ def _first_wrong(ranks):
     raise AssertionError("these ranks are a permutation")
 
 
-def _error(row, column, problem):
+def _error(row: int, column: int | None, problem: str) -> DataFormatError:
     """For a cell of the table; row -1 is the first line of the file."""
     column = None if column is None else column + 1
     return DataFormatError(problem, line=row + 2, column=column)
 
 
-def write_label_ranking(dataset: Dataset, file) -> None:
+def write_label_ranking(dataset: Dataset, file: Any) -> None:
     """Write features and ranks; names of features and labels have no place in this format."""
     inputs = check_table(dataset, "label-ranking")
     if dataset.task != "ranking" or dataset.outputs is None:

@@ -2,6 +2,7 @@
 """Files like letter.data: a handwritten letter per line, 16 by 8 pixels."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ _N_FIELDS = 6 + N_PIXELS  # id, letter, id of the next, word, position, fold, pi
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def read_letters(path, options: ReadOptions) -> Dataset:
+def read_letters(path: Path, options: ReadOptions) -> Dataset:
     """Read words, letter by letter.
 
     On each line, separated by tabs: number of the letter, letter, number of the next letter of
@@ -44,7 +45,7 @@ def read_letters(path, options: ReadOptions) -> Dataset:
     )
 
 
-def _read(lines):
+def _read(lines: list[str]) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], np.ndarray]:
     """Letters, numbers of the next ones, folds, and pixels of all lines."""
     letters = [_letter(number, line) for number, line in enumerate(lines, 1)]
     if not letters or letters[-1][1] != -1:
@@ -53,7 +54,7 @@ def _read(lines):
     return symbols, nexts, folds, np.array(pixels, dtype=np.float64)
 
 
-def _letter(number, line):
+def _letter(number: int, line: str) -> tuple[str, int, int, np.ndarray]:
     fields = line.rstrip("\t ").split("\t")
     if len(fields) != _N_FIELDS:
         raise DataFormatError(
@@ -73,14 +74,14 @@ def _letter(number, line):
     return symbol, following, fold, ink
 
 
-def _whole(text, number, column):
+def _whole(text: str, number: int, column: int) -> int:
     digits = text[1:] if text[:1] == "-" else text
     if not (digits.isascii() and digits.isdecimal() and len(digits) < 19):
         raise DataFormatError(f"{text[:60]!r} is not a whole number", line=number, column=column)
     return int(text)
 
 
-def write_letters(dataset: Dataset, file) -> None:
+def write_letters(dataset: Dataset, file: Any) -> None:
     """Write words of letters a to z with 128 pixels each; fold 0 where there are no folds."""
     inputs = dataset.inputs
     if dataset.outputs is None or dataset.task != "sequence" or not isinstance(inputs, list):
@@ -97,7 +98,7 @@ def write_letters(dataset: Dataset, file) -> None:
             file.write("\t".join([*map(str, fields), *pixels]) + "\n")
 
 
-def _check_word(word, images, symbols):
+def _check_word(word: int, images: np.ndarray, symbols: tuple[Any, ...]) -> None:
     images = np.asarray(images)
     if images.dtype.kind not in "fiub" or images.shape != (len(symbols), N_PIXELS) or not symbols:
         raise DataFormatError(f"word {word} has no {N_PIXELS} numbers for each of its letters")

@@ -23,7 +23,9 @@ _QUERY = re.compile(r" *qid:([0-9]+)(?= |$)")
 _NUMBER_LIKE = re.compile(r"[0-9.+-][0-9.+eE-]*|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
-def read_svm(path, n_features: int | None = None, queries: list[str] | None = None):
+def read_svm(
+    path: Path, n_features: int | None = None, queries: list[str] | None = None
+) -> tuple[Any, list[tuple[Any, ...]]]:
     """Read a LIBSVM file, of several labels per line, of one, or of none.
 
     Parameters
@@ -61,7 +63,7 @@ def read_svm(path, n_features: int | None = None, queries: list[str] | None = No
     >>> labels
     [('1', '3'), (), ('1',)]
     """
-    parts: tuple[list, list, list] = [], [], []  # indices, values, numbers of pairs
+    parts: tuple[list[Any], list[Any], list[Any]] = [], [], []  # indices, values, numbers of pairs
     labels: list[tuple[str, ...]] = []
     known: dict[str, tuple[str, ...]] = {"": ()}
     try:
@@ -83,7 +85,7 @@ def read_svm(path, n_features: int | None = None, queries: list[str] | None = No
     return X, labels
 
 
-def _split(start, lines):
+def _split(start: int, lines: list[str]) -> tuple[list[int], list[str], list[str]]:
     """Numbers of the lines that hold something, their labels and their pairs."""
     numbers, heads, tails = [], [], []
     for number, line in enumerate(lines, start):
@@ -103,7 +105,7 @@ def _split(start, lines):
     return numbers, heads, tails
 
 
-def _without_queries(tails, queries):
+def _without_queries(tails: list[str], queries: list[Any]) -> list[str]:
     """The pairs without ``qid:7`` before them, the query that a row of a ranking belongs to.
 
     Where it is no number it stays, to be refused with its line.
@@ -113,7 +115,7 @@ def _without_queries(tails, queries):
     return [tail[match.end() :] if match else tail for tail, match in zip(tails, found)]
 
 
-def _labels(head, known, number):
+def _labels(head: str, known: dict[str, Any], number: int) -> tuple[Any, ...]:
     if head not in known:
         try:
             names = tuple(_label(name) for name in head.split(","))
@@ -139,7 +141,9 @@ def _label(name: str) -> str:
     return f"{value:.0f}" if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
-def _pairs(tails, numbers, heads):
+def _pairs(
+    tails: list[str], numbers: list[int], heads: list[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Indices and values of all rows in a row, and how many pairs each of them has."""
     n = len(tails)
     fine, counts = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64)
@@ -164,7 +168,7 @@ def _pairs(tails, numbers, heads):
     return indices, values, counts
 
 
-def _read_pairs(tail, number, has_label):
+def _read_pairs(tail: str, number: int, has_label: bool) -> list[tuple[int, float]]:
     """Pairs of one row: the judge of what a row may hold."""
     pairs: list[tuple[int, float]] = []
     for column, field in enumerate(tail.split(" "), 1 + has_label):
@@ -177,7 +181,7 @@ def _read_pairs(tail, number, has_label):
     return pairs
 
 
-def _pair(field, before):
+def _pair(field: str, before: int) -> tuple[int, float]:
     if field.startswith("qid:"):
         raise ValueError(f"expected 'qid:number' once, after the label, got {field[:40]!r}")
     found = _PAIR.fullmatch(field)
@@ -209,7 +213,7 @@ _LINE = re.compile(
 _WHOLE = re.compile(r"-?[0-9]+")
 
 
-def read_libsvm(path, options: ReadOptions) -> Dataset:
+def read_libsvm(path: Path, options: ReadOptions) -> Dataset:
     """Read a LIBSVM file.
 
     Lines of several labels, or of none, make label sets, or a hierarchy if a taxonomy is given;
@@ -237,7 +241,9 @@ def read_libsvm(path, options: ReadOptions) -> Dataset:
         raise error.at(path=path) from None
 
 
-def _dataset(X, given, path, options, remarks):
+def _dataset(
+    X: Any, given: list[Any], path: Path, options: ReadOptions, remarks: list[str]
+) -> Dataset:
     if options.targets or options.id_column:
         raise DataFormatError("the columns of this format have no names; targets, id_column?")
     if not given:
@@ -259,7 +265,7 @@ def _dataset(X, given, path, options, remarks):
     return Dataset(stem(path), "libsvm", task, inputs, remarks=tuple(remarks), **found)
 
 
-def _table(X, remarks) -> Table:
+def _table(X: Any, remarks: list[str]) -> Table:
     """Columns named by their index; of very many, only those that occur."""
     if X.shape[1] <= MOST_COLUMNS:
         indices = np.arange(X.shape[1])
@@ -271,7 +277,7 @@ def _table(X, remarks) -> Table:
     return Table(tuple(map(str, (indices + 1).tolist())), (None,) * len(indices), X)
 
 
-def _guess_task(given, edges):
+def _guess_task(given: list[Any], edges: tuple[Any, ...]) -> tuple[str, str]:
     if edges:
         return "hierarchy", "a taxonomy is given"
     if any(len(labels) != 1 for labels in given):
@@ -283,7 +289,7 @@ def _guess_task(given, edges):
     return "classes", "every row has one label"
 
 
-def _is_number(label):
+def _is_number(label: str) -> bool:
     try:
         float(label)
     except ValueError:
@@ -291,12 +297,14 @@ def _is_number(label):
     return label[0] in "-0123456789."
 
 
-def _in_order(label):
+def _in_order(label: str) -> tuple[int, int, str]:
     """Whole numbers by value and before names."""
     return (0, int(label), "") if _WHOLE.fullmatch(label) and len(label) < 400 else (1, 0, label)
 
 
-def _outputs(task, given, names, edges) -> dict[str, Any]:
+def _outputs(
+    task: str, given: list[Any], names: tuple[Any, ...], edges: tuple[Any, ...]
+) -> dict[str, Any]:
     if task in ("labels", "hierarchy"):
         found = {"labels": names} if task == "labels" else with_edges(names, edges)
         return {"outputs": given, **found}
@@ -312,7 +320,9 @@ def _outputs(task, given, names, edges) -> dict[str, Any]:
     return {"outputs": np.array(labels, dtype=str), "labels": names}
 
 
-def _named(given, path, remarks):
+def _named(
+    given: list[Any], path: Path, remarks: list[str]
+) -> tuple[list[tuple[Any, ...]], list[str]]:
     """The labels by their names, and all names in the order of the file."""
     lines = [line.strip() for line in text_lines(path)]
     lines = [line for line in lines if line and not line.startswith("#")]
@@ -331,7 +341,7 @@ def _named(given, path, remarks):
     return [tuple(name_of[label] for label in labels) for labels in given], list(name_of.values())
 
 
-def write_libsvm(dataset: Dataset, file) -> None:
+def write_libsvm(dataset: Dataset, file: Any) -> None:
     """Write label sets, classes or numbers; nominal columns one-hot, and no names of columns.
 
     Raises
@@ -355,7 +365,7 @@ def write_libsvm(dataset: Dataset, file) -> None:
         file.write(" ".join([head, *fields]) + "\n")
 
 
-def _heads(dataset) -> list[str]:
+def _heads(dataset: Dataset) -> list[str]:
     if dataset.outputs is None:
         return [""] * len(dataset)
     if dataset.task == "regression":
@@ -370,7 +380,7 @@ def _heads(dataset) -> list[str]:
     return [",".join(row) for row in rows]
 
 
-def _check_name(name):
+def _check_name(name: str) -> None:
     try:
         sound = _label(name) == name and not re.search(r"[\s,:#\x00]", name) and name[0] != "\ufeff"
     except ValueError:

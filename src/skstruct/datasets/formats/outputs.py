@@ -2,6 +2,7 @@
 """Outputs of a data set from columns of texts, by task, and the data set of all columns."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,16 @@ from skstruct.exceptions import DataFormatError
 from skstruct.tolerances import OUTPUT_FEASIBLE
 
 
-def assemble(columns, n_rows, options, *, name, format_name, fail, remarks=()) -> Dataset:
+def assemble(
+    columns: list[Any],
+    n_rows: int,
+    options: Any,
+    *,
+    name: str,
+    format_name: str,
+    fail: Callable[..., Any],
+    remarks: tuple[Any, ...] = (),
+) -> Dataset:
     """A data set of columns.
 
     Parameters
@@ -70,7 +80,14 @@ def assemble(columns, n_rows, options, *, name, format_name, fail, remarks=()) -
     return Dataset(name, format_name, task, inputs, remarks=tuple(remarks), **found)
 
 
-def _labelled(by_name, given, n_rows, options, fail, remarks):
+def _labelled(
+    by_name: dict[str, Any],
+    given: list[Any],
+    n_rows: int,
+    options: Any,
+    fail: Callable[..., Any],
+    remarks: list[str],
+) -> tuple[dict[str, Any], int, Callable[..., Any]]:
     """Columns without the rows that have no output, how many rows are left, and how to fail."""
     task = options.task or (guess_task(given, options)[0] if len(given) == 1 else "")
     rows = labelled_rows(given, task, options.skip_unlabelled, fail, remarks)
@@ -81,7 +98,9 @@ def _labelled(by_name, given, n_rows, options, fail, remarks):
     return kept, len(rows), placed(fail, rows)
 
 
-def _row_names(by_name, n_rows, targets, options, remarks):
+def _row_names(
+    by_name: dict[str, Any], n_rows: int, targets: tuple[Any, ...], options: Any, remarks: list[str]
+) -> str | None:
     """Name of the column that names the rows, or None; then it is as other inputs."""
     name = choose_row_names(by_name, targets, options)
     if name is None or options.id_column is not None:
@@ -97,7 +116,9 @@ def _row_names(by_name, n_rows, targets, options, remarks):
     return name
 
 
-def outputs_of(task, columns, options, fail, remarks) -> dict[str, Any]:
+def outputs_of(
+    task: str, columns: list[Any], options: Any, fail: Callable[..., Any], remarks: list[str]
+) -> dict[str, Any]:
     """Outputs, labels and edges of columns of texts, as keyword arguments of a Dataset."""
     if len(columns) > 1 and task in ("classes", "ordinal", "sequence"):
         raise fail(f"{task!r} has one column of outputs; got {len(columns)}")
@@ -113,10 +134,12 @@ def outputs_of(task, columns, options, fail, remarks) -> dict[str, Any]:
     return _numbers(task, columns, fail)
 
 
-def read_cells(task, column, fail, check=None) -> list:
+def read_cells(
+    task: str, column: Any, fail: Callable[..., Any], check: Callable[..., Any] | None = None
+) -> list[Any]:
     """Outputs of all cells of a column; ``check`` looks at every name."""
 
-    def read(text):
+    def read(text: str) -> tuple[Any, ...]:
         output = read_cell(task, text)
         for name in output if check else ():
             check(name)
@@ -125,8 +148,10 @@ def read_cells(task, column, fail, check=None) -> list:
     return column.parsed(read, lambda problem, row: fail(problem, row, column.name))
 
 
-def _classes(task, column, fail, remarks):
-    def read(text):
+def _classes(
+    task: str, column: Any, fail: Callable[..., Any], remarks: list[str]
+) -> dict[str, Any]:
+    def read(text: str) -> str:
         if is_missing(text):
             raise DataFormatError(f"the class is missing ({text[:60]!r} says so)")
         return text
@@ -140,7 +165,7 @@ def _classes(task, column, fail, remarks):
     return {"outputs": np.array(names, dtype=str), "labels": labels}
 
 
-def whole_names(texts):
+def whole_names(texts: tuple[Any, ...]) -> dict[str, Any]:
     """What every class is called: 1.0 is called 1 where all classes are whole numbers."""
     numbers = as_numbers(texts)
     if numbers is None or not np.isfinite(numbers).all() or (numbers != np.round(numbers)).any():
@@ -148,7 +173,9 @@ def whole_names(texts):
     return {text: re.sub(r"^(\s*[+-]?[0-9]+)\.0*(\s*)$", r"\1\2", text) for text in texts}
 
 
-def _label_sets(task, columns, options, fail, remarks):
+def _label_sets(
+    task: str, columns: list[Any], options: Any, fail: Callable[..., Any], remarks: list[str]
+) -> dict[str, Any]:
     if len(columns) == 1:
         of_paths = task == "hierarchy" and options.edges_file is None
         sets = read_cells(task, columns[0], fail, check_path if of_paths else None)
@@ -162,7 +189,9 @@ def _label_sets(task, columns, options, fail, remarks):
     return {"outputs": sets, **hierarchy_of(labels, options, fail, remarks)}
 
 
-def hierarchy_of(labels, options, fail, remarks) -> dict[str, Any]:
+def hierarchy_of(
+    labels: tuple[Any, ...], options: Any, fail: Callable[..., Any], remarks: list[str]
+) -> dict[str, Any]:
     """Labels and edges of the taxonomy that was given, or of names such as 1/1/2."""
     if options.edges_file is None:
         return _paths(labels, fail)
@@ -176,7 +205,7 @@ def hierarchy_of(labels, options, fail, remarks) -> dict[str, Any]:
     return {"labels": (*named, *loose), "edges": edges}
 
 
-def _paths(labels, fail):
+def _paths(labels: tuple[Any, ...], fail: Callable[..., Any]) -> dict[str, Any]:
     """Labels and edges of names such as 1/1/2."""
     if not any("/" in label for label in labels):
         raise fail(
@@ -190,8 +219,8 @@ def _paths(labels, fail):
     return {"labels": named, "edges": edges}
 
 
-def _indicators(columns, fail):
-    def read(text):
+def _indicators(columns: list[Any], fail: Callable[..., Any]) -> np.ndarray:
+    def read(text: str) -> int:
         if text.strip() not in INDICATORS:
             raise DataFormatError(f"a label is 0 or 1, got {text[:60]!r}")
         return INDICATORS[text.strip()]
@@ -199,7 +228,7 @@ def _indicators(columns, fail):
     return _table(columns, read, fail)
 
 
-def _table(columns, read, fail):
+def _table(columns: list[Any], read: Callable[..., Any], fail: Callable[..., Any]) -> np.ndarray:
     """``read`` of all cells; shape (n_rows, n_columns)."""
     read_columns = [
         column.parsed(read, lambda problem, row, name=column.name: fail(problem, row, name))
@@ -208,7 +237,7 @@ def _table(columns, read, fail):
     return np.array(read_columns, dtype=np.float64).T.reshape(-1, len(columns))
 
 
-def _rankings(columns, fail):
+def _rankings(columns: list[Any], fail: Callable[..., Any]) -> dict[str, Any]:
     if len(columns) == 1:
         groups = read_cells("ranking", columns[0], fail)
         items = sorted_names({name for row in groups for group in row for name in group})
@@ -216,7 +245,7 @@ def _rankings(columns, fail):
         return {"outputs": ranks.reshape(len(groups), len(items)), "labels": items}
     d = len(columns)
 
-    def read(text):
+    def read(text: str) -> float:
         rank = number(text)
         if not (0 <= rank <= d and rank == round(rank)):
             raise DataFormatError(f"expected a rank from 0 (not ranked) to {d}, got {text[:60]!r}")
@@ -226,8 +255,8 @@ def _rankings(columns, fail):
     return {"outputs": ranks, "labels": tuple(column.name for column in columns)}
 
 
-def _numbers(task, columns, fail):
-    def read(text):
+def _numbers(task: str, columns: list[Any], fail: Callable[..., Any]) -> dict[str, Any]:
+    def read(text: str) -> float:
         value = number(text)
         if not np.isfinite(value) or (task == "histogram" and value < 0):
             what = "a finite number" if task == "regression" else "a share from 0 to 1"

@@ -2,9 +2,10 @@
 """Tables in Parquet files, by pandas and pyarrow, which are optional."""
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +26,7 @@ from skstruct.datasets.formats.targets import choose_row_names, choose_targets
 from skstruct.exceptions import DataFormatError
 
 
-def read_parquet(path, options: ReadOptions) -> Dataset:
+def read_parquet(path: Path, options: ReadOptions) -> Dataset:
     """Read a Parquet file as CSV is read: columns of numbers, truth values or text.
 
     Truth values are the names False and True, which a CSV file of the same table has.
@@ -58,10 +59,10 @@ def read_parquet(path, options: ReadOptions) -> Dataset:
         raise error.at(path=path) from None
 
 
-def failure_of(path):
+def failure_of(path: Path) -> Callable[..., Any]:
     """What makes errors of a file, with row and name of a column."""
 
-    def fail(problem, row=None, column=None):
+    def fail(problem: str, row: int | None = None, column: str | None = None) -> DataFormatError:
         where = [] if row is None else [f"row {row + 1}"]
         where += [] if column is None else [f"column {column!r}"]
         problem = ", ".join(where) + ": " + problem if where else problem
@@ -70,12 +71,12 @@ def failure_of(path):
     return fail
 
 
-def unreadable(fail, error) -> DataFormatError:
+def unreadable(fail: Callable[..., Any], error: Any) -> DataFormatError:
     """Whatever the library raises, the file is to blame."""
     return fail(f"it is no Parquet file that can be read ({type(error).__name__})")
 
 
-def _frame(path, fail):
+def _frame(path: Path, fail: Callable[..., Any]) -> tuple[Any, str | None]:
     """All columns, and the name of the one that was the index of a pandas table, or None."""
     try:
         table = _table(path)
@@ -91,7 +92,7 @@ def _frame(path, fail):
     return frame.rename(columns={level: name}), name
 
 
-def _table(path):
+def _table(path: Path) -> Any:
     """Arrow's own types: whole numbers with gaps stay whole, and text is known as text."""
     import pyarrow
     from pyarrow import parquet
@@ -103,7 +104,7 @@ def _table(path):
         return parquet.read_table(io.BytesIO(file.read()))
 
 
-def parquet_files(folder) -> list[Path]:
+def parquet_files(folder: Path) -> list[Path]:
     """The Parquet files of a folder by their names; hidden ones and those of others are left."""
     files = sorted(
         path
@@ -115,24 +116,24 @@ def parquet_files(folder) -> list[Path]:
     return files
 
 
-def as_frame(table):
+def as_frame(table: Any) -> Any:
     """A pandas table with Arrow's types."""
     return table.to_pandas(types_mapper=need_pandas().ArrowDtype, ignore_metadata=True)
 
 
-def index_level(schema) -> str | None:
+def index_level(schema: Any) -> str | None:
     """The column that was the index of a pandas table; several levels are columns like others."""
     known = (schema.pandas_metadata or {}).get("index_columns", ())
     levels = [name for name in known if isinstance(name, str) and name in schema.names]
     return levels[0] if len(levels) == 1 else None
 
 
-def index_name(level: str, names) -> str:
+def index_name(level: str, names: Any) -> str:
     """What that column is called; pandas calls an index without a name ``__index_level_0__``."""
     return free("id", names) if level.startswith("__index_level_") else level
 
 
-def need_pandas():
+def need_pandas() -> Any:
     """pandas, where pyarrow is too."""
     try:
         import pandas
@@ -144,7 +145,9 @@ def need_pandas():
     return pandas
 
 
-def as_column(name, series, is_text: bool, fail) -> NumberColumn | TextColumn:
+def as_column(
+    name: str, series: Any, is_text: bool, fail: Callable[..., Any]
+) -> NumberColumn | TextColumn:
     """A column of a table in Arrow's types."""
     import pyarrow
 
@@ -171,13 +174,13 @@ def as_column(name, series, is_text: bool, fail) -> NumberColumn | TextColumn:
     return TextColumn.of(name, cells)
 
 
-def _text(value):
+def _text(value: str | None) -> str:
     if value is None or value != value:
         return ""
     return str(value)
 
 
-def write_parquet(dataset: Dataset, file) -> None:
+def write_parquet(dataset: Dataset, file: Any) -> None:
     """Write the columns that CSV would have; numbers stay numbers. ``file.buffer`` gets bytes."""
     pandas = need_pandas()
     inputs = check_table(dataset, "Parquet")
@@ -222,7 +225,7 @@ FORMAT = Format(
 _BUFFER = 2**20  # bytes of every column
 
 
-def parquet_blocks(path):
+def parquet_blocks(path: Path) -> "ParquetBlocks":
     """A ParquetBlocks of a file, or of all files of a folder."""
     return FolderBlocks(path) if Path(path).is_dir() else ParquetBlocks(path)
 
@@ -242,7 +245,7 @@ class ParquetBlocks:
 
     n_bytes = bytes_read = 0
 
-    def __init__(self, path):
+    def __init__(self, path: Path) -> None:
         self.path = Path(path)
         self._fail = failure_of(self.path)
         need_pandas()
@@ -256,7 +259,7 @@ class ParquetBlocks:
         if len(self.names) < len(schema.names):
             raise self.fail("two columns have the same name")
 
-    def _file(self):
+    def _file(self) -> Any:
         from pyarrow import parquet
 
         try:
@@ -265,7 +268,7 @@ class ParquetBlocks:
         except Exception as error:
             raise unreadable(self._fail, error) from None
 
-    def blocks(self, n_rows: int, wanted: Mapping[str, bool]) -> Iterator[tuple[int, list]]:
+    def blocks(self, n_rows: int, wanted: Mapping[str, bool]) -> Iterator[tuple[int, list[Any]]]:
         """Number of rows and columns of every block, in the order of ``wanted``.
 
         Parameters
@@ -278,7 +281,9 @@ class ParquetBlocks:
         """
         done = 0
 
-        def fail(problem, row=None, column=None):
+        def fail(
+            problem: str, row: int | None = None, column: str | None = None
+        ) -> DataFormatError:
             return self.fail(problem, None if row is None else done + row, column)
 
         for batch in self._batches(n_rows, [self._stored[name] for name in wanted]):
@@ -292,7 +297,7 @@ class ParquetBlocks:
             )
             done += len(frame)
 
-    def _batches(self, n_rows, columns):
+    def _batches(self, n_rows: int, columns: list[str]) -> Iterator[Any]:
         with self._file() as file:
             batches = file.iter_batches(n_rows, columns=columns)
             while True:
@@ -305,7 +310,9 @@ class ParquetBlocks:
                 if len(batch):
                     yield batch
 
-    def fail(self, problem, row=None, column=None):
+    def fail(
+        self, problem: str, row: int | None = None, column: str | None = None
+    ) -> DataFormatError:
         """An error of the file, with row and name of a column."""
         return self._fail(problem, row, column)
 
@@ -318,7 +325,7 @@ class FolderBlocks:
 
     n_bytes = bytes_read = 0
 
-    def __init__(self, path):
+    def __init__(self, path: Any) -> None:
         self.path = Path(path)
         self.parts = [ParquetBlocks(file) for file in parquet_files(path)]
         first = self.parts[0]
@@ -329,12 +336,12 @@ class FolderBlocks:
             if odd:
                 raise part.fail(f"it has not the columns of {first.path.name}: {odd[0]!r}")
 
-    def blocks(self, n_rows: int, wanted: Mapping[str, bool]) -> Iterator[tuple[int, list]]:
+    def blocks(self, n_rows: int, wanted: Mapping[str, bool]) -> Iterator[tuple[int, list[Any]]]:
         """Those of one file after the other."""
         for part in self.parts:
             yield from part.blocks(n_rows, wanted)
 
-    def fail(self, problem, row=None, column=None):
+    def fail(self, problem: Any, row: Any = None, column: Any = None) -> Any:
         """An error of the file that a row is in."""
         for part in self.parts:
             if row is not None and row < part.n_rows:

@@ -3,6 +3,7 @@
 which rows have none.
 """
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ INDICATORS = {
 }
 
 
-def choose_targets(names, options) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def choose_targets(names: list[str], options: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the output columns, and remarks.
 
     ``options.targets`` settles it, the empty tuple says that there are none. Else the one
@@ -49,7 +50,7 @@ def choose_targets(names, options) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return targets, ()
 
 
-def choose_row_names(names, targets, options) -> str | None:
+def choose_row_names(names: Any, targets: tuple[Any, ...], options: Any) -> str | None:
     """The column that names the rows, or None.
 
     ``options.id_column`` settles it, the empty text says that there is none. Else it is the
@@ -74,7 +75,7 @@ def is_row_name(name: str) -> bool:
     return name.strip().rstrip("_").lower() in ROW_NAMES
 
 
-def _guess(names, options):
+def _guess(names: list[str], options: Any) -> tuple[tuple[str], tuple[str]]:
     found = [name for name in names if name.strip().lower() in KNOWN and name != options.id_column]
     if len(found) == 1:
         return (found[0],), (f"The column {found[0]!r} is taken for the output (by its name).",)
@@ -88,7 +89,7 @@ def _guess(names, options):
     )
 
 
-def guess_task(columns: list[TextColumn], options) -> tuple[str, str]:
+def guess_task(columns: list[TextColumn], options: Any) -> tuple[str, str]:
     """Task of output columns, and why."""
     if options.edges_file is not None:
         return "hierarchy", "a taxonomy is given"
@@ -120,11 +121,11 @@ _MANY = {  # in this order
 }
 
 
-def _task_of_many(columns):
+def _task_of_many(columns: list[TextColumn]) -> tuple[str, str]:
     return first_task(tasks_of_many(columns))
 
 
-def first_task(possible) -> tuple[str, str]:
+def first_task(possible: set[Any]) -> tuple[str, str]:
     """Of the tasks that several columns of outputs may be of, the most special; and why."""
     task = next((task for task in _MANY if task in possible), None)
     if task is None:
@@ -162,7 +163,7 @@ _ROWS_COMPARED = 10_000  # read at once
 _DIGITS = 18  # of numbers that are compared
 
 
-def find_row_names(source, targets, options) -> str | None:
+def find_row_names(source: Any, targets: tuple[Any, ...], options: Any) -> str | None:
     """The column that names the rows, or None, as for a file that is read as a whole.
 
     A first column called ``row`` does so if no value comes twice, which takes a look at all of
@@ -182,12 +183,12 @@ def find_row_names(source, targets, options) -> str | None:
     return name if _increase(source, name) or _all_differ(source, name) else None
 
 
-def _texts(source, name):
+def _texts(source: Any, name: str) -> Iterator[str]:
     for _, (column,) in source.blocks(_ROWS_COMPARED, {name: True}):
         yield from column.cells()
 
 
-def _increase(source, name) -> bool:
+def _increase(source: Any, name: str) -> bool:
     """Whether a column holds whole numbers, plainly written, each above the one before."""
     last = -1
     for text in _texts(source, name):
@@ -198,7 +199,7 @@ def _increase(source, name) -> bool:
     return True
 
 
-def _all_differ(source, name) -> bool:
+def _all_differ(source: Any, name: str) -> bool:
     seen: set[str] = set()
     for text in _texts(source, name):
         if text in seen:
@@ -226,7 +227,9 @@ def is_unlabelled(columns: list[TextColumn], task: str) -> np.ndarray:
     return missing
 
 
-def labelled_rows(columns, task, skip: bool, fail, remarks: list[str]) -> np.ndarray | None:
+def labelled_rows(
+    columns: list[TextColumn], task: str, skip: bool, fail: Callable[..., Any], remarks: list[str]
+) -> np.ndarray | None:
     """Numbers of the rows that have outputs, None where all have.
 
     Parameters
@@ -250,7 +253,9 @@ def labelled_rows(columns, task, skip: bool, fail, remarks: list[str]) -> np.nda
     return np.flatnonzero(~missing)
 
 
-def first_without(columns, task, missing) -> tuple[int, str, str]:
+def first_without(
+    columns: list[TextColumn], task: str, missing: np.ndarray
+) -> tuple[int, str, str]:
     """The first row without an output, the column that says so, and what is wrong with it."""
     first = int(missing.argmax())
     column = next(
@@ -272,7 +277,7 @@ def left_out(n: int, error: DataFormatError, row: int) -> str:
     return f"{some} left out; the first is {where}."
 
 
-def _problem(text, task, n_columns) -> str:
+def _problem(text: str, task: str, n_columns: int) -> str:
     if n_columns == 1 and task in MAY_BE_EMPTY:
         try:
             read_cell(task, text)
@@ -282,17 +287,19 @@ def _problem(text, task, n_columns) -> str:
     return f"{what} is missing ({text[:60]!r} says so)"
 
 
-def taken(column, rows):
+def taken(column: Any, rows: np.ndarray) -> Any:
     """Some rows of a column; texts that none of them has are forgotten."""
     if isinstance(column, NumberColumn):
         return NumberColumn(column.name, column.numbers[rows])
     return TextColumn.of(column.name, [column.texts[code] for code in column.codes[rows].tolist()])
 
 
-def placed(fail, rows, start: int = 0):
+def placed(fail: Callable[..., Any], rows: np.ndarray | None, start: int = 0) -> Callable[..., Any]:
     """What makes errors of a file, for rows that were taken of a block that begins at ``start``."""
 
-    def fail_there(problem, row=None, column=None):
+    def fail_there(
+        problem: str, row: int | None = None, column: str | None = None
+    ) -> DataFormatError:
         inside = row if rows is None or row is None else int(rows[row])
         return fail(problem, None if inside is None else start + inside, column)
 

@@ -6,6 +6,7 @@ a name, an object or a function.
 import copy
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from itertools import combinations
 from numbers import Real
 from typing import Any, Self
@@ -51,22 +52,22 @@ class OutputKernel(BaseEstimator):
 
     all_or_nothing = False  # whether its loss is either 0 or the largest one
 
-    def fit(self, Y) -> Self:
+    def fit(self, Y: Any) -> Self:
         """Learn what is left open from outputs in the user's format."""
         return self
 
-    def admit(self, Y) -> None:
+    def admit(self, Y: Any) -> None:
         """After ``fit``, make room for outputs that may be predicted but were not seen."""
 
     @abstractmethod
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         """k(a, b) for all pairs, shape (n_a, n_b); B=None stands for A."""
 
-    def diagonal(self, A) -> np.ndarray:
+    def diagonal(self, A: Any) -> np.ndarray:
         """k(a, a), shape (n,)."""
         return self.paired(A, A)
 
-    def paired(self, A, B) -> np.ndarray:
+    def paired(self, A: Any, B: Any) -> np.ndarray:
         """k(a_i, b_i) row by row, shape (n,)."""
         n = _number_of(A)
         if n != _number_of(B):
@@ -78,7 +79,7 @@ class OutputKernel(BaseEstimator):
         values = [self(_safe_indexing(A, at), _safe_indexing(B, at)).diagonal() for at in blocks]
         return np.concatenate(values) if values else self(A, B).diagonal()
 
-    def loss(self, A, B) -> np.ndarray:
+    def loss(self, A: Any, B: Any) -> np.ndarray:
         """L_K(a_i, b_i) row by row, shape (n,)."""
         return (self.diagonal(A) + self.diagonal(B)) / 2 - self.paired(A, B)
 
@@ -87,11 +88,11 @@ class OutputKernel(BaseEstimator):
         return None
 
     # ------------------------------------------------------------- on a space
-    def embedding_on(self, space) -> str | None:
+    def embedding_on(self, space: Any) -> str | None:
         """Name of the embedding of ``space`` in which k is bilinear; None if there is none."""
         return None
 
-    def bind(self, space) -> Self:
+    def bind(self, space: Any) -> Self:
         """A copy that knows the sizes of a space."""
         return copy.copy(self)
 
@@ -105,21 +106,21 @@ class OutputKernel(BaseEstimator):
         """What is to be added to the costs to get the squared distance, shape (n,)."""
         return np.zeros(len(g))
 
-    def nearest(self, space, g: Array, total: Array) -> Decoded:
+    def nearest(self, space: Any, g: Array, total: Array) -> Decoded:
         """The outputs z of least k(z, z) - 2 sum_i b_i k(z, y_i), after ``bind(space)``."""
         decoded, offset = space.argmin(self.cost(g, total)), self.offset(g, total)
         return Decoded(decoded.outputs, decoded.values + offset, decoded.bounds + offset)
 
     # ------------------------------------------------------------- combined
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Any:
         return added(self, resolve_output_kernel(other)) if _is_kernel(other) else NotImplemented
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> Any:
         if isinstance(other, Real) and other == 0:  # where sum([...]) begins
             return self
         return added(resolve_output_kernel(other), self) if _is_kernel(other) else NotImplemented
 
-    def __mul__(self, other):
+    def __mul__(self, other: Any) -> Any:
         if isinstance(other, Real):
             return scaled(self, other)
         if not _is_kernel(other):
@@ -132,7 +133,7 @@ class OutputKernel(BaseEstimator):
 NAMED: dict[str, type[OutputKernel]] = {}  # filled by the modules beside this one
 
 
-def named(name: str):
+def named(name: str) -> Callable[..., Any]:
     """A decorator: the class of kernels that is meant by a name."""
 
     def register(kernel: type[OutputKernel]) -> type[OutputKernel]:
@@ -142,16 +143,16 @@ def named(name: str):
     return register
 
 
-def _is_kernel(other) -> bool:
+def _is_kernel(other: Any) -> bool:
     return callable(other) and hasattr(other, "get_params")
 
 
-def _number_of(Y) -> int:
+def _number_of(Y: Any) -> int:
     shape = getattr(Y, "shape", None)
     return shape[0] if shape else len(Y)
 
 
-def resolve_output_kernel(kernel, **parameters) -> OutputKernel:
+def resolve_output_kernel(kernel: Any, **parameters: Any) -> OutputKernel:
     """The kernel between outputs that is meant by a name, an object or a function.
 
     Parameters
@@ -212,10 +213,10 @@ class FunctionKernel(OutputKernel):
            [2., 2., 0.]])
     """
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         rows, distinct = _distinct(A)
         if B is None:
             return self._square(distinct)[np.ix_(rows, rows)]
@@ -223,7 +224,7 @@ class FunctionKernel(OutputKernel):
         table = np.array([[self._value(a, b) for b in others] for a in distinct])
         return table[np.ix_(rows, columns)]
 
-    def _square(self, outputs: list) -> np.ndarray:
+    def _square(self, outputs: list[Any]) -> np.ndarray:
         K = np.diag([self._value(y, y) for y in outputs])
         for i, j in combinations(range(len(outputs)), 2):
             K[i, j] = K[j, i] = self._value(outputs[i], outputs[j])
@@ -236,17 +237,17 @@ class FunctionKernel(OutputKernel):
                     )
         return K
 
-    def diagonal(self, A) -> np.ndarray:
+    def diagonal(self, A: Any) -> np.ndarray:
         rows, distinct = _distinct(A)
         return np.array([self._value(y, y) for y in distinct])[rows]
 
-    def paired(self, A, B) -> np.ndarray:
+    def paired(self, A: Any, B: Any) -> np.ndarray:
         A, B = listed(A, "A kernel between outputs"), listed(B, "A kernel between outputs")
         if len(A) != len(B):
             raise ValueError(f"{len(A)} outputs cannot be compared with {len(B)} row by row.")
         return np.array([self._value(a, b) for a, b in zip(A, B)])
 
-    def _value(self, a, b) -> float:
+    def _value(self, a: str | float, b: str | float) -> float:
         value = self.function(a, b)
         try:
             number = float(value)
@@ -260,14 +261,14 @@ class FunctionKernel(OutputKernel):
         return number
 
 
-def _distinct(Y) -> tuple[np.ndarray, list]:
+def _distinct(Y: Any) -> tuple[np.ndarray, list[Any]]:
     """Numbers of the outputs, and the distinct ones in order of appearance.
 
     Outputs that cannot be hashed are all taken for different.
     """
-    number: dict = {}
+    number: dict[Any, Any] = {}
     rows: list[int] = []
-    outputs: list = []
+    outputs: list[Any] = []
     for i, y in enumerate(listed(Y, "A kernel between outputs")):
         try:
             key = hashable(y, "A kernel between outputs")
@@ -299,16 +300,16 @@ class MatrixKernel(OutputKernel):
     array([3.])
     """
 
-    def __init__(self, kernel):
+    def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         self.kernel_ = clone(self.kernel, safe=False)
         if hasattr(self.kernel_, "fit"):
             self.kernel_.fit(Y)
         return self
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         kernel = getattr(self, "kernel_", self.kernel)
         K = np.asarray(kernel(A, A if B is None else B), dtype=np.float64)
         if K.ndim != 2 or not np.isfinite(K).all():
@@ -318,7 +319,7 @@ class MatrixKernel(OutputKernel):
             )
         return K
 
-    def diagonal(self, A) -> np.ndarray:
+    def diagonal(self, A: Any) -> np.ndarray:
         kernel = getattr(self, "kernel_", self.kernel)
         if hasattr(kernel, "diagonal"):
             return np.asarray(kernel.diagonal(A), dtype=np.float64)
@@ -331,7 +332,7 @@ class MatrixKernel(OutputKernel):
         normalized = isinstance(self.kernel, NGramKernel) and self.kernel.normalize
         return 1.0 if normalized else None
 
-    def embedding_on(self, space) -> str | None:
+    def embedding_on(self, space: Any) -> str | None:
         from skstruct.kernels.strings.kernels import SpectrumKernel
 
         counted = isinstance(self.kernel, SpectrumKernel) and not self.kernel.normalize
@@ -339,12 +340,12 @@ class MatrixKernel(OutputKernel):
             return "ngrams"
         return None
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: Any) -> np.ndarray:
         raise ValueError(
             "Squared counts of n-grams are no linear cost; use nearest(space, g, total)."
         )
 
-    def nearest(self, space, g, total):
+    def nearest(self, space: Any, g: np.ndarray, total: np.ndarray) -> Decoded:
         return space.nearest(g)
 
 
@@ -371,11 +372,11 @@ class SumKernel(OutputKernel):
            [2. , 3.5]])
     """
 
-    def __init__(self, kernels, weights=None):
+    def __init__(self, kernels: list[Any], weights: list[float] | None = None) -> None:
         self.kernels = kernels
         self.weights = weights
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         self.kernels_ = [kernel.fit(Y) for kernel in _copies(self.kernels, "SumKernel")]
         self._weights()
         return self
@@ -390,23 +391,23 @@ class SumKernel(OutputKernel):
             )
         return weights
 
-    def _sum(self, method: str, *args):
+    def _sum(self, method: str, *args: Any) -> np.ndarray:
         values = [getattr(kernel, method)(*args) for kernel in _parts(self, "SumKernel")]
         return sum(weight * value for weight, value in zip(self._weights(), values))
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         return self._sum("__call__", A, B)
 
-    def diagonal(self, A) -> np.ndarray:
+    def diagonal(self, A: Any) -> np.ndarray:
         return self._sum("diagonal", A)
 
-    def paired(self, A, B) -> np.ndarray:
+    def paired(self, A: Any, B: Any) -> np.ndarray:
         return self._sum("paired", A, B)
 
-    def loss(self, A, B) -> np.ndarray:
+    def loss(self, A: Any, B: Any) -> np.ndarray:
         return self._sum("loss", A, B)
 
-    def admit(self, Y) -> None:
+    def admit(self, Y: Any) -> None:
         for kernel in _parts(self, "SumKernel"):
             kernel.admit(Y)
 
@@ -417,22 +418,22 @@ class SumKernel(OutputKernel):
         return float(self._weights() @ np.array(largest, dtype=np.float64))
 
     # ------------------------------------------------------------- on a space
-    def embedding_on(self, space) -> str | None:
+    def embedding_on(self, space: Any) -> str | None:
         names = {kernel.embedding_on(space) for kernel in _parts(self, "SumKernel")}
         if len(names) > 1 or "ngrams" in names:  # squares of counts are no linear cost
             return None
         return names.pop()
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         bound = copy.copy(self)
         bound.kernels = [kernel.bind(space) for kernel in _parts(self, "SumKernel")]
         bound.kernels_ = bound.kernels  # and fit after this fits copies of the bound ones
         return bound
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: Any) -> np.ndarray:
         return self._sum("cost", g, total)
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return self._sum("offset", g, total)
 
 
@@ -454,51 +455,51 @@ class ProductKernel(OutputKernel):
     array([[4., 0.]])
     """
 
-    def __init__(self, kernels):
+    def __init__(self, kernels: list[Any]) -> None:
         self.kernels = kernels
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         self.kernels_ = [kernel.fit(Y) for kernel in _copies(self.kernels, "ProductKernel")]
         return self
 
-    def _product(self, method: str, *args):
+    def _product(self, method: str, *args: Any) -> np.ndarray:
         return math.prod(getattr(part, method)(*args) for part in _parts(self, "ProductKernel"))
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         return self._product("__call__", A, B)
 
-    def diagonal(self, A) -> np.ndarray:
+    def diagonal(self, A: Any) -> np.ndarray:
         return self._product("diagonal", A)
 
-    def paired(self, A, B) -> np.ndarray:
+    def paired(self, A: Any, B: Any) -> np.ndarray:
         return self._product("paired", A, B)
 
-    def admit(self, Y) -> None:
+    def admit(self, Y: Any) -> None:
         for kernel in _parts(self, "ProductKernel"):
             kernel.admit(Y)
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         bound = copy.copy(self)
         bound.kernels = [kernel.bind(space) for kernel in _parts(self, "ProductKernel")]
         bound.kernels_ = bound.kernels  # and fit after this fits copies of the bound ones
         return bound
 
 
-def _copies(kernels, used_by: str) -> list[OutputKernel]:
+def _copies(kernels: list[Any], used_by: str) -> list[OutputKernel]:
     """Kernels that may be fitted without changing those of the user."""
     if isinstance(kernels, (str, OutputKernel)) or len(kernels) == 0:
         raise ValueError(f"{used_by} expects a list of at least one kernel; got {kernels!r}.")
     return [copy.copy(resolve_output_kernel(kernel)) for kernel in kernels]
 
 
-def _parts(kernel, used_by: str) -> list[OutputKernel]:
+def _parts(kernel: Any, used_by: str) -> list[OutputKernel]:
     """The kernels as they were fitted, or as they are."""
     return getattr(kernel, "kernels_", None) or _copies(kernel.kernels, used_by)
 
 
 def added(first: OutputKernel, second: OutputKernel) -> SumKernel:
     """The sum of two kernels; of sums, one sum of all their terms."""
-    kernels: list = []
+    kernels: list[Any] = []
     weights: list[float] = []
     for kernel in (first, second):
         terms = kernel.kernels if isinstance(kernel, SumKernel) else [kernel]
@@ -509,13 +510,13 @@ def added(first: OutputKernel, second: OutputKernel) -> SumKernel:
 
 def multiplied(first: OutputKernel, second: OutputKernel) -> ProductKernel:
     """The product of two kernels; of products, one product of all their factors."""
-    kernels: list = []
+    kernels: list[Any] = []
     for kernel in (first, second):
         kernels += kernel.kernels if isinstance(kernel, ProductKernel) else [kernel]
     return ProductKernel(kernels)
 
 
-def scaled(kernel: OutputKernel, factor) -> SumKernel:
+def scaled(kernel: OutputKernel, factor: float) -> SumKernel:
     """A multiple of a kernel."""
     if not (np.isfinite(factor) and factor >= 0):
         raise ValueError(f"A kernel is multiplied by finite numbers >= 0; got {factor!r}.")

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +14,7 @@ CACHE = 2**18  # bytes of a block of comparisons, which is gone over once per co
 NAN = object()  # NaN is not equal to itself; two outputs with NaN in the same position are
 
 
-def listed(Y, used_by: str) -> list:
+def listed(Y: Any, used_by: str) -> list[Any]:
     """Outputs as a list: rows of arrays and frames, items of anything else; at least one."""
     if sparse.issparse(Y):
         Y = Y.toarray()
@@ -31,30 +32,30 @@ def listed(Y, used_by: str) -> list:
     return rows
 
 
-def is_missing(value) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether a single value is None, NaN or what pandas has for them."""
     if isinstance(value, (float, np.floating)):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def output_codes(A, B, used_by: str) -> tuple[np.ndarray, np.ndarray]:
+def output_codes(A: Any, B: Any, used_by: str) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of whole outputs, the same where outputs are equal; twice the first without B.
 
     >>> output_codes(["b", "a"], ["a", "c"], "Dirac")
     (array([0, 1]), array([1, 2]))
     """
-    number: dict = {}
+    number: dict[Any, Any] = {}
     first = _numbered(A, number, used_by)
     return first, first if B is None else _numbered(B, number, used_by)
 
 
-def _numbered(Y, number: dict, used_by: str) -> np.ndarray:
+def _numbered(Y: Any, number: dict[Any, Any], used_by: str) -> np.ndarray:
     codes = [number.setdefault(hashable(y, used_by), len(number)) for y in listed(Y, used_by)]
     return np.array(codes, dtype=np.int64)
 
 
-def hashable(value, used_by: str):
+def hashable(value: Any, used_by: str) -> Any:
     """An immutable twin of an output: tuples for lists and arrays, frozen sets for sets."""
     if isinstance(value, (str, bytes, int)):
         return value
@@ -81,7 +82,7 @@ def hashable(value, used_by: str):
     return value
 
 
-def symbol_codes(A, B, used_by: str) -> tuple[np.ndarray, np.ndarray]:
+def symbol_codes(A: Any, B: Any, used_by: str) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of the symbols of strings from 1 on, 0 behind their ends; twice the first without B.
 
     Both arrays have as many columns as the longest string of all has symbols.
@@ -104,7 +105,7 @@ def symbol_codes(A, B, used_by: str) -> tuple[np.ndarray, np.ndarray]:
     return first, first if B is None else last
 
 
-def _symbols(Y, used_by: str, name: str) -> list:
+def _symbols(Y: Any, used_by: str, name: str) -> list[Any]:
     rows = listed(Y, used_by)
     for i, row in enumerate(rows):
         if isinstance(row, np.ndarray) and row.ndim == 1:
@@ -117,7 +118,7 @@ def _symbols(Y, used_by: str, name: str) -> list:
     return rows
 
 
-def _distinct(symbols: list, used_by: str) -> list:
+def _distinct(symbols: list[Any], used_by: str) -> list[Any]:
     """Distinct symbols in order of appearance."""
     try:
         distinct = list(dict.fromkeys(symbols))

@@ -3,6 +3,7 @@
 
 import copy
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -42,20 +43,20 @@ class Dirac(OutputKernel):
 
     all_or_nothing = True
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         a, b = output_codes(A, B, "Dirac")
         return (a[:, None] == b).astype(np.float64)
 
-    def diagonal(self, A) -> np.ndarray:
+    def diagonal(self, A: Any) -> np.ndarray:
         return np.ones(len(listed(A, "Dirac")))
 
     def largest_loss(self) -> float:
         return 1.0
 
-    def embedding_on(self, space) -> str | None:
+    def embedding_on(self, space: Any) -> str | None:
         return "outputs" if space.embedding == "outputs" else None
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: Any) -> np.ndarray:
         return 1.0 - 2.0 * np.asarray(g)
 
 
@@ -106,29 +107,29 @@ class HammingKernel(OutputKernel):
     array([1.])
     """
 
-    def __init__(self, length=None):
+    def __init__(self, length: float | None = None) -> None:
         self.length = length
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         seen = symbol_codes(Y, None, "HammingKernel")[0].shape[1]
         if self.length is not None:
             self._check(seen)
         self.length_ = self._given(max(seen, getattr(self, "n_positions_", 0)))
         return self
 
-    def admit(self, Y) -> None:
+    def admit(self, Y: Any) -> None:
         if self.length is None:
             longest = symbol_codes(Y, None, "HammingKernel")[0].shape[1]
             self.length_ = max(self.length_, longest)
 
-    def loss(self, A, B) -> np.ndarray:
+    def loss(self, A: Any, B: Any) -> np.ndarray:
         """Hamming distances row by row, of strings of any length: N has no part in them."""
         a, b = symbol_codes(A, B, "HammingKernel")
         if len(a) != len(b):
             raise ValueError(f"HammingKernel: {len(a)} strings against {len(b)}, row by row.")
         return (a != b).sum(axis=1).astype(np.float64)
 
-    def _given(self, otherwise):
+    def _given(self, otherwise: int) -> int:
         """The length that was given, if it is one."""
         length = otherwise if self.length is None else self.length
         if not isinstance(length, Integral) or isinstance(length, bool) or length < 0:
@@ -152,19 +153,19 @@ class HammingKernel(OutputKernel):
                 f"{length}. Give a larger length."
             )
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         a, b = symbol_codes(A, B, "HammingKernel")
         self._check(a.shape[1])
         K = count_matches(a, b)
         K += self._longest - a.shape[1]  # where all have ended
         return K
 
-    def diagonal(self, A) -> np.ndarray:
+    def diagonal(self, A: Any) -> np.ndarray:
         a, _ = symbol_codes(A, None, "HammingKernel")
         self._check(a.shape[1])
         return np.full(len(a), float(self._longest))
 
-    def paired(self, A, B) -> np.ndarray:
+    def paired(self, A: Any, B: Any) -> np.ndarray:
         a, b = symbol_codes(A, B, "HammingKernel")
         if len(a) != len(b):
             raise ValueError(f"HammingKernel: {len(a)} strings against {len(b)}, row by row.")
@@ -175,10 +176,10 @@ class HammingKernel(OutputKernel):
         return float(self._longest)
 
     # ------------------------------------------------------------- on sequences
-    def embedding_on(self, space) -> str | None:
+    def embedding_on(self, space: Any) -> str | None:
         return "positions" if hasattr(space, "argmin_chains") else None
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         bound = copy.copy(self)
         if self.embedding_on(space) is not None:
             positions = int(space.length_)
@@ -187,10 +188,10 @@ class HammingKernel(OutputKernel):
             bound.n_positions_ = positions
         return bound
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: Any) -> np.ndarray:
         by_position = np.asarray(g).reshape(len(g), self.n_positions_, -1)  # (n, T, q)
         ended = np.reshape(total, (-1, 1, 1)) - by_position.sum(axis=2, keepdims=True)
         return (2.0 * (ended - by_position)).reshape(len(g), -1)
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         return self._longest * (1.0 - 2.0 * np.ravel(total)) + 2.0 * np.asarray(g).sum(axis=1)

@@ -2,6 +2,7 @@
 """Paths in a hierarchy, compared by how far they go together."""
 
 import copy
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -53,24 +54,24 @@ class PathKernel(OutputKernel):
     array([[1., 1.]])
     """
 
-    def __init__(self, sep="."):
+    def __init__(self, sep: Any = ".") -> None:
         self.sep = sep
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         codes, _ = self._codes(Y, None)
         paths = codes.dtype != bool
         # Two paths differ in all steps of both, two label sets in all labels at most.
         self.largest_loss_ = codes.shape[1] / (1.0 if paths else 2.0)
         return self
 
-    def admit(self, Y) -> None:
+    def admit(self, Y: Any) -> None:
         self.largest_loss_ = max(self.largest_loss_, copy.copy(self).fit(Y).largest_loss_)
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         a, b = self._codes(A, B)
         return _common_labels(a, b) if a.dtype == bool else count_matches(a, _apart(a, b))
 
-    def diagonal(self, A) -> np.ndarray:
+    def diagonal(self, A: Any) -> np.ndarray:
         a, _ = self._codes(A, None)
         return (a > 0).sum(axis=1).astype(np.float64)
 
@@ -79,9 +80,9 @@ class PathKernel(OutputKernel):
         return getattr(self, "largest_loss_", None)
 
     # ------------------------------------------------------------- forms of outputs
-    def _codes(self, A, B) -> tuple[np.ndarray, np.ndarray]:
+    def _codes(self, A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
         """Label sets as booleans (n, d); paths as numbers of their prefixes, 0 behind the end."""
-        numbers: dict = {}
+        numbers: dict[Any, Any] = {}
         kind, first = self._read(A, numbers, "A")
         if B is None:
             return first, first
@@ -93,7 +94,7 @@ class PathKernel(OutputKernel):
         width = max(first.shape[1], second.shape[1])
         return _widened(first, width), _widened(second, width)
 
-    def _read(self, Y, numbers: dict, name: str) -> tuple[str, np.ndarray]:
+    def _read(self, Y: Any, numbers: dict[Any, Any], name: str) -> tuple[str, np.ndarray]:
         """The kind of outputs and their codes; numbers are those of names seen before."""
         if hasattr(self, "space_"):
             return "indicator rows", self.space_.validate(Y).astype(bool)
@@ -109,7 +110,7 @@ class PathKernel(OutputKernel):
         paths = [self._path(row, i, name) for i, row in enumerate(rows)]
         return "paths", _prefixes(paths, numbers)
 
-    def _path(self, row, i: int, name: str):
+    def _path(self, row: Any, i: int, name: str) -> Any:
         path = row.split(self.sep) if isinstance(row, str) else row
         if isinstance(path, np.ndarray) and path.ndim == 1:
             path = path.tolist()
@@ -121,17 +122,17 @@ class PathKernel(OutputKernel):
         return path
 
     # ------------------------------------------------------------- on label sets
-    def embedding_on(self, space) -> str | None:
+    def embedding_on(self, space: Any) -> str | None:
         return "indicators" if space.embedding == "indicators" else None
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         bound = copy.copy(self)
         if self.embedding_on(space) is not None:
             bound.space_ = space
             bound.largest_loss_ = len(space.labels_) / 2.0
         return bound
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: Any) -> np.ndarray:
         return 1.0 - 2.0 * np.asarray(g)
 
 
@@ -148,7 +149,7 @@ def _indicators(Y: np.ndarray, name: str) -> np.ndarray:
     return Y.astype(bool)
 
 
-def _label_sets(rows: list, numbers: dict, name: str) -> np.ndarray:
+def _label_sets(rows: list[Any], numbers: dict[Any, Any], name: str) -> np.ndarray:
     for i, row in enumerate(rows):
         if not isinstance(row, (set, frozenset)):
             raise ValueError(f"PathKernel: {name}[0] is a label set and {name}[{i}] is {row!r}.")
@@ -160,7 +161,7 @@ def _label_sets(rows: list, numbers: dict, name: str) -> np.ndarray:
     return Z
 
 
-def _prefixes(paths: list, numbers: dict) -> np.ndarray:
+def _prefixes(paths: list[Any], numbers: dict[Any, Any]) -> np.ndarray:
     """Numbers of the prefixes of every path from 1 on, shape (n, greatest depth)."""
     codes = np.zeros((len(paths), max(map(len, paths))), dtype=np.int64)
     try:

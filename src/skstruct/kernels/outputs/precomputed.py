@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A matrix of kernel values in the place of outputs, and whether it can be one."""
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
@@ -74,7 +76,7 @@ class PrecomputedKernel(OutputKernel):
     array([0.5])
     """
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         try:
             matrix = check_gram(Y)
         except (TypeError, ValueError) as error:
@@ -84,7 +86,7 @@ class PrecomputedKernel(OutputKernel):
         self.matrix_ = check_definite(matrix, "The precomputed kernel between outputs")
         return self
 
-    def _numbers(self, Y) -> np.ndarray:
+    def _numbers(self, Y: Any) -> np.ndarray:
         if not hasattr(self, "matrix_"):
             raise NotFittedError("A precomputed kernel between outputs is given to fit.")
         m, numbers = len(self.matrix_), np.asarray(Y)
@@ -99,14 +101,14 @@ class PrecomputedKernel(OutputKernel):
             )
         return numbers
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         a = self._numbers(A)
         return self.matrix_[np.ix_(a, a if B is None else self._numbers(B))]
 
-    def diagonal(self, A) -> np.ndarray:
+    def diagonal(self, A: Any) -> np.ndarray:
         return self.matrix_.diagonal()[self._numbers(A)].copy()
 
-    def paired(self, A, B) -> np.ndarray:
+    def paired(self, A: Any, B: Any) -> np.ndarray:
         a, b = self._numbers(A), self._numbers(B)
         if len(a) != len(b):
             raise ValueError(f"{len(a)} outputs cannot be compared with {len(b)} row by row.")

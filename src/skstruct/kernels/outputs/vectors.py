@@ -3,7 +3,7 @@
 
 import copy
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -26,12 +26,12 @@ class RowKernel(OutputKernel):
     the rows are the numbers themselves in spaces of quantities, :math:`\psi(y)` in others.
     """
 
-    def bind(self, space):
+    def bind(self, space: Any) -> Any:
         bound = copy.copy(self)
         bound.space_ = space
         return bound
 
-    def rows(self, Y):
+    def rows(self, Y: Any) -> Any:
         """Outputs as rows of numbers: a dense or sparse array (n, d)."""
         space = getattr(self, "space_", None)
         if space is None:
@@ -39,7 +39,7 @@ class RowKernel(OutputKernel):
         Z = space.validate(Y)
         return Z if space.embedding in QUANTITIES else space.embed(Z)
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         a = self.rows(A)
         b = a if B is None else self.rows(B)
         if a.shape[1] != b.shape[1]:
@@ -50,7 +50,7 @@ class RowKernel(OutputKernel):
         return self._matrix(a, b)
 
     @abstractmethod
-    def _matrix(self, a, b) -> np.ndarray:
+    def _matrix(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """k of all pairs of rows."""
 
 
@@ -73,10 +73,10 @@ class LinearKernel(RowKernel):
     array([[11.,  2.]])
     """
 
-    def _matrix(self, a, b):
+    def _matrix(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return inner_products(a, b)
 
-    def embedding_on(self, space) -> str | None:
+    def embedding_on(self, space: Any) -> str | None:
         if space.embedding in QUANTITIES and hasattr(space, "minimize"):
             return "squares"
         return space.embedding if space.embedding in BINARY else None
@@ -84,18 +84,18 @@ class LinearKernel(RowKernel):
     def _of_quantities(self) -> bool:
         return self.space_.embedding in QUANTITIES
 
-    def _weighted_sum(self, g, total):
+    def _weighted_sum(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         """h = sum_i b_i y_i, shape (n, d)."""
         return g[:, : g.shape[1] // 2] + np.reshape(total, (-1, 1)) * self.space_.mean_
 
-    def cost(self, g, total):
+    def cost(self, g: np.ndarray, total: Any) -> np.ndarray:
         g = np.asarray(g)
         if not self._of_quantities():
             return 1.0 - 2.0 * g
         h = self._weighted_sum(g, total)
         return np.hstack([2.0 * (self.space_.mean_ - h), np.ones_like(h)])
 
-    def offset(self, g, total):
+    def offset(self, g: np.ndarray, total: np.ndarray) -> np.ndarray:
         g = np.asarray(g)
         if not self._of_quantities():
             return np.zeros(len(g))
@@ -103,7 +103,7 @@ class LinearKernel(RowKernel):
         return mean @ mean - 2.0 * self._weighted_sum(g, total) @ mean
 
 
-def inner_products(a, b) -> np.ndarray:
+def inner_products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Of all pairs of rows, dense; of dense or sparse arrays."""
     K = a @ b.T
     return K.toarray() if sparse.issparse(K) else np.asarray(K, dtype=np.float64)
@@ -114,7 +114,7 @@ class ScaledRowKernel(RowKernel):
 
     gamma: Any
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         self.gamma_ = _checked_gamma(self)
         if self.gamma_ is None:
             self.gamma_ = 1.0 / _spread(self.rows(Y))
@@ -145,10 +145,10 @@ class GaussianKernel(ScaledRowKernel):
     1.0
     """
 
-    def __init__(self, gamma=None):
+    def __init__(self, gamma: float | None = None) -> None:
         self.gamma = gamma
 
-    def _matrix(self, a, b):
+    def _matrix(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         if sparse.issparse(a):
             return gaussian(a, b, self._width)
         # Distances do not see a common shift, but their rounding errors do.
@@ -156,7 +156,7 @@ class GaussianKernel(ScaledRowKernel):
         shifted = a - centre
         return gaussian(shifted, shifted if b is a else b - centre, self._width)
 
-    def diagonal(self, A) -> np.ndarray:
+    def diagonal(self, A: Any) -> np.ndarray:
         return np.ones(self.rows(A).shape[0])
 
     def largest_loss(self) -> float:
@@ -183,12 +183,12 @@ class PolynomialKernel(ScaledRowKernel):
     array([[16.]])
     """
 
-    def __init__(self, gamma=None, degree=3, coef0=1):
+    def __init__(self, gamma: float | None = None, degree: int = 3, coef0: int = 1) -> None:
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
 
-    def _matrix(self, a, b):
+    def _matrix(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         if not (self.coef0 >= 0 and self.degree >= 1 and self.degree == int(self.degree)):
             raise ValueError(
                 "PolynomialKernel has a whole degree from 1 on and coef0 >= 0; got degree "
@@ -197,14 +197,14 @@ class PolynomialKernel(ScaledRowKernel):
         return (self._width * inner_products(a, b) + self.coef0) ** int(self.degree)
 
 
-def _checked_gamma(kernel) -> float | None:
+def _checked_gamma(kernel: Any) -> float | None:
     gamma = kernel.gamma
     if gamma is not None and not (np.isfinite(gamma) and gamma > 0):
         raise ValueError(f"{type(kernel).__name__}: gamma must be positive; got {gamma!r}.")
     return gamma
 
 
-def _spread(rows) -> float:
+def _spread(rows: np.ndarray) -> float:
     """Mean squared distance of rows from their mean; 1 where all are the same."""
     if sparse.issparse(rows):
         mean = np.asarray(rows.mean(axis=0)).ravel()

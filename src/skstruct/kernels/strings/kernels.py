@@ -4,6 +4,7 @@
 from abc import abstractmethod
 from functools import cache
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +28,7 @@ class NGramKernel(TransformerMixin, BaseEstimator):
     """
 
     @all_or_nothing
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the n-grams of the strings ``X``; ``y`` is ignored."""
         strings = self._stack(X)
         self.tokens_ = strings.tokens
@@ -35,7 +36,7 @@ class NGramKernel(TransformerMixin, BaseEstimator):
         self._n_features_out = sum(part.n_columns for part in self.vocabularies_)
         return self
 
-    def transform(self, X) -> sparse.csr_array:
+    def transform(self, X: Any) -> sparse.csr_array:
         """Features of shape (n, n_features): their products with those of ``fit`` are the kernel.
 
         N-grams that ``fit`` has not seen have no column, but count in the norm.
@@ -50,7 +51,7 @@ class NGramKernel(TransformerMixin, BaseEstimator):
             features.data *= np.repeat(norms, np.diff(features.indptr))
         return features
 
-    def __call__(self, A, B=None) -> np.ndarray:
+    def __call__(self, A: Any, B: Any = None) -> np.ndarray:
         """Kernel matrix of shape (n_a, n_b); needs no fit."""
         left = self._stack(A, "A")
         both = left if B is None else joined(left, self._stack(B, "B"))
@@ -69,18 +70,18 @@ class NGramKernel(TransformerMixin, BaseEstimator):
                 np.divide(K[rows], norms, out=K[rows], where=norms > 0)
         return K
 
-    def diagonal(self, A) -> np.ndarray:
+    def diagonal(self, A: Any) -> np.ndarray:
         """k(a, a) of each string, shape (n,)."""
         squares = self._diagonal(self._stack(A, "A"))
         return (squares > 0).astype(np.float64) if self.normalize else squares
 
-    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The n-grams, as text; tokens that are not characters have blanks between them."""
         check_is_fitted(self)
         names = [name for part in self.vocabularies_ for name in part.names(self.tokens_)]
         return np.array(names, dtype=object)
 
-    def _stack(self, X, name: str = "X") -> Stacked:
+    def _stack(self, X: Any, name: str = "X") -> Stacked:
         used_by = type(self).__name__
         if not isinstance(self.n, Integral) or isinstance(self.n, bool) or self.n < 1:
             raise ValueError(f"{used_by}: n is a whole number of at least 1; got {self.n!r}.")
@@ -110,14 +111,14 @@ class NGramKernel(TransformerMixin, BaseEstimator):
     def _parts(self) -> list[tuple[int, float, tuple[float, ...]]]:
         """Length, weight and values at shifts of the n-grams that are counted."""
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
 
 
-def check_weights(weights, n: int, used_by: str) -> list[float]:
+def check_weights(weights: Any, n: int, used_by: str) -> list[float]:
     """n nonnegative numbers, not all zero; or an error."""
     array = np.asarray(weights, dtype=np.float64)
     if array.shape != (n,) or not (np.isfinite(array) & (array >= 0)).all() or not array.any():
@@ -197,11 +198,11 @@ class SpectrumKernel(NGramKernel):
     array([[0.894427...]])
     """
 
-    def __init__(self, n=3, *, normalize=True):
+    def __init__(self, n: float = 3, *, normalize: bool = True) -> None:
         self.n = n
         self.normalize = normalize
 
-    def _parts(self):
+    def _parts(self) -> list[tuple[int, float, tuple[Any, ...]]]:
         return [(self.n, 1.0, ())]
 
 
@@ -237,12 +238,14 @@ class BlendedSpectrumKernel(NGramKernel):
     array([[13., 13.]])
     """
 
-    def __init__(self, n=3, *, weights=None, normalize=True):
+    def __init__(
+        self, n: int = 3, *, weights: list[Any] | None = None, normalize: bool = True
+    ) -> None:
         self.n = n
         self.weights = weights
         self.normalize = normalize
 
-    def _parts(self):
+    def _parts(self) -> list[tuple[int, float, tuple[Any, ...]]]:
         weights = np.ones(self.n) if self.weights is None else self.weights
         weights = check_weights(weights, self.n, type(self).__name__)
         return [(m, weight, ()) for m, weight in enumerate(weights, start=1) if weight > 0]
@@ -303,13 +306,20 @@ class WeightedDegreeKernel(NGramKernel):
     array([[0.67, 0.35]])
     """
 
-    def __init__(self, n=3, *, shift=0, weights=None, normalize=True):
+    def __init__(
+        self,
+        n: int = 3,
+        *,
+        shift: float = 0,
+        weights: list[Any] | None = None,
+        normalize: bool = True,
+    ) -> None:
         self.n = n
         self.shift = shift
         self.weights = weights
         self.normalize = normalize
 
-    def _parts(self):
+    def _parts(self) -> list[tuple[int, float, tuple[Any, ...]]]:
         name = type(self).__name__
         if not isinstance(self.shift, Integral) or isinstance(self.shift, bool) or self.shift < 0:
             raise ValueError(f"{name}: shift is a whole number of at least 0; got {self.shift!r}.")

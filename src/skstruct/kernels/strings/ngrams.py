@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -24,12 +25,12 @@ class Stacked:
 
     symbols: np.ndarray  # shape: (N,), numbers into tokens
     starts: np.ndarray  # shape: (n_strings + 1,)
-    tokens: list
+    tokens: list[Any]
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def renumbered(self, tokens: list) -> Stacked:
+    def renumbered(self, tokens: list[Any]) -> Stacked:
         """The same strings in the numbers of ``tokens``; ``len(tokens)`` for all others."""
         index = {token: i for i, token in enumerate(tokens)}
         unknown = len(tokens)
@@ -55,7 +56,7 @@ class Stacked:
             row = end
 
 
-def stack(X, *, used_by: str, name: str = "X") -> Stacked:
+def stack(X: Any, *, used_by: str, name: str = "X") -> Stacked:
     """Strings, or sequences of hashable tokens, as one array; an error names the row."""
     rows = _rows(X, used_by, name)
     lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
@@ -66,7 +67,7 @@ def stack(X, *, used_by: str, name: str = "X") -> Stacked:
         number = np.zeros(alphabet.max(initial=0) + 1, dtype=np.int32)
         number[alphabet] = np.arange(len(alphabet))
         return Stacked(number[points], starts, [chr(point) for point in alphabet])
-    numbers: dict = {}
+    numbers: dict[Any, Any] = {}
     symbols = np.empty(starts[-1], dtype=np.int32)
     for i, row in enumerate(rows):
         tokens = row.tolist() if isinstance(row, np.ndarray) else row
@@ -78,7 +79,7 @@ def stack(X, *, used_by: str, name: str = "X") -> Stacked:
     return Stacked(symbols, starts, list(numbers))
 
 
-def _rows(X, used_by: str, name: str) -> list:
+def _rows(X: Any, used_by: str, name: str) -> list[Any]:
     """A list of strings and sequences, or an error."""
     if isinstance(X, (str, bytes)):
         raise ValueError(
@@ -104,7 +105,7 @@ def _rows(X, used_by: str, name: str) -> list:
     return rows
 
 
-def _all_text(rows: list) -> bool:
+def _all_text(rows: list[Any]) -> bool:
     return all(issubclass(kind, str) for kind in set(map(type, rows)))
 
 
@@ -194,7 +195,7 @@ class NGrams:
     The strings need at least one symbol of ``tokens``, whose numbers the symbols are.
     """
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         steps = [0] + [step for level in self.levels for step in (level.start, level.stop)]
         steps.append(self.n)
         plain = all(type(step) is int for step in [*steps, self.n_offsets])
@@ -202,7 +203,7 @@ class NGrams:
         small = self.n <= MOST_SYMBOLS and self.n_offsets <= MOST_SYMBOLS
         require(small and self.levels, "n-grams that are too long")
 
-    def __init__(self, n: int, strings: Stacked, n_offsets: int = 0):
+    def __init__(self, n: int, strings: Stacked, n_offsets: int = 0) -> None:
         self.n, self.n_offsets, self.base = n, n_offsets, len(strings.tokens) + 1
         self.levels: list[Level] = []
         done, known = 0, 1
@@ -229,7 +230,7 @@ class NGrams:
     def n_columns(self) -> int:
         return self.n_ngrams if self.places is None else len(self.places.codes)
 
-    def counts(self, strings: Stacked, values=(1.0,)) -> sparse.csr_array:
+    def counts(self, strings: Stacked, values: tuple[Any, ...] = (1.0,)) -> sparse.csr_array:
         """Sums of ``values`` in each column, and a last column for n-grams that have none.
 
         Parameters
@@ -252,7 +253,7 @@ class NGrams:
             blocks.append(block)
         return blocks[0] if len(blocks) == 1 else sparse.vstack(blocks, format="csr")
 
-    def names(self, tokens: list) -> list[str]:
+    def names(self, tokens: list[Any]) -> list[str]:
         """What each column counts, in words."""
         ids, positions = np.arange(self.n_ngrams), None
         if self.places is not None:
@@ -268,7 +269,7 @@ class NGrams:
         names = [between.join([words[i] for i in row]) for row in symbols.tolist()]
         return names if positions is None else [f"{name}@{p}" for name, p in zip(names, positions)]
 
-    def _distinct(self, strings: Stacked, continued: Callable, span: int) -> np.ndarray:
+    def _distinct(self, strings: Stacked, continued: Callable[..., Any], span: int) -> np.ndarray:
         """The codes that occur, sorted; ``continued`` makes them of what was read before."""
         found = []
         for _, begins, positions in strings.blocks(self.n, max(self.n_offsets, 1)):
@@ -278,7 +279,7 @@ class NGrams:
             found.append(distinct(codes, span))
         return found[0] if len(found) == 1 else distinct(np.concatenate(found), span)
 
-    def _ranks(self, symbols, begins) -> np.ndarray:
+    def _ranks(self, symbols: np.ndarray, begins: np.ndarray) -> np.ndarray:
         """Ranks of the n-grams that begin there, as far as they are read."""
         ranks = np.zeros(len(begins), dtype=np.int64)
         for level in self.levels:
@@ -286,14 +287,25 @@ class NGrams:
             ranks = level.rank(codes)
         return ranks
 
-    def _read(self, ranks, symbols, begins, positions=None, *, start, stop) -> np.ndarray:
+    def _read(
+        self,
+        ranks: np.ndarray,
+        symbols: np.ndarray,
+        begins: np.ndarray,
+        positions: np.ndarray | None = None,
+        *,
+        start: int,
+        stop: int,
+    ) -> np.ndarray:
         codes = ranks.astype(np.int64)
         for j in range(start, stop):
             codes *= self.base
             codes += symbols[begins + j]
         return codes
 
-    def _placed(self, ranks, symbols, begins, positions) -> np.ndarray:
+    def _placed(
+        self, ranks: np.ndarray, symbols: np.ndarray, begins: np.ndarray, positions: np.ndarray
+    ) -> np.ndarray:
         """Codes of the pairs (n-gram, position), n_offsets of them for each n-gram."""
         codes = np.add.outer(positions, np.arange(self.n_offsets))
         np.minimum(codes, self.n_places - 1, out=codes)

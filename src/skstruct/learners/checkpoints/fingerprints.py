@@ -9,7 +9,7 @@ import hashlib
 import re
 import sysconfig
 import types
-from collections.abc import Iterator, Mapping, MappingView
+from collections.abc import Callable, Iterator, Mapping, MappingView
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ HERE = str(Path(__file__).parents[2])
 GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
-def inside(value) -> list[Any]:
+def inside(value: Any) -> list[Any]:
     """Parts of an object, the same for equal objects; refused if there is no telling."""
     if isinstance(value, type):
         return []  # its name says all
@@ -51,7 +51,7 @@ def inside(value) -> list[Any]:
         raise not_identifiable(value) from None
 
 
-def not_identifiable(value) -> ModelFileError:
+def not_identifiable(value: Any) -> ModelFileError:
     """The error for what has no digest."""
     return ModelFileError(
         f"A checkpoint cannot tell one {type(value).__name__} from another, and so not whose fit "
@@ -59,7 +59,7 @@ def not_identifiable(value) -> ModelFileError:
     )
 
 
-def _function(value):
+def _function(value: Callable[..., Any]) -> list[Any]:
     """Code, and what it uses; functions of installed libraries use what is theirs."""
     parts = [value.__module__, value.__qualname__, *_code(value.__code__), *_cells(value)]
     if _is_installed(value.__code__.co_filename):
@@ -69,7 +69,7 @@ def _function(value):
     return [*parts, value.__defaults__, value.__kwdefaults__, used]
 
 
-def _cells(value):
+def _cells(value: Callable[..., Any]) -> list[Any]:
     """Variables around a function."""
     contents: list[Any] = []
     for cell in value.__closure__ or ():
@@ -82,26 +82,26 @@ def _is_installed(file: str) -> bool:
     return bool(INSTALLED.search(file)) or file.startswith((PYTHON, HERE, "<frozen"))
 
 
-def _code(code):
+def _code(code: Any) -> list[Any]:
     constants = [_code(c) if isinstance(c, types.CodeType) else c for c in code.co_consts]
     return [code.co_code, list(code.co_names), constants]
 
 
-def _global_names(code) -> set[str]:
+def _global_names(code: Any) -> set[str]:
     """Of a function and those within it."""
     inner = [part for part in code.co_consts if isinstance(part, types.CodeType)]
     names = {step.argval for step in dis.get_instructions(code) if step.opname in GLOBAL}
     return names.union(*map(_global_names, inner))
 
 
-def _ufunc(value):
+def _ufunc(value: Callable[..., Any]) -> list[str]:
     """The name, if it is one of numpy or scipy; others may hold any function."""
     if value not in (getattr(np, value.__name__, None), getattr(special, value.__name__, None)):
         raise not_identifiable(value)
     return [value.__name__]
 
 
-def _data(value):
+def _data(value: Any) -> list[Any]:
     """What an object holds."""
     if isinstance(value, np.random.RandomState):
         return [value.get_state(legacy=False)]
@@ -118,7 +118,7 @@ def _data(value):
     return _reduced(value)
 
 
-def _types(table):
+def _types(table: Any) -> list[Any]:
     """Types of the columns of a frame or series, and the categories of those that have some."""
     kinds = getattr(table, "dtypes", None)
     kinds = list(kinds) if hasattr(kinds, "__iter__") else [table.dtype]
@@ -128,7 +128,7 @@ def _types(table):
     ]
 
 
-def _reduced(value):
+def _reduced(value: Any) -> list[Any]:
     """What would make an object again when it was pickled: dates, decimals, classes of a user."""
     reduce = copyreg.dispatch_table.get(type(value))
     parts = value.__reduce_ex__(2) if reduce is None else reduce(value)
@@ -144,7 +144,7 @@ MOST_OBJECTS = 1_000_000  # besides arrays and containers; more is the inside of
 PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
 
 
-def digest(value) -> str:
+def digest(value: Any) -> str:
     """SHA-256 of a value, the same in every process; sets have no order.
 
     Objects count by what would make them again, classes and modules by name; functions by
@@ -165,18 +165,18 @@ def digest(value) -> str:
 class _Walk:
     """One walk through a value. Each object is entered once, however often it is met."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         # By id: the object, kept alive so that no other one gets its id; its digest when it is
         # done, and how many objects it is inside of while it is not.
         self.met: dict[int, tuple[Any, bytes | int]] = {}
         self.n_open = self.n_objects = 0
 
-    def part(self, value) -> bytes:
+    def part(self, value: Any) -> bytes:
         hasher = hashlib.sha256()
         self.feed(hasher, value)
         return hasher.digest()
 
-    def feed(self, hasher, value) -> None:
+    def feed(self, hasher: Any, value: Any) -> None:
         if type(value) in PLAIN or isinstance(value, (int, float, complex, str, bytes)):
             _say(hasher, type(value).__name__, repr(value))
         elif type(value) in (list, tuple) and all(type(part) in PLAIN for part in value):
@@ -190,7 +190,7 @@ class _Walk:
             else:  # a loop, which leads so many levels up
                 _say(hasher, "up", str(self.n_open - found))
 
-    def _entered(self, value) -> bytes:
+    def _entered(self, value: Any) -> bytes:
         self.met[id(value)] = value, self.n_open
         self.n_open += 1
         hasher = hashlib.sha256()
@@ -199,7 +199,7 @@ class _Walk:
         self.met[id(value)] = value, hasher.digest()
         return hasher.digest()
 
-    def _feed_structure(self, hasher, value):
+    def _feed_structure(self, hasher: Any, value: Any) -> None:
         if isinstance(value, (np.ndarray, np.generic)):
             self._feed_array(hasher, np.asarray(value))
             if isinstance(value, np.ma.MaskedArray):
@@ -226,11 +226,11 @@ class _Walk:
             _say(hasher, "object", kind.__module__, kind.__qualname__)
             self._feed_each(hasher, inside(value))
 
-    def _feed_each(self, hasher, values):
+    def _feed_each(self, hasher: Any, values: Any) -> None:
         for value in values:
             self.feed(hasher, value)
 
-    def _feed_array(self, hasher, array):
+    def _feed_array(self, hasher: Any, array: np.ndarray) -> None:
         _say(hasher, "array", array.dtype.str, str(array.dtype), str(array.shape))
         if array.dtype.names:  # one by one: there may be anything between the fields
             for name in array.dtype.names:
@@ -241,7 +241,7 @@ class _Walk:
             hasher.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
 
-def _say(hasher, *words):
+def _say(hasher: Any, *words: Any) -> None:
     for word in words:
         text = word.encode("utf-8", "surrogatepass")
         hasher.update(b"%d:" % len(text))  # lengths, so that no two lists of words look alike
@@ -255,7 +255,7 @@ LAYOUT = 1  # of what learners save; a change of any of them counts it up
 NO_EFFECT = ("engine", "n_jobs", "verbose")  # parameters on which no result depends
 
 
-def owner_of(model, data: Mapping[str, Any]) -> dict[str, Any]:
+def owner_of(model: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     """What tells one fit from another; texts only."""
     from skstruct import __version__
 
@@ -269,7 +269,7 @@ def owner_of(model, data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def differences(owner, other) -> str | None:
+def differences(owner: dict[str, Any], other: dict[str, Any]) -> str | None:
     """How the fit of a checkpoint differs from another one, in words; None if it does not."""
     if owner["learner"] != other["learner"]:
         return f"it was a {owner['learner'].rpartition('.')[2]}"

@@ -8,6 +8,7 @@ import re
 import threading
 import time
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,7 @@ class Checkpoint:
     path: str | os.PathLike
     every: float = 10.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.path, (str, os.PathLike)):
             raise TypeError(f"checkpoint is the path of a file, or Checkpoint; got {self.path!r}.")
         if not os.fspath(self.path):
@@ -80,7 +81,7 @@ class Checkpoint:
 
 
 @contextmanager
-def resuming(model, checkpoint, **data):
+def resuming(model: Any, checkpoint: Checkpoint | None, **data: Any) -> Iterator[Any]:
     """The level at which a fit begins, or goes on; the file is removed when all went well.
 
     Parameters
@@ -101,7 +102,7 @@ def resuming(model, checkpoint, **data):
 
 
 @contextmanager
-def _seeded(model, seed):
+def _seeded(model: Any, seed: int) -> Iterator[None]:
     """Where the model draws a seed of its own, it is the one that the checkpoint knows."""
     if getattr(model, "random_state", seed) is not None:
         yield
@@ -116,7 +117,7 @@ def _seeded(model, seed):
 class Saver:
     """Reads and writes the checkpoint of one fit."""
 
-    def __init__(self, checkpoint: Checkpoint, owner: dict[str, Any]):
+    def __init__(self, checkpoint: Checkpoint, owner: dict[str, Any]) -> None:
         self.path, self.every, self.owner = Path(checkpoint.path), checkpoint.every, owner
         if not self.path.parent.is_dir():
             raise FileNotFoundError(f"{self.path}: there is no folder {self.path.parent}.")
@@ -129,7 +130,7 @@ class Saver:
         self.seed = drawn if found is None else found["seed"]
         self.level = Level(self, None if found is None else found["tree"])
 
-    def _read(self):
+    def _read(self) -> dict[str, Any] | None:
         if not self.path.exists():
             return None
         if self.path.is_dir():
@@ -194,7 +195,7 @@ def _is_ours(path: Path) -> bool:
 # The state of a fit as JSON and arrays, level by level: training inside of a search in a fit.
 
 
-def plain(value, copied: bool = False) -> Any:
+def plain(value: Any, copied: bool = False) -> Any:
     """Dictionaries, lists, numbers and arrays alone: objects give their ``state()``.
 
     Random generators say where they are.
@@ -214,7 +215,7 @@ def plain(value, copied: bool = False) -> Any:
     return value
 
 
-def packed(value, arrays: dict[str, np.ndarray]) -> Any:
+def packed(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     """JSON for a plain value; arrays are put aside under names of their own.
 
     >>> packed({"weights": np.zeros(3), "gap": 0.5, "n": 7}, arrays := {})
@@ -239,7 +240,7 @@ def packed(value, arrays: dict[str, np.ndarray]) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be saved.")
 
 
-def unpacked(value, arrays) -> Any:
+def unpacked(value: Any, arrays: dict[str, Any]) -> Any:
     """The plain value that was packed."""
     if isinstance(value, list):
         return [unpacked(part, arrays) for part in value]
@@ -253,13 +254,13 @@ def unpacked(value, arrays) -> Any:
     return {name: unpacked(inner, arrays) for name, inner in part.items()}
 
 
-def _stream_state(rng) -> dict:
+def _stream_state(rng: np.random.Generator) -> dict[Any, Any]:
     if isinstance(rng, np.random.RandomState):
         return rng.get_state(legacy=False)
     return rng.bit_generator.state
 
 
-def set_stream(rng, state) -> None:
+def set_stream(rng: Any, state: dict[str, Any]) -> None:
     """Put a random generator where another one was."""
     if isinstance(rng, np.random.RandomState):
         rng.set_state(state)
@@ -285,7 +286,9 @@ class Level:
         What this level had kept when the fit was stopped; empty where it had not come here.
     """
 
-    def __init__(self, saver, found=None, lane=None):
+    def __init__(
+        self, saver: Saver, found: dict[str, Any] | None = None, lane: Level | None = None
+    ) -> None:
         self._saver, self._lane = saver, self if lane is None else lane
         self.found: dict[str, Any] = {} if found is None else found["state"]
         self._found_below = {} if found is None else dict(found["below"])
@@ -293,7 +296,7 @@ class Level:
         self._open: dict[str, Level] = {}
         self._frozen = found if lane is None else None
 
-    def keep(self, *over, **state) -> None:
+    def keep(self, *over: Any, **state: Any) -> None:
         """Remember what is needed to come back here; levels beside that are ``over`` close."""
         with self._saver.lock:
             self._state = {**self._state, **state}
@@ -306,7 +309,7 @@ class Level:
         self._open = {name: level}
         return level
 
-    def beside(self, names) -> dict[str, Level]:
+    def beside(self, names: Any) -> dict[str, Level]:
         """Levels below that are open at the same time, perhaps in threads of their own."""
         with self._saver.lock:
             self._open = {
@@ -314,7 +317,7 @@ class Level:
             }
         return dict(self._open)
 
-    def reached(self, **state) -> None:
+    def reached(self, **state: Any) -> None:
         """Say where this level is, between two steps; all is saved if it is time to."""
         if self._saver.is_due():
             self._state = state
@@ -324,11 +327,11 @@ class Level:
         """Copy the state of this level and of those below, which other threads may save."""
         self._frozen = plain(self._tree(), copied=True)
 
-    def tree(self, root=True) -> dict | None:
+    def tree(self, root: bool = True) -> dict[Any, Any] | None:
         """States of this level and of those below; of levels beside each other, frozen ones."""
         return self._tree() if root or self._lane is not self else self._frozen
 
-    def _tree(self):
+    def _tree(self) -> dict[str, Any]:
         below = {name: level.tree(root=False) for name, level in self._open.items()}
         return {"state": self._state, "below": {n: t for n, t in below.items() if t is not None}}
 
@@ -338,16 +341,16 @@ class Nowhere:
 
     found: dict[str, Any] = {}  # noqa: RUF012  (never written to)
 
-    def keep(self, *over, **state) -> None:
+    def keep(self, *over: Any, **state: Any) -> None:
         """Nothing."""
 
     def below(self, name: str) -> Nowhere:
         return self
 
-    def beside(self, names) -> dict[str, Nowhere]:
+    def beside(self, names: Any) -> dict[str, Nowhere]:
         return dict.fromkeys(names, self)
 
-    def reached(self, **state) -> None:
+    def reached(self, **state: Any) -> None:
         """Nothing."""
 
 

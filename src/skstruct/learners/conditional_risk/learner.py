@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from skstruct.bounds import Certificate
 
 
-def _name_of(smoother) -> str:
+def _name_of(smoother: Any) -> str:
     """The class that the user gave."""
     return type(getattr(smoother, "classifier", smoother)).__name__
 
@@ -163,28 +163,28 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
 
     def __init__(
         self,
-        space=None,
-        loss=None,
+        space: Any = None,
+        loss: Any = None,
         *,
-        kernel="auto",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        alpha="auto",
-        fit_intercept=True,
-        smoother=None,
-        system="auto",
-        n_landmarks="auto",
-        precision="double",
-        device=None,
-        engine=None,
-        label_kernel=None,
-        leave_out="one",
-        memory="1GB",
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        kernel: Any = "auto",
+        gamma: Any = None,
+        degree: int = 3,
+        coef0: int = 1,
+        alpha: str | float = "auto",
+        fit_intercept: bool = True,
+        smoother: Any = None,
+        system: str = "auto",
+        n_landmarks: str | int = "auto",
+        precision: str = "double",
+        device: Any = None,
+        engine: Any = None,
+        label_kernel: Any = None,
+        leave_out: str = "one",
+        memory: str = "1GB",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
         self.space = space
         self.loss = loss
         self.kernel = kernel
@@ -206,7 +206,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = takes_raw_inputs(self.smoother)
         return tags
@@ -214,7 +214,15 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     # ------------------------------------------------------------------ fitting
     @reported
     @all_or_nothing
-    def fit(self, X, y=None, sample_weight=None, groups=None, *, checkpoint=None):
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        checkpoint: Any = None,
+    ) -> ConditionalRiskMinimizer:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
         Rows that do not fit into memory at once are read in blocks, and learned from by landmarks:
@@ -243,7 +251,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         with resuming(self, checkpoint, **read) as level:
             return self._keep(self._regress(data, level))
 
-    def _read(self, X, y, sample_weight=None, groups=None) -> TrainingData:
+    def _read(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> TrainingData:
         """What is learned from, once it is checked; device, space and how inputs are read."""
         y, self.device_ = given_outputs(y, "ConditionalRiskMinimizer"), device_of(self, X)
         parse_memory(self.memory)
@@ -266,13 +274,13 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         self.outputs_, self.problem_ = data.outputs, None
         self.problem_ = self._problem(self.loss_)
 
-    def _regress(self, data: TrainingData, level) -> Regressed:
+    def _regress(self, data: TrainingData, level: Any) -> Regressed:
         if self.smoother is None:
             return RidgeRegression(self, self.problem_).fit(data, level)
         self._check_linear(self.problem_, self.smoother)
         return fit_given(clone(self.smoother), self.problem_, data, self.random_state)
 
-    def _keep(self, found: Regressed):
+    def _keep(self, found: Regressed) -> Self:
         """The model, with what was fitted and chosen."""
         self.smoother_, self.search_ = found.smoother, found.search
         self.kernel_, self.alpha_, self.gamma_ = found.kernel, found.alpha, found.gamma
@@ -281,7 +289,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
             self.problem_.n_kept = getattr(found.smoother, "n_landmarks_", 0)
         return self
 
-    def _inferred(self, y):
+    def _inferred(self, y: Any) -> Any:
         if self.starts_ is not None:
             from skstruct.spaces.sequences import Sequences
 
@@ -289,7 +297,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         needs = None if self.loss is None else resolve_loss(self.loss).embedding
         return infer_space(y, quantities=needs in ("weights", "squares"))
 
-    def _problem(self, loss):
+    def _problem(self, loss: Any) -> Any:
         joint = self.label_kernel is not None
         if self.starts_ is not None:
             return self._token_problem(loss)
@@ -308,24 +316,24 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     # ------------------------------------------------------------- model files
     _work_when_read = 500
 
-    def _not_saved(self):
+    def _not_saved(self) -> tuple[str]:
         return ("problem_",)
 
     @classmethod
-    def _bytes_when_used(cls, state):
+    def _bytes_when_used(cls, state: dict[str, Any]) -> int:
         """psi of the training outputs, from which the model decides."""
         outputs = state.get("outputs_")
         if "smoother_" not in state or not isinstance(outputs, np.ndarray):
             return 0
         return state["loss_"].target_bytes(state["space_"], outputs)
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         """What to regress on and how to decide follows from the space, the loss and the outputs."""
         if hasattr(self, "smoother_"):
             self.problem_ = None
             self.problem_ = self._problem(self.loss_)
 
-    def _token_problem(self, loss):
+    def _token_problem(self, loss: Any) -> Any:
         from skstruct.learners.token_problem import TokenProblem
 
         if not self.space_.decodes_chains or self.label_kernel is not None:
@@ -338,7 +346,9 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         return TokenProblem(self.space_, loss, self.outputs_, self.starts_, pairs=pairs)
 
     # ------------------------------------------------------------------ predicting
-    def _prepared(self, loss=None, restrict=None):
+    def _prepared(
+        self, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> tuple[Any, Any]:
         """The problem of a loss and its constraints, and a smoother of its targets."""
         check_is_fitted(self)
         problem = self.problem_ if loss is None else self._problem(resolve_loss(loss))
@@ -356,12 +366,12 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
             smoother = kept(smoother, problem)
         return problem.restricted(restrict), smoother
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         state = super().__getstate__()
         return {name: part for name, part in state.items() if name != "_retargeting"}
 
     @staticmethod
-    def _check_linear(problem, smoother):
+    def _check_linear(problem: Any, smoother: Any) -> None:
         if problem.by_weights and not isinstance(smoother, LinearSmoother):
             loss = type(problem.loss).__name__
             raise ValueError(
@@ -370,7 +380,9 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
                 f"loss=Listed({loss}()) to choose among outputs seen in training."
             )
 
-    def decode(self, X, *, loss=None, restrict=None) -> Decoded:
+    def decode(
+        self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> Decoded:
         """Predictions with their estimated conditional risks and lower bounds on these.
 
         Parameters
@@ -382,12 +394,14 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         """
         return self._decode(X, *self._prepared(loss, restrict))
 
-    def predict(self, X, *, loss=None, restrict=None):
+    def predict(self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None) -> Any:
         """Outputs of least estimated risk, in the format in which ``y`` was given."""
         decoded = self.decode(X, loss=loss, restrict=restrict)
         return decoded.outputs
 
-    def predict_risk(self, X, *, loss=None, restrict=None):
+    def predict_risk(
+        self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> np.ndarray:
         """Estimated conditional risk of each prediction; shape (n,).
 
         Within what the loss can be: weights of either sign give estimates below zero, too. The
@@ -396,7 +410,7 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         problem, smoother = self._prepared(loss, restrict)
         return problem.possible(self._decode(X, problem, smoother).values)
 
-    def possible_risks(self, values, *, loss=None) -> np.ndarray:
+    def possible_risks(self, values: np.ndarray, *, loss: Any = None) -> np.ndarray:
         """Values of ``decode`` or ``kbest``, moved into the range of the loss; infinite ones stay.
 
         Parameters
@@ -406,7 +420,9 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         """
         return self._prepared(loss)[0].possible(values)
 
-    def kbest(self, X, k=3, *, loss=None, restrict=None) -> Decoded:
+    def kbest(
+        self, X: Any, k: int = 3, *, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> Decoded:
         """The ``k`` outputs of least estimated risk for each row.
 
         ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
@@ -415,7 +431,9 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         """
         return self._kbest(X, k, *self._prepared(loss, restrict))
 
-    def explain(self, X, *, loss=None, restrict=None) -> Explanation:
+    def explain(
+        self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> Explanation:
         """The weights of the training examples for each row, and how far each one is."""
         X, _ = self._checked(X)
         if self.starts_ is not None:
@@ -430,13 +448,23 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         losses = problem.loss.pairwise(decided, self.outputs_)
         return Explanation(self.smoother_.weights(X), losses)
 
-    def score(self, X, y, sample_weight=None, *, loss=None, restrict=None):
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        loss: Any = None,
+        restrict: dict[str, Any] | None = None,
+    ) -> float:
         """Minus the mean loss of the predictions for ``X``; loss and constraints as in
         ``predict``.
         """
         return self._score(X, y, sample_weight, *self._prepared(loss, restrict))
 
-    def certify(self, X, y, *, delta=0.05, bound=None, **options) -> Certificate:
+    def certify(
+        self, X: Any, y: Any, *, delta: float = 0.05, bound: str | None = None, **options: Any
+    ) -> Certificate:
         """A bound on the risk of this model that fails with probability delta at most.
 
         From rows that the model was not fitted to, it holds for any model, over the draw of these

@@ -2,6 +2,7 @@
 """Conditional risk minimization from blocks of rows: streams, and further rows."""
 
 import copy
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -41,7 +42,7 @@ from skstruct.streaming.blocks import joined
 FEWEST_JUDGED_ROWS = 200  # rows: with fewer to judge it by, alpha stays as it is
 
 
-def _goes_on(model) -> bool:
+def _goes_on(model: Any) -> bool:
     """Whether further rows can be added to what was learned."""
     plain = model.smoother is None and model.label_kernel is None and not model._precomputed
     if not plain or model.system not in ("auto", *ONE_PASS):
@@ -62,7 +63,7 @@ class StreamedRidge(RidgeRegression):
         return isinstance(self.model.alpha, str) or np.ndim(self.model.alpha) > 0
 
     # ------------------------------------------------------------------ a source of blocks
-    def fit_source(self, X, read, level, seed) -> Regressed:
+    def fit_source(self, X: Any, read: dict[str, Any], level: Any, seed: int) -> Regressed:
         """From a source; ``read`` is what ``fit_source`` of a smoother takes, X its sample."""
         model, source, weight = self.model, read["source"], read["sample"].weight
         # What can be read only once is not tried with a second kernel.
@@ -71,15 +72,17 @@ class StreamedRidge(RidgeRegression):
         announce(self._plan(source, pairs))
         search = level.below("search")
 
-        def made(kernel, gamma, alpha):  # a seed of the checkpoint's own has no part here
+        def made(
+            kernel: str, gamma: float | None, alpha: float
+        ) -> Any:  # a seed of the checkpoint's own has no part here
             return self.ridge(kernel, gamma, alpha, self.system).set_params(random_state=seed)
 
-        def fit(smoother):
+        def fit(smoother: Any) -> Any:
             number = pairs.index((smoother.kernel, smoother.gamma))
             sums = None if level is NOWHERE else search.below(f"sums {number}")
             return smoother.fit_source(**read, level=sums)
 
-        def refitted(n_landmarks):
+        def refitted(n_landmarks: int) -> Any:
             larger = made(smoother.kernel, smoother.gamma, np.inf)
             return larger.set_params(n_landmarks=n_landmarks).fit_source(**read)
 
@@ -97,7 +100,7 @@ class StreamedRidge(RidgeRegression):
             )
         return self.settled(smoother, self.system, found, weight)
 
-    def _plan(self, source, pairs) -> str:
+    def _plan(self, source: Any, pairs: list[Any]) -> str:
         """What will be done with the blocks of a source."""
         rows = "Rows" if source.n_rows is None else f"{source.n_rows:,} rows"
         passes = "one pass" if len(pairs) == 1 else f"{len(pairs)} passes, one for each kernel"
@@ -108,7 +111,7 @@ class StreamedRidge(RidgeRegression):
         )
 
     # ------------------------------------------------------------------ further rows
-    def begun(self, X, weight):
+    def begun(self, X: Any, weight: np.ndarray | None) -> Any:
         """A smoother that rows can be added to; its kernel is that of the first ones."""
         model = self.model
         pairs = kernel_grid(self.kernels(0, X.shape[1]), model.gamma, X, weight)
@@ -116,12 +119,12 @@ class StreamedRidge(RidgeRegression):
             raise ValueError("partial_fit takes one kernel and one gamma; got several.")
         return self.ridge(*pairs[0], 1.0 if self.is_searched else model.alpha, self.system)
 
-    def begun_from(self, exact):
+    def begun_from(self, exact: Any) -> Any:
         """Landmarks in place of an exact system, from the rows that it has."""
         smoother = self.ridge(exact.kernel, exact.gamma, exact.alpha, self.system)
         return smoother.partial_fit(exact.X_fit_, self.problem.targets(), exact.sample_weight_)
 
-    def best_alpha(self, smoother):
+    def best_alpha(self, smoother: Any) -> Any:
         """The smoother with the penalty that the rows it is judged by like best."""
         alphas = alpha_grid(self.model.alpha, lambda: smoother_alphas(smoother))
         weight = smoother.sample_[2]
@@ -130,7 +133,7 @@ class StreamedRidge(RidgeRegression):
         return smoother.with_alpha(float(alphas[int(np.argmin(risks))]))
 
 
-def is_read_whole(model, X, groups) -> bool:
+def is_read_whole(model: Any, X: Any, groups: Any) -> bool:
     """Whether an array mapped from a file is read whole, for a system that needs all of it."""
     if not isinstance(X, np.memmap):
         return False
@@ -142,7 +145,7 @@ def is_read_whole(model, X, groups) -> bool:
     return model.system not in ONE_PASS and (model.system != "auto" or len(X) <= EXACT_ROWS)
 
 
-def check_streamed(model, groups=None) -> None:
+def check_streamed(model: Any, groups: Any = None) -> None:
     """Raise where parameters do not go with blocks of rows."""
     parse_memory(model.memory)
     if model.smoother is not None or model.label_kernel is not None:
@@ -160,7 +163,7 @@ def check_streamed(model, groups=None) -> None:
         )
 
 
-def check_by_means(problem) -> None:
+def check_by_means(problem: Any) -> None:
     """Raise where a loss is decided by weights of rows, which blocks do not keep."""
     if problem.by_weights:
         loss = type(problem.loss).__name__
@@ -175,7 +178,7 @@ class StreamedRisk:
 
     streamed_ = False
 
-    def _fit_source(self, source, groups, checkpoint):
+    def _fit_source(self, source: Any, groups: Any, checkpoint: Any) -> Any:
         check_streamed(self, groups)
         with working("drawing a sample of the rows"):
             sample, folds = first_rows(self, source)
@@ -190,7 +193,7 @@ class StreamedRisk:
             ridge = StreamedRidge(self, self.problem_)
             return self._keep(ridge.fit_source(X, read, level, seed))
 
-    def _open_stream(self, X, y):
+    def _open_stream(self, X: Any, y: Any) -> Any:
         """What is open of the model, learned from the first rows; gives them as inputs."""
         data = self._read(X, on_host(y))
         self._pair(data)
@@ -200,7 +203,7 @@ class StreamedRisk:
     @available_if(_goes_on)
     @reported
     @all_or_nothing
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn from further rows by landmarks, which are those of the first call.
 
         The first call learns what is open of the space (names), of the kernel (its width) and
@@ -231,7 +234,7 @@ class StreamedRisk:
             smoother = ridge.best_alpha(smoother)
         return self._keep(ridge.settled(smoother, ridge.system))
 
-    def _further_rows(self, X, y):
+    def _further_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Inputs, and the problem whose outputs are those of these rows."""
         if self.tokens_ is not None:
             raise ValueError("Features for every position of a sequence are not read in blocks.")
@@ -250,7 +253,7 @@ class StreamedRisk:
         return X, problem
 
 
-def _joined(outputs):
+def _joined(outputs: list[np.ndarray]) -> np.ndarray:
     """Outputs in canonical form, one batch after another; sequences as wide as the longest."""
     widths = {Z.shape[-1] for Z in outputs if Z.ndim > 1}
     if len(widths) > 1:
@@ -273,7 +276,7 @@ class BlockReader(BaseEstimator):
     problem : RiskProblem
     """
 
-    def __init__(self, model, problem):
+    def __init__(self, model: Any, problem: Any) -> None:
         self.model = self.problem = None
         for name in ("features_", "tokens_", "n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
@@ -281,26 +284,26 @@ class BlockReader(BaseEstimator):
         self.space_, self.problem_ = model.space_, copy.copy(problem)
         self.problem_.outputs = problem.outputs[:0]
 
-    def __call__(self, block):
+    def __call__(self, block: Any) -> tuple[np.ndarray, np.ndarray, None]:
         try:
             X = read_inputs(self, block.X)
             return X, self.problem_.targets_of(self._outputs(block.y)), _weights(block)
         except (ValueError, TypeError) as error:
             raise placed(error, block) from error
 
-    def _outputs(self, y):
+    def _outputs(self, y: Any) -> np.ndarray:
         if y is None:
             raise ValueError("there are no outputs: blocks are pairs (X, y).")
         return self.space_.validate(given_outputs(on_host(y), "A block"))
 
 
-def _weights(block):
+def _weights(block: Any) -> np.ndarray | None:
     if block.weight is None:
         return None
     return checked_weight(on_host(block.weight), len(block))
 
 
-def checked_weight(weight, n: int) -> np.ndarray:
+def checked_weight(weight: np.ndarray, n: int) -> np.ndarray:
     """Weights of n rows, finite and not negative; of a block, all may be zero."""
     weight = np.asarray(weight, dtype=np.float64)
     if weight.shape != (n,):
@@ -310,7 +313,7 @@ def checked_weight(weight, n: int) -> np.ndarray:
     return weight
 
 
-def first_rows(model, source):
+def first_rows(model: Any, source: Any) -> tuple[Any, None]:
     """A sample of the rows of a source: what is open of model and space is learned from it.
 
     Where whole parts are left out, it is the first rows of each part, and the part of each row
@@ -330,14 +333,14 @@ def first_rows(model, source):
     return sample, folds
 
 
-def rows_of(source, n_sample: int, n_landmarks) -> int | None:
+def rows_of(source: Any, n_sample: int, n_landmarks: str | int) -> int | None:
     """How many rows a source has; None where nobody knows, and a sample was filled."""
     if source.n_rows is not None:
         return source.n_rows
     return n_sample if n_sample < rows_to_choose_from(n_landmarks, None) else None
 
 
-def _beginnings(source, n_parts: int, wanted: int):
+def _beginnings(source: Any, n_parts: int, wanted: int) -> tuple[Any, np.ndarray]:
     """The first rows of so many parts, about as many as wanted, and the part of each row."""
     if n_parts < 2 or not source.again:
         raise ValueError(
@@ -351,7 +354,7 @@ def _beginnings(source, n_parts: int, wanted: int):
     return joined(blocks, f"the first rows of {len(parts)} parts"), folds
 
 
-def placed_in(source, sample, error):
+def placed_in(source: Any, sample: Any, error: Any) -> Any:
     """An error of a sample, with where its cause is in the source if that can be found."""
     if first_not_finite(sample.X) is None:
         return placed(error, sample) if "Y[" in str(error) else error
@@ -362,7 +365,7 @@ def placed_in(source, sample, error):
     return placed(error, sample)  # of an iterator, the sample is the first rows
 
 
-def check_seen(problem, outputs) -> None:
+def check_seen(problem: Any, outputs: np.ndarray) -> None:
     """Raise where outputs have coordinates that those of the first fit had not."""
     if problem.used is None:
         return

@@ -12,6 +12,7 @@ splits into eigenspaces, and what single outputs add has one number per correct 
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lapack
@@ -34,7 +35,7 @@ class Solution(ABC):
 
     is_direct = True  # whether G is formed; its products serve otherwise
 
-    def __init__(self, examples: CountingExamples, lam: float):
+    def __init__(self, examples: CountingExamples, lam: float) -> None:
         self.examples, self.lam = examples, lam
         self.values = examples.covariance.eigenvalues
 
@@ -68,7 +69,7 @@ class Solution(ABC):
         return np.zeros((len(row), len(row))) if total is None else total
 
     @cached_property
-    def system(self):
+    def system(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower Cholesky factor of N^-1 + G."""
         if (self.examples.counts > 1).any():
             matrix = self.G + self.examples.dense_N(inverse=True)
@@ -145,7 +146,7 @@ class SpectralForm(Solution):
     products are all that conjugate gradients need, and these take no more than the embeddings do.
     """
 
-    def __init__(self, examples: CountingExamples, factor: Factor, lam: float):
+    def __init__(self, examples: CountingExamples, factor: Factor, lam: float) -> None:
         super().__init__(examples, lam)
         self.factor = factor
 
@@ -166,7 +167,7 @@ class SpectralForm(Solution):
         direct = M * (M * d + len(self.values) * m * q) + M**3 / 3
         return not self.examples.is_convex or direct <= EXPECTED_STEPS * 2 * m * q * d
 
-    def smoothing(self, p):
+    def smoothing(self, p: int) -> np.ndarray:
         return (self.factor.Q * self.filters[:, p]) @ self.factor.Q.T
 
     @cached_property
@@ -175,19 +176,19 @@ class SpectralForm(Solution):
         Q, row = self.factor.Q, self.examples.row
         return Q if len(row) == len(Q) else Q[row]
 
-    def times_G(self, beta):
+    def times_G(self, beta: np.ndarray) -> np.ndarray:
         U, Q = self.examples.U, self._rows
         rotated = (Q * beta[:, None]).T @ U  # (q, d)
         smooth = self.examples.covariance.filter(rotated, self.filters)
         return np.einsum("aq,aq->a", Q, U @ smooth.T)
 
-    def spread(self, gathered):
+    def spread(self, gathered: np.ndarray) -> np.ndarray:
         return self.factor.Q @ self._rotated(gathered)
 
-    def spread_in(self, column, p):
+    def spread_in(self, column: np.ndarray, p: int) -> np.ndarray:
         return self.factor.Q @ (self.shrink[:, p] * (self.factor.Q.T @ column))
 
-    def _rotated(self, gathered):
+    def _rotated(self, gathered: np.ndarray) -> np.ndarray:
         """Q'A; shape (q, d)."""
         return self.examples.covariance.filter(self.factor.Q.T @ gathered, self.shrink)
 
@@ -203,7 +204,7 @@ class CholeskyForm(Solution):
     dozens of times then takes less.
     """
 
-    def __init__(self, examples: CountingExamples, gram: GramMatrix, lam: float):
+    def __init__(self, examples: CountingExamples, gram: GramMatrix, lam: float) -> None:
         super().__init__(examples, lam)
         self.gram = gram
         self._last: tuple[float, np.ndarray] | None = None  # the factor that was solved with last
@@ -219,7 +220,7 @@ class CholeskyForm(Solution):
             )
         return factor
 
-    def smoothing(self, p):
+    def smoothing(self, p: int) -> np.ndarray:
         """M_p = (I - 2 lam (2 lam I + g K)^-1) / g, or K / (2 lam) where g is zero."""
         g, K = self.values[p], self.gram.K
         if g == 0:
@@ -244,19 +245,19 @@ class CholeskyForm(Solution):
         products = EXPECTED_STEPS * 4 * m * m * d
         return not self.examples.is_convex or several or direct <= products
 
-    def times_G(self, beta):
+    def times_G(self, beta: np.ndarray) -> np.ndarray:
         return self.examples.margins(self.gram.K @ self.spread(self.examples.gathered(beta)))
 
-    def spread(self, gathered):
+    def spread(self, gathered: np.ndarray) -> np.ndarray:
         total = np.zeros_like(gathered)
         for p, part in enumerate(self.examples.covariance.parts(gathered)):
             total += self._solve(part, p)
         return total
 
-    def spread_in(self, column, p):
+    def spread_in(self, column: np.ndarray, p: int) -> np.ndarray:
         return self._solve(column[:, None], p)[:, 0]
 
-    def _solve(self, B, p):
+    def _solve(self, B: np.ndarray, p: int) -> np.ndarray:
         g = self.values[p]
         if g == 0:
             return B / (2.0 * self.lam)
@@ -275,7 +276,7 @@ class ClosedForms:
     gram : GramMatrix or FeatureGram
     """
 
-    def __init__(self, examples: CountingExamples, gram):
+    def __init__(self, examples: CountingExamples, gram: Any) -> None:
         self.examples, self.gram = examples, gram
 
     @cached_property

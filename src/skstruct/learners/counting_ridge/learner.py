@@ -2,6 +2,8 @@
 """Structured ridge regression: learning from moments of the space."""
 
 import copy
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 
@@ -124,35 +126,35 @@ class CountingRidge(CountingReader):
 
     def __init__(
         self,
-        space=None,
-        loss=None,
+        space: Any = None,
+        loss: Any = None,
         *,
-        kernel="rbf",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        alpha="auto",
-        solver="closed-form",
-        features="nystroem",
-        n_components=None,
-        fit_intercept=True,
-        contrast="auto",
-        several_outputs=False,
-        leave_out="one",
-        learning_rate="optimal",
-        eta0=None,
-        power_t=0.5,
-        meta_rate=0.1,
-        batch_size=4,
-        budget=1000,
-        n_total=None,
-        tol=1e-6,
-        max_iter=1000,
-        memory="1GB",
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        kernel: str = "rbf",
+        gamma: Any = None,
+        degree: int = 3,
+        coef0: int = 1,
+        alpha: str | float = "auto",
+        solver: str = "closed-form",
+        features: str = "nystroem",
+        n_components: int | None = None,
+        fit_intercept: bool = True,
+        contrast: str = "auto",
+        several_outputs: bool = False,
+        leave_out: str = "one",
+        learning_rate: str = "optimal",
+        eta0: Any = None,
+        power_t: float = 0.5,
+        meta_rate: float = 0.1,
+        batch_size: int = 4,
+        budget: int = 1000,
+        n_total: Any = None,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        memory: str = "1GB",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
         self.space = space
         self.loss = loss
         self.kernel = kernel
@@ -184,7 +186,15 @@ class CountingRidge(CountingReader):
     # ------------------------------------------------------------------ fitting
     @reported
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None):
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        checkpoint: Any = None,
+    ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
         Parameters
@@ -216,7 +226,15 @@ class CountingRidge(CountingReader):
         self.problem_.n_features = len(self.function_.weights_)
         return self
 
-    def _only(self, kept, X, outputs, row, weight, groups):
+    def _only(
+        self,
+        kept: np.ndarray,
+        X: Any,
+        outputs: np.ndarray,
+        row: np.ndarray,
+        weight: np.ndarray,
+        groups: Any,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, None]:
         """All of that for the rows that count."""
         counts = np.isin(row, kept)
         return (
@@ -225,7 +243,7 @@ class CountingRidge(CountingReader):
             None if groups is None else np.asarray(groups)[kept],
         )  # fmt: skip
 
-    def _solve(self, X, examples, groups, level):
+    def _solve(self, X: Any, examples: Any, groups: Any, level: Any) -> None:
         announce(
             f"CountingRidge on {len(examples.counts):,} rows x {self.problem_.width:,} coordinates "
             f"of {type(self.space_).__name__}, alpha={self.alpha!r}, {self.solver}"
@@ -247,7 +265,9 @@ class CountingRidge(CountingReader):
         self.function_.take(X, weights, total)
         self.online_ = None
 
-    def _penalty(self, X, solutions, groups, level):
+    def _penalty(
+        self, X: Any, solutions: ClosedForms, groups: Any, level: Any
+    ) -> tuple[float, Any]:
         alpha = self._fixed_alpha()
         if alpha is not None:
             return alpha, None
@@ -266,7 +286,9 @@ class CountingRidge(CountingReader):
         check_learned(search, problem, self.loss_, solutions.examples.weight)
         return alpha, search
 
-    def _left_out_together(self, X, solutions, groups):
+    def _left_out_together(
+        self, X: Any, solutions: ClosedForms, groups: Any
+    ) -> tuple[ClosedForms, Any]:
         """Solutions and problem that alpha is chosen by: equal rows are one of all their weight."""
         single = isinstance(self.leave_out, str) and self.leave_out == "one"
         number = None
@@ -284,7 +306,7 @@ class CountingRidge(CountingReader):
     # ------------------------------------------------------------------ online
     @reported
     @all_or_nothing
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Steps of functional gradient descent on further rows.
 
         The first call learns what is open of the space (names) and of the kernel (its width);
@@ -331,7 +353,7 @@ class CountingRidge(CountingReader):
         chosen = self.search_ is not None and (auto or self.alpha_ in grid)
         return self.alpha_ if chosen else grid[0]
 
-    def _batches(self, outputs, row, weight):
+    def _batches(self, outputs: np.ndarray, row: np.ndarray, weight: np.ndarray) -> Iterator[Any]:
         """Examples of one step after the other; many steps are embedded at once."""
         size = int(self.batch_size)
         many = size * max(1, EMBEDDED // (size * self.problem_.width))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -42,7 +43,15 @@ class CountingExamples:
     covariance: Covariance
 
     @classmethod
-    def of(cls, psi, mean, row, weight, covariance, size: int):
+    def of(
+        cls,
+        psi: np.ndarray,
+        mean: np.ndarray,
+        row: np.ndarray,
+        weight: np.ndarray,
+        covariance: Any,
+        size: int,
+    ) -> CountingExamples:
         """From embeddings (M, d) of all correct outputs and the example of each."""
         counts = np.bincount(row, minlength=len(weight))
         U = np.subtract(psi, mean, order="C")
@@ -62,7 +71,7 @@ class CountingExamples:
         kept = slice(*np.searchsorted(self.row, [start, stop]))
         return self._part(kept, self.row[kept] - start, slice(start, stop))
 
-    def _part(self, kept, row, rows) -> CountingExamples:
+    def _part(self, kept: Any, row: np.ndarray, rows: Any) -> CountingExamples:
         """Outputs ``kept``, which belong to ``row`` of the examples ``rows``."""
         return CountingExamples(
             self.U[kept], row, self.counts[rows], self.weight[rows], self.share[rows],
@@ -150,8 +159,8 @@ class CountingExamples:
 
 
 def newton_cg(
-    examples: CountingExamples, gram, lam: float, *, tol: float, max_iter: int, verbose: int = 0,
-    level=NOWHERE,
+    examples: CountingExamples, gram: Any, lam: float, *, tol: float, max_iter: int, verbose: int = 0,
+    level: Any=NOWHERE,
 ) -> tuple[np.ndarray, int]:  # fmt: skip
     """Coefficients A (m, d) with scaled scores K A, and the number of iterations.
 

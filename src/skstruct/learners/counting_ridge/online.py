@@ -33,7 +33,7 @@ class Window:
     [3.0, 4.0]
     """
 
-    def __init__(self, rows: np.ndarray, most: int):
+    def __init__(self, rows: np.ndarray, most: int) -> None:
         self.rows, self.most = rows[:0], most
         self._room, self._last = rows[:0], 0
         self.append(rows)
@@ -70,7 +70,7 @@ class OnlineState:
     trace: Any = field(default=None)  # derivative of the weights in log eta
     windows: Any = field(default=None)  # kept rows and their weights, while steps are taken
 
-    def step(self, X, examples: CountingExamples, lam: float) -> None:
+    def step(self, X: Any, examples: CountingExamples, lam: float) -> None:
         """One step on a batch; ``lam`` is the penalty per row."""
         self.n_rows += len(examples.counts)
         if not examples.weight.any():
@@ -97,14 +97,14 @@ class OnlineState:
         else:
             self._append(X, keep, -eta * slope)
 
-    def _eta(self, lam):
+    def _eta(self, lam: float) -> float:
         if self.learning_rate == "optimal":
             return self.eta0 / (1.0 + 2.0 * lam * self.eta0 * self.n_updates)
         if self.learning_rate == "invscaling":
             return self.eta0 / self.n_updates**self.power_t
         return self.eta0
 
-    def _curvature(self, X, examples) -> float:
+    def _curvature(self, X: Any, examples: CountingExamples) -> float:
         """The largest curvature of the loss of any row; positive.
 
         Steps below two over it do not overshoot, even where all rows of a batch are the same one.
@@ -120,7 +120,7 @@ class OnlineState:
         return most if most > 0 else LONGEST
 
     # ------------------------------------------------------------------ expansions
-    def _append(self, X, keep, new):
+    def _append(self, X: Any, keep: float, new: np.ndarray) -> None:
         """Shrunk kernel terms, and those of a batch behind them, within the budget."""
         function = self.function
         if self.windows is None:  # what others hold stays as it is
@@ -140,7 +140,14 @@ class OnlineState:
             self.trace = self.trace[-len(function.weights_) :]
 
     # ------------------------------------------------------------------ meta-descent
-    def _meta_step(self, basis, examples, slope, lam, most) -> None:
+    def _meta_step(
+        self,
+        basis: np.ndarray,
+        examples: CountingExamples,
+        slope: np.ndarray,
+        lam: float,
+        most: float,
+    ) -> None:
         """Stochastic meta-descent: the step grows while successive gradients agree.
 
         With v the derivative of f in log eta, eta <- eta max(1/2, 1 - mu <gradient, v>), and

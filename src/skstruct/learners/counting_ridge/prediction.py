@@ -2,6 +2,7 @@
 """What structured ridge regression does once it is trained: decisions from scores."""
 
 import copy
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_consistent_length
@@ -34,7 +35,15 @@ class CountingProblem(RiskProblem):
 
     n_features = 0  # numbers that a row is turned into before it is scored: kernel values too
 
-    def __init__(self, space, loss, outputs, row, mean, covariance):
+    def __init__(
+        self,
+        space: Any,
+        loss: Any,
+        outputs: np.ndarray,
+        row: np.ndarray,
+        mean: np.ndarray,
+        covariance: Any,
+    ) -> None:
         self.scored = self.space = space
         self.outputs, self.row = outputs, row
         self.mean, self.covariance = mean, covariance
@@ -42,7 +51,7 @@ class CountingProblem(RiskProblem):
         _, self.loss = pair(loss, space, outputs)
         self.by_loss = False
 
-    def judged_by(self, loss):
+    def judged_by(self, loss: Any) -> "CountingProblem":
         """The same scores, turned into means of psi and decided under a loss."""
         judged = copy.copy(self)
         judged.space, judged.loss = pair(loss, self.scored, self.outputs)
@@ -67,14 +76,14 @@ class CountingProblem(RiskProblem):
         number = equal_rows(self.outputs, starts=starts)
         return np.arange(len(starts) - 1) if number is None else number
 
-    def losses_of(self, decided, rows) -> np.ndarray:
+    def losses_of(self, decided: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Losses against the nearest correct outputs of some training rows."""
         starts = np.searchsorted(self.row, rows)
         counts = np.searchsorted(self.row, rows, side="right") - starts
         at = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
         return nearest_losses(self.loss, decided, self.outputs[at], counts)
 
-    def constant_risk(self, sample_weight=None, loss=None) -> float:
+    def constant_risk(self, sample_weight: Any = None, loss: Any = None) -> float:
         """Mean loss of the output that is best for all examples together, under ``loss``."""
         space, loss = pair(self.loss if loss is None else loss, self.scored, self.outputs)
         m = self.row[-1] + 1
@@ -86,15 +95,15 @@ class CountingProblem(RiskProblem):
         return float(np.average(losses, weights=weight))
 
     # ------------------------------------------------------------------ predicting
-    def smooth(self, smoother, X):
+    def smooth(self, smoother: Any, X: Any) -> Any:
         return smoother.predict(X, with_total=self.by_loss)
 
-    def means(self, scores) -> tuple[np.ndarray, np.ndarray]:
+    def means(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sum of weighted embeddings (n, d) and total weight (n, 1) from scores (n, d + 1)."""
         total = scores[:, -1:].clip(min=0.0)  # no weight at all: the scores alone decide
         return self.covariance.apply(scores[:, :-1]) + total * self.mean, total
 
-    def costs(self, means):
+    def costs(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not self.by_loss:
             return np.ascontiguousarray(-means), np.zeros(len(means))
         g, total = self.means(means)
@@ -104,7 +113,9 @@ class CountingProblem(RiskProblem):
         return 8 * (6 * self.width + 3 * self.n_features)
 
 
-def nearest_losses(loss, decided, truths, counts) -> np.ndarray:
+def nearest_losses(
+    loss: Any, decided: np.ndarray, truths: np.ndarray, counts: np.ndarray
+) -> np.ndarray:
     """Loss of each decision against the nearest of its ``counts`` correct outputs."""
     each = loss(np.repeat(decided, counts, axis=0), truths)
     return np.minimum.reduceat(each, np.cumsum(counts) - counts)
@@ -119,12 +130,16 @@ class CountingPredictor(BlockPredictor):
     A child has the parameters ``several_outputs``, ``memory``, ``n_jobs`` and ``verbose``.
     """
 
-    def _prepared(self, loss=None, restrict=None):
+    def _prepared(
+        self, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> tuple[CountingProblem, Any]:
         check_is_fitted(self)
         problem = self.problem_ if loss is None else self.problem_.judged_by(resolve_loss(loss))
         return problem.restricted(restrict), self.function_
 
-    def decode(self, X, *, loss=None, restrict=None) -> Decoded:
+    def decode(
+        self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> Decoded:
         """Predictions with their costs and lower bounds on these.
 
         Costs are minus the scores; under a loss, estimated risks up to a positive factor.
@@ -140,11 +155,15 @@ class CountingPredictor(BlockPredictor):
         """
         return self._decode(X, *self._prepared(loss, restrict))
 
-    def predict(self, X, *, loss=None, restrict=None):
+    def predict(
+        self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> np.ndarray:
         """Outputs of the largest score, in the format in which ``y`` was given."""
         return self.decode(X, loss=loss, restrict=restrict).outputs
 
-    def kbest(self, X, k=3, *, loss=None, restrict=None) -> Decoded:
+    def kbest(
+        self, X: Any, k: int = 3, *, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> Decoded:
         """The ``k`` best outputs for each row.
 
         ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
@@ -152,7 +171,7 @@ class CountingPredictor(BlockPredictor):
         """
         return self._kbest(X, k, *self._prepared(loss, restrict))
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         r"""Scores of the coordinates of :math:`\psi`; shape (n, d).
 
         The score of an output is their inner product with its embedding.
@@ -160,7 +179,7 @@ class CountingPredictor(BlockPredictor):
         X, _ = self._checked(X)
         return self.function_.predict(X)
 
-    def mean_embedding(self, X) -> np.ndarray:
+    def mean_embedding(self, X: Any) -> np.ndarray:
         r"""Estimated :math:`E[\psi(Y) \mid x]`; shape (n, d).
 
         :math:`\bar\psi + S f(x) / t(x)`, where t(x) is the total weight of the training outputs:
@@ -170,7 +189,7 @@ class CountingPredictor(BlockPredictor):
         g, total = self.problem_.means(self.function_.predict(X, with_total=True))
         return g / np.where(total > 0, total, np.nan)
 
-    def explain(self, X, *, restrict=None) -> Explanation:
+    def explain(self, X: Any, *, restrict: dict[str, Any] | None = None) -> Explanation:
         """What every training row adds to the score of the prediction, and how far it is.
 
         The weights of a row sum up to the score of its prediction.
@@ -186,7 +205,15 @@ class CountingPredictor(BlockPredictor):
         weights = function.basis(X) * (psi @ function.weights_.T)
         return Explanation(weights, problem.loss.pairwise(decided, problem.first_outputs))
 
-    def score(self, X, y, sample_weight=None, *, loss=None, restrict=None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        loss: Any = None,
+        restrict: dict[str, Any] | None = None,
+    ) -> float:
         """Minus the mean loss of the predictions; to the nearest of several correct outputs."""
         problem, function = self._prepared(loss, restrict)
         if not self.several_outputs:
@@ -200,7 +227,7 @@ class CountingPredictor(BlockPredictor):
         return 0.0 - float(np.average(losses, weights=sample_weight))
 
 
-def flattened(y) -> tuple[list, np.ndarray]:
+def flattened(y: Any) -> tuple[list[Any], np.ndarray]:
     """All correct outputs of all rows, and the row of each."""
     flat, row = [], []
     for i, outputs in enumerate(y):

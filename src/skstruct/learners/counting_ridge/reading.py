@@ -4,6 +4,7 @@ truth is contrasted with.
 """
 
 import re
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -29,7 +30,7 @@ from skstruct.spaces.infer_space import infer_space
 SEEN = 1000  # outputs whose embeddings are compared
 
 
-def contrasted_with(contrast, space, outputs):
+def contrasted_with(contrast: str, space: Any, outputs: Any) -> Any:
     """The space whose moments are taken, and whose outputs the truth is to be ahead of.
 
     Parameters
@@ -62,7 +63,7 @@ def contrasted_with(contrast, space, outputs):
     return found
 
 
-def _fitted(contrast, space, outputs):
+def _fitted(contrast: Any, space: Any, outputs: list[set[Any]]) -> Any:
     """A space that was given; scores are shared, so that coordinates must mean the same in both."""
     name, given = type(space).__name__, type(contrast).__name__
     if contrast.embedding != space.embedding:
@@ -92,7 +93,9 @@ COUNTS = {  # and whether there may be none
 class CountingReader(CountingPredictor):
     """Inputs, outputs and parameters of :class:`~.ridge.CountingRidge`, once they are checked."""
 
-    def _begin(self, X, y, sample_weight, reset):
+    def _begin(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool
+    ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
         """Inputs, correct outputs with their rows, and weights, once everything is checked."""
         y = given_outputs(y, "CountingRidge")
         self._check_parameters()
@@ -114,7 +117,7 @@ class CountingReader(CountingPredictor):
             outputs, row = self._once(outputs, row)
         return X, outputs, row, row_weights(sample_weight, X.shape[0])
 
-    def _fit_space(self, flat):
+    def _fit_space(self, flat: Any) -> np.ndarray:
         self.space_ = infer_space(flat) if self.space is None else clone(self.space)
         outputs = self.space_.fit_validate(flat)
         name = type(self.space_).__name__
@@ -126,7 +129,7 @@ class CountingReader(CountingPredictor):
         self.loss_ = resolve_loss(self.space_.default_loss if self.loss is None else self.loss)
         return outputs
 
-    def _in_its_row(self, error, row) -> ValueError:
+    def _in_its_row(self, error: Any, row: np.ndarray) -> ValueError:
         """An error that counts all correct outputs, with the row of the one it names."""
         named = re.search(r"Y\[(\d+)\]", str(error))
         if not self.several_outputs or named is None:
@@ -136,7 +139,7 @@ class CountingReader(CountingPredictor):
             f"In the list of correct outputs y[{at}], Y counting all of them: {error}"
         )
 
-    def _once(self, outputs, row):
+    def _once(self, outputs: np.ndarray, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Every correct output of a row once; where there are several, all must be counted."""
         number = distinct(outputs)[1]
         first = np.sort(np.unique(np.column_stack([row, number]), axis=0, return_index=True)[1])
@@ -160,7 +163,7 @@ class CountingReader(CountingPredictor):
             raise ValueError(f"alpha must be positive; got {self.alpha!r}.")
         return alpha
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         parse_memory(self.memory)
         for name, known in WORDS.items():
             if getattr(self, name) not in known:
@@ -180,7 +183,7 @@ class CountingReader(CountingPredictor):
                 most = " and below 1" if name == "tol" else ""
                 raise ValueError(f"{name} is a number that is not negative{most}; got {value!r}.")
 
-    def _open(self, X, outputs, row, weight):
+    def _open(self, X: Any, outputs: np.ndarray, row: np.ndarray, weight: np.ndarray) -> None:
         """What is known of space and inputs before anything is learned."""
         self.size_ = self.contrast_.size()
         self.moments_ = np.asarray(self.contrast_.mean_embedding()), self.contrast_.covariance()
@@ -192,10 +195,12 @@ class CountingReader(CountingPredictor):
             fit_intercept=self.fit_intercept, random_state=self.random_state,
         ).fit(X, weight)  # fmt: skip
 
-    def _problem(self, outputs, row) -> CountingProblem:
+    def _problem(self, outputs: np.ndarray, row: np.ndarray) -> CountingProblem:
         return CountingProblem(self.space_, self.loss_, outputs, row, *self.moments_)
 
-    def _examples(self, outputs, row, weight) -> CountingExamples:
+    def _examples(
+        self, outputs: np.ndarray, row: np.ndarray, weight: np.ndarray
+    ) -> CountingExamples:
         mean, covariance = self.moments_
         check_table_fits(
             len(row), len(mean), "Embeddings of the training outputs take",

@@ -6,6 +6,7 @@ of the training rows as a factor or a product.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -57,14 +58,14 @@ class GramMatrix:
         kept = k > SINGULAR_VALUE_ZERO * max(k[-1], 0.0)
         return Factor(Q[:, kept], k[kept])
 
-    def subset(self, rows) -> GramMatrix:
+    def subset(self, rows: np.ndarray) -> GramMatrix:
         return GramMatrix(self.K[np.ix_(rows, rows)], self.root[rows])
 
     def coefficients(self, A: np.ndarray) -> np.ndarray:
         """Coefficients of the kernel functions of unscaled rows; shape (m, d)."""
         return A * self.root[:, None]
 
-    def scores(self, rows, others, weights: np.ndarray) -> np.ndarray:
+    def scores(self, rows: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Unscaled scores of some rows from coefficients of others; shape (r, d)."""
         across = self.K[np.ix_(rows, others)]
         return across @ (weights / self.root[others, None]) / self.root[rows, None]
@@ -86,7 +87,7 @@ class FeatureGram:
     def trace(self) -> float:
         return float(np.vdot(self.features, self.features))
 
-    def times(self, A):
+    def times(self, A: np.ndarray) -> np.ndarray:
         return self.features @ (self.features.T @ A)
 
     def factor(self) -> Factor:
@@ -95,14 +96,14 @@ class FeatureGram:
         kept = s > SINGULAR_VALUE_ZERO * s.max(initial=0.0)
         return Factor(Q[:, kept], s[kept] ** 2, (s[kept, None] * Vt[kept]).T)
 
-    def subset(self, rows) -> FeatureGram:
+    def subset(self, rows: np.ndarray) -> FeatureGram:
         return FeatureGram(self.features[rows], self.root[rows])
 
-    def coefficients(self, A):
+    def coefficients(self, A: np.ndarray) -> np.ndarray:
         """Weights of the features; shape (p, d)."""
         return self.features.T @ A
 
-    def scores(self, rows, others, weights):
+    def scores(self, rows: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Unscaled scores of some rows from weights of the features; shape (r, d)."""
         return self.features[rows] @ weights / self.root[rows, None]
 
@@ -129,20 +130,29 @@ class ScoreFunction(KernelSettings):
     total_ : array (p,) or (m,) of the total weight, or None
     """
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         if hasattr(self, "weights_"):
             check_floats(self, ["weights_"], 2)
 
     def __init__(
-        self, kernel, *, gamma, degree, coef0, features, n_components, fit_intercept, random_state
-    ):
+        self,
+        kernel: str,
+        *,
+        gamma: float | None,
+        degree: int,
+        coef0: int,
+        features: str,
+        n_components: int | None,
+        fit_intercept: bool,
+        random_state: Any,
+    ) -> None:
         super().__init__(
             kernel, gamma=gamma, degree=degree, coef0=coef0, n_components=n_components,
             fit_intercept=fit_intercept, random_state=random_state,
         )  # fmt: skip
         self.features = features
 
-    def fit(self, X, sample_weight=None):
+    def fit(self, X: Any, sample_weight: Any = None) -> Self:
         """Settle kernel and features on the rows of X."""
         self.map_ = self.X_ = self.total_ = None
         wide = sparse.issparse(X) and X.shape[1] > X.shape[0]  # better left sparse
@@ -157,11 +167,11 @@ class ScoreFunction(KernelSettings):
             self.map_ = self._nystroem(self.kernel_, X)
         return self
 
-    def featured(self, X) -> np.ndarray:
+    def featured(self, X: Any) -> np.ndarray:
         """Features of rows, with the constant; shape (n, p)."""
         return self._with_one(dense(X if self.map_ is None else self.map_.transform(X)))
 
-    def gram(self, X, root) -> GramMatrix | FeatureGram:
+    def gram(self, X: Any, root: np.ndarray) -> GramMatrix | FeatureGram:
         """The kernel of the training rows, scaled by ``root``."""
         if self.by_features_:
             return FeatureGram.of(self.featured(X), root)
@@ -169,20 +179,20 @@ class ScoreFunction(KernelSettings):
         K += bool(self.fit_intercept)
         return GramMatrix.of(K, root)
 
-    def between(self, A, B) -> np.ndarray:
+    def between(self, A: Any, B: Any) -> np.ndarray:
         """Kernel between rows; shape (n_a, n_b)."""
         if not B.shape[0] and self.kernel != "precomputed":
             return np.zeros((A.shape[0], 0))
         return self.kernel_(A, B) + bool(self.fit_intercept)
 
-    def take(self, X, weights, total=None):
+    def take(self, X: Any, weights: np.ndarray, total: np.ndarray | None = None) -> Self:
         """Keep a solution; rows of a precomputed kernel bring their own values."""
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
         self.X_ = None if self.by_features_ else X[:0] if precomputed else X
         self.weights_, self.total_ = weights, total
         return self
 
-    def widen(self, X, kept) -> None:
+    def widen(self, X: Any, kept: np.ndarray) -> None:
         """Weights of zero for the rows of X that did not count."""
         if self.by_features_:
             return
@@ -193,7 +203,7 @@ class ScoreFunction(KernelSettings):
             total[kept] = self.total_
         self.take(X, weights, total)
 
-    def like_kept_rows(self, X):
+    def like_kept_rows(self, X: Any) -> Any:
         """X dense or sparse, as the rows that are kept are."""
         if self.X_ is None or sparse.issparse(X) == sparse.issparse(self.X_):
             return X
@@ -209,10 +219,10 @@ class ScoreFunction(KernelSettings):
             )
         return np.column_stack([self.weights_, self.total_])
 
-    def basis(self, X) -> np.ndarray:
+    def basis(self, X: Any) -> np.ndarray:
         """What weights are multiplied with: features, or kernel values against the kept rows."""
         return self.featured(X) if self.by_features_ else self.between(X, self.X_)
 
-    def predict(self, X, with_total: bool = False) -> np.ndarray:
+    def predict(self, X: Any, with_total: bool = False) -> np.ndarray:
         """Scores of the coordinates; shape (n, d), or (n, d + 1)."""
         return self.basis(X) @ (self.all_weights if with_total else self.weights_)

@@ -11,6 +11,7 @@ C_ii is that of the part shared by all rows, less what single outputs add.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -52,7 +53,7 @@ def leave_one_out(solution: SpectralForm) -> np.ndarray:
     return scores / examples.root[:, None]
 
 
-def _inverse_blocks(solution, rows: slice) -> np.ndarray:
+def _inverse_blocks(solution: SpectralForm, rows: slice) -> np.ndarray:
     """C_ii of some rows; shape (b, d, d)."""
     examples, Q = solution.examples, solution.factor.Q
     covariance, (lower, _) = examples.covariance, solution.system
@@ -69,7 +70,7 @@ def _inverse_blocks(solution, rows: slice) -> np.ndarray:
     return shared.reshape(b, d, d) - np.matmul(Z.transpose(1, 2, 0), Z.transpose(1, 0, 2))
 
 
-def _own(examples, S, rows: slice):
+def _own(examples: CountingExamples, S: np.ndarray, rows: slice) -> tuple[np.ndarray, np.ndarray]:
     """Second derivatives of the losses of some rows (b, d, d), and minus the first at zero."""
     part = examples.batch(rows.start, rows.stop)
     total, share = part.gathered(np.ones(len(part.row))), part.share[:, None, None]
@@ -84,7 +85,7 @@ def _own(examples, S, rows: slice):
 
 
 def leave_groups_out(
-    examples, gram, groups, lams, first: int = 0
+    examples: CountingExamples, gram: Any, groups: Any, lams: Any, first: int = 0
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """For every group and penalty: the number of the penalty, the rows, and their scores.
 
@@ -107,13 +108,15 @@ N_ALPHAS = 13
 N_FOLDS = 5  # where single rows would take too long
 
 
-def counting_alphas(examples, gram) -> np.ndarray:
+def counting_alphas(examples: CountingExamples, gram: Any) -> np.ndarray:
     """Penalties from near zero scores to near none, largest first."""
     top = 0.5 * examples.covariance.eigenvalues.max(initial=0.0) * gram.trace
     return (top if top > 0 else 1.0) * np.logspace(0, -6, N_ALPHAS)
 
 
-def choose_alpha(alphas, losses, weight):
+def choose_alpha(
+    alphas: np.ndarray, losses: np.ndarray, weight: np.ndarray
+) -> tuple[float, LeaveOutSearch]:
     """The penalty of least left-out loss (n_alphas, m), and all trials; ties go to the larger."""
     search = LeaveOutSearch()
     for value, row in zip(alphas.tolist(), losses):
@@ -122,7 +125,7 @@ def choose_alpha(alphas, losses, weight):
     return search.best["alpha"], search
 
 
-def check_learned(search, problem, loss, weight) -> None:
+def check_learned(search: LeaveOutSearch, problem: Any, loss: Any, weight: np.ndarray) -> None:
     """Warn where one output for all rows would have done as well."""
     constant = problem.constant_risk(weight, loss)
     if search.best["risk"] >= constant:
@@ -134,7 +137,15 @@ def check_learned(search, problem, loss, weight) -> None:
 
 
 def left_out_losses(
-    alphas, solutions, problem, leave_out, groups, *, memory, verbose, level=NOWHERE
+    alphas: np.ndarray,
+    solutions: ClosedForms,
+    problem: Any,
+    leave_out: str | int,
+    groups: Any,
+    *,
+    memory: str,
+    verbose: int,
+    level: Any = NOWHERE,
 ) -> np.ndarray:
     """Losses of decisions for left-out rows; shape (n_alphas, m).
 
@@ -167,7 +178,7 @@ def left_out_losses(
     return losses
 
 
-def _losses(problem, scores, rows, memory) -> np.ndarray:
+def _losses(problem: Any, scores: np.ndarray, rows: np.ndarray, memory: str) -> np.ndarray:
     """Losses of the decisions from left-out scores; shape (len(rows),)."""
     losses = np.empty(len(rows))
     for block in row_blocks(len(rows), problem.bytes_per_row(), memory):

@@ -15,7 +15,7 @@ from skstruct.spaces.common.listing import listed_distribution
 from skstruct.spaces.constraints import differs_by_row
 
 
-def exact_means(distribution, space, view, scores) -> np.ndarray | None:
+def exact_means(distribution: Any, space: Any, view: Any, scores: np.ndarray) -> np.ndarray | None:
     """Means of ``view.targets(Y)`` for every row; None where only draws can tell.
 
     Parameters
@@ -44,13 +44,15 @@ def exact_means(distribution, space, view, scores) -> np.ndarray | None:
     return np.asarray(listed.probabilities @ view.targets(listed.outputs))
 
 
-def _of_row(space, view, scores, i):
+def _of_row(space: Any, view: Any, scores: np.ndarray, i: int) -> Any:
     space, view, scores = space.rows([i]), view.rows([i]), scores[i : i + 1]
     distribution = space.distribution(scores)
     return None if distribution is None else exact_means(distribution, space, view, scores)
 
 
-def _linear(distribution, space, view, scores, width: int):
+def _linear(
+    distribution: Any, space: Any, view: Any, scores: np.ndarray, width: int
+) -> np.ndarray | None:
     """Means where one embedding is written in the other."""
     same = view.embedding == space.embedding and view.embedding_key() == space.embedding_key()
     if view is space or same:
@@ -101,13 +103,15 @@ class ModelDistributions:
     seed: int
     n_jobs: Any = None
 
-    def distribution(self, space, scores):
+    def distribution(self, space: Any, scores: np.ndarray) -> Any:
         """The exact distribution, or None."""
         if self.partition not in ("auto", "exact"):
             return None
         return exact_distribution(space, scores, required=self.partition == "exact")
 
-    def draws(self, space, scores, n: int, rng=None) -> np.ndarray:
+    def draws(
+        self, space: Any, scores: np.ndarray, n: int, rng: np.random.Generator | None = None
+    ) -> np.ndarray:
         """``n`` draws of every row; shape (n_rows, n, ...)."""
         rng = np.random.default_rng(self.seed if rng is None else rng)
         distribution = self.distribution(space, scores)
@@ -120,7 +124,7 @@ class ModelDistributions:
         drawn = [chain_draws(space.rows([i]), scores[[i]], n, rng=rng, **options) for i in each]
         return np.concatenate(drawn)
 
-    def means(self, space, scores, view=None) -> np.ndarray:
+    def means(self, space: Any, scores: np.ndarray, view: Any = None) -> np.ndarray:
         """Means of what a loss is bilinear in: the targets of ``view``; shape (n, d).
 
         The view is the space under another embedding, or None for the marginals of its own.
@@ -139,7 +143,7 @@ class ModelDistributions:
             drawn = distribution.sample(self.n_draws, np.random.default_rng(self.seed))
         return np.array([mean_of(view.targets, outputs) for outputs in drawn])
 
-    def log_partition(self, space, scores) -> LogPartition:
+    def log_partition(self, space: Any, scores: np.ndarray) -> LogPartition:
         """ln Z of every row with its interval."""
         method = self.partition if self.partition in ("auto", "exact") else "annealed"
         options = {"delta": self.delta, "return_interval": True, "proposals": self.proposals}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exponential families: probabilities of structured outputs."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct._arrays.checks import is_count, is_number
@@ -115,31 +117,31 @@ class ExponentialFamily(ExponentialPredictor):
 
     def __init__(
         self,
-        space=None,
+        space: Any = None,
         *,
-        loss=None,
-        lam=1e-3,
-        partition="auto",
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        n_components=None,
-        fit_intercept=False,
-        tol=None,
-        max_iter=1000,
-        n_chains=10,
-        n_sweeps=5,
-        n_draws=1000,
-        n_warmup=50,
-        eps=None,
-        delta=0.1,
-        proposals="auto",
-        memory="1GB",
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        loss: Any = None,
+        lam: float = 1e-3,
+        partition: str = "auto",
+        kernel: str = "linear",
+        gamma: Any = None,
+        degree: int = 3,
+        coef0: int = 1,
+        n_components: Any = None,
+        fit_intercept: bool = False,
+        tol: Any = None,
+        max_iter: int = 1000,
+        n_chains: int = 10,
+        n_sweeps: int = 5,
+        n_draws: int = 1000,
+        n_warmup: int = 50,
+        eps: Any = None,
+        delta: float = 0.1,
+        proposals: str = "auto",
+        memory: str = "1GB",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
         self.space = space
         self.loss = loss
         self.lam = lam
@@ -164,7 +166,7 @@ class ExponentialFamily(ExponentialPredictor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.partition not in PARTITIONS:
             raise ValueError(
@@ -180,7 +182,7 @@ class ExponentialFamily(ExponentialPredictor):
         check_accuracy(0.5 if self.eps is None else self.eps, self.delta)
 
     # ------------------------------------------------------------------ fitting
-    def _problem(self, X):
+    def _problem(self, X: Any) -> Any:
         self.seed_ = self._seed()
         if isinstance(X, TokenBatch):
             from skstruct.learners.exponential_family.problem import ChainExponentialProblem
@@ -197,7 +199,7 @@ class ExponentialFamily(ExponentialPredictor):
             self.seed_, self.n_jobs,
         )  # fmt: skip
 
-    def _learn(self, X, weight, level):
+    def _learn(self, X: Any, weight: np.ndarray, level: Any) -> None:
         if not weight.sum() > 0:
             raise ValueError("sample_weight: all rows have weight zero.")
         share = weight / weight.sum()
@@ -216,7 +218,7 @@ class ExponentialFamily(ExponentialPredictor):
         if not self.features_map_.is_linear:
             self.problem_.n_features = len(self.scores_.weights_)
 
-    def _learn_rows(self, X, share, level) -> Solution:
+    def _learn_rows(self, X: Any, share: np.ndarray, level: Any) -> Solution:
         if not self.space_.discrete:
             raise ValueError(
                 f"{type(self.space_).__name__} is a space of numbers; ExponentialFamily sums over "
@@ -234,7 +236,7 @@ class ExponentialFamily(ExponentialPredictor):
         self._take(solution.theta.reshape(model.shape))
         return solution
 
-    def _minimise(self, model, level) -> Solution:
+    def _minimise(self, model: Any, level: Any) -> Solution:
         start, tol, room = (
             np.zeros(model.size),
             self.tol or GRADIENT_ACCURACY,
@@ -245,7 +247,7 @@ class ExponentialFamily(ExponentialPredictor):
             room=room,
         )  # fmt: skip
 
-    def _trained_by(self, model) -> str:
+    def _trained_by(self, model: RowModel) -> str:
         exact = self.partition in ("auto", "exact") and model.has_distribution()
         if self.partition == "exact" and not exact:
             raise ValueError(
@@ -263,7 +265,7 @@ class ExponentialFamily(ExponentialPredictor):
         check_samplable(self.space_)
         return "contrastive" if self.partition == "auto" else str(self.partition)
 
-    def _descend(self, model, level) -> Solution:
+    def _descend(self, model: RowModel, level: Any) -> Solution:
         from skstruct.learners.exponential_family.optimization import (
             StochasticGradients,
             averaged_descent,
@@ -279,7 +281,7 @@ class ExponentialFamily(ExponentialPredictor):
             gradients, start, tol=tol, max_iter=self.max_iter, verbose=self.verbose, level=level
         )
 
-    def _learn_chains(self, X, share, level) -> Solution:
+    def _learn_chains(self, X: Any, share: np.ndarray, level: Any) -> Solution:
         from skstruct.learners.exponential_family.likelihood import ChainModel
 
         if self.partition not in ("auto", "exact"):
@@ -294,7 +296,7 @@ class ExponentialFamily(ExponentialPredictor):
         self._take(*model.parts(solution.theta))
         return solution
 
-    def _check_truth(self):
+    def _check_truth(self) -> None:
         """Outputs to learn from have a probability; partial rankings stand for several."""
         space, outputs = self.space_, self.outputs_
         outside = ~space.contains(outputs)

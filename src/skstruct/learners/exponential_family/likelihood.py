@@ -10,6 +10,8 @@ Scores are :math:`U = F W`, one row per example; with the mean over examples of 
 where :math:`D = F^\top (w \cdot \psi(y))` is all that is needed of the training outputs.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -37,7 +39,16 @@ class RowModel:
         Budget for the scores of a block of rows.
     """
 
-    def __init__(self, space, features, psi, weight, lam, memory, free_last=False):
+    def __init__(
+        self,
+        space: Any,
+        features: Any,
+        psi: Any,
+        weight: np.ndarray,
+        lam: float,
+        memory: Any,
+        free_last: bool = False,
+    ) -> None:
         self.space, self.features, self.weight = space, features, weight
         self.shape = features.shape[1], psi.shape[1]
         self.lam = penalties(self.shape[0], lam, free_last)[:, None]
@@ -48,14 +59,14 @@ class RowModel:
     def size(self) -> int:
         return self.shape[0] * self.shape[1]
 
-    def pulled_back(self, means, rows) -> np.ndarray:
+    def pulled_back(self, means: Any, rows: slice) -> np.ndarray:
         """F' (w means) of some rows; shape (p, d)."""
         share = self.weight[rows, None]
         means = means.multiply(share) if sparse.issparse(means) else means * share
         pulled = self.features[rows].T @ means
         return dense(pulled)
 
-    def scores(self, W, rows=slice(None)) -> np.ndarray:
+    def scores(self, W: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
         """Scores of some training rows; shape (n, d)."""
         return np.ascontiguousarray(self.features[rows] @ W)
 
@@ -68,7 +79,7 @@ class RowModel:
             for rows in self.blocks[: 1 if alike else None]
         )
 
-    def value_and_gradient(self, theta) -> tuple[float, np.ndarray]:
+    def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """The objective and its gradient by exact distributions."""
         W = theta.reshape(self.shape)
         value = float((self.lam * W**2).sum()) - float(np.vdot(W, self.data))
@@ -110,7 +121,16 @@ class ChainModel:
         Whether the last feature, a constant, is free of the penalty.
     """
 
-    def __init__(self, space, features, starts, outputs, weight, lam, free_last=False):
+    def __init__(
+        self,
+        space: Any,
+        features: Any,
+        starts: np.ndarray,
+        outputs: np.ndarray,
+        weight: np.ndarray,
+        lam: float,
+        free_last: bool = False,
+    ) -> None:
         self.space, self.features, self.starts = space, features, starts
         self.weight = weight
         self.of_token = np.repeat(weight, np.diff(starts))
@@ -130,16 +150,16 @@ class ChainModel:
     def size(self) -> int:
         return self.q * (self.p + self.q)
 
-    def _pulled_back(self, means) -> np.ndarray:
+    def _pulled_back(self, means: np.ndarray) -> np.ndarray:
         pulled = self.features.T @ means
         return dense(pulled).ravel()
 
-    def parts(self, theta) -> tuple[np.ndarray, np.ndarray]:
+    def parts(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights of the features (p, q) and of transitions (q, q)."""
         cut = self.p * self.q
         return theta[:cut].reshape(self.p, self.q), theta[cut:].reshape(self.q, self.q)
 
-    def value_and_gradient(self, theta) -> tuple[float, np.ndarray]:
+    def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """The objective and its gradient, by sums over all chains."""
         W, transitions = self.parts(theta)
         unary = np.ascontiguousarray(self.features @ W)

@@ -2,6 +2,7 @@
 """Maximum a posteriori: by L-BFGS where gradients are exact, else by stochastic gradients."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,13 +35,13 @@ class Replayed:
         Bytes of gradients that are remembered. Those after that are computed again.
     """
 
-    def __init__(self, function, level, room: int):
+    def __init__(self, function: Callable[..., Any], level: Any, room: int) -> None:
         self.function, self.level, self.room = function, level, room
         self.values: list[float] = list(level.found.get("values", ()))
         self.gradients: list[np.ndarray] = list(level.found.get("gradients", ()))
         self.n_asked = 0
 
-    def __call__(self, theta) -> tuple[float, np.ndarray]:
+    def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         self.n_asked += 1
         if self.n_asked <= len(self.values):
             return self.values[self.n_asked - 1], self.gradients[self.n_asked - 1].copy()
@@ -67,7 +68,14 @@ class Solution:
 
 
 def lbfgs(
-    model, theta, *, tol: float, max_iter: int, verbose: int = 0, level=NOWHERE, room: int = 2**30
+    model: Any,
+    theta: np.ndarray,
+    *,
+    tol: float,
+    max_iter: int,
+    verbose: int = 0,
+    level: Any = NOWHERE,
+    room: int = 2**30,
 ) -> Solution:
     """Minimise a model's convex objective until no entry of the gradient exceeds ``tol``.
 
@@ -145,7 +153,17 @@ class StochasticGradients:
         on.
     """
 
-    def __init__(self, model, *, n_chains, n_sweeps, annealed, proposals, rng, n_jobs):
+    def __init__(
+        self,
+        model: Any,
+        *,
+        n_chains: int,
+        n_sweeps: int,
+        annealed: bool,
+        proposals: str,
+        rng: np.random.Generator,
+        n_jobs: int | None,
+    ) -> None:
         self.model, self.n_sweeps, self.annealed = model, n_sweeps, annealed
         self.rng, self.n_chains = rng, n_chains
         self.seen = self.hessian = None
@@ -164,7 +182,7 @@ class StochasticGradients:
         streams = {"rng": self.rng, "n_steps": self.chains.n_steps}
         return {"chains": chains, "steps": steps, **streams}
 
-    def restore(self, state):
+    def restore(self, state: dict[str, Any]) -> None:
         """Be where others of the same model were."""
         set_stream(self.rng, state["rng"])
         self.chains.n_steps = state["n_steps"]
@@ -175,7 +193,7 @@ class StochasticGradients:
         if self.seen is not None:
             self._factor()
 
-    def _prepare_steps(self):
+    def _prepare_steps(self) -> None:
         """Eigenvectors of the features' part of the Hessian, or a bound where it is wide."""
         model = self.model
         (p, d), F, w = model.shape, model.features, model.weight
@@ -192,7 +210,7 @@ class StochasticGradients:
         drawn = dense(drawn, np.float64)
         self._curve(drawn - drawn.mean(axis=0), 1.0 / len(drawn))
 
-    def _curve(self, deviations, share):
+    def _curve(self, deviations: np.ndarray, share: float) -> None:
         """The Hessian from deviations of psi (m, d) from their means, each of so much weight."""
         if deviations.shape[1] <= WIDE:
             e, self.right = np.linalg.eigh(deviations.T @ (deviations * share))
@@ -223,11 +241,11 @@ class StochasticGradients:
         self.seen = seen if self.seen is None else (1 - NEW) * self.seen + NEW * seen
         self._factor()
 
-    def _factor(self):
+    def _factor(self) -> None:
         penalty = np.repeat(2.0 * self.model.lam.ravel(), self.model.shape[1])
         self.hessian = _factored(self.seen, penalty)
 
-    def _deviations(self, some) -> np.ndarray:
+    def _deviations(self, some: np.ndarray) -> np.ndarray:
         """psi of the chains of some rows, less the mean of each row; shape (rows, c, d)."""
         c, outputs = self.n_chains, self.chains.outputs
         at = (some[:, None] * c + np.arange(c)).ravel()
@@ -236,7 +254,7 @@ class StochasticGradients:
         psi = psi.reshape(len(some), c, -1)
         return psi - psi.mean(axis=1, keepdims=True)
 
-    def step(self, gradient) -> np.ndarray:
+    def step(self, gradient: np.ndarray) -> np.ndarray:
         """The Newton step of this Hessian."""
         if self.hessian is not None:
             return cho_solve(self.hessian, gradient.ravel()).reshape(gradient.shape)
@@ -245,13 +263,13 @@ class StochasticGradients:
         G = G if self.left is None else self.left @ G
         return G if self.right is None else G @ self.right.T
 
-    def short(self, step) -> np.ndarray:
+    def short(self, step: np.ndarray) -> np.ndarray:
         """The step, shortened where scores of training rows would change by more than one."""
         change = self.model.features @ step
         spread = np.sqrt(float(self.model.weight @ (np.asarray(change) ** 2).max(axis=1)))
         return step / max(1.0, spread)
 
-    def gradient(self, W) -> np.ndarray:
+    def gradient(self, W: np.ndarray) -> np.ndarray:
         """The gradient at W, by draws; shape (p, d)."""
         model, chains = self.model, self.chains
         chains.scores = model.scores(W)
@@ -271,7 +289,7 @@ class StochasticGradients:
             total += model.pulled_back(self._row_means(psi, rows.stop - rows.start), rows)
         return total
 
-    def _row_means(self, psi, n_rows):
+    def _row_means(self, psi: Any, n_rows: int) -> Any:
         if not sparse.issparse(psi):
             return np.asarray(psi).reshape(n_rows, self.n_chains, -1).mean(axis=1)
         groups = np.repeat(np.arange(n_rows), self.n_chains)
@@ -280,7 +298,7 @@ class StochasticGradients:
         return mean @ sparse.csr_array(psi)
 
 
-def _factored(seen, penalty):
+def _factored(seen: np.ndarray, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A Cholesky factor; the constant, which has no penalty, gets as little as makes one exist."""
     least = SMALLEST_PENALTY
     while True:
@@ -291,7 +309,13 @@ def _factored(seen, penalty):
 
 
 def averaged_descent(
-    gradients, W, *, tol: float, max_iter: int, verbose: int = 0, level=NOWHERE
+    gradients: StochasticGradients,
+    W: np.ndarray,
+    *,
+    tol: float,
+    max_iter: int,
+    verbose: int = 0,
+    level: Any = NOWHERE,
 ) -> Solution:
     """Descend until the averaged gradient promises less than ``tol`` of the objective."""
     with ticker(max_iter, "stochastic gradients", verbose) as tick:
@@ -307,7 +331,14 @@ def averaged_descent(
     return Solution(mean_W.ravel(), float("nan"), norm, done, promise <= tol)
 
 
-def _descended(gradients, W, tol, max_iter, level, tick):
+def _descended(
+    gradients: StochasticGradients,
+    W: np.ndarray,
+    tol: float,
+    max_iter: int,
+    level: Any,
+    tick: Callable[..., Any],
+) -> tuple[np.ndarray, np.ndarray, int, float]:
     """Means of weights and gradients, steps, and by how much the objective may still fall."""
     done, window, first = 0, 16, 0
     stopped = level.found

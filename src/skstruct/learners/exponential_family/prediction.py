@@ -25,9 +25,9 @@ from skstruct.spaces import Decoded
 class CallableWord(str):
     """A word that can be called."""
 
-    call: Callable
+    call: Callable[..., Any]
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call(*args, **kwargs)
 
 
@@ -44,14 +44,14 @@ class ParameterAndMethod:
     ('small', 3, {'size': 'small'})
     """
 
-    def __init__(self, method):
+    def __init__(self, method: Callable[..., Any]) -> None:
         self.method = method
         update_wrapper(self, method)
 
-    def __set_name__(self, owner, name):
+    def __set_name__(self, owner: type[Any], name: str) -> None:
         self.name = name
 
-    def __get__(self, model, owner=None):
+    def __get__(self, model: Any, owner: type[Any] | None = None) -> Any:
         if model is None:
             return self.method
         value = model.__dict__[self.name]
@@ -61,7 +61,7 @@ class ParameterAndMethod:
         word.call = partial(self.method, model)
         return word
 
-    def __set__(self, model, value):
+    def __set__(self, model: Any, value: str) -> None:
         model.__dict__[self.name] = value
 
 
@@ -77,7 +77,7 @@ class LinearScores:
     weights_: np.ndarray  # (p, d)
     constants_: np.ndarray | None = None  # (q q,) of transitions
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         check_floats(self, ["weights_"], 2)
 
     @property
@@ -88,26 +88,28 @@ class LinearScores:
     def fit_intercept(self) -> bool:
         return self.features.fit_intercept
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         return np.asarray(self.features.transform(X) @ self.weights_)
 
 
 class ExponentialPredictor(ScoreLearner):
     """Decisions, probabilities and draws from ``scores_`` and ``problem_``."""
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters as they were given; ``partition`` is a method too."""
         return {**super().get_params(deep), "partition": vars(self)["partition"]}
 
-    def _take(self, weights, transitions=None):
+    def _take(self, weights: np.ndarray, transitions: np.ndarray | None = None) -> None:
         constants = None if transitions is None else transitions.ravel()
         self.scores_ = LinearScores(self.features_map_, weights, constants)
 
     @abstractmethod
-    def _distributions(self):
+    def _distributions(self) -> Any:
         """How partition functions, means and draws come about."""
 
-    def _prepared(self, loss=None, restrict=None):
+    def _prepared(
+        self, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> tuple[Any, Any]:
         check_is_fitted(self)
         self._check_parameters()
         problem = self.problem_ if loss is None else self.problem_.judged_by(resolve_loss(loss))
@@ -116,7 +118,9 @@ class ExponentialPredictor(ScoreLearner):
         return problem, self.scores_
 
     # ------------------------------------------------------------------ decisions
-    def decode(self, X, *, loss=None, restrict=None) -> Decoded:
+    def decode(
+        self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> Decoded:
         """Predictions with their values and lower bounds on these.
 
         Values are expected losses where there is a loss other than zero-one, else minus the
@@ -133,11 +137,13 @@ class ExponentialPredictor(ScoreLearner):
         """
         return self._decode(X, *self._prepared(loss, restrict))
 
-    def predict(self, X, *, loss=None, restrict=None):
+    def predict(self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None) -> Any:
         """Outputs of the largest probability, or of the least expected loss."""
         return self.decode(X, loss=loss, restrict=restrict).outputs
 
-    def kbest(self, X, k=3, *, loss=None, restrict=None) -> Decoded:
+    def kbest(
+        self, X: Any, k: int = 3, *, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> Decoded:
         """The ``k`` best outputs for each row.
 
         ``outputs`` is a list: its entry r holds the outputs of rank r in the form of
@@ -145,17 +151,27 @@ class ExponentialPredictor(ScoreLearner):
         """
         return self._kbest(X, k, *self._prepared(loss, restrict))
 
-    def score(self, X, y, sample_weight=None, *, loss=None, restrict=None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        loss: Any = None,
+        restrict: dict[str, Any] | None = None,
+    ) -> float:
         """Minus the mean loss of the predictions for ``X``."""
         return self._score(X, y, sample_weight, *self._prepared(loss, restrict))
 
     # ------------------------------------------------------------------ probabilities
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """Scores u of the coordinates of psi; shape (n, d)."""
         X, _ = self._checked(X)
         return self.problem_.smooth(self.scores_, X)
 
-    def _answers(self, X, restrict, answer) -> list:
+    def _answers(
+        self, X: Any, restrict: dict[str, Any] | None, answer: Callable[..., Any]
+    ) -> list[Any]:
         """What ``answer(problem, scores, rows)`` says of every block of rows."""
         problem, scores = self._prepared(None, restrict)
         self._check_constraints(problem, X.shape[0])
@@ -167,7 +183,7 @@ class ExponentialPredictor(ScoreLearner):
                 raise error.shifted(rows.start) from None
         return answers
 
-    def predict_marginals(self, X, *, restrict=None):
+    def predict_marginals(self, X: Any, *, restrict: dict[str, Any] | None = None) -> Any:
         """Means of psi under the model, E[psi(Y) | x]; shape (n, d).
 
         Of indicators, these are the probabilities of the labels, symbols, edges. For sequences
@@ -180,13 +196,15 @@ class ExponentialPredictor(ScoreLearner):
         return np.concatenate(parts)
 
     @ParameterAndMethod
-    def partition(self, X, *, restrict=None) -> LogPartition:
+    def partition(self, X: Any, *, restrict: dict[str, Any] | None = None) -> LogPartition:
         """ln Z of every row, with the interval that it lies in and how sure that is."""
         X, _ = self._checked(X)
         parts = self._answers(X, restrict, lambda problem, *block: problem.log_partition(*block))
         return LogPartition.joined(parts)
 
-    def log_proba(self, X, y, *, restrict=None, return_std=False):
+    def log_proba(
+        self, X: Any, y: Any, *, restrict: dict[str, Any] | None = None, return_std: bool = False
+    ) -> Any:
         """Logarithms of the probabilities of outputs ``y``, one for each row of ``X``.
 
         Minus infinity for outputs that the space, or its constraints, do not allow.
@@ -206,7 +224,7 @@ class ExponentialPredictor(ScoreLearner):
         self.problem_.check_truth(X, outputs)
         values, errors = np.empty(len(outputs)), np.empty(len(outputs))
 
-        def answer(problem, scores, rows):
+        def answer(problem: Any, scores: Any, rows: slice) -> None:
             partition = problem.log_partition(scores, rows)
             values[rows] = problem.values(scores, outputs[rows], rows) - partition.values
             errors[rows] = partition.errors
@@ -214,7 +232,9 @@ class ExponentialPredictor(ScoreLearner):
         self._answers(X, restrict, answer)
         return (values, errors) if return_std else values
 
-    def sample(self, X, n=1, rng=None, *, restrict=None) -> list:
+    def sample(
+        self, X: Any, n: int = 1, rng: int | None = None, *, restrict: dict[str, Any] | None = None
+    ) -> list[Any]:
         """``n`` outputs of every row, drawn from the model.
 
         Returns

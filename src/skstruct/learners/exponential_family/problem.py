@@ -4,6 +4,7 @@ those of a linear-chain conditional random field.
 """
 
 import copy
+from typing import Any
 
 import numpy as np
 
@@ -42,14 +43,14 @@ class ExponentialProblem(RiskProblem):
     used = None
     n_features = 0  # numbers that a row is turned into before it is scored
 
-    def __init__(self, space, loss, outputs, distributions):
+    def __init__(self, space: Any, loss: Any, outputs: np.ndarray, distributions: Any) -> None:
         self.scored = self.space = space
         self.outputs, self.distributions, self.asked = outputs, distributions, loss
         self.width = space.targets(outputs[:1]).shape[1]
         _, self.loss = pair(loss, space, outputs)
         self.by_loss = False
 
-    def judged_by(self, loss, decide: bool = True):
+    def judged_by(self, loss: Any, decide: bool = True) -> "ExponentialProblem":
         """The same scores under another loss, which decides too if it is not zero-one."""
         judged = copy.copy(self)
         judged.asked = loss
@@ -66,7 +67,7 @@ class ExponentialProblem(RiskProblem):
         judged._measure(judged.space.targets(self.outputs))
         return judged
 
-    def _known(self, loss):
+    def _known(self, loss: Any) -> np.ndarray:
         """Outputs that a loss must know: all, where it is a table of losses."""
         space = self.scored
         if loss.embedding_on(space) != "outputs" or space.embedding == "outputs":
@@ -80,7 +81,7 @@ class ExponentialProblem(RiskProblem):
             ) from None
         return np.concatenate([self.outputs, listed])
 
-    def restricted(self, restrict):
+    def restricted(self, restrict: dict[str, Any] | None) -> Any:
         """The distribution given that the output lies within constraints, and decisions within
         them.
         """
@@ -93,17 +94,17 @@ class ExponentialProblem(RiskProblem):
         return narrowed.judged_by(self.asked) if self.by_loss else narrowed
 
     # ------------------------------------------------------------------ predicting
-    def smooth(self, smoother, X):
+    def smooth(self, smoother: Any, X: Any) -> Any:
         return np.ascontiguousarray(smoother.predict(X))
 
-    def means(self, scores, rows=slice(None)) -> np.ndarray:
+    def means(self, scores: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
         """Means of the embedding that decisions are made in; shape (n, d)."""
         return self.distributions.means(self.scored.rows(rows), scores, self.space.rows(rows))
 
-    def mean_embedding(self, means):
+    def mean_embedding(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return means, np.ones((len(means), 1))
 
-    def row_costs(self, means, rows):
+    def row_costs(self, means: np.ndarray, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         if not self.by_loss:  # what came are scores
             return np.ascontiguousarray(-means), np.zeros(len(means))
         return self.costs(self.means(means, rows))
@@ -113,13 +114,15 @@ class ExponentialProblem(RiskProblem):
         return 8 * (8 * self.width + 3 * self.n_features + drawn)
 
     # ------------------------------------------------------------------ probabilities
-    def marginals(self, scores, rows=slice(None)) -> np.ndarray:
+    def marginals(self, scores: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
         return self.distributions.means(self.scored.rows(rows), scores)
 
-    def log_partition(self, scores, rows=slice(None)):
+    def log_partition(self, scores: np.ndarray, rows: slice = slice(None)) -> LogPartition:
         return self.distributions.log_partition(self.scored.rows(rows), scores)
 
-    def values(self, scores, outputs, rows=slice(None)) -> np.ndarray:
+    def values(
+        self, scores: np.ndarray, outputs: np.ndarray, rows: slice = slice(None)
+    ) -> np.ndarray:
         """Scores of outputs, minus infinity where they are none of the space; shape (n,)."""
         space = self.scored.rows(rows)
         inside = space.contains(outputs)
@@ -134,7 +137,9 @@ class ExponentialProblem(RiskProblem):
         psi = dense(psi)
         return np.where(inside, np.einsum("nd,nd->n", scores, psi), -np.inf)
 
-    def draws(self, scores, n, rng, rows=slice(None)) -> np.ndarray:
+    def draws(
+        self, scores: np.ndarray, n: int, rng: np.random.Generator, rows: slice = slice(None)
+    ) -> np.ndarray:
         return self.distributions.draws(self.scored.rows(rows), scores, n, rng)
 
 
@@ -155,7 +160,7 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
     by_weights = joint = by_loss = False
     n_features = 0
 
-    def __init__(self, space, loss, outputs, distributions):
+    def __init__(self, space: Any, loss: Any, outputs: np.ndarray, distributions: Any) -> None:
         if not space.decodes_chains:
             raise ValueError(
                 "X has features for every position of a sequence: the space is Sequences; got "
@@ -166,7 +171,7 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
         self.n_seeing = len(space.symbols_)
         self.longest = max(1, int((outputs >= 0).sum(axis=1).max(initial=1)))
 
-    def judged_by(self, loss, decide: bool = True):
+    def judged_by(self, loss: Any, decide: bool = True) -> "ChainExponentialProblem":
         """The same scores under another loss, which decides too if it is not zero-one."""
         judged = copy.copy(self)
         judged.by_loss = decide and not loss.all_or_nothing
@@ -177,12 +182,14 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
         q = self.n_seeing
         return 8 * self.longest * (8 * q + q * q * self.by_loss + 3 * self.n_features)
 
-    def _distribution(self, scores, rows):
+    def _distribution(self, scores: Any, rows: slice) -> Any:
         space = self.space.rows(rows)
         return space.distribution_of_chains(scores.values, scores.starts, scores.transitions)
 
     # ------------------------------------------------------------------ decisions
-    def chain_costs(self, means, rows=slice(None)):
+    def chain_costs(
+        self, means: Any, rows: Any = slice(None)
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
         if not self.by_loss:
             return super().chain_costs(means, rows)
         distribution, weight = self._distribution(means, rows), self.loss.bigrams
@@ -193,15 +200,15 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
         return -distribution.token_marginals(), -weight * distribution.pair_marginals(), offset
 
     # ------------------------------------------------------------------ probabilities
-    def marginals(self, scores, rows=slice(None)) -> list[np.ndarray]:
+    def marginals(self, scores: Any, rows: slice = slice(None)) -> list[np.ndarray]:
         """Probability of each symbol at each position, one array (T, q) for every sequence."""
         probabilities = self._distribution(scores, rows).token_marginals()
         return np.split(probabilities, scores.starts[1:-1])
 
-    def log_partition(self, scores, rows=slice(None)) -> LogPartition:
+    def log_partition(self, scores: Any, rows: slice = slice(None)) -> LogPartition:
         return LogPartition.exact(self._distribution(scores, rows).log_partition)
 
-    def values(self, scores, outputs, rows=slice(None)) -> np.ndarray:
+    def values(self, scores: Any, outputs: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
         """Scores of sequences; minus infinity where they are not within constraints."""
         symbols = outputs[outputs >= 0]
         each = scores.values[np.arange(len(symbols)), symbols]
@@ -211,5 +218,7 @@ class ChainExponentialProblem(WithChainScores, RiskProblem):
         allowed = free.contains(outputs) if self.space.constraints is not None else True
         return np.where(allowed, sums_of_sequences(each, scores.starts), -np.inf)
 
-    def draws(self, scores, n, rng, rows=slice(None)) -> np.ndarray:
+    def draws(
+        self, scores: Any, n: int, rng: np.random.Generator, rows: slice = slice(None)
+    ) -> np.ndarray:
         return self._distribution(scores, rows).sample(n, rng)

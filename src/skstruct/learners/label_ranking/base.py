@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from inspect import signature
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -44,7 +44,7 @@ class LabelRanker(BaseEstimator):
 
     space: Any
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
@@ -53,7 +53,7 @@ class LabelRanker(BaseEstimator):
     # ------------------------------------------------------------------ fitting
     @reported
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from inputs ``X`` (n, p) and rankings ``y`` in any format the space reads.
 
         Parameters
@@ -71,25 +71,25 @@ class LabelRanker(BaseEstimator):
         self._learn(self._reduced(X, outputs), weight)
         return self
 
-    def _announce(self):
+    def _announce(self) -> None:
         """What will be done, where work is shown."""
         n, d = self.outputs_.shape
         announce(f"{type(self).__name__} on {n:,} rankings of {d:,} items")
 
-    def _reduced(self, X, outputs):
+    def _reduced(self, X: Any, outputs: np.ndarray) -> Any:
         return self.reduction_.apply(X, outputs)
 
-    def _weighed(self, sample_weight, n) -> tuple[np.ndarray, np.ndarray]:
+    def _weighed(self, sample_weight: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the rows that are learned from, and their weights."""
         weight = row_weights(sample_weight, n)
         kept = np.flatnonzero(weight)
         return kept, weight[kept]
 
-    def _inputs(self, X):
+    def _inputs(self, X: Any) -> Any:
         """What is learned from instead of X."""
         return X
 
-    def _begin(self, X, y):
+    def _begin(self, X: Any, y: Any) -> Any:
         """Checked inputs; the space, the outputs in canonical form and the reduction are set."""
         X, y = self._read(X, y, reset=True)
         space = Rankings() if self.space is None else self.space
@@ -100,44 +100,44 @@ class LabelRanker(BaseEstimator):
         self.reduction_ = self._reduction(self.space_)
         return X
 
-    def _read(self, X, y, *, reset):
+    def _read(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         y = given_outputs(y, type(self).__name__)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_consistent_length(X, y)
         return narrow_indices(X), y
 
-    def _check_accepted(self, outputs):
+    def _check_accepted(self, outputs: np.ndarray) -> None:
         if not self.reduction_.accepts(outputs):
             raise ValueError(
                 f"{type(self).__name__} learns from pairs of items that y orders; no row of y "
                 "orders any."
             )
 
-    def _reduction(self, space):
+    def _reduction(self, space: Rankings) -> Any:
         return PreferenceReduction(space)
 
     @abstractmethod
-    def _learn(self, reduced, weight):
+    def _learn(self, reduced: Any, weight: np.ndarray) -> None:
         """Learn from what the reduction made of the training rows, of weights (n,)."""
 
     # ------------------------------------------------------------------ predicting
-    def _checked(self, X):
+    def _checked(self, X: Any) -> tuple[Any, None]:
         check_is_fitted(self)
         index = X.index if is_pandas(X, "DataFrame") else None
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return narrow_indices(X), index
 
     @abstractmethod
-    def _scores(self, X):
+    def _scores(self, X: Any) -> np.ndarray:
         """One number per item, larger is better; shape (n, d)."""
 
-    def _answers(self, X):
+    def _answers(self, X: Any) -> np.ndarray:
         return self._scores(X)
 
-    def _ranks(self, X, restrict=None):
+    def _ranks(self, X: Any, restrict: dict[str, Any] | None = None) -> np.ndarray:
         return self._inverted(self._answers(X), restrict)
 
-    def _inverted(self, answers, restrict=None):
+    def _inverted(self, answers: np.ndarray, restrict: dict[str, Any] | None = None) -> np.ndarray:
         """Ranks from answers, within the constraints of ``restrict``."""
         if not restrict:
             return self.reduction_.invert(answers)
@@ -148,12 +148,12 @@ class LabelRanker(BaseEstimator):
             )
         return replace(self.reduction_, space=self.space_.restrict(**restrict)).invert(answers)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """A score of every item, larger is better; shape (n, d)."""
         X, _ = self._checked(X)
         return self._scores(X)
 
-    def predict(self, X, *, restrict=None):
+    def predict(self, X: Any, *, restrict: dict[str, Any] | None = None) -> Any:
         """Rankings in the format in which ``y`` was given.
 
         Parameters
@@ -164,7 +164,7 @@ class LabelRanker(BaseEstimator):
         X, index = self._checked(X)
         return self.space_.restore(self._ranks(X, restrict), index)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean Kendall tau of the predictions, over the pairs that ``y`` orders."""
         X, _ = self._checked(X)
         check_consistent_length(X, y, sample_weight)
@@ -182,20 +182,20 @@ class LinearLabelRanker(LabelRanker):
 
     fit_intercept: bool
 
-    def _inputs(self, X):
+    def _inputs(self, X: Any) -> Any:
         return with_constant(X) if self.fit_intercept else X
 
-    def _keep(self, weights):
+    def _keep(self, weights: np.ndarray) -> None:
         """Take over weights (d, p), or (d, p + 1) with the intercepts last."""
         p = weights.shape[1] - bool(self.fit_intercept)
         self.coef_ = weights[:, :p]
         self.intercept_ = weights[:, p] if self.fit_intercept else np.zeros(len(weights))
 
-    def _scores(self, X):
+    def _scores(self, X: Any) -> np.ndarray:
         return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
 
 
-def weight_argument(estimator, weight) -> dict:
+def weight_argument(estimator: Any, weight: np.ndarray) -> dict[Any, Any]:
     """``sample_weight`` for the fit of an estimator, where rows do not all weigh one."""
     if (weight == 1.0).all():
         return {}
@@ -204,7 +204,7 @@ def weight_argument(estimator, weight) -> dict:
     return {"sample_weight": weight}
 
 
-def mean_tau(Z_pred: np.ndarray, Z_true: np.ndarray, sample_weight=None) -> float:
+def mean_tau(Z_pred: np.ndarray, Z_true: np.ndarray, sample_weight: Any = None) -> float:
     """Mean over rows of (pairs in the right order - pairs in the wrong one) / pairs ordered.
 
     Only pairs that the true row orders count; rows that order none are passed over.

@@ -5,9 +5,11 @@ which are cut into subgraphs.
 
 import math
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -26,7 +28,7 @@ class SubgraphReduction(PreferenceReduction):
 
     decomposition: str = "pairs"
 
-    def apply(self, X, Z):
+    def apply(self, X: Any, Z: np.ndarray) -> Any:
         found = super().apply(X, Z)
         order = np.lexsort((found.worse, found.better, found.rows))
         rows, better, worse = found.rows[order], found.better[order], found.worse[order]
@@ -54,11 +56,11 @@ class Subgraphs(Preferences):
         total = w[n_subgraphs > 0].sum()
         return w[of_row] / (max(total, np.finfo(float).tiny) * n_subgraphs[of_row] * np.log(2.0))
 
-    def _sum(self, values, join=np.add):
+    def _sum(self, values: np.ndarray, join: Callable[..., Any] = np.add) -> np.ndarray:
         """Sums over the preferences of every subgraph."""
         return values if len(self.begins) == len(values) else join.reduceat(values, self.begins)
 
-    def evaluate(self, scores):
+    def evaluate(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """The loss, and what share of its subgraph's slope each preference has."""
         gaps = -self.margins(scores)
         top = np.maximum(0.0, self._sum(gaps, np.maximum))  # no exponential overflows
@@ -66,13 +68,13 @@ class Subgraphs(Preferences):
         sums = np.exp(-top) + self._sum(powers)
         return float(self.weights @ (top + np.log(sums))), powers / sums[self.owner]
 
-    def gradient(self, shares) -> np.ndarray:
+    def gradient(self, shares: np.ndarray) -> np.ndarray:
         """Of the loss with respect to scores; shape (n, d)."""
         parts, shape = self.weights[self.owner] * shares, (self.X.shape[0], self.n_items)
         better, worse = (np.bincount(at, parts, math.prod(shape)) for at in self.indices)
         return (worse - better).reshape(shape)
 
-    def derivatives(self, shares, direction):
+    def derivatives(self, shares: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
         """First and second derivative of the loss along ``direction`` (n, d)."""
         slopes = -self.margins(direction)
         mean, square = self._sum(shares * slopes), self._sum(shares * slopes**2)
@@ -139,15 +141,15 @@ class LabelRankingBoosting(LabelRanker):
 
     def __init__(
         self,
-        n_estimators=200,
+        n_estimators: int = 200,
         *,
-        learning_rate=0.1,
-        base=None,
-        decomposition="pairs",
-        space=None,
-        random_state=None,
-        verbose=0,
-    ):
+        learning_rate: float = 0.1,
+        base: Any = None,
+        decomposition: str = "pairs",
+        space: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.base = base
@@ -156,7 +158,7 @@ class LabelRankingBoosting(LabelRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _reduction(self, space):
+    def _reduction(self, space: Any) -> Any:
         if self.decomposition not in ("pairs", "items"):
             raise ValueError(f'decomposition is "pairs" or "items"; got {self.decomposition!r}.')
         if not isinstance(self.n_estimators, Integral) or self.n_estimators < 1:
@@ -166,7 +168,7 @@ class LabelRankingBoosting(LabelRanker):
         return SubgraphReduction(space, self.decomposition)
 
     # ------------------------------------------------------------------ fitting
-    def _learn(self, reduced, weight):
+    def _learn(self, reduced: Any, weight: np.ndarray) -> None:
         reduced = replace(reduced, row_weight=weight)
         scores = np.zeros((reduced.X.shape[0], reduced.n_items))
         loss, shares = reduced.evaluate(scores)
@@ -189,17 +191,24 @@ class LabelRankingBoosting(LabelRanker):
             losses.append(loss)
         self.train_loss_ = np.array(losses)
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         check_trees(self)
 
-    def _base(self):
+    def _base(self) -> Any:
         if self.base is not None:
             return self.base
         from sklearn.tree import DecisionTreeRegressor  # slow to import
 
         return DecisionTreeRegressor(max_depth=4)
 
-    def _step(self, reduced, scores, direction, loss, shares):
+    def _step(
+        self,
+        reduced: Subgraphs,
+        scores: np.ndarray,
+        direction: np.ndarray,
+        loss: Any,
+        shares: np.ndarray,
+    ) -> tuple[float, float, np.ndarray]:
         """Part of a Newton step, halved until the loss falls; 0 where it does not."""
         slope, curvature = reduced.derivatives(shares, direction)
         step = -self.learning_rate * slope / curvature if curvature > 0.0 > slope else 0.0
@@ -211,7 +220,7 @@ class LabelRankingBoosting(LabelRanker):
         return 0.0, loss, shares
 
     # ------------------------------------------------------------------ predicting
-    def _staged(self, X):
+    def _staged(self, X: Any) -> Iterator[np.ndarray]:
         """Scores after 0, 1, 2, ... rounds, in one array that changes."""
         scores = np.zeros((X.shape[0], self.outputs_.shape[1]))
         yield scores
@@ -219,10 +228,10 @@ class LabelRankingBoosting(LabelRanker):
             scores += step * _outputs(estimator, X, scores.shape[1])
             yield scores
 
-    def _scores(self, X):
+    def _scores(self, X: Any) -> np.ndarray:
         return deque(self._staged(X), maxlen=1)[0]  # the last of them
 
-    def staged_predict(self, X):
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions after 1, 2, ... rounds, one after another."""
         X, index = self._checked(X)
         for number, scores in enumerate(self._staged(X)):
@@ -230,5 +239,5 @@ class LabelRankingBoosting(LabelRanker):
                 yield self.space_.restore(self._inverted(scores), index)
 
 
-def _outputs(estimator, X, d):
+def _outputs(estimator: Any, X: Any, d: int) -> np.ndarray:
     return np.asarray(estimator.predict(X), dtype=np.float64).reshape(X.shape[0], d)

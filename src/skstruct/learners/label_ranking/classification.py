@@ -4,6 +4,7 @@ comparison), or one for all of them (constraint classification).
 """
 
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -68,19 +69,27 @@ class PairwiseComparison(LabelRanker):
            [0.5, 0. ]])
     """
 
-    def __init__(self, estimator=None, *, aggregate="votes", n_jobs=None, space=None, verbose=0):
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        aggregate: str = "votes",
+        n_jobs: int | None = None,
+        space: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.aggregate = aggregate
         self.n_jobs = n_jobs
         self.space = space
         self.verbose = verbose
 
-    def _reduction(self, space):
+    def _reduction(self, space: Any) -> Any:
         if self.aggregate not in ("votes", "kendall"):
             raise ValueError(f'aggregate is "votes" or "kendall"; got {self.aggregate!r}.')
         return PairwiseReduction(space, self.aggregate)
 
-    def _learn(self, reduced, weight):
+    def _learn(self, reduced: Any, weight: np.ndarray) -> None:
         estimator = self.estimator
         if estimator is None:
             from sklearn.linear_model import LogisticRegression  # slow to import
@@ -91,7 +100,7 @@ class PairwiseComparison(LabelRanker):
             for examples in track(reduced, "pairs", self.verbose)
         )
 
-    def _answers(self, X):
+    def _answers(self, X: Any) -> np.ndarray:
         d = self.outputs_.shape[1]
         R = np.zeros((X.shape[0], d, d))
         for p, q, estimator in zip(*pair_numbers(d), self.estimators_):
@@ -99,16 +108,16 @@ class PairwiseComparison(LabelRanker):
             R[:, q, p] = 1.0 - R[:, p, q]
         return R
 
-    def _scores(self, X):
+    def _scores(self, X: Any) -> np.ndarray:
         return votes(self._answers(X))
 
-    def predict_pairs(self, X):
+    def predict_pairs(self, X: Any) -> np.ndarray:
         """Probabilities that item p comes before item q, [i, p, q]; zero for p = q."""
         X, _ = self._checked(X)
         return self._answers(X)
 
 
-def _fitted(estimator, examples, weight):
+def _fitted(estimator: Any, examples: Any, weight: np.ndarray) -> Any:
     """A fitted classifier, or the probability of a pair that is always ordered the same way."""
     if examples.before.min(initial=1) == examples.before.max(initial=0) or not len(weight):
         m, k = float(weight.sum()), float(weight @ examples.before)
@@ -117,7 +126,7 @@ def _fitted(estimator, examples, weight):
     return clone(estimator).fit(examples.inputs, examples.before, **given)
 
 
-def _probabilities(estimator, X):
+def _probabilities(estimator: Any, X: Any) -> Any:
     if isinstance(estimator, float):
         return estimator
     if not hasattr(estimator, "predict_proba"):
@@ -181,9 +190,9 @@ class ConstraintClassification(LinearLabelRanker):
     verbose = 0  # of models that were saved before there was a choice
 
     def __init__(
-        self, estimator=None, *, fit_intercept=True, max_pairs=None, space=None,
-        random_state=None, verbose=0,
-    ):  # fmt: skip
+        self, estimator: Any=None, *, fit_intercept: bool=True, max_pairs: int | None=None, space: Any=None,
+        random_state: Any=None, verbose: int=0,
+    ) -> None:  # fmt: skip
         self.estimator = estimator
         self.fit_intercept = fit_intercept
         self.max_pairs = max_pairs
@@ -191,17 +200,17 @@ class ConstraintClassification(LinearLabelRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _reduction(self, space):
+    def _reduction(self, space: Any) -> Any:
         if self.max_pairs is not None and not (
             isinstance(self.max_pairs, Integral) and self.max_pairs >= 1
         ):
             raise ValueError(f"max_pairs is a whole number from 1; got {self.max_pairs!r}.")
         return KeslerReduction(space, self.max_pairs, self.random_state)
 
-    def _reduced(self, X, outputs):
+    def _reduced(self, X: Any, outputs: np.ndarray) -> Any:
         return self.reduction_.apply_with_rows(X, outputs)
 
-    def _learn(self, reduced, weight):
+    def _learn(self, reduced: Any, weight: np.ndarray) -> None:
         examples, classes, rows = reduced
         self.n_expanded_, d = len(classes), self.outputs_.shape[1]
         self.estimator_, weights = None, np.zeros(examples.shape[1])
@@ -218,7 +227,7 @@ class ConstraintClassification(LinearLabelRanker):
             weights = np.asarray(self.estimator_.coef_, dtype=np.float64)
         self._keep(weights.reshape(d, -1))  # chunk j scores item j
 
-    def _classifier(self):
+    def _classifier(self) -> Any:
         if self.estimator is None:
             from sklearn.linear_model import LogisticRegression  # slow to import
 

@@ -2,7 +2,7 @@
 """Label ranking by the rankings of neighbors, joined under a loss."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -72,15 +72,15 @@ class NeighborLabelRanker(LabelRanker):
 
     def __init__(
         self,
-        n_neighbors="auto",
+        n_neighbors: Any = "auto",
         *,
-        loss="kendall",
-        weights="distance",
-        metric="minkowski",
-        n_jobs=None,
-        space=None,
-        verbose=0,
-    ):
+        loss: str = "kendall",
+        weights: str = "distance",
+        metric: str = "minkowski",
+        n_jobs: int | None = None,
+        space: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.loss = loss
         self.weights = weights
@@ -89,12 +89,12 @@ class NeighborLabelRanker(LabelRanker):
         self.space = space
         self.verbose = verbose
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
         return tags
 
-    def _numbers(self, n) -> list:
+    def _numbers(self, n: float) -> list[Any]:
         if isinstance(self.n_neighbors, str):
             if self.n_neighbors != "auto":
                 raise ValueError(
@@ -109,12 +109,12 @@ class NeighborLabelRanker(LabelRanker):
             )
         return sorted(numbers, reverse=True)  # ties go to the smoother model
 
-    def _reduction(self, space):
+    def _reduction(self, space: Rankings) -> Any:
         return RiskReduction(space, resolve_loss(self.loss), self.outputs_)
 
     @reported
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from inputs ``X`` (n, p) and rankings ``y`` in any format the space reads.
 
         Parameters
@@ -134,7 +134,7 @@ class NeighborLabelRanker(LabelRanker):
         self.search_ = self._search(numbers) if len(numbers) > 1 else None
         return self
 
-    def _search(self, numbers):
+    def _search(self, numbers: list[int]) -> LeaveOutSearch:
         """Left-out risks of several numbers of neighbors; the model takes the best."""
         model, search, weight = self.model_, LeaveOutSearch(), self.model_.smoother_.sample_weight_
         groups = twins(model.smoother_.X_fit_, self.outputs_)
@@ -149,15 +149,17 @@ class NeighborLabelRanker(LabelRanker):
     def n_neighbors_(self) -> int:
         return self.model_.smoother_.n_neighbors
 
-    def _scores(self, X):
+    def _scores(self, X: Any) -> np.ndarray:
         """Minus the mean position that the neighbors give each item."""
         return -self.model_.smoother_.with_targets(expected_ranks(self.outputs_)).predict(X)
 
-    def _ranks(self, X, restrict=None, loss=None):
+    def _ranks(
+        self, X: Any, restrict: dict[str, Any] | None = None, loss: Any = None
+    ) -> np.ndarray:
         problem, smoother = self.model_._prepared(loss, restrict)
         return self.model_._in_blocks(X, problem, smoother, problem.decode).outputs
 
-    def predict(self, X, *, loss=None, restrict=None):
+    def predict(self, X: Any, *, loss: Any = None, restrict: dict[str, Any] | None = None) -> Any:
         """Rankings in the format in which ``y`` was given.
 
         Parameters
@@ -182,10 +184,10 @@ class RiskReduction(PreferenceReduction):
     loss: Any
     outputs: np.ndarray
 
-    def apply(self, X, Z):
+    def apply(self, X: Any, Z: np.ndarray) -> Any:
         """Inputs, and targets (n, q + 1): psi of the outputs and a column of ones."""
         return X, risk_problem(self.space, self.loss, Z).targets()
 
-    def invert(self, answers) -> np.ndarray:
+    def invert(self, answers: np.ndarray) -> np.ndarray:
         """Rankings of least risk for conditional means of the targets."""
         return risk_problem(self.space, self.loss, self.outputs).decode(answers).outputs

@@ -2,6 +2,7 @@
 """Linear label ranking, one row after another: perceptron and passive-aggressive."""
 
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -84,17 +85,17 @@ class OnlineLabelRanker(LinearLabelRanker):
 
     def __init__(
         self,
-        update="passive-aggressive",
+        update: str = "passive-aggressive",
         *,
-        C=1.0,
-        n_epochs=20,
-        average=True,
-        fit_intercept=True,
-        shuffle=True,
-        space=None,
-        random_state=None,
-        verbose=0,
-    ):
+        C: float = 1.0,
+        n_epochs: int = 20,
+        average: bool = True,
+        fit_intercept: bool = True,
+        shuffle: bool = True,
+        space: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.update = update
         self.C = C
         self.n_epochs = n_epochs
@@ -105,7 +106,7 @@ class OnlineLabelRanker(LinearLabelRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         if self.update not in ("perceptron", "passive-aggressive"):
             raise ValueError(
                 f'update is "perceptron" or "passive-aggressive"; got {self.update!r}.'
@@ -115,14 +116,14 @@ class OnlineLabelRanker(LinearLabelRanker):
         if not isinstance(self.n_epochs, Integral) or self.n_epochs < 1:
             raise ValueError(f"n_epochs is a whole number from 1; got {self.n_epochs!r}.")
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         if hasattr(self, "weights_"):
             check_floats(self, ["weights_", "moments_"], 2)
             same = self.weights_.shape == self.moments_.shape
             fits = len(self.space_.items_) in self.weights_.shape
             require(same and fits, "weights of a ranker that do not fit its items")
 
-    def _begin(self, X, y):
+    def _begin(self, X: Any, y: Any) -> Any:
         self._check_parameters()
         X = super()._begin(X, y)
         shape = X.shape[1] + bool(self.fit_intercept), self.outputs_.shape[1]
@@ -130,14 +131,14 @@ class OnlineLabelRanker(LinearLabelRanker):
         self.n_seen_ = self.n_mistakes_ = 0
         return X
 
-    def _learn(self, reduced, weight):
+    def _learn(self, reduced: Any, weight: np.ndarray) -> None:
         n, rng = reduced.X.shape[0], check_random_state(self.random_state)
         for _ in track(range(self.n_epochs), "epochs", self.verbose):
             self._visit(reduced, rng.permutation(n) if self.shuffle else np.arange(n), weight)
 
     @reported
     @all_or_nothing
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Visit the rows of ``X`` (n, p) and ``y`` once, in their order.
 
         The first call learns the items, from ``space`` or from ``y``. Weights are those of ``fit``.
@@ -154,7 +155,7 @@ class OnlineLabelRanker(LinearLabelRanker):
         self._visit(reduced, np.arange(len(rows)), weight)
         return self
 
-    def _visit(self, preferences, order, weight):
+    def _visit(self, preferences: Any, order: np.ndarray, weight: np.ndarray) -> None:
         from skstruct.learners.label_ranking._numba import online_pass
 
         X = sparse.csr_array(preferences.X)

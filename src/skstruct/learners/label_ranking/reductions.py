@@ -57,7 +57,7 @@ class Preferences:
         return scores.ravel()[better] - scores.ravel()[worse]
 
 
-def ordered_pairs(Z: np.ndarray):
+def ordered_pairs(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Row, better and worse item of every pair that some row orders, row by row.
 
     >>> rows, better, worse = ordered_pairs(np.array([[1.0, 2.5, 2.5], [2.0, np.nan, 1.0]]))
@@ -82,14 +82,14 @@ class PreferenceReduction:
 
     space: Rankings
 
-    def accepts(self, Z) -> bool:
+    def accepts(self, Z: np.ndarray) -> bool:
         """Whether some pair is ordered; a single item leaves nothing to order."""
         return Z.shape[1] == 1 or bool((np.nanmin(Z, axis=1) < np.nanmax(Z, axis=1)).any())
 
-    def apply(self, X, Z):
+    def apply(self, X: Any, Z: np.ndarray) -> Any:
         return Preferences(X, *ordered_pairs(Z), Z.shape[1])
 
-    def invert(self, answers) -> np.ndarray:
+    def invert(self, answers: np.ndarray) -> np.ndarray:
         """Items by falling score (n, d); the one listed first wins a tie."""
         scores = np.array(answers, dtype=np.float64)
         # Least sum of score * rank: the largest score gets rank 1 (rearrangement).
@@ -115,11 +115,11 @@ class KeslerReduction(PreferenceReduction):
     max_pairs: int | None = None
     random_state: Any = None
 
-    def apply(self, X, Z):
+    def apply(self, X: Any, Z: np.ndarray) -> Any:
         """Examples, CSR (2 m, d p) with 2 p numbers in a row at most, and classes (2 m,)."""
         return self.apply_with_rows(X, Z)[:2]
 
-    def apply_with_rows(self, X, Z):
+    def apply_with_rows(self, X: Any, Z: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
         """The same, and the row that each example is from; shape (2 m,)."""
         rows, better, worse = ordered_pairs(Z)
         if self.max_pairs is not None and len(rows) > self.max_pairs:
@@ -148,7 +148,7 @@ class PairExamples:
     before: np.ndarray  # 1 where p comes before q, else 0
 
     @property
-    def inputs(self):
+    def inputs(self) -> Any:
         return self.X if len(self.rows) == self.X.shape[0] else self.X[self.rows]
 
 
@@ -165,13 +165,13 @@ class PairwiseReduction(PreferenceReduction):
 
     aggregate: str = "votes"
 
-    def apply(self, X, Z):
+    def apply(self, X: Any, Z: np.ndarray) -> Any:
         """A list of :class:`PairExamples`, in the order of pairs p < q."""
         signs = pair_signs(Z)
         kept = [np.flatnonzero(column) for column in signs.T]
         return [PairExamples(X, k, (signs[k, j] > 0).astype(int)) for j, k in enumerate(kept)]
 
-    def invert(self, answers) -> np.ndarray:
+    def invert(self, answers: np.ndarray) -> np.ndarray:
         R = np.asarray(answers, dtype=np.float64)
         if self.aggregate == "votes":
             return super().invert(votes(R))
@@ -186,7 +186,7 @@ def votes(R: np.ndarray) -> np.ndarray:
     return R.sum(axis=2) - np.einsum("npp->np", R)
 
 
-def with_constant(X):
+def with_constant(X: Any) -> Any:
     """X and a column of ones: its weight is the intercept."""
     ones = np.ones((X.shape[0], 1))
     return sparse.hstack([X, ones], format="csr") if sparse.issparse(X) else np.hstack([X, ones])

@@ -2,7 +2,9 @@
 """Support vector machine for label ranking: a margin for every ordered pair."""
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -80,19 +82,19 @@ class LabelRankingSVM(LinearLabelRanker):
 
     def __init__(
         self,
-        C=1.0,
+        C: float = 1.0,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        fit_intercept=True,
-        tol=1e-3,
-        max_iter=1000,
-        space=None,
-        random_state=None,
-        verbose=0,
-    ):
+        kernel: str = "linear",
+        gamma: Any = None,
+        degree: int = 3,
+        coef0: int = 1,
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        space: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.gamma = gamma
@@ -105,25 +107,25 @@ class LabelRankingSVM(LinearLabelRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._kernel_is("precomputed")
         return tags
 
-    def _kernel_is(self, name):
+    def _kernel_is(self, name: str) -> bool:
         return isinstance(self.kernel, str) and self.kernel == name
 
-    def _inputs(self, X):
+    def _inputs(self, X: Any) -> Any:
         return super()._inputs(X) if self._kernel_is("linear") else X
 
-    def _weighed(self, sample_weight, n):
+    def _weighed(self, sample_weight: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         """All rows: kernel values of those without weight come at prediction, too."""
         kept, weight = super()._weighed(sample_weight, n)
         whole = np.zeros(n)
         whole[kept] = weight
         return np.arange(n), whole
 
-    def _learn(self, reduced, weight):
+    def _learn(self, reduced: Any, weight: np.ndarray) -> None:
         if not (np.isfinite(self.C) and self.C > 0):
             raise ValueError(f"C must be positive; got {self.C!r}.")
         if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
@@ -141,7 +143,9 @@ class LabelRankingSVM(LinearLabelRanker):
         self._solve(dual, *_kernel_steps(dual, K))
         self.X_fit_, self.dual_coef_ = reduced.X, dual.weights
 
-    def _solve(self, dual, epoch, evaluate):
+    def _solve(
+        self, dual: "DualProblem", epoch: Callable[..., Any], evaluate: Callable[..., Any]
+    ) -> None:
         """Passes over the rows, in random order, until the gap is small."""
         rng, visited = check_random_state(self.random_state), np.flatnonzero(dual.upper)
         for n_iter in track(range(1, self.max_iter + 1), "passes", self.verbose):
@@ -160,7 +164,7 @@ class LabelRankingSVM(LinearLabelRanker):
             stacklevel=4,
         )
 
-    def _scores(self, X):
+    def _scores(self, X: Any) -> np.ndarray:
         if self._kernel_is("linear"):
             return super()._scores(X)
         return (self.kernel_(X, self.X_fit_) + float(self.fit_intercept)) @ self.dual_coef_
@@ -169,47 +173,49 @@ class LabelRankingSVM(LinearLabelRanker):
 class DualProblem:
     """The variables of the dual, one per preference, and the value of both problems."""
 
-    def __init__(self, preferences, C):  # C has shape (n,)
+    def __init__(self, preferences: Any, C: np.ndarray) -> None:  # C has shape (n,)
         self.preferences = preferences
         self.starts = preferences.starts
         self.upper = C / np.maximum(np.diff(self.starts), 1)  # shape: (n,)
         self.alpha = np.zeros(len(preferences.rows))
         self.weights = None
 
-    def values(self, scores, square):
+    def values(self, scores: np.ndarray, square: float) -> tuple[float, float]:
         """Primal and dual objective from scores (n, d) and the squared norm of w."""
         hinges = np.maximum(0.0, 1.0 - self.preferences.margins(scores))
         loss = float(self.upper[self.preferences.rows] @ hinges)
         return square / 2 + loss, float(self.alpha.sum()) - square / 2
 
     @property
-    def pairs(self):
+    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return self.starts, self.preferences.better, self.preferences.worse, self.upper
 
 
-def _linear_steps(dual):
+def _linear_steps(dual: DualProblem) -> tuple[Callable[..., Any], Callable[..., Any]]:
     from skstruct.learners.label_ranking._numba import linear_epoch
 
     X = sparse.csr_array(dual.preferences.X)
     squares = row_norms(X, squared=True)
     dual.weights = np.zeros((X.shape[1], dual.preferences.n_items))
 
-    def epoch(order):
+    def epoch(order: np.ndarray) -> None:
         rows = X.data, X.indices, X.indptr, squares
         linear_epoch(*rows, *dual.pairs, order, dual.alpha, dual.weights, SWEEPS, 0.0)
 
     return epoch, lambda: (dual.preferences.X @ dual.weights, float((dual.weights**2).sum()))
 
 
-def _kernel_steps(dual, K):
+def _kernel_steps(
+    dual: DualProblem, K: np.ndarray
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
     from skstruct.learners.label_ranking._numba import kernel_epoch
 
     dual.weights = np.zeros((len(K), dual.preferences.n_items))
 
-    def epoch(order):
+    def epoch(order: np.ndarray) -> None:
         kernel_epoch(K, *dual.pairs, order, dual.alpha, dual.weights, SWEEPS, 0.0)
 
-    def evaluate():
+    def evaluate() -> tuple[np.ndarray, float]:
         scores = K @ dual.weights
         return scores, float((dual.weights * scores).sum())
 

@@ -7,7 +7,7 @@ import pickle
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import joblib
 import numpy as np
@@ -32,7 +32,7 @@ from skstruct.spaces.constraints import differs_by_row
 class MarginLearner(ScoreLearner):
     """A learner of scores that put the truth ahead of all others by a margin."""
 
-    def _problem(self, X) -> MarginProblem:
+    def _problem(self, X: Any) -> MarginProblem:
         if isinstance(X, TokenBatch):
             from skstruct.learners.max_margin.problem import ChainMargins
 
@@ -45,7 +45,7 @@ class MarginLearner(ScoreLearner):
         relaxed = self.space_.decodes_relaxed and self.space_.guarantee.kind != "exact"
         return MarginProblem(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
 
-    def _warn_if_approximate(self):
+    def _warn_if_approximate(self) -> None:
         """A decoder without a promise cannot be trusted to find the most violating output."""
         problem = self.problem_
         if problem.relaxed or problem.decoder.guarantee.kind == "exact":
@@ -57,7 +57,7 @@ class MarginLearner(ScoreLearner):
             stacklevel=6,
         )
 
-    def _rows(self, X, weight=None):
+    def _rows(self, X: Any, weight: np.ndarray | None = None) -> tuple[Scores, Any]:
         """New scores, and the training rows as the optimiser reads them."""
         scores = Scores(
             plain_kernel(self, self.kernel), gamma=self.gamma, degree=self.degree,
@@ -96,7 +96,7 @@ class HingeLearner(MarginLearner):
     the last one, also with other penalties.
     """
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if not (np.isfinite(self.lam) and self.lam > 0):
             raise ValueError(f"lam must be positive and finite; got {self.lam!r}.")
@@ -107,7 +107,7 @@ class HingeLearner(MarginLearner):
 
     @reported
     @all_or_nothing
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls, and go on from the dual variables of these.
 
         All rows are kept, those of ``fit`` too (the array itself: do not change it in between),
@@ -134,17 +134,19 @@ class HingeLearner(MarginLearner):
         self.past_ = self._learned(X, weight, past, keep=True)
         return self
 
-    def _goes_on_from(self):
+    def _goes_on_from(self) -> dict[str, Any] | None:
         past = getattr(self, "past_", None) if self.warm_start else None
         return None if past is None or past.dual is None else past.dual.state()
 
-    def _learn(self, X, weight, level):
+    def _learn(self, X: Any, weight: np.ndarray, level: Any) -> None:
         past = self.__dict__.pop("past_", None)
         same = past is not None and np.array_equal(past.outputs, self.outputs_)
         past = past if self.warm_start and same else None
         self.past_ = self._learned(X, weight, past, self.warm_start, level)
 
-    def _learned(self, X, weight, past, keep, level=NOWHERE) -> Past:
+    def _learned(
+        self, X: Any, weight: np.ndarray, past: Past | None, keep: bool, level: Any = NOWHERE
+    ) -> Past:
         """Solve the dual, begun where one of the same objective stopped; what to go on from."""
         self._warn_if_approximate()
         self.scores_, rows = self._rows(X, weight)
@@ -157,17 +159,17 @@ class HingeLearner(MarginLearner):
         X = None if self._precomputed else X
         return Past(X, self.outputs_, weight, dual if keep else None, key)
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         """Without rows and dual variables of training: a stored model predicts."""
         state = dict(super().__getstate__())
         state.pop("past_", None)
         return state
 
-    def _new_dual(self, rows, share) -> HingeDual:
+    def _new_dual(self, rows: Any, share: np.ndarray) -> HingeDual:
         problem, memory = self.problem_, parse_memory(self.memory)
         return HingeDual(rows, problem.n_seeing, problem.n_constants, self.lam, share, memory)
 
-    def _objective_key(self):
+    def _objective_key(self) -> str | None:
         """What dual variables belong to, true outputs apart; None where nobody knows."""
         problem = self.problem_
         try:
@@ -177,7 +179,7 @@ class HingeLearner(MarginLearner):
 
     _rescaling = "margin"
 
-    def _solve(self, dual, level) -> HingeDual:
+    def _solve(self, dual: HingeDual, level: Any) -> HingeDual:
         """Climb, keep the weights, and give the dual back."""
         oracle = self._oracle()
         if not dual.clock or not dual.measure(oracle, self.tol):  # it may have gone on from the end
@@ -187,10 +189,10 @@ class HingeLearner(MarginLearner):
         return dual
 
     @abstractmethod
-    def _oracle(self):
+    def _oracle(self) -> Any:
         """The oracle of the dual."""
 
-    def _finish(self, dual):
+    def _finish(self, dual: HingeDual) -> None:
         """Keep what was found, and say so if the gap is still wide."""
         self.scores_.take(dual)
         self.gap_, self.objective_ = dual.gap, dual.objective
@@ -206,7 +208,7 @@ class HingeLearner(MarginLearner):
             )
 
 
-def _stacked(above, below):
+def _stacked(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """Inputs of two calls below each other."""
     if isinstance(above, TokenBatch):
         starts = np.concatenate([above.starts, above.starts[-1] + below.starts[1:]])

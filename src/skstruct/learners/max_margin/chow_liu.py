@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,28 +23,28 @@ class Pieces:
     (True, True, False)
     """
 
-    def __init__(self, n_nodes, edges=()):
+    def __init__(self, n_nodes: int, edges: Any = ()) -> None:
         self.piece = np.arange(n_nodes)
         for i, j in edges:
             self.join(i, j)
 
-    def join(self, i, j) -> bool:
+    def join(self, i: int, j: int) -> bool:
         """Add an edge; False when it closes a circle."""
         here, there = self.piece[i], self.piece[j]
         self.piece[self.piece == there] = here
         return bool(here != there)
 
-    def apart(self, edges) -> np.ndarray:
+    def apart(self, edges: np.ndarray) -> np.ndarray:
         """Which edges (E, 2) would close no circle."""
         return self.piece[edges[:, 0]] != self.piece[edges[:, 1]]
 
 
-def n_nodes(edges) -> int:
+def n_nodes(edges: np.ndarray) -> int:
     """How many nodes edges (E, 2) are among: one more than the largest number."""
     return int(edges.max()) + 1 if len(edges) else 0
 
 
-def spanning_forest(edges, *weights) -> np.ndarray:
+def spanning_forest(edges: np.ndarray, *weights: Any) -> np.ndarray:
     """Edges of a maximum spanning forest, by Kruskal's algorithm.
 
     Parameters
@@ -77,7 +77,7 @@ def spanning_forest(edges, *weights) -> np.ndarray:
 # The tree that explains how labels occur together, whatever the inputs.
 
 
-def mutual_information(Y, edges, share=None) -> np.ndarray:
+def mutual_information(Y: Any, edges: np.ndarray, share: np.ndarray | None = None) -> np.ndarray:
     r"""Of each pair of labels, in nats: :math:`\sum_{ab} p_{ab} \log (p_{ab} / p_a p_b)`.
 
     Parameters
@@ -103,12 +103,12 @@ def mutual_information(Y, edges, share=None) -> np.ndarray:
     return np.maximum(information, 0.0)
 
 
-def chow_liu(Y, edges, share=None) -> np.ndarray:
+def chow_liu(Y: Any, edges: np.ndarray, share: np.ndarray | None = None) -> np.ndarray:
     """Mask (E,) of a maximum spanning forest of the mutual information."""
     return spanning_forest(edges, mutual_information(Y, edges, share))
 
 
-def chow_liu_tree(Y, labels=None) -> networkx.Graph:
+def chow_liu_tree(Y: Any, labels: Any = None) -> networkx.Graph:
     r"""The tree of largest mutual information between its neighbours.
 
     Of all distributions of the labels that factor along a tree, the likeliest factors along

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trees by a cost on circles: the circuit rank regularizer."""
 
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
 import numpy as np
 from joblib import Parallel, delayed
 
@@ -13,7 +16,7 @@ ROUNDS = 3  # of linearising, before the cost goes up
 FIRST, LAST = 16.0, 4.0  # random starts begin between these shares of the highest cost
 
 
-def circuit_cost(edges, weights) -> float:
+def circuit_cost(edges: np.ndarray, weights: np.ndarray) -> float:
     r"""Sum of :math:`|w_e|` over the edges off a maximum spanning forest T of :math:`|w|`.
 
     .. math:: f_1 - f_2 = \sum_e |w_e| - \sum_{e \in T} |w_e|
@@ -29,7 +32,7 @@ def circuit_cost(edges, weights) -> float:
     return float(size.sum() - size[spanning_forest(edges, size)].sum())
 
 
-def linearise(edges, weights, z) -> np.ndarray:
+def linearise(edges: np.ndarray, weights: np.ndarray, z: np.ndarray) -> np.ndarray:
     """A subgradient of f_2: the signs of the weights on their maximum spanning forest.
 
     Where weights are zero any number in [-1, 1] will do: the forest is completed by the
@@ -39,7 +42,7 @@ def linearise(edges, weights, z) -> np.ndarray:
     return np.where(forest, np.sign(np.where(weights != 0.0, weights, z)), 0.0)
 
 
-def sufficient_cost(Y, edges, share=None) -> float:
+def sufficient_cost(Y: Any, edges: np.ndarray, share: np.ndarray | None = None) -> float:
     r"""A cost :math:`\beta` that leaves a forest at once: :math:`\max_e \max(p_e, 1 - p_e)`.
 
     Here p_e is how often two labels occur together. A mean of vertices pulls at an edge by
@@ -54,9 +57,9 @@ def sufficient_cost(Y, edges, share=None) -> float:
 
 
 def crank(
-    dual, oracle, edges, *, n_restarts=10, beta_max=1.0, growth=2.0, inner_tol=0.01, tol=0.01,
-    accuracy=1e-3, max_iter=1000, rng=None, n_jobs=None, progress=None, level=NOWHERE,
-):  # fmt: skip
+    dual: Any, oracle: Callable[..., Any], edges: np.ndarray, *, n_restarts: int=10, beta_max: float=1.0, growth: float=2.0, inner_tol: float=0.01, tol: float=0.01,
+    accuracy: float=1e-3, max_iter: int=1000, rng: Any=None, n_jobs: int | None=None, progress: Callable[..., Any] | None=None, level: Any=NOWHERE,
+) -> tuple[np.ndarray, Any]:  # fmt: skip
     r"""A forest by the convex-concave procedure, with a growing cost on circles [1]_.
 
     Minimizes :math:`P(w) + \beta (f_1 - f_2)(w)`, see ``circuit_cost``: again and again
@@ -118,7 +121,9 @@ def crank(
     level.keep(dual=dual)
     top = min(float(np.abs(dual.z).max(initial=0.0)) or beta_max, beta_max)  # the strongest pull
 
-    def begun(number, start, rng, level):
+    def begun(
+        number: int, start: Any, rng: np.random.Generator, level: Any
+    ) -> tuple[np.ndarray, float]:
         """The first tangent and the first cost."""
         if number == 0:
             everything = np.ones(len(edges), bool)
@@ -128,7 +133,7 @@ def crank(
             return v, share * top
         return linearise(edges, start.constants, start.z), top / FIRST
 
-    def run(number, rng, level):
+    def run(number: int, rng: np.random.Generator, level: Any) -> tuple[np.ndarray, Any]:
         start, stopped = dual.fork(), level.found
         if "forest" not in stopped:
             v = stopped.get("v")
@@ -144,7 +149,7 @@ def crank(
         return forest, train_on(start, oracle, forest, rng=rng, **fine, level=below)
 
     first, children = level.found.get("n_done", 0), rng.spawn(n_restarts)
-    best: tuple = ()
+    best: tuple[Any, ...] = ()
     if first:
         best = level.found["forest"], dual.fork().restore(level.found["best"])
         level.keep(n_done=first, forest=best[0], best=best[1])
@@ -159,17 +164,17 @@ def crank(
     return best
 
 
-def _worth(dual, accuracy) -> float:
+def _worth(dual: Any, accuracy: float) -> float:
     """The optimum as well as it is known: the dual converges before the objective does."""
     return dual.dual_objective if dual.gap <= accuracy * dual.objective else dual.objective
 
 
-def _in_threads(jobs, n_jobs):
+def _in_threads(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
     """Results in order, one at a time: a dual takes much memory."""
     return Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(jobs)
 
 
-def random_start(edges, rng) -> tuple[np.ndarray, float]:
+def random_start(edges: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, float]:
     """Random signs on a random spanning tree, and a random share of the highest cost."""
     number = {(i, j): e for e, (i, j) in enumerate(edges.tolist())}
     v = np.zeros(len(edges))
@@ -179,8 +184,8 @@ def random_start(edges, rng) -> tuple[np.ndarray, float]:
 
 
 def follow(
-    dual, oracle, edges, v, beta, *, beta_max=1.0, growth=2.0, tol=0.01, max_iter=1000, rng=None,
-    each_round=None, level=NOWHERE,
+    dual: Any, oracle: Callable[..., Any], edges: np.ndarray, v: np.ndarray, beta: float, *, beta_max: float=1.0, growth: float=2.0, tol: float=0.01, max_iter: int=1000, rng: Any=None,
+    each_round: Callable[..., Any] | None=None, level: Any=NOWHERE,
 ) -> np.ndarray:  # fmt: skip
     """Raise the cost from ``beta`` until a forest is left, from a tangent v; its mask (E,)."""
     first, stopped = 0, level.found

@@ -5,7 +5,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Vertices:
     losses: np.ndarray  # shape: (B,)
     bounds: np.ndarray  # shape: (B,); no vertex has a larger loss plus score
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.losses)
 
 
@@ -78,7 +78,15 @@ class HingeDual:
     objective = gap = np.inf
     n_iter = 0
 
-    def __init__(self, rows: LinearRows, n_seeing, n_constants, lam, share=None, memory=2**28):
+    def __init__(
+        self,
+        rows: LinearRows,
+        n_seeing: int,
+        n_constants: int,
+        lam: float,
+        share: np.ndarray | None = None,
+        memory: Any = 2**28,
+    ) -> None:
         M, N = rows.n_examples, rows.n_rows
         self.rows, self.lam = rows, float(lam)
         self.share = np.full(M, 1.0 / M) if share is None else np.asarray(share, dtype=np.float64)
@@ -96,7 +104,7 @@ class HingeDual:
         self.history: list[tuple[int, float, float]] = []  # pass, objective, gap
         self._settle()
 
-    def fork(self):
+    def fork(self) -> "HingeDual":
         """A copy that goes its own way; the inputs are shared."""
         other = copy.copy(self)
         for name in STATE:
@@ -111,7 +119,7 @@ class HingeDual:
         history = np.array(self.history, dtype=np.float64).reshape(-1, 3)
         return {**arrays, **numbers, "history": history}
 
-    def restore(self, state):
+    def restore(self, state: dict[str, Any]) -> Self:
         """Be where another dual of the same examples was."""
         for name in STATE:
             np.copyto(getattr(self, name), state[name])
@@ -121,10 +129,10 @@ class HingeDual:
         return self
 
     @property
-    def _vertices(self):
+    def _vertices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return self.points, self.point_constants, self.point_losses, self.products
 
-    def take_over(self, other):
+    def take_over(self, other: "HingeDual") -> Self:
         """Begin where another dual is: its examples are the first of this one, in its order."""
         M, N = other.rows.n_examples, other.rows.n_rows
         for name, n in (("points", N), ("point_constants", M), ("point_losses", M)):
@@ -140,14 +148,14 @@ class HingeDual:
         self._settle()
         return self
 
-    def means(self, values):
+    def means(self, values: np.ndarray) -> np.ndarray:
         """Means over the vertices of each example, of values (M, slots, ...); rows of points."""
         dual_weights = self.dual_weights
         if values is self.points and not self.rows.single:
             dual_weights = np.repeat(dual_weights, self.rows.lengths, axis=0)
         return np.einsum("ma,ma...->m...", dual_weights, values)
 
-    def penalise(self, lam=None, l1=None, shift=None):
+    def penalise(self, lam: Any = None, l1: Any = None, shift: Any = None) -> Self:
         """Other penalties for the same examples: the means stay, the weights follow.
 
         An infinite ``l1`` keeps a constant weight at zero.
@@ -162,18 +170,18 @@ class HingeDual:
         return self
 
     @property
-    def _free(self):
+    def _free(self) -> np.ndarray:
         """One for constant weights that may differ from zero."""
         return np.isfinite(self.l1).astype(np.float64)
 
-    def _multiply(self):
+    def _multiply(self) -> None:
         """Inner products of the vertices of each example, where these or free edges changed."""
         from skstruct.learners.max_margin._numba import multiply_all
 
         gram = self.rows.gram
         multiply_all(self.rows.starts, *gram, self._free, self.stamps, self._vertices)
 
-    def _settle(self):
+    def _settle(self) -> None:
         """Weights from the means, without the rounding of many small steps."""
         self.weights, self.scores = self.rows.weights(self.coefficients)
         self.z = -self.share @ self.means(self.point_constants)
@@ -214,7 +222,14 @@ class HingeDual:
         return 0.5 * self.lam * self._square_norm() + float(penalties)
 
     # ------------------------------------------------------------------ climbing
-    def solve(self, oracle: Oracle, tol=0.01, passes=range(1000), rng=None, level=NOWHERE):
+    def solve(
+        self,
+        oracle: Oracle,
+        tol: float = 0.01,
+        passes: Any = range(1000),
+        rng: Any = None,
+        level: Any = NOWHERE,
+    ) -> Self:
         """Climb until the gap is at most ``tol`` times the objective, or ``passes`` are over.
 
         ``objective`` and ``gap`` belong to the weights that are left: an upper bound on P, and
@@ -243,7 +258,7 @@ class HingeDual:
             self.measure(oracle, tol)
         return self
 
-    def measure(self, oracle, tol=0.0) -> bool:
+    def measure(self, oracle: Any, tol: float = 0.0) -> bool:
         """Objective and gap at the weights as they are; whether the gap is small enough.
 
         The vertices that were found are kept: where it is not, the next pass begins with them.
@@ -265,7 +280,7 @@ class HingeDual:
         self.history.append((self.n_iter, self.objective, self.gap))
         return self.gap <= tol * max(self.objective, 0.0)
 
-    def _pass(self, oracle, rng) -> float:
+    def _pass(self, oracle: Callable[..., Any], rng: np.random.Generator) -> float:
         """New vertices for every example, in batches, and steps towards them; guesses the gap."""
         order = rng.permutation(len(self.share))
         size = int(np.clip(len(order) // 5, 1, MOST_BATCH))
@@ -279,7 +294,7 @@ class HingeDual:
         self.n_iter += 1
         return guess
 
-    def _ask(self, oracle, examples) -> Vertices:
+    def _ask(self, oracle: Callable[..., Any], examples: np.ndarray) -> Vertices:
         """The best vertices of some examples; they are kept."""
         from skstruct.learners.max_margin._numba import remember
 
@@ -296,7 +311,7 @@ class HingeDual:
         )  # fmt: skip
         return found
 
-    def _visit(self, order) -> float:
+    def _visit(self, order: np.ndarray) -> float:
         from skstruct.learners.max_margin._numba import visit
 
         self.clock += 1
@@ -308,5 +323,5 @@ class HingeDual:
         )  # fmt: skip
 
 
-def _parts(order, size):
+def _parts(order: np.ndarray, size: int) -> list[np.ndarray]:
     return [order[start : start + size] for start in range(0, len(order), size)]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -32,16 +32,20 @@ class NetworkScores:
 class NetworkMargins(MarginProblem):
     """Labels see the inputs, edges do not: both parts of psi of :class:`PairwiseLabels`."""
 
-    def __init__(self, space, loss, outputs, *, relaxed=True):
+    def __init__(
+        self, space: PairwiseLabels, loss: Any, outputs: np.ndarray, *, relaxed: bool = True
+    ) -> None:
         super().__init__(space, loss, outputs, relaxed=relaxed)
         self.n_seeing = len(space.labels_)
         self.n_constants = self.width - self.n_seeing
 
-    def truth(self, examples):
+    def truth(self, examples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         psi = self.psi[examples]
         return psi[:, : self.n_seeing], psi[:, self.n_seeing :]
 
-    def most_violating(self, scores, constants, examples, weight=1.0):
+    def most_violating(
+        self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray, weight: Any = 1.0
+    ) -> MostViolating:
         loss_costs, offset = self.loss_costs(examples)
         weight = np.broadcast_to(weight, len(examples))
         space, n = self.space.rows(examples), self.n_seeing
@@ -59,13 +63,13 @@ class NetworkMargins(MarginProblem):
         return MostViolating(psi[:, :n], psi[:, n:], losses, offset - found.bounds)
 
     # ------------------------------------------------------------------ predicting
-    def smooth(self, smoother, X):
+    def smooth(self, smoother: Any, X: Any) -> Any:
         return NetworkScores(smoother.predict(X), smoother.constants_)
 
-    def decode(self, means, rows=slice(None)) -> Decoded:
+    def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
         return self.space.rows(rows).argmin_shared(-means.labels, -means.edges)
 
-    def costs(self, means):
+    def costs(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n, edges = len(means.labels), means.edges
         costs = -np.hstack([means.labels, np.broadcast_to(edges, (n, len(edges)))])
         return costs, np.zeros(n)
@@ -77,11 +81,11 @@ class NetworkMargins(MarginProblem):
 class NetworkLearner(HingeLearner):
     """What networks and trees share: label sets, a graph over them, and weights of its edges."""
 
-    def _new_space(self, y):
+    def _new_space(self, y: Any) -> Any:
         return PairwiseLabels("full")
 
     @staticmethod
-    def _additive(problem, space, X):
+    def _additive(problem: NetworkMargins, space: PairwiseLabels, X: Any) -> NetworkMargins:
         """The problem, if inputs and loss are such that labels and pairs of labels are scored."""
         if isinstance(X, TokenBatch):
             raise ValueError(
@@ -174,27 +178,27 @@ class MaxMarginNetwork(NetworkLearner):
 
     def __init__(
         self,
-        graph="full",
+        graph: Any = "full",
         *,
-        loss="hamming",
-        lam=0.01,
-        l1=0.0,
-        edge_features=False,
-        inference="relaxed",
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        n_components=None,
-        fit_intercept=True,
-        tol=0.01,
-        max_iter=1000,
-        warm_start=False,
-        memory="1GB",
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        loss: Any = "hamming",
+        lam: float = 0.01,
+        l1: float = 0.0,
+        edge_features: bool = False,
+        inference: str = "relaxed",
+        kernel: str = "linear",
+        gamma: Any = None,
+        degree: int = 3,
+        coef0: int = 1,
+        n_components: Any = None,
+        fit_intercept: bool = True,
+        tol: float = 0.01,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        memory: str = "1GB",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
         self.graph = graph
         self.loss = loss
         self.lam = lam
@@ -215,7 +219,7 @@ class MaxMarginNetwork(NetworkLearner):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if not (np.isfinite(self.l1) and self.l1 >= 0):
             raise ValueError(f"l1 is finite and at least zero; got {self.l1!r}.")
@@ -224,24 +228,24 @@ class MaxMarginNetwork(NetworkLearner):
         if self.inference not in ("relaxed", "exact"):
             raise ValueError(f'inference is "relaxed" or "exact"; got {self.inference!r}.')
 
-    def _new_space(self, y):
+    def _new_space(self, y: Any) -> Any:
         return PairwiseLabels(self.graph, exact=self.inference == "exact")
 
-    def _problem(self, X):
+    def _problem(self, X: Any) -> Any:
         kind = MarginProblem if self.edge_features else NetworkMargins
         relaxed = self.inference == "relaxed"
         problem = kind(self.space_, self.loss_, self.outputs_, relaxed=relaxed)
         return self._additive(problem, self.space_, X)
 
-    def _new_dual(self, rows, share):
+    def _new_dual(self, rows: Any, share: np.ndarray) -> Any:
         dual = super()._new_dual(rows, share)
         return dual.penalise(l1=self.l1) if self.l1 else dual
 
-    def _oracle(self):
+    def _oracle(self) -> Any:
         return self.problem_.vertices
 
     @property
-    def graph_(self):
+    def graph_(self) -> Any:
         """The graph over the labels' names, with weights where edges see no input."""
         check_is_fitted(self)
         if isinstance(self.problem_, NetworkMargins):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The structured perceptron: move the scores where the best output is not the true one."""
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -91,24 +93,24 @@ class StructuredPerceptron(MarginLearner):
 
     def __init__(
         self,
-        space=None,
-        loss=None,
+        space: Any = None,
+        loss: Any = None,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        n_components=None,
-        fit_intercept=True,
-        n_epochs=10,
-        average=True,
-        batch_size=16,
-        shuffle=True,
-        memory="1GB",
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        kernel: str = "linear",
+        gamma: Any = None,
+        degree: int = 3,
+        coef0: int = 1,
+        n_components: Any = None,
+        fit_intercept: bool = True,
+        n_epochs: int = 10,
+        average: bool = True,
+        batch_size: int = 16,
+        shuffle: bool = True,
+        memory: str = "1GB",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
         self.space = space
         self.loss = loss
         self.kernel = kernel
@@ -126,7 +128,7 @@ class StructuredPerceptron(MarginLearner):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         for name in ("n_epochs", "batch_size"):
             if not is_count(getattr(self, name)):
@@ -134,7 +136,7 @@ class StructuredPerceptron(MarginLearner):
 
     @reported
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None, *, checkpoint=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
 
         Parameters
@@ -153,7 +155,7 @@ class StructuredPerceptron(MarginLearner):
             self._learn(X, weight, level)
         return self
 
-    def _learn(self, X, weight, level):
+    def _learn(self, X: Any, weight: np.ndarray, level: Any) -> None:
         self.scores_, rows = self._rows(X, weight)
         self._start(rows)
         visited, rng = np.flatnonzero(weight), check_random_state(self.random_state)
@@ -176,7 +178,7 @@ class StructuredPerceptron(MarginLearner):
 
     @reported
     @all_or_nothing
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Visit the rows of ``X`` (n, p) and ``y`` once, in their order.
 
         The first call learns the space from ``y`` where the constructor leaves it open. Weights are
@@ -198,7 +200,7 @@ class StructuredPerceptron(MarginLearner):
         self.problem_ = self.problem_.trained()
         return self
 
-    def _check_linear(self):
+    def _check_linear(self) -> None:
         linear = self.kernel == "linear" if isinstance(self.kernel, str) else False
         if self.n_components or not (linear or has_features(self.kernel)):
             raise ValueError(
@@ -206,7 +208,7 @@ class StructuredPerceptron(MarginLearner):
                 "n_components=None, or call fit with all rows."
             )
 
-    def _start(self, rows):
+    def _start(self, rows: Any) -> None:
         """No weights yet."""
         shape = rows.n_rows, self.problem_.n_seeing
         self.coefficients_ = np.zeros(shape if rows.kernelised else (0, 0))
@@ -216,7 +218,7 @@ class StructuredPerceptron(MarginLearner):
         self.constant_moments_ = np.zeros(self.problem_.n_constants)
         self.n_seen_ = self.n_mistakes_ = 0
 
-    def _go_on(self, before, rows):
+    def _go_on(self, before: Any, rows: Any) -> None:
         """Weights of the last call, if the same outputs may be predicted."""
         space = self.problem_.space
         if space.is_list and not np.array_equal(before.space.listed_, space.listed_):
@@ -234,16 +236,16 @@ class StructuredPerceptron(MarginLearner):
             setattr(self, name, getattr(self, name).copy(order="K"))  # all or nothing
         self.row_scores_ = NOTHING
 
-    def _state(self):
+    def _state(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in (*LEARNED, *COUNTED)}
 
-    def _restore(self, state):
+    def _restore(self, state: dict[str, Any]) -> None:
         for name in LEARNED:
             np.copyto(getattr(self, name), state[name])
         for name in COUNTED:
             setattr(self, name, state[name])
 
-    def _visit(self, rows, order, weight, level=NOWHERE) -> int:
+    def _visit(self, rows: Any, order: np.ndarray, weight: np.ndarray, level: Any = NOWHERE) -> int:
         """One pass in the given order; returns the number of updates."""
         from skstruct.learners.max_margin._numba import fix_violations
 
@@ -272,7 +274,7 @@ class StructuredPerceptron(MarginLearner):
         self.n_mistakes_ += n_updates
         return n_updates
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         if not hasattr(self, "weights_"):
             return
         check_floats(self, ["weights_", "moments_", "coefficients_"], 2)
@@ -284,7 +286,7 @@ class StructuredPerceptron(MarginLearner):
         same = same and lengths == 2 * ((self.problem_.n_constants,),)
         require(same, "weights of a perceptron that do not fit its outputs")
 
-    def _keep(self, rows):
+    def _keep(self, rows: Any) -> None:
         """The weights that predict."""
         del self.row_scores_
         share = 1.0 / self.n_seen_ if self.average else 0.0

@@ -5,6 +5,7 @@ decisions from scores; also for sequences with a row of features per position.
 
 import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +57,9 @@ class MarginProblem(RiskProblem):
     n_constants = 0
     n_features = 0  # numbers that a row is turned into before it is scored
 
-    def __init__(self, space, loss, outputs, *, relaxed=False):
+    def __init__(
+        self, space: Any, loss: Any, outputs: np.ndarray, *, relaxed: bool = False
+    ) -> None:
         if loss.embedding_on(space) == "weights":
             name = type(loss).__name__
             raise ValueError(
@@ -83,11 +86,13 @@ class MarginProblem(RiskProblem):
         self.n_seeing = self.width = self.psi.shape[1]
 
     # ------------------------------------------------------------------ training
-    def truth(self, examples) -> tuple[np.ndarray, np.ndarray]:
+    def truth(self, examples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """psi of the true outputs: of coordinates that see inputs, and of those that do not."""
         return dense(self.psi[examples], np.float64), np.zeros((len(examples), 0))
 
-    def most_violating(self, scores, constants, examples, weight=1.0) -> MostViolating:
+    def most_violating(
+        self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray, weight: Any = 1.0
+    ) -> MostViolating:
         """The strongest outputs of some examples.
 
         Parameters
@@ -116,13 +121,15 @@ class MarginProblem(RiskProblem):
             )
         return MostViolating(psi, np.zeros((len(psi), 0)), losses, offset - found.bounds)
 
-    def loss_costs(self, examples) -> tuple[np.ndarray, np.ndarray]:
+    def loss_costs(self, examples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Losses of some examples as costs of the coordinates of ``view``, and constants."""
         psi = dense(self.loss_psi[examples], np.float64)
         ones = np.ones((len(psi), 1))
         return self.loss.cost(psi, ones), self.loss.offset(psi, ones)
 
-    def _second_best(self, scores, truth, examples, weight):
+    def _second_best(
+        self, scores: np.ndarray, truth: np.ndarray, examples: np.ndarray, weight: np.ndarray
+    ) -> MostViolating:
         """With loss 0 or 1 the most violating one is the best output that is not the truth."""
         best = self.scored.rows(examples).kbest(-weight * scores, 2)
         rank = (self.loss(best.outputs[:, 0], truth) == 0).astype(np.int64)
@@ -139,7 +146,7 @@ class MarginProblem(RiskProblem):
             psi, np.zeros((len(psi), 0)), losses, np.where(stays, own, values + losses)
         )
 
-    def vertices(self, scores, constants, examples) -> Vertices:
+    def vertices(self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray) -> Vertices:
         """Margin rescaling: the oracle of the dual."""
         found = self.most_violating(scores, constants, examples)
         seeing, fixed = self.truth(examples)
@@ -147,21 +154,23 @@ class MarginProblem(RiskProblem):
         bounds = np.maximum(found.bounds - own, 0.0)  # the truth itself is always a vertex
         return Vertices(found.seeing - seeing, found.constants - fixed, found.losses, bounds)
 
-    def predicted(self, scores, constants, examples) -> tuple[np.ndarray, np.ndarray]:
+    def predicted(
+        self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """psi of the outputs of the largest score, in the two parts of ``truth``."""
         found = self.decode(scores, examples)
         return dense(self.scored.embed(found.outputs), np.float64), np.zeros((len(examples), 0))
 
-    def totals(self, values, examples):
+    def totals(self, values: np.ndarray, examples: np.ndarray) -> np.ndarray:
         """Sums over the rows of each example; here every example is one row."""
         return values
 
     # ------------------------------------------------------------------ predicting
-    def smooth(self, smoother, X):
+    def smooth(self, smoother: Any, X: Any) -> Any:
         """Scores of the coordinates at the rows of X."""
         return smoother.predict(X)
 
-    def costs(self, means):
+    def costs(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Minus the scores, as costs of the coordinates of the space that decides."""
         costs = self.space.lift(-means, self.scored.embedding)
         return np.ascontiguousarray(costs), np.zeros(len(means))
@@ -169,14 +178,14 @@ class MarginProblem(RiskProblem):
     def bytes_per_row(self) -> int:
         return 8 * (6 * self.width + 3 * self.n_features)
 
-    def trained(self):
+    def trained(self) -> Any:
         """The same problem without what only training needs."""
         slim = copy.copy(self)
         slim.psi = slim.loss_psi = None
         return slim
 
 
-def _roles(space, view, outputs):
+def _roles(space: Any, view: Any, outputs: np.ndarray) -> tuple[Any, Any, Any]:
     """The space whose coordinates are scored, the one of training and the one that decides."""
     if view.embedding == space.embedding:
         return view, view, view
@@ -187,7 +196,7 @@ def _roles(space, view, outputs):
     return view, view, view
 
 
-def _carries(space, other, outputs) -> bool:
+def _carries(space: Any, other: Any, outputs: np.ndarray) -> bool:
     """Whether ``space`` can write costs of the coordinates of ``other`` in its own."""
     try:
         space.lift(np.zeros((1, other.embed(outputs[:1]).shape[1])), other.embedding)
@@ -214,7 +223,7 @@ class ChainMargins(WithChainScores, MarginProblem):
 
     relaxed = False
 
-    def __init__(self, space, loss, outputs, starts):
+    def __init__(self, space: Any, loss: Any, outputs: np.ndarray, starts: np.ndarray) -> None:
         self.loss = check_token_loss(loss, space)
         self.space = self.decoder = self.scored = space
         self.outputs, self.starts = outputs, starts
@@ -225,14 +234,14 @@ class ChainMargins(WithChainScores, MarginProblem):
         self.width = q * (1 + int(self.lengths.max(initial=0)))
 
     # ------------------------------------------------------------------ training
-    def _tokens(self, examples):
+    def _tokens(self, examples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the tokens of some sequences, and where each sequence begins among them."""
         lengths = self.lengths[examples]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         shift = np.repeat(self.starts[:-1][examples] - starts[:-1], lengths)
         return np.arange(starts[-1]) + shift, starts
 
-    def _psi(self, symbols, starts):
+    def _psi(self, symbols: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Indicators of the symbols (R, q), and how often each transition occurs (B, q q)."""
         q = self.n_seeing
         seeing = np.zeros((len(symbols), q))
@@ -243,20 +252,24 @@ class ChainMargins(WithChainScores, MarginProblem):
         np.add.at(counts, (sequence, symbols[at - 1] * q + symbols[at]), 1.0)
         return seeing, counts
 
-    def truth(self, examples):
+    def truth(self, examples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         tokens, starts = self._tokens(examples)
         return self._psi(self.symbols[tokens], starts)
 
-    def predicted(self, scores, constants, examples):
+    def predicted(
+        self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         _, starts = self._tokens(examples)
         transitions = constants.reshape(1, self.n_seeing, self.n_seeing)
         found = self.decode(ChainScores(scores, starts, transitions), examples)
         return self._psi(found.outputs[found.outputs >= 0], starts)
 
-    def totals(self, values, examples):
+    def totals(self, values: np.ndarray, examples: np.ndarray) -> np.ndarray:
         return sums_of_sequences(values, self._tokens(examples)[1])
 
-    def most_violating(self, scores, constants, examples, weight=1.0):
+    def most_violating(
+        self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray, weight: Any = 1.0
+    ) -> MostViolating:
         tokens, starts = self._tokens(examples)
         true, q, bigrams = self.symbols[tokens], self.n_seeing, self.loss.bigrams
         lengths = np.diff(starts)

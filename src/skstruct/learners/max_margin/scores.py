@@ -2,6 +2,7 @@
 """From inputs to scores: linear, through a kernel, or through features that stand for one."""
 
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -29,7 +30,7 @@ class LinearRows:
         """How compiled steps read the rows: 0 from CSR, 1 from a dense array, 2 as a kernel."""
         return 0 if sparse.issparse(self.X) else 1
 
-    def __init__(self, X, starts):
+    def __init__(self, X: Any, starts: np.ndarray) -> None:
         self.X, self.starts = X, np.asarray(starts, dtype=np.int64)
 
     @property
@@ -50,7 +51,7 @@ class LinearRows:
         """Whether every example is one row."""
         return self.n_rows == self.n_examples and bool((self.lengths == 1).all())
 
-    def of(self, examples) -> np.ndarray:
+    def of(self, examples: np.ndarray) -> np.ndarray:
         """Row numbers of some examples, one after the other."""
         if self.single:
             return np.asarray(examples)
@@ -60,7 +61,7 @@ class LinearRows:
         return np.arange(lengths.sum()) + offset
 
     @cached_property
-    def arrays(self):
+    def arrays(self) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What compiled steps know of the rows: see `_numba`."""
         if not sparse.issparse(self.X):
             X = np.ascontiguousarray(self.X, dtype=np.float64)
@@ -69,12 +70,12 @@ class LinearRows:
         indices = X.indices.astype(np.int64), X.indptr.astype(np.int64)
         return self.kind, X.data.astype(np.float64), *indices, NOTHING
 
-    def turned(self, weights) -> np.ndarray:
+    def turned(self, weights: np.ndarray) -> np.ndarray:
         """Weights (p, q) as compiled steps write to them: (q, p) where rows are dense."""
         return weights.T if self.kind == 1 else weights
 
     @cached_property
-    def gram(self):
+    def gram(self) -> tuple[np.ndarray, np.ndarray]:
         """<x_t, x_s> within every example, example after example, and where each begins."""
         if self.single:
             squares = self.X.multiply(self.X) if sparse.issparse(self.X) else self.X**2
@@ -83,16 +84,16 @@ class LinearRows:
         starts = np.concatenate([[0], np.cumsum(self.lengths**2)]).astype(np.int64)
         return np.concatenate([*blocks, np.zeros(0)]), starts
 
-    def _inner(self, first, last):
+    def _inner(self, first: int, last: int) -> np.ndarray:
         X = self.X[first:last]
         inner = X @ X.T
         return dense(inner).ravel()
 
-    def scores(self, W, S, rows) -> np.ndarray:
+    def scores(self, W: np.ndarray, S: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Scores of some rows; shape (len(rows), q)."""
         return np.asarray(self.X[rows] @ W)
 
-    def weights(self, coefficients):
+    def weights(self, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """W = X' A for coefficients A (N, q), and no scores kept."""
         weights = self.X.T @ coefficients
         return np.require(weights, requirements="F" if self.kind == 1 else "C"), NOTHING
@@ -109,22 +110,22 @@ class KernelRows(LinearRows):
 
     kernelised, kind = True, 2
 
-    def __init__(self, K, starts):
+    def __init__(self, K: np.ndarray, starts: np.ndarray) -> None:
         super().__init__(K, starts)
 
     @cached_property
-    def gram(self):
+    def gram(self) -> tuple[np.ndarray, np.ndarray]:
         if self.single:
             return self.X.diagonal().copy(), self.starts
         return super().gram
 
-    def _inner(self, first, last):
+    def _inner(self, first: int, last: int) -> np.ndarray:
         return self.X[first:last, first:last].ravel()
 
-    def scores(self, W, S, rows):
+    def scores(self, W: np.ndarray, S: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return S[rows]
 
-    def weights(self, coefficients):
+    def weights(self, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """No weights, but the scores K A of all rows."""
         return NOTHING, self.X @ coefficients
 
@@ -139,11 +140,11 @@ class Scores(KernelSettings):
     constants_ : array (r,), scores that depend on no input
     """
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         if hasattr(self, "weights_"):
             check_floats(self, ["weights_"], 2)
 
-    def fit_rows(self, X, starts, weight=None) -> LinearRows:
+    def fit_rows(self, X: Any, starts: np.ndarray, weight: np.ndarray | None = None) -> LinearRows:
         """What the optimiser needs to know of the training rows, of weights (N,)."""
         self.features_ = self.X_ = None
         if self.is_linear:
@@ -158,13 +159,13 @@ class Scores(KernelSettings):
         K += bool(self.fit_intercept)
         return KernelRows(K, starts)
 
-    def take(self, dual):
+    def take(self, dual: Any) -> Self:
         """Keep what the optimiser found."""
         self.weights_ = dual.coefficients if dual.rows.kernelised else dual.weights.copy()
         self.constants_ = dual.constants.copy()
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """Scores of the coordinates that see inputs; shape (n, q)."""
         if self.X_ is not None:
             K = self.kernel_(X, self.X_)

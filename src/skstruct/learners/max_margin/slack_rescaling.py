@@ -10,7 +10,7 @@ from skstruct.spaces.constraints import differs_by_row
 from skstruct.tolerances import LOSS_LEVEL
 
 
-def loss_levels(problem) -> tuple[float, np.ndarray]:
+def loss_levels(problem: MarginProblem) -> tuple[float, np.ndarray]:
     """``levels`` of the loss, an entry per example; a relaxation mixes outputs, so their losses."""
     if problem.relaxed:
         return 0.0, np.zeros(len(problem.outputs))
@@ -26,21 +26,29 @@ MOST_CALLS = 15
 class Points:
     """One output per example, and the line it was found by: ``losses + omega H <= b``."""
 
-    def __init__(self, seeing, constants, losses, heights, omega, b):
+    def __init__(
+        self,
+        seeing: np.ndarray,
+        constants: np.ndarray,
+        losses: np.ndarray,
+        heights: np.ndarray,
+        omega: np.ndarray,
+        b: np.ndarray,
+    ) -> None:
         self.seeing, self.constants = seeing, constants  # psi, shapes: (R, q) and (B, r)
         self.losses, self.heights = losses, heights  # loss and H, shape: (B,)
         self.omega, self.b = omega, b  # shape: (B,)
 
-    def value(self, omega):
+    def value(self, omega: np.ndarray) -> np.ndarray:
         return self.losses + omega * self.heights
 
-    def take(self, which, rows, other):
+    def take(self, which: np.ndarray, rows: np.ndarray, other: "Points") -> None:
         """Some examples from another; ``which`` and ``rows`` are masks."""
         self.seeing[rows], self.constants[which] = other.seeing[rows], other.constants[which]
         for name in ("losses", "heights", "omega", "b"):
             getattr(self, name)[which] = getattr(other, name)[which]
 
-    def copy(self):
+    def copy(self) -> "Points":
         return Points(*(getattr(self, name).copy() for name in vars(self)))
 
 
@@ -61,7 +69,14 @@ class ProductSearch:
     levels : pair of a float and an array of shape (B,), see ``loss_levels``
     """
 
-    def __init__(self, problem, scores, constants, examples, levels):
+    def __init__(
+        self,
+        problem: MarginProblem,
+        scores: np.ndarray,
+        constants: np.ndarray,
+        examples: np.ndarray,
+        levels: tuple[float, np.ndarray],
+    ) -> None:
         self.problem, self.scores, self.constants = problem, scores, constants
         self.examples = np.asarray(examples)
         self.step, self.least = levels
@@ -76,12 +91,12 @@ class ProductSearch:
         self.has_left = np.zeros(B, bool)
         self.ceiling, self.upper = free.copy(), free.copy()  # of losses, and of products
 
-    def _scores(self, seeing, fixed, which):
+    def _scores(self, seeing: np.ndarray, fixed: np.ndarray, which: np.ndarray) -> np.ndarray:
         inner = (self.scores[which[self.owner]] * seeing).sum(axis=1)
         return self.problem.totals(inner, self.examples[which]) + fixed @ self.constants
 
     # ------------------------------------------------------------------ searching
-    def run(self, omega) -> np.ndarray:
+    def run(self, omega: np.ndarray) -> np.ndarray:
         """Search from a guess; returns the last positive omega of every example."""
         omega, last = np.array(omega), np.array(omega)
         still = np.ones(len(omega), bool)
@@ -100,7 +115,7 @@ class ProductSearch:
             self._mix()
         return last
 
-    def _ask(self, omega, which) -> Points:
+    def _ask(self, omega: np.ndarray, which: np.ndarray) -> Points:
         """Maximizers of some examples; the others keep the truth and a line that says nothing."""
         found, rows, weight = self.truth.copy(), which[self.owner], omega[which]
         violating = self.problem.most_violating(
@@ -114,7 +129,7 @@ class ProductSearch:
         found.b[which] = violating.bounds + weight * (1.0 - self.own[which])
         return found
 
-    def _bound(self, found):
+    def _bound(self, found: Points) -> None:
         """What the new lines say; one with omega zero bounds the losses alone."""
         flat = found.omega == 0.0
         self.ceiling = np.where(flat, np.minimum(self.ceiling, found.b), self.ceiling)
@@ -124,13 +139,13 @@ class ProductSearch:
             largest = largest_product(*both, self.least, self.ceiling, self.step)
             self.upper = np.minimum(self.upper, largest)
 
-    def _known(self, found, still):
+    def _known(self, found: Points, still: np.ndarray) -> np.ndarray:
         """Where no output beats the two that are known: these are ends of an edge of the hull."""
         known = np.maximum(self.left.value(found.omega), self.right.value(found.omega))
         new = found.value(found.omega) > known + LOSS_LEVEL * (np.abs(known) + found.omega)
         return still & ~new & (self.has_left | (found.omega == 0.0))
 
-    def _keep(self, found, still):
+    def _keep(self, found: Points, still: np.ndarray) -> None:
         """The best point so far, and the two that bracket omega."""
         products = self.best.losses * self.best.heights
         better = still & (found.losses * found.heights > products)
@@ -142,7 +157,7 @@ class ProductSearch:
             points.omega[flat], points.b[flat] = 1.0, np.inf
         self.has_left |= left
 
-    def _next(self, call):
+    def _next(self, call: int) -> np.ndarray:
         """Where to look next; shape (B,)."""
         left, right = self.left, self.right
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -156,7 +171,7 @@ class ProductSearch:
         return np.where(np.isfinite(omega), omega, 1.0)
 
     # ------------------------------------------------------------------ results
-    def _mix(self):
+    def _mix(self) -> None:
         """In a relaxation the best point of the edge is allowed: a mixture of its ends."""
         left, right = self.left, self.right
         a, b = left.losses - right.losses, left.heights - right.heights
@@ -185,7 +200,13 @@ class ProductSearch:
         )  # fmt: skip
 
 
-def largest_product(line, other, least, ceiling, step) -> np.ndarray:
+def largest_product(
+    line: tuple[np.ndarray, np.ndarray],
+    other: tuple[np.ndarray, np.ndarray],
+    least: np.ndarray,
+    ceiling: np.ndarray,
+    step: float,
+) -> np.ndarray:
     """The largest l H with l + omega H <= b on two lines (omega, b), and a loss l that may be.
 
     That is the largest l * min((b - l) / omega), concave in l: at the top of one parabola or
@@ -244,7 +265,7 @@ class SlackRescaling:
        ICML 2008.
     """
 
-    def __init__(self, problem: MarginProblem):
+    def __init__(self, problem: MarginProblem) -> None:
         self.problem = problem
         self.step, self.least = loss_levels(problem)
         self.listed = list_of_outputs(
@@ -260,7 +281,7 @@ class SlackRescaling:
         """What the answer to a call depends on besides its arguments."""
         return (self.omega,)
 
-    def __call__(self, scores, constants, examples) -> Vertices:
+    def __call__(self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray) -> Vertices:
         if self.listed is not None:
             return self._compare(scores, constants, examples)
         levels = self.step, self.least[examples]
@@ -268,7 +289,7 @@ class SlackRescaling:
         self.omega[examples] = search.run(self.omega[examples])
         return search.vertices()
 
-    def _compare(self, scores, constants, examples) -> Vertices:
+    def _compare(self, scores: np.ndarray, constants: np.ndarray, examples: np.ndarray) -> Vertices:
         """The best of all outputs."""
         q = scores.shape[1]
         seeing, fixed = self.problem.truth(examples)
@@ -285,14 +306,14 @@ class SlackRescaling:
             found, np.maximum(products[at], 0.0),
         )  # fmt: skip
 
-    def _losses(self, examples):
+    def _losses(self, examples: np.ndarray) -> np.ndarray:
         """Losses of all outputs for some examples; shape (B, outputs)."""
         costs, offset = self.problem.loss_costs(examples)
         losses = (self.loss_psi @ costs.T).T  # psi may be sparse
         return np.maximum(losses + offset[:, None], 0.0)
 
 
-def list_of_outputs(problem, most) -> np.ndarray | None:
+def list_of_outputs(problem: MarginProblem, most: int) -> np.ndarray | None:
     """All outputs that may violate a margin in training; None where they are too many."""
     if hasattr(problem, "lengths"):  # sequences of several lengths: other outputs in every row
         return None

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The structured support vector machine, over any space that can be decoded."""
 
+from typing import Any
+
 from skstruct.learners.max_margin.base import HingeLearner
 from skstruct.learners.max_margin.slack_rescaling import SlackRescaling
 from skstruct.saving import savable
@@ -89,25 +91,25 @@ class StructuredSVM(HingeLearner):
 
     def __init__(
         self,
-        space=None,
-        loss=None,
-        rescaling="margin",
+        space: Any = None,
+        loss: Any = None,
+        rescaling: str = "margin",
         *,
-        lam=0.01,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        n_components=None,
-        fit_intercept=True,
-        tol=0.01,
-        max_iter=1000,
-        warm_start=False,
-        memory="1GB",
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        lam: float = 0.01,
+        kernel: str = "linear",
+        gamma: Any = None,
+        degree: int = 3,
+        coef0: int = 1,
+        n_components: int | None = None,
+        fit_intercept: bool = True,
+        tol: float = 0.01,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        memory: str = "1GB",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
         self.space = space
         self.loss = loss
         self.rescaling = rescaling
@@ -126,16 +128,16 @@ class StructuredSVM(HingeLearner):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.rescaling not in RESCALINGS:
             raise ValueError(f'rescaling is "margin" or "slack"; got {self.rescaling!r}.')
 
     @property
-    def _rescaling(self):
+    def _rescaling(self) -> str:
         return self.rescaling
 
-    def _oracle(self):
+    def _oracle(self) -> Any:
         if self.rescaling == "slack":
             return SlackRescaling(self.problem_)
         return self.problem_.vertices

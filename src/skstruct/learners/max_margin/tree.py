@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Max-margin predictors whose labels depend on each other along a learned tree."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct._arrays.checks import is_count
@@ -85,26 +87,26 @@ class MaxMarginTree(NetworkLearner):
 
     def __init__(
         self,
-        method="crank",
+        method: str = "crank",
         *,
-        loss="hamming",
-        lam=0.01,
-        beta=None,
-        n_restarts=10,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1,
-        n_components=None,
-        fit_intercept=True,
-        tol=0.01,
-        max_iter=1000,
-        warm_start=False,
-        memory="1GB",
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        loss: str = "hamming",
+        lam: float = 0.01,
+        beta: float | None = None,
+        n_restarts: int = 10,
+        kernel: str = "linear",
+        gamma: Any = None,
+        degree: int = 3,
+        coef0: int = 1,
+        n_components: Any = None,
+        fit_intercept: bool = True,
+        tol: float = 0.01,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        memory: str = "1GB",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
         self.method = method
         self.loss = loss
         self.lam = lam
@@ -124,7 +126,7 @@ class MaxMarginTree(NetworkLearner):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.method not in METHODS:
             raise ValueError(f"method is one of {', '.join(METHODS)}; got {self.method!r}.")
@@ -133,21 +135,21 @@ class MaxMarginTree(NetworkLearner):
         if not is_count(self.n_restarts):
             raise ValueError(f"n_restarts is a whole number from 1; got {self.n_restarts!r}.")
 
-    def _problem(self, X):
+    def _problem(self, X: Any) -> Any:
         """Of all pairs of labels: which of them matter is to be found."""
         space = self._space_of("full")
         return self._additive(NetworkMargins(space, self.loss_, self.outputs_), space, X)
 
-    def _space_of(self, graph) -> PairwiseLabels:
+    def _space_of(self, graph: Any) -> PairwiseLabels:
         """The space of another graph over the same labels."""
         space = PairwiseLabels(graph, labels=self.space_.labels_)
         space.format_ = self.space_.format_
         return space
 
-    def _oracle(self):
+    def _oracle(self) -> Any:
         return self.problem_.vertices
 
-    def _solve(self, dual, level):
+    def _solve(self, dual: Any, level: Any) -> Any:
         edges, rng = self.problem_.space.edges_, np.random.default_rng(self._seed())
         mask, dual = self._structure(dual, edges, rng, level.below("structure"))
         self._finish(dual)
@@ -160,7 +162,9 @@ class MaxMarginTree(NetworkLearner):
         self.tree_ = self._weighted_graph()
         return dual
 
-    def _structure(self, dual, edges, rng, level):
+    def _structure(
+        self, dual: Any, edges: np.ndarray, rng: np.random.Generator, level: Any
+    ) -> tuple[np.ndarray, Any]:
         """Which edges are kept, and the dual trained on these."""
         settings = {"tol": self.tol, "max_iter": self.max_iter, "rng": rng, "level": level}
         oracle, Y = self.problem_.vertices, self.outputs_

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Forests of edges for a network: found in one go, or grown by the best edge again and again."""
 
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ class Winner(NamedTuple):
     dual: HingeDual
 
 
-def edge_bounds(dual) -> np.ndarray:
+def edge_bounds(dual: HingeDual) -> np.ndarray:
     r"""What the objective cannot get below when one more edge is free; shape (E,).
 
     The means of a dual stay feasible when an edge is set free; then the dual pays for it:
@@ -50,7 +51,17 @@ class Race:
         Passes that a candidate may take.
     """
 
-    def __init__(self, dual, oracle, chosen, bounds, accuracy, max_iter, rng, level=NOWHERE):
+    def __init__(
+        self,
+        dual: HingeDual,
+        oracle: Callable[..., Any],
+        chosen: np.ndarray,
+        bounds: np.ndarray,
+        accuracy: float,
+        max_iter: int,
+        rng: np.random.Generator,
+        level: Any = NOWHERE,
+    ) -> None:
         self.dual, self.oracle, self.chosen, self.rng = dual, oracle, chosen.copy(), rng
         self.bounds, self.max_iter = bounds, max_iter
         self.accuracy, self.least = accuracy, accuracy * dual.objective
@@ -64,12 +75,12 @@ class Race:
         """What the race has come to, but for the candidate that is being trained."""
         return {"bounds": self.bounds, "trained": {str(e): d for e, d in self.trained.items()}}
 
-    def _restore(self, state):
+    def _restore(self, state: dict[str, Any]) -> None:
         np.copyto(self.bounds, state["bounds"])
         for e, dual in state["trained"].items():
             self.trained[int(e)] = self.dual.fork().restore(dual)
 
-    def winner(self, candidates) -> Winner | None:
+    def winner(self, candidates: np.ndarray) -> Winner | None:
         """The best of some edges (by number); None when none of them gains anything."""
         while len(candidates):
             first, *others = candidates[np.argsort(self.bounds[candidates], kind="stable")]
@@ -81,10 +92,10 @@ class Race:
             self._train(first, runner_up=self.bounds[others[0]] if others else np.inf)
         return None
 
-    def _done(self, dual) -> bool:
+    def _done(self, dual: HingeDual) -> bool:
         return dual.gap <= self.least / 2 or dual.n_iter - self.dual.n_iter >= self.max_iter
 
-    def _train(self, e, runner_up):
+    def _train(self, e: int, runner_up: float) -> None:
         """Until the candidate has lost its lead over the runner-up, or is done."""
         dual = self.trained.pop(e, None) or self._begin(e)
         level = self.level.below("candidate")
@@ -94,12 +105,12 @@ class Race:
             del self.trained[max(self.trained, key=self.bounds.__getitem__)]
         self.trained[e] = dual
 
-    def _begin(self, e):
+    def _begin(self, e: int) -> HingeDual:
         free = self.chosen.copy()
         free[e] = True
         return self.dual.fork().penalise(l1=np.where(free, 0.0, np.inf), shift=0.0)
 
-    def _passes(self, dual, runner_up):
+    def _passes(self, dual: HingeDual, runner_up: float) -> Iterator[None]:
         yield
         while dual.dual_objective < runner_up and dual.n_iter - self.dual.n_iter < self.max_iter:
             yield
@@ -112,13 +123,31 @@ class Race:
 # where training begins; it is used up.
 
 
-def train_on(dual, oracle, free, *, tol=0.01, max_iter=1000, rng=None, level=NOWHERE):
+def train_on(
+    dual: HingeDual,
+    oracle: Callable[..., Any],
+    free: np.ndarray,
+    *,
+    tol: float = 0.01,
+    max_iter: int = 1000,
+    rng: Any = None,
+    level: Any = NOWHERE,
+) -> HingeDual:
     """Train with some edges free, by mask, and all others at zero; the means are kept."""
     dual.penalise(l1=np.where(free, 0.0, np.inf), shift=0.0)
     return dual.solve(oracle, tol, range(max_iter), rng, level)
 
 
-def project(dual, oracle, edges, *, tol=0.01, max_iter=1000, rng=None, level=NOWHERE):
+def project(
+    dual: HingeDual,
+    oracle: Callable[..., Any],
+    edges: np.ndarray,
+    *,
+    tol: float = 0.01,
+    max_iter: int = 1000,
+    rng: Any = None,
+    level: Any = NOWHERE,
+) -> tuple[np.ndarray, HingeDual]:
     r"""The maximum spanning forest of the weights that training with all edges gives.
 
     This is the circuit rank cost of ``crank`` with a large :math:`\beta`, from the full
@@ -136,7 +165,17 @@ def project(dual, oracle, edges, *, tol=0.01, max_iter=1000, rng=None, level=NOW
     return forest, train_on(dual, oracle, forest, **training, level=level.below("forest"))
 
 
-def mst(dual, oracle, edges, *, tol=0.01, accuracy=1e-4, max_iter=1000, rng=None, level=NOWHERE):
+def mst(
+    dual: HingeDual,
+    oracle: Callable[..., Any],
+    edges: np.ndarray,
+    *,
+    tol: float = 0.01,
+    accuracy: float = 1e-4,
+    max_iter: int = 1000,
+    rng: Any = None,
+    level: Any = NOWHERE,
+) -> tuple[np.ndarray, HingeDual]:
     r"""The maximum spanning forest of what each edge gains alone.
 
     Gain is how much one edge lowers the objective of the model without edges. Edges are
@@ -157,7 +196,14 @@ def mst(dual, oracle, edges, *, tol=0.01, accuracy=1e-4, max_iter=1000, rng=None
     return forest, train_on(dual, oracle, forest, tol=tol, **training, level=level.below("forest"))
 
 
-def _best_gains(dual, oracle, edges, accuracy, training, level):
+def _best_gains(
+    dual: HingeDual,
+    oracle: Callable[..., Any],
+    edges: np.ndarray,
+    accuracy: float,
+    training: dict[str, Any],
+    level: Any,
+) -> tuple[np.ndarray, np.ndarray]:
     """The edges that win, by mask, and what the others might gain, more being better."""
     chosen, none = np.zeros(len(edges), bool), np.zeros(len(edges), bool)
     if stopped := level.found:
@@ -175,9 +221,9 @@ def _best_gains(dual, oracle, edges, accuracy, training, level):
 
 
 def greedy(
-    dual, oracle, edges, *, separable=True, tol=0.01, accuracy=1e-4, max_iter=1000, rng=None,
-    progress=None, level=NOWHERE,
-):  # fmt: skip
+    dual: HingeDual, oracle: Callable[..., Any], edges: np.ndarray, *, separable: bool=True, tol: float=0.01, accuracy: float=1e-4, max_iter: int=1000, rng: Any=None,
+    progress: Callable[..., Any] | None=None, level: Any=NOWHERE,
+) -> tuple[np.ndarray, HingeDual]:  # fmt: skip
     r"""Begin without edges, and add the one that lowers the objective most, until none is left.
 
     Of the edges that close no circle the best is found by a race: bounds from the dual tell
@@ -224,7 +270,17 @@ def greedy(
     return forest, train_on(dual, oracle, forest, tol=tol, **training, level=level.below("forest"))
 
 
-def _grown(dual, oracle, edges, *, separable, accuracy, progress, training, level):
+def _grown(
+    dual: HingeDual,
+    oracle: Callable[..., Any],
+    edges: np.ndarray,
+    *,
+    separable: bool,
+    accuracy: float,
+    progress: Callable[..., Any] | None,
+    training: dict[str, Any],
+    level: Any,
+) -> tuple[np.ndarray, HingeDual]:
     """The forest, by mask, and the dual of its edges that gain something."""
     chosen = np.zeros(len(edges), bool)
     gains = np.full(len(edges), np.inf)  # upper bounds

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Regression in the feature space of an output kernel, and the nearest output there."""
 
+from typing import Any, Self
+
 import numpy as np
 from scipy.linalg import LinAlgError
 from sklearn.base import clone
@@ -140,30 +142,30 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
 
     def __init__(
         self,
-        input_kernel="rbf",
-        output_kernel="dirac",
+        input_kernel: Any = "rbf",
+        output_kernel: Any = "dirac",
         *,
-        method="ridge",
-        C="auto",
-        radius=None,
-        candidates=None,
-        space=None,
-        loss=None,
-        gamma=None,
-        degree=3,
-        coef0=1,
-        system="auto",
-        n_landmarks="auto",
-        precision="double",
-        device=None,
-        engine=None,
-        leave_out="one",
-        cv=5,
-        memory="1GB",
-        n_jobs=None,
-        verbose=0,
-        random_state=0,
-    ):
+        method: str = "ridge",
+        C: str | float = "auto",
+        radius: Any = None,
+        candidates: Any = None,
+        space: Any = None,
+        loss: Any = None,
+        gamma: Any = None,
+        degree: int = 3,
+        coef0: int = 1,
+        system: str = "auto",
+        n_landmarks: str = "auto",
+        precision: str = "double",
+        device: Any = None,
+        engine: Any = None,
+        leave_out: str = "one",
+        cv: int = 5,
+        memory: str = "1GB",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = 0,
+    ) -> None:
         self.input_kernel = input_kernel
         self.output_kernel = output_kernel
         self.method = method
@@ -192,7 +194,15 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
     # ------------------------------------------------------------------ fitting
     @reported
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None, groups=None, *, checkpoint=None):
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        checkpoint: Any = None,
+    ) -> Self:
         """Learn from inputs ``X`` and outputs ``y`` in any format that the kernel reads.
 
         Parameters
@@ -246,7 +256,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         self.gamma_ = self.smoother_.kernel_.gamma_
         return self
 
-    def _check_method(self, sample_weight):
+    def _check_method(self, sample_weight: Any) -> None:
         if self.method not in ("ridge", "sample_compression"):
             raise ValueError(f'method is "ridge" or "sample_compression"; got {self.method!r}.')
         if self.method == "ridge" and self.radius is not None:
@@ -257,22 +267,22 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
                 "sample_weight."
             )
 
-    def _kernels(self, X, sample_weight=None):
+    def _kernels(self, X: Any, sample_weight: Any = None) -> list[Any]:
         kernel = plain_kernel(self, self.input_kernel)
         return kernel_grid(kernel, self.gamma, X, sample_weight)
 
     @property
-    def _shape(self):
+    def _shape(self) -> dict[str, Any]:
         return {"degree": self.degree, "coef0": self.coef0, "memory": self.memory}
 
-    def _ridge(self, kernel, gamma, alpha, system):
+    def _ridge(self, kernel: str, gamma: float | None, alpha: float, system: str) -> Any:
         shared = {"gamma": gamma, "fit_intercept": False, **self._shape}
         if system in ONE_PASS:
             return one_pass_ridge(self, kernel, alpha, system, shared, self.n_features_in_)
         shared |= {"precision": self.precision, "device": self.device_}
         return KernelRidge(kernel, alpha, system=system, **shared)
 
-    def _fit_ridge(self, X, sample_weight, groups, level):
+    def _fit_ridge(self, X: Any, sample_weight: Any, groups: Any, level: Any) -> Any:
         pairs = self._kernels(X, sample_weight)
         n_tried = number_tried(pairs, self.C)
         search = n_tried != 1
@@ -298,7 +308,9 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         warn_of_loss(smoother, self.problem_, self.search_, sample_weight)
         return smoother
 
-    def _fit_compression(self, X, sample_weight, groups, level):
+    def _fit_compression(
+        self, X: Any, sample_weight: Any, groups: Any, level: Any
+    ) -> SampleCompression:
         pairs = self._kernels(X)
         announce(
             f"{X.shape[0]:,} rows, sample compression, {len(pairs)} kernels, "
@@ -333,7 +345,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
             return bool(getattr(self.features_, "normalize", False))
         return isinstance(self.input_kernel_, str) and self.input_kernel_ in UNIT_KERNELS
 
-    def gram_inputs(self, X=None) -> np.ndarray:
+    def gram_inputs(self, X: Any = None) -> np.ndarray:
         """Kernel matrix of the training inputs, (m, m); of a precomputed kernel, give it."""
         check_is_fitted(self, "smoother_")
         if self.smoother_.X_fit_ is not None:
@@ -349,12 +361,14 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         return gram[np.ix_(number, number)]
 
     # ------------------------------------------------------------------ predicting
-    def _prepared(self, loss=None, restrict=None):
+    def _prepared(
+        self, loss: Any = None, restrict: dict[str, Any] | None = None
+    ) -> tuple[KernelProblem, Any]:
         check_is_fitted(self, "smoother_")
         problem = self.problem_ if loss is None else self.problem_.judged_by(loss)
         return problem.restricted(restrict), self.smoother_
 
-    def decode(self, X, *, restrict=None) -> Decoded:
+    def decode(self, X: Any, *, restrict: dict[str, Any] | None = None) -> Decoded:
         """Predictions, with k(y, y) - 2 sum_i b_i k(y, y_i) as values and bounds on these.
 
         Bounds are over what may be predicted: candidates, or the space if one was given.
@@ -366,28 +380,43 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         """
         return self._decode(X, *self._prepared(None, restrict))
 
-    def predict(self, X, *, restrict=None):
+    def predict(self, X: Any, *, restrict: dict[str, Any] | None = None) -> Any:
         """The outputs nearest to the answers in feature space, in the format of ``y``."""
         return self.decode(X, restrict=restrict).outputs
 
-    def kbest(self, X, k=3, *, restrict=None) -> Decoded:
+    def kbest(self, X: Any, k: int = 3, *, restrict: dict[str, Any] | None = None) -> Decoded:
         """The ``k`` nearest outputs of each row; a list of outputs, rank by rank."""
         return self._kbest(X, k, *self._prepared(None, restrict))
 
-    def explain(self, X, *, restrict=None) -> Explanation:
+    def explain(self, X: Any, *, restrict: dict[str, Any] | None = None) -> Explanation:
         """The weights b(x) of the training examples for each row, and how far each one is."""
         problem, smoother = self._prepared(None, restrict)
         X, _ = self._checked(X)
         decided = self._in_blocks(X, problem, smoother, problem.decode).outputs
         return Explanation(smoother.weights(X), problem.loss.pairwise(decided, self.outputs_))
 
-    def score(self, X, y, sample_weight=None, *, loss=None, restrict=None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        loss: Any = None,
+        restrict: dict[str, Any] | None = None,
+    ) -> float:
         """Minus the mean loss of the predictions for ``X``; the model's own when None."""
         loss = self.loss if loss is None else loss
         losses, _ = self._judged(X, y, loss, restrict, sample_weight)
         return 0.0 - float(np.average(losses, weights=sample_weight))
 
-    def _judged(self, X, y, loss, restrict=None, sample_weight=None):
+    def _judged(
+        self,
+        X: Any,
+        y: Any,
+        loss: Any,
+        restrict: dict[str, Any] | None = None,
+        sample_weight: Any = None,
+    ) -> tuple[np.ndarray, Any]:
         """Losses of the predictions, and what measures them: a loss, or an output kernel."""
         judge: OutputKernel | None = self.output_kernel_
         if loss is not None:
@@ -399,7 +428,9 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         check_consistent_length(y, sample_weight)
         return judge.loss(self._decode(X, problem, smoother).outputs, y), judge
 
-    def certify(self, X, y, *, delta=0.05, bound=None, **options) -> Certificate:
+    def certify(
+        self, X: Any, y: Any, *, delta: float = 0.05, bound: str | None = None, **options: Any
+    ) -> Certificate:
         """A bound on the risk of this model that fails with probability delta at most.
 
         From rows that the model was not fitted to, it holds for any model, over the draw of these
@@ -434,7 +465,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         largest = self._largest(judge, **held_out_options(options))
         return held_out_bound(losses, largest, delta=delta, binary=judge.all_or_nothing)
 
-    def _largest(self, judge, loss_bound, used_by) -> float:
+    def _largest(self, judge: Any, loss_bound: Any, used_by: str) -> float:
         if judge is self.output_kernel_:
             return largest_output_loss(self, loss_bound, used_by)
         if isinstance(judge, OutputKernel):
@@ -445,7 +476,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         return float(known)
 
 
-def _penalties(C):
+def _penalties(C: Any) -> Any:
     """Ridge penalties 1 / C."""
     if isinstance(C, str):
         if C != "auto":

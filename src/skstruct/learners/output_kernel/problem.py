@@ -4,6 +4,7 @@ the feature space of an output kernel.
 """
 
 import copy
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -29,7 +30,9 @@ from skstruct.spaces.contracts import Decoded, KBest
 from skstruct.spaces.infer_space import infer_space
 
 
-def output_space(y, space, candidates, kernel):
+def output_space(
+    y: Any, space: Any, candidates: list[Any] | None, kernel: Any
+) -> tuple[Any, np.ndarray, Any]:
     """A fitted space, the outputs in canonical form, and the candidates or None.
 
     Without a space: labels are classes, rows of an array or frame what they look like
@@ -69,7 +72,7 @@ def output_space(y, space, candidates, kernel):
     return space, outputs, listed
 
 
-def _check_candidates(candidates):
+def _check_candidates(candidates: list[Any] | None) -> None:
     if candidates is None:
         return
     if isinstance(candidates, str) or not hasattr(candidates, "__len__"):
@@ -78,31 +81,31 @@ def _check_candidates(candidates):
         raise ValueError("OutputKernelRegressor: the list of candidates is empty.")
 
 
-def _is_table(y) -> bool:
+def _is_table(y: Any) -> bool:
     if sparse.issparse(y) or is_pandas(y, "DataFrame"):
         return True
     return isinstance(y, np.ndarray) and y.ndim == 2
 
 
-def reads_numbers(kernel) -> bool:
+def reads_numbers(kernel: Any) -> bool:
     """Whether a kernel, or one of those it is made of, compares rows of numbers."""
     return isinstance(kernel, RowKernel) or any(
         reads_numbers(resolve_output_kernel(part)) for part in getattr(kernel, "kernels", ())
     )
 
 
-def _are_numbers(y) -> bool:
+def _are_numbers(y: Any) -> bool:
     try:
         return np.asarray(y).dtype.kind in "iuf"
     except ValueError:  # rows of different lengths
         return False
 
 
-def _are_labels(y) -> bool:
+def _are_labels(y: Any) -> bool:
     return all(isinstance(label, (str, bytes, int, float, bool, np.generic)) for label in y)
 
 
-def _objects(y) -> list:
+def _objects(y: Any) -> list[Any]:
     return [y.iloc[i] for i in range(len(y))] if is_pandas(y, "Series") else list(y)
 
 
@@ -127,12 +130,19 @@ class KernelCandidates(ListView):
     embedding = "kernel values"
 
     @classmethod
-    def _bytes_when_used(cls, state):
+    def _bytes_when_used(cls, state: dict[str, Any]) -> int:
         """Outputs of training and candidates are compared, in blocks."""
         table = 8 * len(state["distinct_"]) * len(state["listed_"])
         return min(table, abs(int(state["budget_"])))
 
-    def __init__(self, space, outputs, candidates, kernel, memory="1GB"):
+    def __init__(
+        self,
+        space: Any,
+        outputs: np.ndarray,
+        candidates: np.ndarray,
+        kernel: Any,
+        memory: Any = "1GB",
+    ) -> None:
         self.space = space
         self.kernel = kernel
         self.listed_ = candidates[distinct(candidates)[0]]
@@ -153,22 +163,22 @@ class KernelCandidates(ListView):
     def _n_distinct(self) -> int:
         return int(self.number_.max()) + 1
 
-    def targets(self, Y):
+    def targets(self, Y: Any) -> Any:
         """k(y_i, z) for every training output and candidate; shape (m, c)."""
         return self.values_[self.number_]
 
-    def gathered(self, weights) -> np.ndarray:
+    def gathered(self, weights: np.ndarray) -> np.ndarray:
         """Weights of training rows summed over rows of the same output; shape (n, u)."""
         m = len(self.number_)
         at = np.arange(m), self.number_
         return weights @ sparse.csr_array((np.ones(m), at), (m, self._n_distinct))
 
-    def allowed(self, part=slice(None)):
+    def allowed(self, part: slice = slice(None)) -> np.ndarray:
         if self.constraints_ is None:
             return np.ones((1, 1), bool)
         return super().allowed(part)
 
-    def search(self, weights, k=1) -> Decoded:
+    def search(self, weights: np.ndarray, k: int = 1) -> Decoded:
         """The k nearest candidates by the weights of training rows, block by block.
 
         Outputs (n, k, ...), values (n, k): k(z, z) - 2 sum_i b_i k(z, y_i).
@@ -197,17 +207,17 @@ class KernelCandidates(ListView):
 class InducedLoss(BaseLoss):
     """Half the squared distance of outputs in a kernel's feature space, or another loss."""
 
-    def __init__(self, kernel, space, loss=None):
+    def __init__(self, kernel: Any, space: Any, loss: Any = None) -> None:
         self.kernel = kernel
         self.space = space
         self.loss = loss
 
-    def __call__(self, Y_pred, Y_true):
+    def __call__(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         if self.loss is not None:
             return self.loss(Y_pred, Y_true)
         return self.kernel.loss(self.space.restore(Y_pred), self.space.restore(Y_true))
 
-    def pairwise(self, Y_pred, Y_true):
+    def pairwise(self, Y_pred: np.ndarray, Y_true: np.ndarray) -> np.ndarray:
         if self.loss is not None:
             return self.loss.pairwise(Y_pred, Y_true)
         P, Y = self.space.restore(Y_pred), self.space.restore(Y_true)
@@ -238,9 +248,9 @@ class KernelProblem(RiskProblem):
     """
 
     def __init__(
-        self, space, kernel, outputs, y, *,
-        loss=None, candidates=None, whole=False, memory="1GB",
-    ):  # fmt: skip
+        self, space: Any, kernel: Any, outputs: np.ndarray, y: Any, *,
+        loss: Any=None, candidates: np.ndarray | None=None, whole: bool=False, memory: str="1GB",
+    ) -> None:  # fmt: skip
         self._gram = None
         name = kernel.embedding_on(space)
         self.by_embedding = name is not None and (candidates is None or name == "outputs")
@@ -267,10 +277,10 @@ class KernelProblem(RiskProblem):
         self.joint, self.by_weights, self.key = False, True, ("weights",)
         self.width = len(view.number_)
 
-    def _measure(self, psi):
+    def _measure(self, psi: Any) -> None:
         """Ties are settled on mean embeddings, whose scale is their own."""
 
-    def judged_by(self, loss):
+    def judged_by(self, loss: str) -> "KernelProblem":
         """The same decisions, measured by another loss."""
         space = self.loss.space
         judged = copy.copy(self)
@@ -278,7 +288,7 @@ class KernelProblem(RiskProblem):
         judged.loss = InducedLoss(self.kernel, space, bound)
         return judged
 
-    def output_gram(self):
+    def output_gram(self) -> tuple[np.ndarray, np.ndarray]:
         """The kernel between the distinct training outputs (u, u), and which each row has."""
         if self._gram is None:
             first, number = distinct(self.outputs)
@@ -286,7 +296,7 @@ class KernelProblem(RiskProblem):
             self._gram = self.kernel(shown), number
         return self._gram
 
-    def tie_targets(self):
+    def tie_targets(self) -> np.ndarray | None:
         """Features of the training outputs whose inner products are the kernel; (m, u).
 
         The squared error of their left-out means is that in the kernel's space, whatever is
@@ -307,14 +317,14 @@ class KernelProblem(RiskProblem):
         inside = self.space.contains(self.outputs)
         return inside if allowed is None else inside & _allows(allowed, self.outputs)
 
-    def _means(self, means):
+    def _means(self, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         g, total = self.mean_embedding(means)
         scale = np.maximum(np.abs(g).max(axis=1, initial=0.0), np.abs(total).max(axis=1))
         if not self.space.discrete:
             return g, total
         return snap(np.array(g, order="C"), scale), snap(total.copy(), scale)
 
-    def decode(self, means, rows=slice(None)) -> Decoded:
+    def decode(self, means: Any, rows: Any = slice(None)) -> Decoded:
         space = self.space.rows(rows)
         if self.streamed:
             best = space.search(self._settled(means))
@@ -326,24 +336,24 @@ class KernelProblem(RiskProblem):
             return self.kernel.nearest(space, g, total)
         return space.argmin(self.space.squares_ - 2.0 * g)
 
-    def decide(self, means, rows=slice(None)):
+    def decide(self, means: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
         """Outputs alone, without bounds over a space that holds more than the candidates."""
         if not self.streamed:
             return super().decide(means, rows)
         return self.space.rows(rows).search(self._settled(means)).outputs[:, 0]
 
     @staticmethod
-    def _settled(weights):
+    def _settled(weights: np.ndarray) -> np.ndarray:
         """Weights on a grid of their own, so that ties do not depend on rounding."""
         return snap(np.array(weights, order="C"), np.abs(weights).max(axis=1, initial=0.0))
 
-    def _bounds(self, weights, values):
+    def _bounds(self, weights: np.ndarray, values: np.ndarray) -> np.ndarray:
         """|Y(z) - h|^2 - |h|^2 >= -|h|^2 for h = sum_i b_i Y(y_i): no output is nearer than h."""
         gram, _ = self.output_gram()
         b = self.space.gathered(weights)
         return np.minimum(-((b @ gram) * b).sum(axis=1), values)
 
-    def kbest(self, means, k, rows=slice(None)) -> Decoded:
+    def kbest(self, means: np.ndarray, k: int, rows: slice = slice(None)) -> Decoded:
         space = self.space.rows(rows)
         if self.streamed:
             return space.search(self._settled(means), k)
@@ -360,7 +370,7 @@ class KernelProblem(RiskProblem):
         return Decoded(best.outputs, best.values + offset, best.bounds + offset)
 
 
-def _allows(allowed, numbers) -> np.ndarray:
+def _allows(allowed: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Whether outputs by number are among those allowed; those beyond the list are not."""
     inside = numbers < len(allowed)
     return inside & np.asarray(allowed)[np.where(inside, numbers, 0)]

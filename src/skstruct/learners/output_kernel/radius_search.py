@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Choosing the radius of sample compression by cross-validation."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
@@ -14,8 +16,18 @@ N_RADII = 20
 
 
 def choose_radius(
-    smoothers, radius, problem, X, *, groups, cv, memory, verbose, random_state, level=NOWHERE
-):
+    smoothers: list[Any],
+    radius: Any,
+    problem: Any,
+    X: Any,
+    *,
+    groups: Any,
+    cv: int,
+    memory: Any,
+    verbose: int,
+    random_state: Any,
+    level: Any = NOWHERE,
+) -> tuple[LeaveOutSearch | None, Any]:
     """Fit the smoother and radius of least loss on held-out rows.
 
     A is close to (K + c I)^-1 for some c, with an entry of up to 1 / c on the diagonal of each
@@ -72,7 +84,7 @@ def choose_radius(
     return search, winner.with_radius(search.best["radius"]).with_targets(problem.targets())
 
 
-def _losses(problem, means, rows, memory) -> np.ndarray:
+def _losses(problem: Any, means: np.ndarray, rows: np.ndarray, memory: str) -> np.ndarray:
     """Losses of the decisions for some training rows."""
     losses = np.empty(len(rows))
     for part in row_blocks(len(rows), problem.bytes_per_row(), memory):
@@ -81,7 +93,7 @@ def _losses(problem, means, rows, memory) -> np.ndarray:
     return losses
 
 
-def _splitter(cv, groups, m, random_state):
+def _splitter(cv: int, groups: Any, m: int, random_state: Any) -> Any:
     if not isinstance(cv, (int, np.integer)) or cv < 2:
         raise ValueError(f"cv is a whole number of folds, at least 2; got {cv!r}.")
     if groups is not None and len(np.unique(groups)) < 2:
@@ -91,11 +103,11 @@ def _splitter(cv, groups, m, random_state):
     return KFold(min(cv, m), shuffle=True, random_state=random_state)
 
 
-def _part(X, rows, columns, smoother):
+def _part(X: Any, rows: np.ndarray, columns: np.ndarray, smoother: Any) -> np.ndarray:
     return X[rows][:, columns] if smoother.kernel == "precomputed" else X[rows]
 
 
-def _grid(radius, smoother) -> np.ndarray:
+def _grid(radius: list[float] | None, smoother: Any) -> np.ndarray:
     """The radii to try: from almost nothing to where the bound no longer binds."""
     if radius is not None:
         radii = np.unique(np.asarray(radius, dtype=np.float64))

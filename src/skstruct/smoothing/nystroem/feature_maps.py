@@ -2,7 +2,9 @@
 """Features whose inner products stand for a kernel."""
 
 import copy
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -34,12 +36,28 @@ class NystroemMap:
     device : None, str or torch.device
     """
 
-    def __init__(self, kernel, landmarks, residual=0.0, dtype="float64", device=None):
+    def __init__(
+        self,
+        kernel: Any,
+        landmarks: Any,
+        residual: float = 0.0,
+        dtype: str = "float64",
+        device: Any = None,
+    ) -> None:
         self.kernel, self.landmarks, self.residual = kernel, landmarks, residual
         self.dtype, self.device = dtype, device
 
     @classmethod
-    def of_sample(cls, kernel, X, n_landmarks, most, random_state, dtype, device):
+    def of_sample(
+        cls,
+        kernel: Any,
+        X: Any,
+        n_landmarks: int | str,
+        most: int,
+        random_state: Any,
+        dtype: str,
+        device: Any,
+    ) -> "NystroemMap":
         """Landmarks chosen among the rows of a sample."""
         backend = _checked_backend(device, X)
         few = max(1000, ROWS_PER_LANDMARK * most)
@@ -53,7 +71,7 @@ class NystroemMap:
             raise ValueError("The kernel is zero for every row of the sample.")
         return cls(kernel, X[found.rows], found.residual, dtype, device)
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         return {k: v for k, v in self.__dict__.items() if k in _KEPT}
 
     @property
@@ -62,28 +80,28 @@ class NystroemMap:
         return self.landmarks.shape[0]
 
     @cached_property
-    def backend(self):
+    def backend(self) -> Any:
         return backend_for(self.device)
 
     @cached_property
-    def _function(self):
+    def _function(self) -> Any:
         return kernel_function(self.kernel, self.backend)
 
     @cached_property
-    def _centred_function(self):
+    def _centred_function(self) -> Any:
         """The kernel of rows that are centred already."""
         kernel = copy.copy(self.kernel)
         kernel.centre_ = None if self.kernel.centre_ is None else np.zeros_like(kernel.centre_)
         return kernel_function(kernel, self.backend)
 
     @cached_property
-    def _landmarks(self):
+    def _landmarks(self) -> Any:
         """Landmarks where they are computed with, in float64."""
         L = self.landmarks
         return L if sparse.issparse(L) else self.backend.asarray(L, np.float64)
 
     @cached_property
-    def factor(self):
+    def factor(self) -> Any:
         """R, in float64; what is added to the diagonal is what rounding may take away."""
         K = self.backend.zeros((self.width, self.width))
         K[:] = self._function(self._landmarks, self._landmarks)
@@ -103,16 +121,16 @@ class NystroemMap:
         )
 
     @cached_property
-    def _whiten(self):
+    def _whiten(self) -> Callable[..., Any]:
         return self.backend.whitener(self.factor)
 
     @cached_property
-    def _whiten_single(self):
+    def _whiten_single(self) -> Callable[..., Any]:
         factor = self.backend.zeros((self.width, self.width), "float32")
         factor[:] = self.factor
         return self.backend.whitener(factor)
 
-    def values(self, X, dtype="float64"):
+    def values(self, X: Any, dtype: str = "float64") -> np.ndarray:
         """k(x, L), which ``readout`` is applied to; shape (n, m)."""
         if sparse.issparse(self._landmarks):
             X = sparse.csr_array(X)
@@ -122,7 +140,7 @@ class NystroemMap:
         function = self._function if dtype == "float64" else self._centred_function
         return self.backend.asarray(function(A, L), dtype)
 
-    def _shifted(self, rows, dtype):
+    def _shifted(self, rows: np.ndarray, dtype: str) -> Any:
         """Rows in a precision; single digits are spent on what is left of them when centred."""
         centre = getattr(self.kernel, "centre_", None)
         if dtype == "float64" or centre is None:
@@ -130,13 +148,13 @@ class NystroemMap:
         rows = self.backend.asarray(rows, "float64") - self.backend.asarray(centre)
         return self.backend.asarray(rows, dtype)
 
-    def features(self, X, dtype=None):
+    def features(self, X: Any, dtype: str | None = None) -> np.ndarray:
         """z(x) of the rows of X, in the precision of the sums when None; shape (n, m)."""
         dtype = self.dtype if dtype is None else dtype
         whiten = self._whiten_single if dtype == "float32" else self._whiten
         return whiten(self.values(X, dtype))
 
-    def readout(self, coef):
+    def readout(self, coef: np.ndarray) -> np.ndarray:
         """B with values(x) @ B = features(x) @ coef, on the backend; shape (m, q)."""
         own = self.backend.zeros(coef.shape)
         own[:] = coef
@@ -153,18 +171,18 @@ class _ExplicitMap:
     device: str | None
 
     @property
-    def backend(self):
+    def backend(self) -> Any:
         return backend_for(self.device)
 
-    def values(self, X, dtype="float64"):
+    def values(self, X: Any, dtype: str = "float64") -> Any:
         """Features of the rows of X; shape (n, m)."""
         raise NotImplementedError
 
-    def features(self, X, dtype=None):
+    def features(self, X: Any, dtype: str | None = None) -> Any:
         """The same, in the precision of the sums when None."""
         return self.values(X, self.dtype if dtype is None else dtype)
 
-    def readout(self, coef):
+    def readout(self, coef: Any) -> Any:
         """The coefficients themselves."""
         return coef
 
@@ -180,12 +198,28 @@ class FourierMap(_ExplicitMap):
 
     residual = np.nan
 
-    def __init__(self, kernel, directions, offsets, dtype="float64", device=None):
+    def __init__(
+        self,
+        kernel: Any,
+        directions: np.ndarray,
+        offsets: np.ndarray,
+        dtype: str = "float64",
+        device: Any = None,
+    ) -> None:
         self.kernel, self.directions, self.offsets = kernel, directions, offsets
         self.dtype, self.device = dtype, device
 
     @classmethod
-    def of_sample(cls, kernel, X, n_landmarks, most, random_state, dtype, device):
+    def of_sample(
+        cls,
+        kernel: Any,
+        X: Any,
+        n_landmarks: int | str,
+        most: int,
+        random_state: Any,
+        dtype: str,
+        device: Any,
+    ) -> "FourierMap":
         """So many directions, drawn for the kernel's width."""
         if kernel.kernel != "rbf":
             raise ValueError(
@@ -203,7 +237,7 @@ class FourierMap(_ExplicitMap):
         """Number of features."""
         return len(self.offsets)
 
-    def values(self, X, dtype="float64"):
+    def values(self, X: Any, dtype: str = "float64") -> Any:
         """z(x) of the rows of X; shape (n, m)."""
         backend = self.backend
         # In double precision up to here: rows far from zero would lose their phase.
@@ -230,12 +264,19 @@ class LinearMap(_ExplicitMap):
 
     residual = 0.0
 
-    def __init__(self, kernel, n_features, centre=None, dtype="float64", device=None):
+    def __init__(
+        self,
+        kernel: Any,
+        n_features: int,
+        centre: np.ndarray | None = None,
+        dtype: str = "float64",
+        device: Any = None,
+    ) -> None:
         self.kernel, self.n_features, self.centre = kernel, n_features, centre
         self.dtype, self.device = dtype, device
 
     @classmethod
-    def of_sample(cls, kernel, X, centred, dtype, device):
+    def of_sample(cls, kernel: Any, X: Any, centred: bool, dtype: str, device: Any) -> "LinearMap":
         """Centred by the means of a sample, where there is an intercept."""
         if kernel.kernel != "linear":
             raise ValueError(
@@ -252,7 +293,7 @@ class LinearMap(_ExplicitMap):
         """Number of features."""
         return self.n_features
 
-    def values(self, X, dtype="float64"):
+    def values(self, X: Any, dtype: str = "float64") -> Any:
         """The rows of X, centred; shape (n, p)."""
         backend = self.backend
         X = backend.asarray(X.toarray() if sparse.issparse(X) else X, "float64")
@@ -260,7 +301,7 @@ class LinearMap(_ExplicitMap):
         return backend.asarray(X, dtype)
 
 
-def _checked_backend(device, X):
+def _checked_backend(device: Any, X: Any) -> Any:
     backend = backend_for(device, X)
     if sparse.issparse(X) and not isinstance(backend, NumpyBackend):
         raise ValueError(
@@ -269,7 +310,7 @@ def _checked_backend(device, X):
     return backend
 
 
-def kernel_function(kernel, backend):
+def kernel_function(kernel: Any, backend: Any) -> Any:
     """The kernel as a function of arrays on a backend."""
     if not isinstance(backend, NumpyBackend):
         from skstruct.kernels.on_device import device_kernel

@@ -2,6 +2,7 @@
 """Landmarks by randomly pivoted Cholesky: rows that the others are explained by."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -22,7 +23,7 @@ class Landmarks:
     residual: float
 
 
-def most_landmarks(n_landmarks, n_rows: int | None) -> int:
+def most_landmarks(n_landmarks: int | str, n_rows: int | None) -> int:
     """How many there may be at most for so many rows; None where nobody knows how many."""
     if isinstance(n_landmarks, str) or n_landmarks is None:
         n = 10**6 if n_rows is None else n_rows
@@ -32,13 +33,20 @@ def most_landmarks(n_landmarks, n_rows: int | None) -> int:
     return most if n_rows is None else min(most, n_rows)
 
 
-def rows_to_choose_from(n_landmarks, n_rows: int | None) -> int:
+def rows_to_choose_from(n_landmarks: int | str, n_rows: int | None) -> int:
     """Size of the sample that landmarks are chosen from."""
     wanted = max(ROWS_PER_LANDMARK * most_landmarks(n_landmarks, n_rows), FEWEST_ROWS)
     return wanted if n_rows is None else min(wanted, n_rows)
 
 
-def choose_landmarks(kernel, X, n_landmarks, random_state, backend, most=None) -> Landmarks:
+def choose_landmarks(
+    kernel: Any,
+    X: Any,
+    n_landmarks: int | str,
+    random_state: Any,
+    backend: Any,
+    most: int | None = None,
+) -> Landmarks:
     r"""Accelerated randomly pivoted Cholesky [1]_.
 
     A row is drawn with probability proportional to :math:`k(x, x) - |f(x)|^2`, what the
@@ -91,7 +99,9 @@ def choose_landmarks(kernel, X, n_landmarks, random_state, backend, most=None) -
     return Landmarks(rows, float(left.sum() / trace) if trace > 0 else 0.0)
 
 
-def _thinned(H, proposed, rng, most):
+def _thinned(
+    H: np.ndarray, proposed: np.ndarray, rng: Any, most: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Positions of proposals that are kept, and the lower Cholesky factor of their block."""
     chosen: list[int] = []
     H, columns = np.array(H, dtype=np.float64), []
@@ -110,7 +120,7 @@ def _thinned(H, proposed, rng, most):
     return np.array(chosen), np.tril(np.column_stack(columns)[chosen])
 
 
-def _diagonal(kernel, X, backend, step: int = 128) -> np.ndarray:
+def _diagonal(kernel: Any, X: Any, backend: Any, step: int = 128) -> np.ndarray:
     """k(x, x) of every row; shape (n,)."""
     parts = [
         backend.to_host(kernel(X[i : i + step], X[i : i + step])).diagonal()

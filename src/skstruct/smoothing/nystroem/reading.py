@@ -2,6 +2,7 @@
 """Blocks of rows as arrays or tensors, and where in them something is wrong."""
 
 import re
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -9,14 +10,14 @@ from scipy import sparse
 from skstruct.backends import is_tensor
 
 
-def as_given(block):
+def as_given(block: Any) -> tuple[Any, np.ndarray, Any]:
     """Rows, targets of shape (n, q) and weights of a block that has them."""
     X = block.X if is_tensor(block.X) or sparse.issparse(block.X) else np.asarray(block.X)
     y = block.y if is_tensor(block.y) else np.asarray(block.y, dtype=np.float64)
     return X, y if y.ndim == 2 else y[:, None], block.weight
 
 
-def checked(block):
+def checked(block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """The same of blocks that nobody has looked at."""
     if block.y is None:
         raise ValueError("The blocks have no targets: give pairs (X, y).")
@@ -38,21 +39,21 @@ def checked(block):
 class Counted:
     """The same reader, which tells a stage how many rows were done before those in hand."""
 
-    def __init__(self, read, stage):
+    def __init__(self, read: Any, stage: Any) -> None:
         self.read, self.stage, self.in_hand = read, stage, 0
 
-    def __call__(self, block):
+    def __call__(self, block: Any) -> Any:
         self.finish()
         self.in_hand = len(block)
         return self.read(block)
 
-    def finish(self):
+    def finish(self) -> None:
         """The rows in hand are done too."""
         self.stage.advance(self.in_hand)
         self.in_hand = 0
 
 
-def first_not_finite(X) -> int | None:
+def first_not_finite(X: Any) -> int | None:
     """The first row that has a number which is not finite, or None; also None for no numbers.
 
     >>> first_not_finite([[0.0, 1.0], [2.0, np.nan]])
@@ -76,7 +77,7 @@ def first_not_finite(X) -> int | None:
     return int(bad[0]) if len(bad) else None
 
 
-def placed(error, block) -> Exception:
+def placed(error: Any, block: Any) -> Exception:
     """The same error with the block, and the row if it is known, at which it was raised."""
     said = str(error)
     if not block.where or block.where in said:
@@ -91,7 +92,7 @@ def placed(error, block) -> Exception:
     return restated(error, f"{where}: {said}")
 
 
-def restated(error, said: str) -> Exception:
+def restated(error: Any, said: str) -> Exception:
     """An error of the same kind that says something else, if that kind can be made of words."""
     try:
         other = type(error)(said)
@@ -103,7 +104,7 @@ def restated(error, said: str) -> Exception:
 # Tensors of torch as inputs and targets.
 
 
-def read_tensors(model, X, y=None, *, reset):
+def read_tensors(model: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[Any, Any]:
     """Checked tensors of rows, and their targets."""
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got a tensor of shape {tuple(X.shape)} instead.")
@@ -125,7 +126,7 @@ def read_tensors(model, X, y=None, *, reset):
     return X, y
 
 
-def like(rows, others):
+def like(rows: Any, others: Any) -> Any:
     """The same rows as a tensor, CSR or array, whatever the others are."""
     if is_tensor(others):
         import torch

@@ -3,7 +3,7 @@
 
 import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -110,23 +110,23 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
 
     def __init__(
         self,
-        kernel="rbf",
-        alpha=1.0,
+        kernel: Any = "rbf",
+        alpha: float = 1.0,
         *,
-        gamma=None,
-        degree=3,
-        coef0=1,
-        features="nystroem",
-        n_landmarks="auto",
-        fit_intercept=True,
-        dtype="float64",
-        device=None,
-        engine=None,
-        n_partitions=None,
-        memory="1GB",
-        verbose=0,
-        random_state=0,
-    ):
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: int = 1,
+        features: str = "nystroem",
+        n_landmarks: int | str = "auto",
+        fit_intercept: bool = True,
+        dtype: str = "float64",
+        device: Any = None,
+        engine: Any = None,
+        n_partitions: int | None = None,
+        memory: Any = "1GB",
+        verbose: int = 0,
+        random_state: Any = 0,
+    ) -> None:
         self.kernel = kernel
         self.alpha = alpha
         self.gamma = gamma
@@ -148,7 +148,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
     # ------------------------------------------------------------------ fitting
     @reported
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NystroemRidge":
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
         self._check_parameters()
         X, targets, weight = self._read_rows(X, y, sample_weight)
@@ -169,7 +169,15 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
 
     @reported
     @all_or_nothing
-    def fit_source(self, source, read=None, *, sample=None, folds=None, level=None):
+    def fit_source(
+        self,
+        source: Any,
+        read: Any = None,
+        *,
+        sample: Any = None,
+        folds: Any = None,
+        level: Any = None,
+    ) -> "NystroemRidge":
         """Fit to the blocks of a source; nothing of the rows is kept but a sample.
 
         Parameters
@@ -206,7 +214,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
 
     @reported
     @all_or_nothing
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NystroemRidge":
         """Further rows. The first call settles the kernel and its landmarks."""
         first = not hasattr(self, "map_")
         self._check_parameters()
@@ -228,7 +236,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         self.rows_ = self.left_out_rows_ = None
         return self._solve()
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         parse_memory(self.memory)
         if self.features not in MAPS:
             raise ValueError(
@@ -242,7 +250,9 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         if np.ndim(check_alpha(self.alpha)):
             raise ValueError("One alpha serves all targets; got several.")
 
-    def _read_rows(self, X, y, sample_weight, reset=True):
+    def _read_rows(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool = True
+    ) -> tuple[Any, np.ndarray, Any]:
         if is_tensor(X):
             X, targets = read_tensors(self, X, y, reset=reset)
         else:
@@ -258,7 +268,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         _positive(weight)
         return X, targets, weight
 
-    def _rows_to_sample(self, n: int, weight):
+    def _rows_to_sample(self, n: int, weight: np.ndarray | None) -> np.ndarray:
         """Numbers of the rows that landmarks are chosen from."""
         rows = np.arange(n) if weight is None else _positive(weight)
         wanted = rows_to_choose_from(self.n_landmarks, len(rows))
@@ -267,15 +277,15 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
             rows = np.sort(rng.choice(rows, size=wanted, replace=False))
         return rows
 
-    def _seed(self):
+    def _seed(self) -> int:
         return check_random_state(self.random_state).randint(2**31 - 1)
 
-    def _settled_kernel(self, X, weight):
+    def _settled_kernel(self, X: Any, weight: np.ndarray | None) -> InputKernel:
         shape = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         X = X.detach().cpu().numpy().astype(np.float64) if is_tensor(X) else X
         return InputKernel(self.kernel, **shape).fit(X, weight)
 
-    def _check_memory(self, m: int, n_sample: int, n_features: int):
+    def _check_memory(self, m: int, n_sample: int, n_features: int) -> None:
         """Raise before anything of the size of landmarks is made, if that does not fit."""
         chosen = min(n_sample, max(1000, ROWS_PER_LANDMARK * m)) * m
         if self.features != "nystroem":
@@ -290,7 +300,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
                 f"{instead}"
             )
 
-    def _new_map(self, kernel, sample, n_rows, X):
+    def _new_map(self, kernel: Any, sample: Any, n_rows: int | None, X: Any) -> Any:
         device = X.device if self.device is None and is_tensor(X) else self.device
         dtype = np.dtype(self.dtype).name
         if self.features == "linear":
@@ -305,7 +315,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
                 kernel, sample, self.n_landmarks, most, self._seed(), dtype, device
             )
 
-    def _summed(self, source, read, level=None, square=True) -> Stats:
+    def _summed(self, source: Any, read: Any, level: Any = None, square: bool = True) -> Stats:
         """Sums over all rows: partitions by the engine, and a tree of them together."""
         with opened(self.engine) as workers:
             if not (source.again or isinstance(workers, SerialEngine)):
@@ -327,7 +337,9 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
                 read.finish()
                 return sums
 
-    def _sums_of(self, source, read, engine, workers, count, square) -> Stats:
+    def _sums_of(
+        self, source: Any, read: Any, engine: Any, workers: Any, count: int, square: bool
+    ) -> Stats:
         args = (workers.submit(itself, self.map_), read, self._block_rows(), square)
         if self.folds_ is None:
             return merge_tree(
@@ -338,7 +350,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         self.fold_sums_ = [engine.result(task) for task in tasks]
         return merged(self.fold_sums_)
 
-    def _n_partitions(self, source) -> int:
+    def _n_partitions(self, source: Any) -> int:
         """Those asked for, or enough for checkpoints and workers: by the rows, not by who sums."""
         if self.n_partitions is not None:
             return self.n_partitions
@@ -353,15 +365,15 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
 
     # ------------------------------------------------------------------ solving
     @cached_property
-    def system_(self):
+    def system_(self) -> FeatureSystem:
         """The ridge system of the sums."""
         return FeatureSystem(self.stats_, self.fit_intercept, self.map_.backend)
 
-    def _solve(self):
+    def _solve(self) -> "NystroemRidge":
         self.__dict__.pop("system_", None)  # of other sums
         return self._store()
 
-    def _store(self, strict=True):
+    def _store(self, strict: bool = True) -> Self:
         backend, system = self.map_.backend, self.system_
         coef = system.coefficients(check_alpha(self.alpha), strict=strict)
         shift = system.mean_targets - system.mean_features @ coef
@@ -369,14 +381,14 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         self.dual_coef_ = np.ascontiguousarray(backend.to_host(self.map_.readout(coef)))
         return self
 
-    def with_alpha(self, alpha):
+    def with_alpha(self, alpha: float) -> "NystroemRidge":
         """The same smoother with another alpha: the sums are the same."""
         check_is_fitted(self)
         other = copy.copy(self)
         other.alpha = alpha
         return other._store(strict=False)
 
-    def with_targets(self, targets):
+    def with_targets(self, targets: np.ndarray) -> "NystroemRidge":
         """The same smoother for other targets: a second pass over the rows."""
         X, _, weight = self._kept_rows()
         targets = np.asarray(targets, dtype=np.float64)
@@ -389,7 +401,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
             setattr(other.stats_, name, getattr(products, name))
         return other._solve()
 
-    def _not_saved(self):
+    def _not_saved(self) -> tuple[Any, ...]:
         rows = () if self.has_few_rows() else ("rows_", "left_out_rows_")
         return ("fold_sums_", "folds_", "sample_", *rows)
 
@@ -399,7 +411,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
             return False
         return sum(part.size for part in self.rows_ if part is not None) <= 2 * self.map_.width**2
 
-    def _kept_rows(self):
+    def _kept_rows(self) -> tuple[Any, np.ndarray, Any]:
         check_is_fitted(self)
         if self.rows_ is None:
             raise ValueError(
@@ -410,7 +422,7 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
 
     # ------------------------------------------------------------------ what was fitted
     @property
-    def landmarks_(self):
+    def landmarks_(self) -> np.ndarray:
         """Rows that the others are explained by; shape (m, n_features)."""
         check_is_fitted(self)
         return self.map_.landmarks
@@ -428,12 +440,12 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         return self.map_.residual
 
     @property
-    def X_fit_(self):
+    def X_fit_(self) -> np.ndarray:
         """The training rows where these are kept; None otherwise."""
         return None if self.rows_ is None else self.rows_[0]
 
     @property
-    def sample_weight_(self):
+    def sample_weight_(self) -> Any:
         """Weights of the training rows where these are kept; None for equal ones."""
         return None if self.rows_ is None else self.rows_[2]
 
@@ -444,18 +456,18 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         return 0 if rows is None else len(rows[1])
 
     @property
-    def kernel_(self):
+    def kernel_(self) -> InputKernel:
         """The kernel with its parameters settled."""
         return self.map_.kernel
 
     # ------------------------------------------------------------------ predicting
-    def _checked(self, X):
+    def _checked(self, X: Any) -> Any:
         if is_tensor(X):
             check_is_fitted(self)
             return read_tensors(self, X, reset=False)[0]
         return super()._checked(X)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Means of the targets, of shape (n, n_targets), or (n,) when fitted to (n,)."""
         X = self._checked(X)
         backend, coef = self.map_.backend, self.dual_coef_
@@ -466,19 +478,19 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         out += self.intercept_
         return out[:, 0] if self._one_target else out
 
-    def predict_tensor(self, X, backend):
+    def predict_tensor(self, X: Any, backend: Any) -> Any:
         """The same as a tensor that stays on the device; shape (n, n_targets)."""
         means = self.map_.values(X) @ backend.asarray(self.dual_coef_)
         return means + backend.asarray(self.intercept_)
 
-    def weights(self, X):
+    def weights(self, X: Any) -> np.ndarray:
         """Weights of the training rows for each row of ``X``; shape (n, n_fitted)."""
         rows, _, weight = self._kept_rows()
         X = self._checked(X)
         return self._weights(X, rows, weight)
 
 
-def _positive(weight):
+def _positive(weight: np.ndarray) -> np.ndarray:
     """Numbers of rows that count."""
     rows = np.flatnonzero(np.asarray(weight) > 0)
     if not len(rows):
@@ -486,7 +498,9 @@ def _positive(weight):
     return rows
 
 
-def _latest(before, rows):
+def _latest(
+    before: tuple[Any, np.ndarray, np.ndarray | None] | None, rows: tuple[Any, np.ndarray, Any]
+) -> tuple[Any, Any, Any]:
     """The last ten thousand rows or so, by which alphas are judged."""
     X, T, weight = rows
     if before is None or len(T) >= FEWEST_ROWS:

@@ -5,6 +5,7 @@ are saved on the way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,12 +35,19 @@ class Stats:
     n: int  # rows
 
     @classmethod
-    def empty(cls, m: int, q: int, backend) -> Stats:
+    def empty(cls, m: int, q: int, backend: Any) -> Stats:
         """Of no rows."""
         zeros = backend.zeros
         return cls(zeros((m, m)), zeros((m, q)), zeros((m,)), zeros((q,)), 0.0, 0.0, 0)
 
-    def add(self, Z, T, weight, backend, square=True) -> None:
+    def add(
+        self,
+        Z: np.ndarray,
+        T: np.ndarray,
+        weight: np.ndarray | None,
+        backend: Any,
+        square: bool = True,
+    ) -> None:
         """Add rows in place; ``Z`` and ``T`` may be overwritten. Without ``square``, G is left."""
         if weight is not None:
             root = backend.asarray(np.sqrt(weight), Z.dtype)
@@ -60,7 +68,7 @@ class Stats:
         self.weight += float(len(Z) if weight is None else weight.sum())
         self.n += len(Z)
 
-    def on(self, backend) -> Stats:
+    def on(self, backend: Any) -> Stats:
         """The same where a backend computes, columns together."""
         arrays = {}
         for name in ARRAYS:
@@ -75,11 +83,11 @@ class Stats:
         return Stats(**arrays, yy=self.yy, weight=self.weight, n=self.n)
 
 
-def _host(A):
+def _host(A: Any) -> np.ndarray:
     return A if isinstance(A, np.ndarray) else np.asfortranarray(A.detach().cpu().numpy())
 
 
-def merged(parts) -> Stats:
+def merged(parts: list[Stats]) -> Stats:
     """The sums of all rows together. Leaves the parts as they are: it may be run again."""
     first = parts[0]
     arrays = {name: _copied(getattr(first, name)) for name in ARRAYS}
@@ -94,13 +102,15 @@ def merged(parts) -> Stats:
     return total
 
 
-def _copied(A):
+def _copied(A: np.ndarray) -> Any:
     if isinstance(A, np.ndarray):
         return A.copy(order="F")
     return A.clone() if A.ndim == 1 else A.mT.clone().mT
 
 
-def accumulate(partition, feature_map, read, block_rows: int, square=True) -> Stats:
+def accumulate(
+    partition: Any, feature_map: Any, read: Any, block_rows: int, square: bool = True
+) -> Stats:
     """Sums over the rows of one partition; a pure function, which any machine may run.
 
     Parameters
@@ -149,7 +159,7 @@ class SavedEngine:
         How many there are if the fit was not begun before.
     """
 
-    def __init__(self, level, backend, engine, n_partitions: int):
+    def __init__(self, level: Any, backend: Any, engine: Any, n_partitions: int) -> None:
         self.level, self.engine, found = level, engine, level.found
         self.n_done = found.get("n_done", 0)
         self.n_partitions = found.get("n_partitions", n_partitions)
@@ -159,7 +169,7 @@ class SavedEngine:
         self.waiting: list[tuple[int, Any, list[int]]] = []  # number, task, tasks that it merges
         self.number = 0
 
-    def submit(self, f, *args):
+    def submit(self, f: Callable[..., Any], *args: Any) -> Any:
         """Start ``f(*args)``, or find what an earlier run has of it."""
         self.number += 1
         if self.number <= self.n_done:
@@ -172,12 +182,12 @@ class SavedEngine:
             self._settle()
         return task
 
-    def result(self, x):
+    def result(self, x: Stats) -> Stats:
         """The value, when all that was submitted is there."""
         self._settle()
         return self.results[self.known[id(x)]]
 
-    def _settle(self):
+    def _settle(self) -> None:
         """Wait for tasks in their order, and save what is there."""
         for number, task, parts in self.waiting:
             result = self.engine.result(task)

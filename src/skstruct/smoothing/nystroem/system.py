@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ridge system of features, for one penalty or a path of them, and rows left out of it."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -30,24 +31,24 @@ class FeatureSystem:
 
     lowest_ = 0.0  # no eigenvalue is below zero
 
-    def __init__(self, stats, fit_intercept: bool, backend):
+    def __init__(self, stats: Stats, fit_intercept: bool, backend: Any) -> None:
         if not stats.weight > 0:
             raise ValueError("All sample weights are zero.")
         self.stats, self.fit_intercept, self.backend = stats, fit_intercept, backend
 
     @property
-    def mean_features(self):
+    def mean_features(self) -> np.ndarray:
         """z-bar, or zero without an intercept; shape (m,)."""
         stats = self.stats
         return stats.z / stats.weight if self.fit_intercept else stats.z * 0.0
 
     @property
-    def mean_targets(self):
+    def mean_targets(self) -> np.ndarray:
         """t-bar, or zero; shape (q,)."""
         stats = self.stats
         return stats.t / stats.weight if self.fit_intercept else stats.t * 0.0
 
-    def _centred_square(self):
+    def _centred_square(self) -> np.ndarray:
         G = self.backend.copied(self.stats.G)
         if self.fit_intercept:
             mean = self.mean_features
@@ -57,13 +58,13 @@ class FeatureSystem:
         return G
 
     @cached_property
-    def _centred_products(self):
+    def _centred_products(self) -> Any:
         C = self.backend.copied(self.stats.C)
         if self.fit_intercept:
             C -= self.stats.z[:, None] * self.mean_targets
         return C
 
-    def coefficients(self, alpha: float, *, strict=True):
+    def coefficients(self, alpha: float, *, strict: bool = True) -> Any:
         """B of shape (m, q), on the backend.
 
         It is found the same way whether or not a path was asked for before, so that its bits do
@@ -87,13 +88,13 @@ class FeatureSystem:
 
     # ------------------------------------------------------------------ a path
     @cached_property
-    def _decomposed(self):
+    def _decomposed(self) -> tuple[Any, Any]:
         values, vectors = self.backend.eigh(self._centred_square())
         values[values < 0] = 0.0  # rounding
         return values, vectors
 
     @cached_property
-    def _rotated_products(self):
+    def _rotated_products(self) -> Any:
         return self._decomposed[1].T @ self._centred_products
 
     @property
@@ -101,24 +102,24 @@ class FeatureSystem:
         """Eigenvalues of the centred squares, on the host; shape (m,)."""
         return self.backend.to_host(self._decomposed[0])
 
-    def rotated(self, Z):
+    def rotated(self, Z: Any) -> Any:
         """Features in the eigenbasis, centred; shape (n, m)."""
         return (Z - self.mean_features) @ self._decomposed[1]
 
-    def fitted(self, rotated, alpha: float):
+    def fitted(self, rotated: np.ndarray, alpha: float) -> np.ndarray:
         """Means at rows whose features were rotated; shape (n, q), on the backend."""
         if np.isinf(alpha):
             return rotated[:, :1] * 0.0 + self.mean_targets
         shares = 1.0 / (self._decomposed[0] + alpha)
         return (rotated * shares) @ self._rotated_products + self.mean_targets
 
-    def products(self, rotated, other, alpha: float):
+    def products(self, rotated: np.ndarray, other: np.ndarray, alpha: float) -> np.ndarray:
         """z' (G + alpha I)^-1 z of rows whose features were rotated; (n, k), on the backend."""
         if np.isinf(alpha):
             return rotated @ other.T * 0.0
         return (rotated / (self._decomposed[0] + alpha)) @ other.T
 
-    def leverages(self, rotated, weight, alpha: float) -> np.ndarray:
+    def leverages(self, rotated: np.ndarray, weight: np.ndarray, alpha: float) -> np.ndarray:
         """How much each row decides its own fit; shape (n,), on the host."""
         share = np.zeros(len(rotated))
         if not np.isinf(alpha):
@@ -129,7 +130,9 @@ class FeatureSystem:
             share = share + 1.0 / self.stats.weight
         return weight * share
 
-    def left_out(self, rotated, T, weight, alpha: float, groups) -> np.ndarray:
+    def left_out(
+        self, rotated: np.ndarray, T: np.ndarray, weight: np.ndarray, alpha: float, groups: Any
+    ) -> np.ndarray:
         r"""Means at training rows without them, :math:`(c_i - h_i t_i) / (1 - h_i)`; (n, q).
 
         Rows of a group are left out together, :math:`(I - H_g)^{-1} (c_g - H_g t_g)`, where all
@@ -151,7 +154,7 @@ class FeatureSystem:
         return left
 
 
-def together(groups) -> list[np.ndarray]:
+def together(groups: Any) -> list[np.ndarray]:
     """Numbers of the rows of every group that has more than one."""
     order = np.argsort(groups, kind="stable")
     sizes = np.unique(groups, return_counts=True)[1]
@@ -167,7 +170,7 @@ FOLDS = 10  # sets of groups at most
 LARGEST_GROUP = 2000  # rows: a larger one would take longer than the sums of ten folds
 
 
-def fold_numbers(number) -> np.ndarray:
+def fold_numbers(number: np.ndarray) -> np.ndarray:
     """The fold of each row: rows of a group together, at most ten folds of about equal size.
 
     >>> fold_numbers(np.array([0, 0, 1]))
@@ -183,7 +186,7 @@ def fold_numbers(number) -> np.ndarray:
     return fold_of[number]
 
 
-def group_blocks(number, step: int) -> list[np.ndarray]:
+def group_blocks(number: np.ndarray, step: int) -> list[np.ndarray]:
     """Numbers of rows in blocks of whole groups, about so many rows in each.
 
     >>> group_blocks(np.array([1, 0, 1, 2]), 2)
@@ -215,13 +218,13 @@ class LeftOut:
     folds_: Any
     fold_sums_: Any
 
-    def loo(self, groups=None):
+    def loo(self, groups: Any = None) -> np.ndarray:
         """Predictions for all training rows, each (or its whole group) left out; (n, q)."""
         self._kept_rows()
         left = next(self._left_out_path([float(self.alpha)], groups, None))
         return left[:, 0] if self._one_target else left
 
-    def loo_path(self, alphas, groups=None):
+    def loo_path(self, alphas: Any, groups: Any = None) -> Iterator[Any]:
         """Left-out predictions for each alpha in turn; a generator of (k, q).
 
         The k rows are those numbered ``left_out_rows_`` (all when None): the sample that landmarks
@@ -237,7 +240,9 @@ class LeftOut:
         check_is_fitted(self)
         return self._left_out_path(alphas, groups, self.left_out_rows_)
 
-    def _left_out_path(self, alphas, groups, numbers):
+    def _left_out_path(
+        self, alphas: Any, groups: Any, numbers: np.ndarray | None
+    ) -> Iterator[np.ndarray]:
         if groups is not None and numbers is not None:
             whole = self._whole_groups(groups, numbers)
             if len(whole) <= FEW_MORE * len(numbers):  # else folds take less
@@ -247,12 +252,14 @@ class LeftOut:
         yield from self._left_out_path_of(alphas, groups, numbers)
 
     @staticmethod
-    def _whole_groups(groups, numbers):
+    def _whole_groups(groups: Any, numbers: np.ndarray) -> np.ndarray:
         """Numbers of all rows of the groups that some rows are in, in order."""
         _, group = np.unique(np.asarray(groups), return_inverse=True)
         return np.flatnonzero(np.isin(group, group[numbers]))
 
-    def _left_out_path_of(self, alphas, groups, numbers):
+    def _left_out_path_of(
+        self, alphas: Any, groups: Any, numbers: np.ndarray | None
+    ) -> Iterator[np.ndarray]:
         X, T, weight = self._rows_to_judge(numbers)
         alphas = [float(alpha) for alpha in alphas]
         for alpha, blocks in zip(alphas, self._rotated(X, groups, numbers, len(alphas))):
@@ -264,14 +271,16 @@ class LeftOut:
                     left[here] = system.left_out(Z, T[here], weight[here], alpha, together)
             yield left
 
-    def _rotated(self, X, groups, numbers, n_times: int):
+    def _rotated(
+        self, X: Any, groups: Any, numbers: np.ndarray | None, n_times: int
+    ) -> Iterator[Any]:
         """Blocks of rows, their features in the eigenbasis of a system, and groups among them.
 
         They are computed once for every alpha, unless there is room to keep them.
         """
         blocks = self._blocks_to_leave(X, groups, numbers)
 
-        def rotated():
+        def rotated() -> Iterator[tuple[np.ndarray, Any, FeatureSystem, Any]]:
             for here, system, together in blocks:
                 Z = self.map_.features(X[here], "float64")
                 yield here, system.rotated(Z), system, together
@@ -282,7 +291,7 @@ class LeftOut:
             return (kept for _ in range(n_times))
         return (rotated() for _ in range(n_times))
 
-    def _blocks_to_leave(self, X, groups, numbers):
+    def _blocks_to_leave(self, X: Any, groups: Any, numbers: np.ndarray | None) -> list[Any]:
         """Numbers of rows to judge, the system they are judged by, and the groups they are in."""
         n, step = X.shape[0], self._block_rows()
         if groups is None and self.folds_ is not None:
@@ -301,19 +310,21 @@ class LeftOut:
         judged = fold if numbers is None else fold[numbers]
         return self._by_folds(judged, self._without_folds(fold), step)
 
-    def _are_whole(self, group, numbers) -> bool:
+    def _are_whole(self, group: np.ndarray, numbers: np.ndarray | None) -> bool:
         """Whether every group has all of its rows among those numbered, or none."""
         return numbers is None or len(self._whole_groups(group, numbers)) == len(numbers)
 
     @staticmethod
-    def _by_folds(judged, systems, step):
+    def _by_folds(
+        judged: np.ndarray, systems: list[FeatureSystem], step: int
+    ) -> list[tuple[np.ndarray, FeatureSystem, None]]:
         return [
             (np.flatnonzero(judged == k)[rows], system, None)
             for k, system in enumerate(systems)
             for rows in row_blocks(np.count_nonzero(judged == k), 1, step)
         ]
 
-    def _rows_to_judge(self, numbers):
+    def _rows_to_judge(self, numbers: np.ndarray | None) -> tuple[Any, np.ndarray, np.ndarray]:
         """Inputs, targets on the host (k, q) and weights of training rows by number."""
         if self.rows_ is None:
             X, T, weight = self.sample_ or self._kept_rows()
@@ -326,7 +337,7 @@ class LeftOut:
         weight = np.ones(len(T)) if weight is None else weight
         return X, np.asarray(T if T.ndim == 2 else T[:, None], dtype=np.float64), weight
 
-    def _without_folds(self, fold):
+    def _without_folds(self, fold: np.ndarray) -> list[FeatureSystem]:
         """The system without each fold, by sums of the others."""
         X, T, weight = self._kept_rows()
         backend, T = self.map_.backend, T if T.ndim == 2 else T[:, None]
@@ -342,12 +353,12 @@ class LeftOut:
             sums.append(stats)
         return self._without_each(sums)
 
-    def _without_each(self, sums):
+    def _without_each(self, sums: list[Stats]) -> list[FeatureSystem]:
         """The system of all sums but one, for each of them."""
         others = (merged(sums[:k] + sums[k + 1 :]) for k in range(len(sums)))
         return [FeatureSystem(stats, self.fit_intercept, self.map_.backend) for stats in others]
 
-    def _weights(self, X, rows, weight):
+    def _weights(self, X: Any, rows: Any, weight: np.ndarray | None) -> np.ndarray:
         """Weights of training rows, in blocks of these; shape (n, n_fitted)."""
         system, backend, alpha = self.system_, self.map_.backend, float(self.alpha)
         here = system.rotated(self.map_.features(X, "float64"))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Least squares between two kernels with a bounded coefficient matrix."""
 
+from typing import Self
+
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator
@@ -33,7 +35,7 @@ class CompressionSystem(BaseEstimator):
        6; its (13) prints the sum of the entries in place of the sum of their squares.
     """
 
-    def fit(self, K_inputs, K_distinct, number):
+    def fit(self, K_inputs: np.ndarray, K_distinct: np.ndarray, number: np.ndarray) -> Self:
         """Decompose both; ``K_inputs`` (m, m) is overwritten.
 
         Parameters
@@ -94,7 +96,7 @@ class CompressionSystem(BaseEstimator):
             beta -= step
         return beta
 
-    def coefficients(self, beta: float, targets=None) -> np.ndarray:
+    def coefficients(self, beta: float, targets: np.ndarray | None = None) -> np.ndarray:
         """A' T of shape (m, q): what kernel values of new inputs are multiplied with.
 
         Without targets, A itself, of shape (m, m).
@@ -105,7 +107,7 @@ class CompressionSystem(BaseEstimator):
         return self.V_ @ (gamma.T @ (self.U_.T @ targets))
 
 
-def _settled(values, name):
+def _settled(values: np.ndarray, name: str) -> np.ndarray:
     """Eigenvalues with those that are zero but for rounding set to zero."""
     top = np.abs(values).max(initial=0.0)
     if values.min(initial=0.0) < -GRAM_DEFINITENESS * top:

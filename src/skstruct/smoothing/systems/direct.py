@@ -4,6 +4,7 @@ shifts from one eigendecomposition.
 """
 
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError, blas, eigh, lapack, solve_triangular
@@ -20,7 +21,7 @@ LARGE = 16_000  # rows
 STEP = 512
 
 
-def factor_rows(K, step: int = STEP) -> int:
+def factor_rows(K: np.ndarray, step: int = STEP) -> int:
     """U with K = U'U, in place; ``K`` (n, n) has its rows together, and counts above the diagonal.
 
     Block after block of rows, each by one product with the rows above,
@@ -68,13 +69,22 @@ class CholeskySystem(BaseEstimator):
         Weighted means of the columns of the kernel matrix, when fitted to rows.
     """
 
-    def fit(self, K, shift, border=None):
+    def fit(self, K: np.ndarray, shift: float, border: np.ndarray | None = None) -> Self:
         """Factor; ``K`` (n, n), symmetric, is overwritten."""
         self._settle(shift, border)
         self._factor(K)
         return self
 
-    def fit_rows(self, kernel, X, root, shift, border=None, *, dtype=np.float64):
+    def fit_rows(
+        self,
+        kernel: Any,
+        X: Any,
+        root: np.ndarray,
+        shift: float,
+        border: np.ndarray | None = None,
+        *,
+        dtype: Any = np.float64,
+    ) -> Self:
         """Factor D K D + shift I, with K the kernel matrix of the rows ``X`` and D of ``root``.
 
         Parameters
@@ -92,15 +102,17 @@ class CholeskySystem(BaseEstimator):
         self._factor(K)
         return self
 
-    def _settle(self, shift, border):
+    def _settle(self, shift: float, border: np.ndarray | None) -> None:
         self.shift_, self.border_ = float(shift), border
         self.__dict__.pop("_lifted", None)
 
     # ------------------------------------------------------------------ one way to keep a matrix
-    def _build(self, blocks, root, dtype):
+    def _build(
+        self, blocks: GramBlocks, root: np.ndarray | None, dtype: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
         return blocks.half(root, dtype)
 
-    def _factor(self, K):
+    def _factor(self, K: np.ndarray) -> None:
         with np.errstate(over="ignore"):
             K.flat[:: len(K) + 1] += K.dtype.type(self.shift_)
         if len(K) > LARGE:
@@ -113,21 +125,21 @@ class CholeskySystem(BaseEstimator):
     def _n(self) -> int:
         return len(self.factor_)
 
-    def _plain(self, B):
+    def _plain(self, B: np.ndarray) -> np.ndarray:
         """M^-1 B in place: ``B`` (n, q) has its columns together, and the type of the factor."""
         return routine("potrs", self.factor_)(self.factor_, B, lower=1, overwrite_b=1)[0]
 
-    def _half(self, B):
+    def _half(self, B: np.ndarray) -> np.ndarray:
         """L^-1 B with M = L L'; overwrites ``B``."""
         return solve_triangular(self.factor_, B, lower=True, check_finite=False, overwrite_b=True)
 
     # ------------------------------------------------------------------ what follows
     @cached_property
-    def _lifted(self):
+    def _lifted(self) -> Any:
         """M^-1 u."""
         return self._plain(self.border_[:, None].copy(order="F"))[:, 0]
 
-    def solve(self, B):
+    def solve(self, B: np.ndarray) -> np.ndarray:
         """A of shape (n, q)."""
         if self.border_ is None:
             return self._plain(_columns(B))
@@ -143,7 +155,7 @@ class CholeskySystem(BaseEstimator):
             A = blas.dger(-1.0, self._lifted, share, a=A, overwrite_a=1)
         return A
 
-    def residual_block(self, rows):
+    def residual_block(self, rows: np.ndarray) -> np.ndarray:
         """Block of shift * inverse for some rows; shape (len(rows), len(rows))."""
         half = self._half(unit_columns(self._n, rows))
         block = half.T @ half
@@ -154,7 +166,7 @@ class CholeskySystem(BaseEstimator):
 
     _columns_at_once = 256
 
-    def residual_shares(self):
+    def residual_shares(self) -> np.ndarray:
         """Diagonal of shift * inverse; shape (n,)."""
         n, step = self._n, self._columns_at_once
         parts = [
@@ -163,12 +175,12 @@ class CholeskySystem(BaseEstimator):
         ]
         return np.concatenate(parts)
 
-    def leverages(self):
+    def leverages(self) -> np.ndarray:
         """How much each row decides its own fit: one minus its residual share; (n,)."""
         return 1.0 - self.residual_shares()
 
 
-def routine(name: str, A):
+def routine(name: str, A: np.ndarray) -> Any:
     """The LAPACK routine for the precision of an array."""
     return getattr(lapack, ("s" if A.dtype == np.float32 else "d") + name)
 
@@ -182,17 +194,17 @@ def check_definite(info: int, shift: float) -> None:
         )
 
 
-def weighted(root):
+def weighted(root: np.ndarray) -> np.ndarray | None:
     """Roots of weights, or None where all are one and nothing needs scaling."""
     return None if (root == 1.0).all() else root
 
 
-def _columns(B) -> np.ndarray:
+def _columns(B: np.ndarray) -> np.ndarray:
     """A copy with columns together, which LAPACK may overwrite."""
     return np.array(B, dtype=np.float64, order="F")
 
 
-def unit_columns(n: int, rows) -> np.ndarray:
+def unit_columns(n: int, rows: np.ndarray) -> np.ndarray:
     """Columns of the identity for some rows; shape (n, len(rows)), columns together."""
     unit = np.zeros((n, len(rows)), order="F")
     unit[rows, np.arange(len(rows))] = 1.0
@@ -231,14 +243,16 @@ class PackedCholeskySystem(CholeskySystem):
     array([0.2857, 0.1429, 0.2857])
     """
 
-    def fit(self, K, shift, border=None):
+    def fit(self, K: np.ndarray, shift: float, border: np.ndarray | None = None) -> Self:
         """Factor; ``K`` (n, n), symmetric, stays as it is."""
         self._settle(shift, border)
         packed, _ = self._build(GramBlocks(_Given(), K), None, np.float64)
         self._factor(packed)
         return self
 
-    def _build(self, blocks, root, dtype):
+    def _build(
+        self, blocks: GramBlocks, root: np.ndarray | None, dtype: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The rectangle of D K D, and K D^2 1."""
         n = blocks.n
         if n > MOST_ROWS:
@@ -263,7 +277,7 @@ class PackedCholeskySystem(CholeskySystem):
             corner[right] = kept[right]
         return packed, sums
 
-    def _factor(self, K):
+    def _factor(self, K: np.ndarray) -> None:
         m, width = K.shape
         n, even = _order(K.shape)
         right, left = np.arange(m), np.arange(1 - even, m)
@@ -278,11 +292,11 @@ class PackedCholeskySystem(CholeskySystem):
     def _n(self) -> int:
         return _order(self.factor_.shape)[0]
 
-    def _plain(self, B):
+    def _plain(self, B: np.ndarray) -> np.ndarray:
         flat = self.factor_.reshape(-1)
         return routine("pftrs", flat)(self._n, flat, B, uplo="L", overwrite_b=1)[0]
 
-    def _half(self, B):
+    def _half(self, B: np.ndarray) -> np.ndarray:
         flat = self.factor_.reshape(-1)
         return routine("tfsm", flat)(1.0, flat, B, uplo="L", overwrite_b=1)
 
@@ -312,7 +326,9 @@ class SpectralSystem(BaseEstimator):
     tried.
     """
 
-    def fit(self, K, shift=None, border=None):
+    def fit(
+        self, K: np.ndarray, shift: float | None = None, border: np.ndarray | None = None
+    ) -> Self:
         """Decompose; ``K`` (n, n), symmetric, is overwritten."""
         self.shift_ = shift
         noise = EIGENVALUE_NOISE * len(K) * np.abs(K.diagonal()).max(initial=0.0)
@@ -330,13 +346,20 @@ class SpectralSystem(BaseEstimator):
         self.vectors_ = vectors
         return self
 
-    def fit_rows(self, kernel, X, root, shift=None, border=None):
+    def fit_rows(
+        self,
+        kernel: Any,
+        X: Any,
+        root: np.ndarray,
+        shift: float | None = None,
+        border: np.ndarray | None = None,
+    ) -> "SpectralSystem":
         """Decompose D K D, with K the kernel matrix of the rows ``X`` and D of ``root``."""
         K, sums = GramBlocks(kernel, X).half(weighted(root))
         self.column_mean_ = sums / (root @ root)
         return self.fit(mirror(K), shift, border)
 
-    def _shares(self, shift) -> np.ndarray:
+    def _shares(self, shift: Any) -> np.ndarray:
         """c / (k + c) for one shift (m,) or one per column (m, q)."""
         shift = np.asarray(self.shift_ if shift is None else shift, dtype=np.float64)
         if (self.lowest_ + shift <= 0).any():
@@ -347,26 +370,26 @@ class SpectralSystem(BaseEstimator):
         values = self.values_[:, None] if shift.ndim else self.values_
         return 1.0 / (1.0 + values / shift)
 
-    def rotate(self, B):
+    def rotate(self, B: np.ndarray) -> np.ndarray:
         """Q' B: what every shift starts from; (m, q)."""
         return self.vectors_.T @ B
 
-    def residuals(self, rotated, shift=None):
+    def residuals(self, rotated: np.ndarray, shift: Any = None) -> np.ndarray:
         """shift * A, which is B minus its fit (minus the mean with a border); (n, q)."""
         share = self._shares(shift)
         return self.vectors_ @ (rotated * (share if share.ndim == 2 else share[:, None]))
 
-    def solve(self, B, shift=None):
+    def solve(self, B: np.ndarray, shift: np.ndarray | None = None) -> np.ndarray:
         """A of shape (n, q)."""
         shift = np.asarray(self.shift_ if shift is None else shift, dtype=np.float64)
         return self.residuals(self.rotate(B), shift) / shift
 
-    def residual_block(self, rows, shift=None):
+    def residual_block(self, rows: np.ndarray, shift: float | None = None) -> np.ndarray:
         """Block of shift * inverse for some rows; shape (len(rows), len(rows))."""
         part = self.vectors_[rows]
         return (part * self._shares(shift)) @ part.T
 
-    def residual_shares(self, shift=None):
+    def residual_shares(self, shift: float | None = None) -> np.ndarray:
         """Diagonal of shift * inverse; shape (n,), or (n, q) for a shift per column."""
         share = self._shares(shift)
         diagonal = np.empty((len(self.vectors_), *share.shape[1:]))
@@ -374,12 +397,12 @@ class SpectralSystem(BaseEstimator):
             diagonal[rows] = self.vectors_[rows] ** 2 @ share
         return diagonal
 
-    def leverages(self, shift=None):
+    def leverages(self, shift: Any = None) -> np.ndarray:
         """How much each row decides its own fit: one minus its residual share."""
         return 1.0 - self.residual_shares(shift)
 
 
-def _deflate(K, u):
+def _deflate(K: np.ndarray, u: np.ndarray) -> None:
     """K <- P K P + t u u' with P = I - u u' and t above all eigenvalues, in place."""
     Ku = K @ u
     top = 2.0 * max(np.abs(row).sum() for row in K)  # eigenvalues are below the row sums

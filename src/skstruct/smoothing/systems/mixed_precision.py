@@ -2,6 +2,8 @@
 """(K + shift I) A = B by a factor in single precision, refined to double."""
 
 import warnings
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -60,14 +62,16 @@ class MixedSystem(CholeskySystem):
     True
     """
 
-    def __init__(self, packed=False):
+    def __init__(self, packed: bool = False) -> None:
         self.packed = packed
 
-    def fit(self, K, shift, border=None):
+    def fit(self, K: np.ndarray, shift: float, border: np.ndarray | None = None) -> Any:
         """Not possible: a matrix in double precision is what this system does without."""
         raise ValueError('precision="mixed" takes rows and a kernel; use "double" for a matrix.')
 
-    def fit_rows(self, kernel, X, root, shift, border=None):
+    def fit_rows(
+        self, kernel: Any, X: Any, root: np.ndarray, shift: float, border: np.ndarray | None = None
+    ) -> Self:
         """Factor D K D + shift I; ``X`` and ``kernel`` are kept."""
         if isinstance(kernel.kernel, str) and kernel.kernel == "precomputed":
             raise ValueError(
@@ -83,7 +87,7 @@ class MixedSystem(CholeskySystem):
             self._give_up("K + alpha I is not positive definite in single precision")
         return self
 
-    def _fit_coarse(self):
+    def _fit_coarse(self) -> tuple[Any, np.ndarray]:
         """A factor in single precision, None if there is none, and the column means."""
         coarse = self._exact_kind()
         rows = (self.kernel_, self.X_, self.root_, self.shift_)
@@ -92,7 +96,7 @@ class MixedSystem(CholeskySystem):
         except LinAlgError:
             return None, coarse.column_mean_
 
-    def _exact_kind(self):
+    def _exact_kind(self) -> Any:
         return PackedCholeskySystem() if self.packed else CholeskySystem()
 
     def _lower_norm(self) -> float:
@@ -102,7 +106,7 @@ class MixedSystem(CholeskySystem):
             np.linalg.norm(through + self.shift_ * self.root_) / np.linalg.norm(self.root_)
         )
 
-    def _give_up(self, why: str):
+    def _give_up(self, why: str) -> None:
         """Double precision after all."""
         warnings.warn(
             f'precision="mixed": {why} for alpha = {self.shift_:.3g}; factored in double '
@@ -120,7 +124,7 @@ class MixedSystem(CholeskySystem):
         return len(self.root_)
 
     # ------------------------------------------------------------------ refining
-    def _plain(self, B):
+    def _plain(self, B: np.ndarray) -> np.ndarray:
         """M^-1 B; shape (n, q)."""
         if self.double_ is None:
             A, self.n_steps_ = self._refined(B)
@@ -130,7 +134,7 @@ class MixedSystem(CholeskySystem):
         self.n_steps_ = 0
         return self.double_._plain(B)
 
-    def _refined(self, B):
+    def _refined(self, B: np.ndarray) -> tuple[np.ndarray | None, int]:
         """Conjugate gradients for all columns at once; (None, steps) if they come to nothing."""
         product = self._product()
         target = SYSTEM_RESIDUAL * np.linalg.norm(B, axis=0)
@@ -159,11 +163,11 @@ class MixedSystem(CholeskySystem):
             R -= length * MP
         return None, step
 
-    def _product(self):
+    def _product(self) -> Callable[..., Any]:
         """P -> (D K D + shift I) P."""
         blocks, root = GramBlocks(self.kernel_, self.X_), weighted(self.root_)
 
-        def product(P):
+        def product(P: np.ndarray) -> np.ndarray:
             if root is None:
                 return blocks.product(P) + self.shift_ * P
             scale = root[:, None]
@@ -171,7 +175,7 @@ class MixedSystem(CholeskySystem):
 
         return product
 
-    def _preconditioned(self, R):
+    def _preconditioned(self, R: np.ndarray) -> np.ndarray:
         """M^-1 R by the factor; each column is scaled, so that single precision holds it."""
         size = _nonzero(np.abs(R).max(axis=0, initial=0.0))
         scaled = np.asfortranarray(R / size, dtype=np.float32)
@@ -180,16 +184,16 @@ class MixedSystem(CholeskySystem):
     # ------------------------------------------------------------------ leaving out
     _columns_at_once = 1024  # each pass over the kernel should serve many
 
-    def residual_block(self, rows):
+    def residual_block(self, rows: np.ndarray) -> np.ndarray:
         """Block of shift * inverse for some rows; shape (len(rows), len(rows))."""
         return self.shift_ * self.solve(unit_columns(self._n, rows))[rows]
 
 
-def _dots(A, B):
+def _dots(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Inner products of columns; shape (q,)."""
     return np.einsum("ij,ij->j", A, B)
 
 
-def _nonzero(values):
+def _nonzero(values: np.ndarray) -> np.ndarray:
     """The values, with one in place of zero: what is divided by it is zero too."""
     return np.where(values == 0, 1.0, values)

@@ -2,6 +2,7 @@
 """The normal equations of ridge regression in the primal, by conjugate gradients."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -39,7 +40,9 @@ class NormalEquations:
         Threads, each with a block of columns.
     """
 
-    def __init__(self, X, weight, centred: bool, n_jobs=None):
+    def __init__(
+        self, X: Any, weight: np.ndarray, centred: bool, n_jobs: int | None = None
+    ) -> None:
         self.X, self.XT, self.n_jobs = X, X.T, n_jobs
         self.weight, self.total = weight[:, None], weight.sum()
         self.centred = centred
@@ -48,18 +51,18 @@ class NormalEquations:
         # Not below zero but for rounding.
         self.spread = np.maximum(squares - self.total * self.means**2, 0).astype(X.dtype)
 
-    def mean_targets(self, T) -> np.ndarray:
+    def mean_targets(self, T: np.ndarray) -> np.ndarray:
         """What the intercept is at the means of X; shape (q,)."""
         if not self.centred:
             return np.zeros(T.shape[1], T.dtype)
         return (self.weight * T).sum(axis=0) / self.total
 
-    def right_sides(self, T) -> np.ndarray:
+    def right_sides(self, T: np.ndarray) -> np.ndarray:
         """X_c' S T; shape (p, q)."""
         T = np.ascontiguousarray(T, dtype=self.X.dtype)
         return self.XT @ (self.weight * (T - self.mean_targets(T)))
 
-    def centred_product(self, X, V) -> np.ndarray:
+    def centred_product(self, X: Any, V: np.ndarray) -> np.ndarray:
         """(x - means) V for rows of X; shape (n, q)."""
         image = X @ V
         image -= self.means @ V
@@ -77,7 +80,9 @@ class NormalEquations:
             size = float(np.linalg.norm(v))
         return size
 
-    def solve(self, B, alpha: float, tol: float, max_iter: int, start: Solution | None = None):
+    def solve(
+        self, B: np.ndarray, alpha: float, tol: float, max_iter: int, start: Solution | None = None
+    ) -> Solution:
         """W with (X_c' S X_c + alpha I) W = B.
 
         Parameters
@@ -104,12 +109,20 @@ class NormalEquations:
         W, R, steps, ended = zip(*solved)
         return Solution(np.hstack(W), np.hstack(R), alpha, max(steps), all(ended))
 
-    def _product(self, W, alpha):
+    def _product(self, W: np.ndarray, alpha: float) -> np.ndarray:
         V = self.centred_product(self.X, W)
         V *= self.weight  # columns of V now sum to zero: X' need not be centred
         return self.XT @ V + alpha * W
 
-    def _solve(self, B, alpha, tol, max_iter, W, R):
+    def _solve(
+        self,
+        B: np.ndarray,
+        alpha: float,
+        tol: float,
+        max_iter: int,
+        W: np.ndarray | None,
+        R: np.ndarray | None,
+    ) -> tuple[np.ndarray, np.ndarray, int, Any]:
         B = np.ascontiguousarray(B)
         diagonal = (self.spread + self.spread.dtype.type(alpha))[:, None]
         goal = tol**2 * _dots(B, B / diagonal).sum()
@@ -131,7 +144,9 @@ class NormalEquations:
         return W, R, steps, size.sum() <= goal
 
 
-def _begun(start, part, alpha):
+def _begun(
+    start: Solution | None, part: slice, alpha: float
+) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Solution and residual to begin with: another alpha changes the residual by a multiple."""
     if start is None:
         return None, None
@@ -139,10 +154,10 @@ def _begun(start, part, alpha):
     return W, start.residual[:, part] + (start.alpha - alpha) * W
 
 
-def _dots(A, B):
+def _dots(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Inner product of each column of A with that of B."""
     return np.einsum("ij,ij->j", A, B)
 
 
-def _ratio(a, b):
+def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.divide(a, b, out=np.zeros_like(a), where=b > 0)

@@ -2,6 +2,7 @@
 """(K + shift I) A = B on a device of torch: one matrix there, and nothing else of that size."""
 
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -47,11 +48,13 @@ class DeviceSystem(BaseEstimator):
     array([0. , 0.5])
     """
 
-    def __init__(self, device="cuda", dtype="float64"):
+    def __init__(self, device: str = "cuda", dtype: str = "float64") -> None:
         self.device = device
         self.dtype = dtype
 
-    def fit_rows(self, kernel, X, root, shift, border=None):
+    def fit_rows(
+        self, kernel: Any, X: Any, root: np.ndarray, shift: float, border: np.ndarray | None = None
+    ) -> "DeviceSystem":
         """Factor D K D + shift I for the rows ``X``.
 
         Parameters
@@ -77,13 +80,13 @@ class DeviceSystem(BaseEstimator):
             )
         return self._factor(half)
 
-    def fit(self, K, shift, border=None):
+    def fit(self, K: np.ndarray, shift: float, border: np.ndarray | None = None) -> "DeviceSystem":
         """Factor a matrix (n, n) that is there already."""
         self.backend_ = backend_for(self.device, K)
         self.shift_, self.border_ = float(shift), border
         return self._factor(torch.clone(self.backend_.asarray(K, self.dtype)).T)
 
-    def _factor(self, half):
+    def _factor(self, half: Any) -> Self:
         self.backend_.add_diagonal(half, self.shift_)
         self.factor_, failed = self.backend_.cholesky(half)
         if failed:
@@ -97,11 +100,11 @@ class DeviceSystem(BaseEstimator):
             self.__dict__.pop(name, None)
         return self
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         state = super().__getstate__()
         return {k: v for k, v in state.items() if k not in ("_lifted", "_triangle")}
 
-    def on_host(self):
+    def on_host(self) -> Any:
         """The same with arrays of numpy, for a file that another machine may read."""
         system = CholeskySystem()
         system.shift_, system.border_ = self.shift_, self.border_
@@ -109,10 +112,10 @@ class DeviceSystem(BaseEstimator):
         system.factor_ = np.asfortranarray(self.backend_.to_host(self.factor_), dtype=np.float64)
         return system
 
-    def _tensor(self, values):
+    def _tensor(self, values: np.ndarray) -> Any:
         return self.backend_.asarray(values, self.dtype)
 
-    def _check_memory(self, function, n, p):
+    def _check_memory(self, function: Any, n: int, p: int) -> None:
         free = self.backend_.free_memory()
         size = np.dtype(self.dtype).itemsize
         needed = SPARE * size * n * n + 4 * size * n * (p + 2)
@@ -127,15 +130,15 @@ class DeviceSystem(BaseEstimator):
 
     # ------------------------------------------------------------------ solving
     @cached_property
-    def _lifted(self):
+    def _lifted(self) -> Any:
         """M^-1 u, on the device."""
         return self._plain(self._tensor(self.border_)[:, None])[:, 0]
 
-    def _plain(self, B):
+    def _plain(self, B: Any) -> Any:
         half = self.backend_.solve_lower(self.factor_, B)
         return self.backend_.solve_lower(self.factor_, half, transposed=True)
 
-    def solve(self, B):
+    def solve(self, B: np.ndarray) -> np.ndarray:
         """A of shape (n, q), on the host."""
         n, q = B.shape
         A = self.backend_.zeros((n, q if self.border_ is None else q + 1), self.dtype)
@@ -150,15 +153,15 @@ class DeviceSystem(BaseEstimator):
         return self.backend_.to_host(A.contiguous()).astype(np.float64, copy=False)
 
     @property
-    def _place(self):
+    def _place(self) -> Any:
         return self.backend_.device
 
     # ------------------------------------------------------------------ leaving out
     @cached_property
-    def _triangle(self):
+    def _triangle(self) -> BlockTriangle:
         return BlockTriangle(self.factor_)
 
-    def residual_block(self, rows):
+    def residual_block(self, rows: np.ndarray) -> np.ndarray:
         """Block of shift * inverse for some rows; shape (len(rows), len(rows))."""
         rows = torch.as_tensor(np.asarray(rows), device=self._place)
         unit = self.factor_.new_zeros((len(rows), len(self.factor_)))
@@ -171,7 +174,7 @@ class DeviceSystem(BaseEstimator):
             block -= torch.outer(lifted, lifted) / (self._tensor(self.border_) @ self._lifted)
         return self.shift_ * self.backend_.to_host(block).astype(np.float64)
 
-    def residual_shares(self):
+    def residual_shares(self) -> np.ndarray:
         """Diagonal of shift * inverse; shape (n,)."""
         parts = []
         for j, block in enumerate(self._triangle.blocks):
@@ -182,12 +185,12 @@ class DeviceSystem(BaseEstimator):
             shares -= self._lifted**2 / (self._tensor(self.border_) @ self._lifted)
         return self.shift_ * self.backend_.to_host(shares).astype(np.float64)
 
-    def leverages(self):
+    def leverages(self) -> np.ndarray:
         """How much each row decides its own fit: one minus its residual share; (n,)."""
         return 1.0 - self.residual_shares()
 
 
-def half_gram(function, X, root):
+def half_gram(function: Any, X: Any, root: Any) -> tuple[Any, Any]:
     """D K D on and below its diagonal, columns together (n, n), and K D^2 1 (n,).
 
     Both are in the precision of ``root``, the diagonal of D (n,). Blocks of rows on and above the

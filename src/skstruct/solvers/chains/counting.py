@@ -2,6 +2,7 @@
 """Chains that obey constraints: their exact number, exactly uniform samples, the list."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,14 @@ class ChainCounts:
     True
     """
 
-    def __init__(self, allowed, proposals=None, *, ends=None, shortest=None):
+    def __init__(
+        self,
+        allowed: np.ndarray,
+        proposals: np.ndarray | None = None,
+        *,
+        ends: np.ndarray | None = None,
+        shortest: int | None = None,
+    ) -> None:
         self.allowed = np.asarray(allowed, dtype=bool)
         self.length, self.n_symbols = self.allowed.shape
         self.proposals = None if proposals is None else np.asarray(proposals, dtype=bool)
@@ -57,10 +65,10 @@ class ChainCounts:
             ways.append(after)
         return ways[::-1]
 
-    def _may_stop(self, t):
+    def _may_stop(self, t: int) -> np.ndarray:
         return self.ends & (t + 1 >= self.shortest)
 
-    def _going_on(self, after):
+    def _going_on(self, after: np.ndarray) -> Any:
         if self.proposals is None:
             return after.sum()
         return np.where(self.proposals, after, 0).sum(axis=1)
@@ -114,7 +122,7 @@ class ChainCounts:
             chains[rows, t + 1] = state
         return chains
 
-    def _choices(self, t) -> np.ndarray:
+    def _choices(self, t: int) -> np.ndarray:
         """Number of chains for each next choice: stop, or a symbol; shape (states, q + 1)."""
         after = self.completions[t + 1]
         if t < 0:

@@ -2,6 +2,7 @@
 """Chains of symbols with random symbols: partition functions, marginals, draws."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -62,9 +63,9 @@ class ChainDistribution:
     """
 
     def __init__(
-        self, unary, starts, transitions=None, *,
-        which=None, beginning=None, ending=None, shortest=None, longest=None,
-    ):  # fmt: skip
+        self, unary: np.ndarray, starts: Any, transitions: np.ndarray | None=None, *,
+        which: np.ndarray | None=None, beginning: np.ndarray | None=None, ending: np.ndarray | None=None, shortest: np.ndarray | None=None, longest: np.ndarray | None=None,
+    ) -> None:  # fmt: skip
         q = np.shape(unary)[1]
         if transitions is None:
             transitions, which = np.zeros((1, q, q)), None
@@ -76,7 +77,7 @@ class ChainDistribution:
         self._forward()
         self._end()
 
-    def _forward(self):
+    def _forward(self) -> None:
         from skstruct.solvers.chains._numba_forward_backward import (
             FACTOR,
             forward_logs,
@@ -104,7 +105,7 @@ class ChainDistribution:
             self.plain_row, self.sums, self.offset,
         )  # fmt: skip
 
-    def _end(self):
+    def _end(self) -> None:
         from skstruct.solvers.chains._numba_forward_backward import end_chains
 
         chains, n = self.chains, len(self.plain_row)
@@ -116,7 +117,9 @@ class ChainDistribution:
             self.plain_row, self.sums, self.offset, self.log_partition, self.share, self.empty,
         )  # fmt: skip
 
-    def _backward(self, slot, n_slots: int, weight=None):
+    def _backward(
+        self, slot: np.ndarray, n_slots: int, weight: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Marginals of symbols (N, q), and steps added up by slot (n_slots, q, q)."""
         from skstruct.solvers.chains._numba_forward_backward import backward_logs, backward_products
 
@@ -150,7 +153,7 @@ class ChainDistribution:
         owned = np.diff(self.chains.starts)
         return self._backward(np.repeat(np.arange(len(owned)), owned), len(owned))[1]
 
-    def gradient(self, weight=None) -> tuple[np.ndarray, np.ndarray]:
+    def gradient(self, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         r"""Gradient of :math:`\sum_i w_i \ln Z_i` with respect to all scores, in one pass.
 
         Parameters
@@ -185,7 +188,7 @@ class ChainDistribution:
         return symbols
 
     @cached_property
-    def _log_sums(self):
+    def _log_sums(self) -> np.ndarray:
         """Logarithms of ``sums``, whichever way they were made."""
         plain = np.repeat(self.plain_row, np.diff(self.chains.starts))
         sums = self.sums.copy()
@@ -204,7 +207,7 @@ def _begun(chains: Chains) -> np.ndarray:
     return unary
 
 
-def _exponentials(scores, least: float):
+def _exponentials(scores: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """exp(scores) of each row divided by the largest, whose logarithm comes too.
 
     Last, whether a row has no finite score that falls below ``least``.

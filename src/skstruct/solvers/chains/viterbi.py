@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +24,8 @@ class Chains:
 
     @classmethod
     def read(
-        cls, unary, starts, transitions=None, *,
-        which=None, beginning=None, ending=None, shortest=None, longest=None,
+        cls, unary: np.ndarray, starts: np.ndarray, transitions: np.ndarray | None=None, *,
+        which: np.ndarray | None=None, beginning: np.ndarray | None=None, ending: np.ndarray | None=None, shortest: np.ndarray | None=None, longest: np.ndarray | None=None,
     ) -> Chains:  # fmt: skip
         """Parameters as of :func:`best_chains`."""
         unary = np.ascontiguousarray(unary, dtype=np.float64)
@@ -47,7 +48,7 @@ class Chains:
             np.ascontiguousarray(shortest, np.int64), np.ascontiguousarray(longest, np.int64),
         )  # fmt: skip
 
-    def tables(self):
+    def tables(self) -> tuple[Any, ...]:
         """What the compiled passes take, in their order."""
         return (
             self.unary, self.starts, self.transitions, self.which, self.beginning, self.ending,
@@ -56,9 +57,9 @@ class Chains:
 
 
 def best_chains(
-    unary, starts, transitions=None, *,
-    which=None, beginning=None, ending=None, shortest=None, longest=None,
-):  # fmt: skip
+    unary: np.ndarray, starts: np.ndarray, transitions: np.ndarray | None=None, *,
+    which: np.ndarray | None=None, beginning: np.ndarray | None=None, ending: np.ndarray | None=None, shortest: np.ndarray | None=None, longest: np.ndarray | None=None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     r"""For every row the symbols of least total cost.
 
     .. math:: \min_{z} \sum_t u_t(z_t) + \sum_{t > 0} C_t(z_{t-1}, z_t)
@@ -116,7 +117,7 @@ def best_chains(
     return symbols, values
 
 
-def _best_apart(chains: Chains):
+def _best_apart(chains: Chains) -> tuple[np.ndarray, np.ndarray]:
     """Position by position; only the first and the last have something more to pay."""
     starts, n = chains.starts, len(chains.longest)
     unary, rows = chains.unary, np.arange(n)
@@ -138,12 +139,12 @@ def _best_apart(chains: Chains):
     return symbols, values
 
 
-def _min_cost_symbols(unary):
+def _min_cost_symbols(unary: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     symbols = unary.argmin(axis=1)
     return symbols, unary[np.arange(len(unary)), symbols]
 
 
-def _totals(least, last, chains: Chains) -> np.ndarray:
+def _totals(least: np.ndarray, last: np.ndarray, chains: Chains) -> np.ndarray:
     """Least cost of a chain of k symbols in column k, infinite where it may not be so long."""
     owned = np.diff(chains.starts)
     most = int(owned.max(initial=0))
@@ -159,9 +160,9 @@ def _totals(least, last, chains: Chains) -> np.ndarray:
 
 
 def k_best_chains(
-    unary, starts, transitions=None, *, k,
-    which=None, beginning=None, ending=None, shortest=None, longest=None,
-):  # fmt: skip
+    unary: np.ndarray, starts: np.ndarray, transitions: np.ndarray | None=None, *, k: int,
+    which: np.ndarray | None=None, beginning: np.ndarray | None=None, ending: np.ndarray | None=None, shortest: np.ndarray | None=None, longest: np.ndarray | None=None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """For every row the ``k`` minimum-cost chains, all different, best first.
 
     The pass of :func:`~skstruct.solvers.chains.viterbi.best_chains` with a list of k costs

@@ -2,7 +2,7 @@
 """Costs that add up over coordinates: for every row and coordinate a function of one number."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -34,7 +34,7 @@ class Curves(Protocol):
     def rows(self, index: Any) -> Self: ...  # the same for some rows
     def at(self, T: Array) -> Array: ...  # F at T; both (n_rows, d)
     def slopes(self, T: Array) -> Array: ...  # F' at T, from the right at kinks
-    def minimize(self, low: Array, high: Array, slope: Array | None = None) -> tuple: ...
+    def minimize(self, low: Array, high: Array, slope: Array | None = None) -> tuple[Any, ...]: ...
     def sample(self, low: Array, high: Array, n_cells: int) -> Samples: ...
 
 
@@ -55,25 +55,27 @@ class QuadraticCurves:
     (array([[2., 3.]]), array([[-4. , -7.5]]))
     """
 
-    def __init__(self, a, b, constant=None):
+    def __init__(self, a: Any, b: Any, constant: np.ndarray | None = None) -> None:
         self.a, self.b = np.atleast_2d(np.asarray(a, float)), np.atleast_2d(np.asarray(b, float))
         self.constant = np.zeros_like(self.a) if constant is None else np.asarray(constant, float)
         self.shape = self.a.shape
 
     @property
-    def convex(self):
+    def convex(self) -> np.ndarray:
         return (self.a >= 0).all(axis=1)
 
-    def rows(self, index):
+    def rows(self, index: Any) -> "QuadraticCurves":
         return QuadraticCurves(self.a[index], self.b[index], self.constant[index])
 
-    def at(self, T):
+    def at(self, T: np.ndarray) -> np.ndarray:
         return (self.a * T + self.b) * T + self.constant
 
-    def slopes(self, T):
+    def slopes(self, T: np.ndarray) -> np.ndarray:
         return 2 * self.a * T + self.b
 
-    def minimize(self, low, high, slope=None):
+    def minimize(
+        self, low: Any, high: Any, slope: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The stationary point where the curve bends up, otherwise the better end; exact."""
         low, high = ends(low, high, self.shape)
         b = self.b if slope is None else self.b + slope
@@ -85,7 +87,7 @@ class QuadraticCurves:
         values = (self.a * points + b) * points + self.constant
         return points, values, values.copy()
 
-    def sample(self, low, high, n_cells):
+    def sample(self, low: Any, high: Any, n_cells: int) -> Samples:
         """A grid of ``n_cells`` cells; the slack a h^2 / 4 is exact."""
         low, high = ends(low, high, self.shape)
         points = np.linspace(low, high, n_cells + 1, axis=-1)
@@ -111,7 +113,16 @@ class WeightedCurves:
         Whether rho is convex in t.
     """
 
-    def __init__(self, weights, outputs, rho, slope, *, scale=None, convex=False):
+    def __init__(
+        self,
+        weights: Any,
+        outputs: Any,
+        rho: Callable[..., Any],
+        slope: Callable[..., Any],
+        *,
+        scale: np.ndarray | None = None,
+        convex: bool = False,
+    ) -> None:
         self.weights = np.ascontiguousarray(weights, dtype=np.float64)
         self.outputs = np.ascontiguousarray(outputs, dtype=np.float64)
         self.rho, self.slope = rho, slope
@@ -120,30 +131,32 @@ class WeightedCurves:
         self.rho_is_convex = convex
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return len(self.weights), self.outputs.shape[1]
 
     @property
-    def convex(self):
+    def convex(self) -> np.ndarray:
         return self.rho_is_convex & (self.weights >= 0).all(axis=1)
 
-    def rows(self, index):
+    def rows(self, index: Any) -> Any:
         part = copy.copy(self)
         part.weights = np.ascontiguousarray(self.weights[index])
         return part
 
-    def at(self, T):
+    def at(self, T: np.ndarray) -> np.ndarray:
         return self._columns(self.rho, T)
 
-    def slopes(self, T):
+    def slopes(self, T: np.ndarray) -> np.ndarray:
         return self._columns(self.slope, T)
 
-    def _columns(self, function, T):
+    def _columns(self, function: Callable[..., Any], T: np.ndarray) -> np.ndarray:
         T = np.broadcast_to(np.asarray(T, dtype=np.float64), self.shape)
         columns = [self.scale[j] * self.sums(function, T[:, j], j) for j in range(T.shape[1])]
         return np.stack(columns, axis=1) if columns else np.zeros(self.shape)
 
-    def sums(self, function, t, j, owner=None):
+    def sums(
+        self, function: Callable[..., Any], t: np.ndarray, j: int, owner: np.ndarray | None = None
+    ) -> np.ndarray:
         """sum_i w_i function(t, y_ij) at one point per entry of ``owner`` (all rows when None)."""
         y = self.outputs[:, j]
         total = np.empty(len(t))
@@ -152,7 +165,7 @@ class WeightedCurves:
             total[part] = np.einsum("bn,bn->b", w, function(t[part, None], y))
         return total
 
-    def magnitude(self, low, high):
+    def magnitude(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """sum_i |w_i| scale_j max(rho(low, y_ij), rho(high, y_ij)); what rounding is measured by.
 
         ``low`` and ``high`` have shape (d,).
@@ -161,7 +174,7 @@ class WeightedCurves:
         return np.abs(self.weights) @ (largest * self.scale)
 
 
-def ends(low, high, shape):
+def ends(low: Any, high: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     """Both as float arrays of the shape of the curves."""
     low, high = (np.broadcast_to(np.asarray(end, np.float64), shape) for end in (low, high))
     if (low > high).any() or not (np.isfinite(low) & np.isfinite(high)).all():
@@ -180,6 +193,6 @@ def blocks_of(n_rows: int, width: int, entries: int = BLOCK) -> Iterator[slice]:
         yield slice(start, min(start + step, n_rows))
 
 
-def _alike(low, high):
+def _alike(low: np.ndarray, high: np.ndarray) -> bool:
     """Whether all rows have the same ends."""
     return len(low) > 0 and bool((low == low[0]).all() and (high == high[0]).all())

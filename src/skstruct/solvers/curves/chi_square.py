@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Curves of the chi-square distance, with bounds that hold however small the outputs are."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.solvers.curves.base import Samples, WeightedCurves
@@ -8,13 +10,13 @@ from skstruct.solvers.curves.roots import nonnegative_ends
 from skstruct.tolerances import CHI_SQUARE_GAP
 
 
-def rho(t, y):
+def rho(t: np.ndarray, y: Any) -> np.ndarray:
     """(t - y)^2 / (t + y), zero where both are zero."""
     both = np.asarray(t + y)
     return (t - y) ** 2 / np.where(both > 0, both, 1.0)
 
 
-def slope(t, y):
+def slope(t: Any, y: Any) -> np.ndarray:
     """d rho / dt = 1 - 4 y^2 / (t + y)^2; one where both are zero."""
     both = np.asarray(t + y)
     return 1.0 - 4.0 * (y / np.where(both > 0, both, 1.0)) ** 2
@@ -43,11 +45,13 @@ class ChiSquareCurves(WeightedCurves):
     (0.227, True)
     """
 
-    def __init__(self, weights, outputs, scale=None):
+    def __init__(
+        self, weights: np.ndarray, outputs: np.ndarray, scale: np.ndarray | None = None
+    ) -> None:
         super().__init__(weights, outputs, rho, slope, scale=scale, convex=True)
         self.columns = np.ascontiguousarray(self.outputs.T)  # (d, n)
 
-    def _jets(self, T):
+    def _jets(self, T: np.ndarray) -> np.ndarray:
         from skstruct.solvers.curves._numba_chi_square import jets
 
         T = np.maximum(np.broadcast_to(np.asarray(T, dtype=np.float64), self.shape), 0.0)
@@ -55,20 +59,22 @@ class ChiSquareCurves(WeightedCurves):
         jets(self.weights, self.columns, T, *found)
         return found * self.scale
 
-    def at(self, T):
+    def at(self, T: np.ndarray) -> np.ndarray:
         return self._jets(T)[0]
 
-    def slopes(self, T):
+    def slopes(self, T: np.ndarray) -> np.ndarray:
         return self._jets(T)[1]
 
-    def curvatures(self, T):
+    def curvatures(self, T: np.ndarray) -> np.ndarray:
         """Second derivatives at T."""
         return self._jets(T)[2]
 
-    def _signed_parts(self):
+    def _signed_parts(self) -> tuple[np.ndarray, np.ndarray]:
         return np.maximum(self.weights, 0.0), np.maximum(-self.weights, 0.0)
 
-    def minimize(self, low, high, slope=None):
+    def minimize(
+        self, low: Any, high: Any, slope: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         from skstruct.solvers.curves._numba_chi_square import least_rows
 
         low, high = nonnegative_ends(low, high, self.shape)
@@ -88,7 +94,7 @@ class ChiSquareCurves(WeightedCurves):
             values[:, idle] = bounds[:, idle] = mu[:, idle] * ends_of
         return points, values, bounds
 
-    def sample(self, low, high, n_cells):
+    def sample(self, low: Any, high: Any, n_cells: int) -> Samples:
         """Points that crowd towards the lower end, with the slack of tangents and chord."""
         low, high = nonnegative_ends(low, high, self.shape)
         alike = bool((low == low[:1]).all() and (high == high[:1]).all())
@@ -103,7 +109,9 @@ class ChiSquareCurves(WeightedCurves):
             values[:, j], slack[:, j] = self._sample_column(points[:, j], j, positive)
         return Samples(points[0] if alike else points, values, slack)
 
-    def _sample_column(self, points, j, positive):
+    def _sample_column(
+        self, points: np.ndarray, j: int, positive: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Values (B, m) and slack (B, m - 1) of one coordinate; points (1 or B, m)."""
         y = self.columns[j]
         F, P, slopes = (np.empty((len(self.weights), points.shape[1])) for _ in range(3))

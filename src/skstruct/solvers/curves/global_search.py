@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Smooth curves of many valleys: the global minimum, by branch and bound on the line."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -27,13 +29,13 @@ class Cells:
     right_slope: np.ndarray
     bend: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.owner)
 
-    def take(self, index):
+    def take(self, index: np.ndarray) -> "Cells":
         return Cells(*(getattr(self, field.name)[index] for field in fields(self)))
 
-    def bounds(self):
+    def bounds(self) -> np.ndarray:
         """min over each cell of the larger of the two lower parabolas
 
             F(left) + F'(left) (t - left) + bend (t - left)^2 / 2    and its mirror image.
@@ -53,13 +55,13 @@ class Cells:
         second = _lowest(self.right_value, far, bend, h - meet)
         return np.minimum(first, second)
 
-    def split(self, at, value, slope):
+    def split(self, at: np.ndarray, value: np.ndarray, slope: np.ndarray) -> "Cells":
         """Two cells out of each; they inherit the bound of the second derivative."""
         left = replace(self, right=at, right_value=value, right_slope=slope)
         right = replace(self, left=at, left_value=value, left_slope=slope)
         return joined([left, right])
 
-    def bottoms(self):
+    def bottoms(self) -> np.ndarray:
         """Where the cubic with the cell's values and slopes is lowest inside; else the middle."""
         h = self.right - self.left
         middle = 0.5 * (self.left + self.right)
@@ -71,7 +73,7 @@ class Cells:
         inside = (share > 0) & (share < 1)  # False for NaN
         return np.where(inside, self.right - h * np.where(inside, share, 0.5), middle)
 
-    def next_bottoms(self, at, slope):
+    def next_bottoms(self, at: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """One step of Newton's method from ``at``, with F'' from the slopes at three points."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             to_left = (slope - self.left_slope) / (at - self.left)
@@ -82,13 +84,15 @@ class Cells:
         return np.where(inside, moved, at)
 
 
-def joined(parts):
+def joined(parts: list[Cells]) -> Cells:
     """All cells of several lists of cells."""
     columns = zip(*([getattr(part, field.name) for field in fields(Cells)] for part in parts))
     return Cells(*(np.concatenate(column) for column in columns))
 
 
-def _lowest(value, slope, bend, length):
+def _lowest(
+    value: np.ndarray, slope: np.ndarray, bend: np.ndarray, length: np.ndarray
+) -> np.ndarray:
     """min over x in [0, length] of value + slope x + bend x^2 / 2."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         bottom = -slope / bend
@@ -111,21 +115,28 @@ class CellSearch:
     taken off every bound.
     """
 
-    def __init__(self, curves, j, tilt, tolerance, rounding):
+    def __init__(
+        self,
+        curves: "SmoothCurves",
+        j: int,
+        tilt: np.ndarray,
+        tolerance: np.ndarray,
+        rounding: np.ndarray,
+    ) -> None:
         self.curves, self.j, self.tilt = curves, j, tilt
         self.tolerance, self.rounding = tolerance, rounding
 
-    def value(self, t, owner=None):
+    def value(self, t: np.ndarray, owner: np.ndarray | None = None) -> np.ndarray:
         tilt = self.tilt if owner is None else self.tilt[owner]
         c = self.curves
         return c.scale[self.j] * c.sums(c.rho, t, self.j, owner) + tilt * t
 
-    def slope(self, t, owner=None):
+    def slope(self, t: np.ndarray, owner: np.ndarray | None = None) -> np.ndarray:
         tilt = self.tilt if owner is None else self.tilt[owner]
         c = self.curves
         return c.scale[self.j] * c.sums(c.slope, t, self.j, owner) + tilt
 
-    def run(self, grid, low, high):
+    def run(self, grid: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Points, values and bounds; shape (3, n_rows)."""
         self.at, self.best = low.copy(), np.full(len(low), np.inf)
         rows = np.arange(len(low))
@@ -138,7 +149,7 @@ class CellSearch:
         rounding = np.where(low == high, 0.0, self.rounding)
         return np.stack([self.at, self.best, np.minimum(self.lowest, self.best) - rounding])
 
-    def _refined(self, cells):
+    def _refined(self, cells: Cells) -> tuple[Cells, np.ndarray]:
         """Split until nothing is open; what is left after many rounds comes back."""
         bounds = cells.bounds()
         for round in range(SEARCH_ROUNDS):
@@ -154,7 +165,9 @@ class CellSearch:
             bounds = np.concatenate([bounds[~now], half_bounds])
         return cells, bounds
 
-    def _grid_cells(self, rows, grid, low, high):
+    def _grid_cells(
+        self, rows: np.ndarray, grid: np.ndarray, low: np.ndarray, high: np.ndarray
+    ) -> Cells:
         """The cells of a grid that a rough bound leaves to some rows; improves their best."""
         curves, j, tilt = self.curves, self.j, self.tilt[rows, None]
         w = curves.weights if len(rows) == len(curves.weights) else curves.weights[rows]
@@ -178,7 +191,9 @@ class CellSearch:
                      values[row, k + 1], slopes[row, k], slopes[row, k + 1],
                      bend[row, k])  # fmt: skip
 
-    def _subdivided(self, cells, grid, low, high):
+    def _subdivided(
+        self, cells: Cells, grid: np.ndarray, low: np.ndarray, high: np.ndarray
+    ) -> Cells:
         """Cells of the grid that are open in several rows are cut by matrix products too.
 
         With many outputs one product for eight parts is cheaper than one split.
@@ -195,7 +210,9 @@ class CellSearch:
             parts.append(self._grid_cells(rows, finer, low[rows], high[rows]))
         return joined(parts) if parts else cells
 
-    def _open(self, cells, bounds, tolerance):
+    def _open(
+        self, cells: Cells, bounds: np.ndarray, tolerance: np.ndarray
+    ) -> tuple[Cells, np.ndarray]:
         """The cells that may hold something lower; the others leave their bounds behind."""
         width = cells.right - cells.left
         splits = width > 4 * np.spacing(np.maximum(np.abs(cells.left), np.abs(cells.right)))
@@ -203,7 +220,7 @@ class CellSearch:
         np.minimum.at(self.lowest, cells.owner[~is_open], bounds[~is_open])
         return cells.take(is_open), bounds[is_open]
 
-    def _split(self, cells, guess, polish):
+    def _split(self, cells: Cells, guess: bool, polish: bool) -> Cells:
         """Cut at the bottom of what looks like a valley, otherwise in the middle."""
         valley = ((cells.bend > 0) & guess) | polish
         at = 0.5 * (cells.left + cells.right)
@@ -214,13 +231,13 @@ class CellSearch:
         self._improve(cells.owner, at, value)
         return cells.split(at, value, slope)
 
-    def _improve(self, owner, at, value):
+    def _improve(self, owner: np.ndarray, at: np.ndarray, value: np.ndarray) -> None:
         order = np.lexsort((at, value))
         first = order[np.unique(owner[order], return_index=True)[1]]
         better = first[value[first] < self.best[owner[first]]]
         self.best[owner[better]], self.at[owner[better]] = value[better], at[better]
 
-    def _renewed(self, cells, bounds):
+    def _renewed(self, cells: Cells, bounds: np.ndarray) -> np.ndarray:
         """Bounds with F'' of the smaller cell, where the inherited ones are not enough."""
         loose = np.flatnonzero(bounds < (self.best - self.tolerance)[cells.owner])
         if not len(loose):
@@ -230,7 +247,7 @@ class CellSearch:
         bounds[loose] = np.maximum(bounds[loose], cells.take(loose).bounds())
         return bounds
 
-    def _least_bend(self, cells):
+    def _least_bend(self, cells: Cells) -> np.ndarray:
         y = self.curves.outputs[:, self.j]
         least_bend = np.empty(len(cells))
         for part in blocks_of(len(cells), len(y)):
@@ -242,7 +259,7 @@ class CellSearch:
         return self.curves.scale[self.j] * least_bend
 
 
-def _first_of_each(owner, bounds):
+def _first_of_each(owner: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     """Mask of the cell of least bound of each owner."""
     order = np.lexsort((bounds, owner))
     mask = np.zeros(len(owner), dtype=bool)
@@ -294,13 +311,15 @@ class SmoothCurves(WeightedCurves):
     (array([[3.833]]), np.True_)
     """
 
-    def __init__(self, weights, outputs, rho, slope, curvature_range, *, region=None, scale=None,
-                 convex=False, tolerance=CURVE_GAP):  # fmt: skip
+    def __init__(self, weights: Any, outputs: Any, rho: Callable[..., Any], slope: Callable[..., Any], curvature_range: Callable[..., Any], *, region: Callable[..., Any] | None=None, scale: np.ndarray | None=None,
+                 convex: bool=False, tolerance: float=CURVE_GAP) -> None:  # fmt: skip
         super().__init__(weights, outputs, rho, slope, scale=scale, convex=convex)
         self.curvature_range, self.region = curvature_range, region
         self.tolerance = tolerance
 
-    def minimize(self, low, high, slope=None):
+    def minimize(
+        self, low: Any, high: Any, slope: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Points, values and bounds of the global minima of F(t) + slope t."""
         low, high = ends(low, high, self.shape)
         slope = np.broadcast_to(0.0 if slope is None else np.asarray(slope, float), self.shape)
@@ -314,7 +333,7 @@ class SmoothCurves(WeightedCurves):
                 found[:, part, j] = search.run(grid, low[part, j], high[part, j])
         return tuple(found)
 
-    def sample(self, low, high, n_cells):
+    def sample(self, low: Any, high: Any, n_cells: int) -> Any:
         """An even grid of ``n_cells`` cells; the slack is U h^2 / 8 with U >= F'' on the cell."""
         low, high = ends(low, high, self.shape)
         points = np.linspace(low.min(axis=0), high.max(axis=0), n_cells + 1, axis=-1)
@@ -325,14 +344,16 @@ class SmoothCurves(WeightedCurves):
             bends[:, j] = -self.least_bends(-self.weights, j, grid)
         return clipped(self, points, values, bends, low, high)
 
-    def products(self, function, weights, j, grid):
+    def products(
+        self, function: Callable[..., Any], weights: np.ndarray, j: int, grid: np.ndarray
+    ) -> np.ndarray:
         """scale_j sum_i w_i function(t, y_ij) for all t of a grid; shape (n_rows, m)."""
         total = np.zeros((len(weights), len(grid)))
         for part in blocks_of(len(self.outputs), len(grid), TABLE):
             total += weights[:, part] @ function(grid, self.outputs[part, j, None])
         return self.scale[j] * total
 
-    def least_bends(self, weights, j, grid):
+    def least_bends(self, weights: np.ndarray, j: int, grid: np.ndarray) -> np.ndarray:
         """A lower bound of F'' on every cell of a grid; shape (n_rows, m - 1)."""
         # F'' >= sum_{w > 0} w min rho'' + sum_{w < 0} w max rho''
         total = np.zeros((len(weights), len(grid) - 1))
@@ -344,7 +365,9 @@ class SmoothCurves(WeightedCurves):
             total -= np.maximum(w, 0) @ np.broadcast_to(most - least, shape)
         return self.scale[j] * total
 
-    def _tolerances(self, low, high, slope):
+    def _tolerances(
+        self, low: np.ndarray, high: np.ndarray, slope: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Largest gap and what rounding may take, both (n_rows, d).
 
         The gap is relative to the terms where the curves bend: limits far away are no reason
@@ -361,7 +384,7 @@ class SmoothCurves(WeightedCurves):
         rounding = BOUND_ROUNDING * near + SUM_ROUNDING * far
         return np.maximum(self.tolerance * near, 2 * rounding), rounding
 
-    def _bending(self, j, low, high):
+    def _bending(self, j: int, low: float, high: float) -> tuple[float, float, float]:
         """Where the curves of a coordinate bend, within the limits: left, right, width."""
         y = self.outputs[:, j]
         region = (y.min(), y.max(), np.ptp(y) / 24) if self.region is None else self.region(y)
@@ -369,7 +392,7 @@ class SmoothCurves(WeightedCurves):
         left, right = max(low, left - 2 * width), min(high, right + 2 * width)
         return (left, right, width) if left < right else (low, high, width)
 
-    def _grid(self, j, low, high):
+    def _grid(self, j: int, low: float, high: float) -> np.ndarray:
         """Even where the curves bend, in steps that grow from there on."""
         left, right, width = self._bending(j, low, high)
         finer = (

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Piecewise quadratic curves: exact minima from knots that are sorted once."""
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import numpy as np
 
 from skstruct.solvers.curves.base import Samples, WeightedCurves, ends
@@ -38,11 +41,23 @@ class PiecewiseCurves(WeightedCurves):
     (array([[3.]]), array([[2.]]))
     """
 
-    def __init__(self, weights, outputs, rho, slope, knots, *, scale=None, convex=False):
+    def __init__(
+        self,
+        weights: Any,
+        outputs: Any,
+        rho: Callable[..., Any],
+        slope: Callable[..., Any],
+        knots: Callable[..., Any],
+        *,
+        scale: np.ndarray | None = None,
+        convex: bool = False,
+    ) -> None:
         super().__init__(weights, outputs, rho, slope, scale=scale, convex=convex)
         self.is_linear, self._knots = _sorted_knots(self.outputs, knots, self.scale)
 
-    def minimize(self, low, high, slope=None):
+    def minimize(
+        self, low: Any, high: Any, slope: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Points, values and bounds of the minima of F(t) + slope t; exact."""
         from skstruct.solvers.curves._numba import lowest_points
 
@@ -65,13 +80,23 @@ class PiecewiseCurves(WeightedCurves):
         values = self.at(points) + slope * points
         return self._or_ends(points, values, low, high, first, last, slope, slack)
 
-    def _outer_knots(self):
+    def _outer_knots(self) -> np.ndarray:
         """The first and the last finite knot of every coordinate; two arrays (d,)."""
         finite = [knots[0][np.isfinite(knots[0])] for knots in self._knots]
         outer = [(at[0], at[-1]) if len(at) else (0.0, 0.0) for at in finite]
         return np.array(outer).reshape(-1, 2).T
 
-    def _or_ends(self, points, values, low, high, first, last, slope, slack):
+    def _or_ends(
+        self,
+        points: np.ndarray,
+        values: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        first: np.ndarray,
+        last: np.ndarray,
+        slope: np.ndarray,
+        slack: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """An end that a straight tail falls towards; of equals the lower end."""
         bounds = values.copy()
         left, right = self._outer_knots()
@@ -95,11 +120,11 @@ class PiecewiseCurves(WeightedCurves):
             bounds = np.where(better, values, bounds - np.where(unclear, 2 * noise, 0.0))
         return points, values, bounds
 
-    def _absolute_slopes(self, tail):
+    def _absolute_slopes(self, tail: np.ndarray) -> np.ndarray:
         """sum_i |w_i rho'(t, y_i)| on a tail; zero where all are flat."""
         return np.abs(self.weights) @ np.abs(self.scale * self.slope(tail, self.outputs))
 
-    def sample(self, low, high, n_cells):
+    def sample(self, low: Any, high: Any, n_cells: int) -> Samples:
         """All knots between the ends; where rho is not linear, also ``n_cells`` cells."""
         from skstruct.solvers.curves._numba import follow
 
@@ -116,13 +141,13 @@ class PiecewiseCurves(WeightedCurves):
             values[:, j], bends[:, j] = f, q
         return clipped(self, points, values, bends[..., :-1], low, high)
 
-    def _grid(self, j, low, high, n_cells):
+    def _grid(self, j: int, low: float, high: float, n_cells: int) -> np.ndarray:
         within = _between(self._knots[j], low, high)[0]
         even = [] if self.is_linear else np.linspace(low, high, n_cells + 1)
         inner = np.unique(np.concatenate([within, even]))
         return np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]])
 
-    def _states(self, start):
+    def _states(self, start: np.ndarray) -> Iterator[np.ndarray]:
         """For every coordinate value, slope and second derivative right of ``start``."""
         value = self.weights @ (self.scale * self.rho(start, self.outputs))
         slope = self.weights @ (self.scale * self.slope(start, self.outputs))
@@ -132,7 +157,14 @@ class PiecewiseCurves(WeightedCurves):
             yield np.stack([value[:, j], slope[:, j], self.weights @ bend], axis=1)
 
 
-def clipped(curves, points, values, bends, low, high):
+def clipped(
+    curves: Any,
+    points: np.ndarray,
+    values: np.ndarray,
+    bends: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> Samples:
     """Samples from curves at common points (d, m): rows of other ends have their own points.
 
     A row's points outside its ends move to them. ``bends`` (n_rows, d, m - 1) are upper
@@ -146,7 +178,9 @@ def clipped(curves, points, values, bends, low, high):
     return Samples(inner, values, np.maximum(bends, 0) * np.diff(inner) ** 2 / 8)
 
 
-def _sorted_knots(outputs, knots, scale):
+def _sorted_knots(
+    outputs: np.ndarray, knots: Callable[..., Any], scale: np.ndarray
+) -> tuple[bool, list[tuple[Any, ...]]]:
     """Whether all pieces are straight, and for every coordinate its knots from left to right."""
     n, d = outputs.shape
     position, slope_jump, curvature_jump = (np.asarray(part) for part in knots(outputs))
@@ -161,7 +195,11 @@ def _sorted_knots(outputs, knots, scale):
     return not np.any(curvature_jump), columns
 
 
-def _between(knots, low, high):
+def _between(
+    knots: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    low: float,
+    high: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The knots in (low, high)."""
     first = np.searchsorted(knots[0], low, side="right")
     last = np.searchsorted(knots[0], high, side="left")

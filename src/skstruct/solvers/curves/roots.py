@@ -2,13 +2,14 @@
 """Curves of one number t >= 0 that are simple in s = sqrt(t)."""
 
 import copy
+from typing import Any
 
 import numpy as np
 
 from skstruct.solvers.curves.base import Samples, ends
 
 
-def nonnegative_ends(low, high, shape):
+def nonnegative_ends(low: Any, high: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     """Both ends as contiguous arrays of the shape of the curves, none below zero."""
     low, high = ends(low, high, shape)
     if (low < 0).any():
@@ -20,12 +21,12 @@ def nonnegative_ends(low, high, shape):
     return np.array(low), np.array(high)
 
 
-def roots_of(T, shape):
+def roots_of(T: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     """Roots of points, where rounding may have put some below zero."""
     return np.sqrt(np.maximum(np.broadcast_to(np.asarray(T, dtype=np.float64), shape), 0.0))
 
 
-def root_grid(low, high, n_cells: int, shape) -> np.ndarray:
+def root_grid(low: Any, high: Any, n_cells: int, shape: tuple[int, int]) -> np.ndarray:
     """Roots of points from low to high, evenly spaced: (1, d, m), or (B, d, m) if rows differ."""
     low, high = (np.sqrt(limit) for limit in nonnegative_ends(low, high, shape))
     if (low == low[:1]).all() and (high == high[:1]).all():
@@ -33,7 +34,7 @@ def root_grid(low, high, n_cells: int, shape) -> np.ndarray:
     return np.linspace(low, high, n_cells + 1, axis=-1)
 
 
-def squares(roots, low, high, shape):
+def squares(roots: np.ndarray, low: Any, high: Any, shape: tuple[int, int]) -> np.ndarray:
     """Points (d, m) or (B, d, m) from their roots (1 or B, d, m), none beyond the ends."""
     low, high = (limit[: len(roots), :, None] for limit in nonnegative_ends(low, high, shape))
     points = np.clip(roots**2, low, high)
@@ -49,7 +50,7 @@ def chord_gaps(roots: np.ndarray) -> np.ndarray:
     return np.diff(roots, axis=-1) ** 2 / (4.0 * np.where(both > 0, both, 1.0))
 
 
-def per_unit(slopes, roots):
+def per_unit(slopes: np.ndarray, roots: np.ndarray) -> np.ndarray:
     """Slopes in t from slopes in sqrt(t): infinite at zero unless flat."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(slopes == 0, 0.0, slopes / (2.0 * roots))
@@ -66,29 +67,33 @@ class LinearRootCurves:
     (0.25, -0.25)
     """
 
-    def __init__(self, linear, roots, constant=None):
+    def __init__(
+        self, linear: np.ndarray, roots: np.ndarray, constant: np.ndarray | None = None
+    ) -> None:
         self.linear, self.roots = np.asarray(linear, float), np.asarray(roots, float)
         self.constant = np.zeros(self.shape) if constant is None else np.asarray(constant, float)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return self.linear.shape
 
     @property
-    def convex(self):
+    def convex(self) -> np.ndarray:
         return (self.roots <= 0).all(axis=1)
 
-    def rows(self, index):
+    def rows(self, index: Any) -> "LinearRootCurves":
         return LinearRootCurves(self.linear[index], self.roots[index], self.constant[index])
 
-    def at(self, T):
+    def at(self, T: np.ndarray) -> np.ndarray:
         s = roots_of(T, self.shape)
         return (self.linear * s + self.roots) * s + self.constant
 
-    def slopes(self, T):
+    def slopes(self, T: np.ndarray) -> np.ndarray:
         return self.linear + per_unit(self.roots, roots_of(T, self.shape))
 
-    def minimize(self, low, high, slope=None):
+    def minimize(
+        self, low: Any, high: Any, slope: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         limits = nonnegative_ends(low, high, self.shape)
         low, high = (np.sqrt(limit) for limit in limits)
         a, b = self.linear if slope is None else self.linear + slope, self.roots
@@ -100,7 +105,7 @@ class LinearRootCurves:
         values = (a * s + b) * s + self.constant
         return np.clip(s**2, *limits), values, values.copy()
 
-    def sample(self, low, high, n_cells):
+    def sample(self, low: float, high: float, n_cells: int) -> Samples:
         """Points evenly spaced in their roots, with exact slack."""
         roots = root_grid(low, high, n_cells, self.shape)
         a, b = self.linear[..., None], self.roots[..., None]
@@ -130,7 +135,9 @@ class RootCurves:
     (0.25, 0.5)
     """
 
-    def __init__(self, weights, outputs, scale=None):
+    def __init__(
+        self, weights: np.ndarray, outputs: np.ndarray, scale: np.ndarray | None = None
+    ) -> None:
         self.weights = np.ascontiguousarray(weights, dtype=np.float64)
         roots = np.ascontiguousarray(np.sqrt(np.asarray(outputs, dtype=np.float64)).T)
         self.roots = roots  # (d, n)
@@ -140,21 +147,21 @@ class RootCurves:
         self._heights, self._position = None, None
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return len(self.weights), len(self.knots)
 
     @property
-    def convex(self):
+    def convex(self) -> np.ndarray:
         # Beyond its knot even a single term is concave in t.
         return ~self.weights.any(axis=1)
 
-    def rows(self, index):
+    def rows(self, index: Any) -> "RootCurves":
         some = copy.copy(self)
         some.weights = self.weights[index]
         some._position = None if self._position is None else self._position[index]
         return some
 
-    def _pieces(self):
+    def _pieces(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What minimizing and evaluating need: knots, values at them, and the last slopes.
 
         Values (*, d, n) are computed once and shared by objects for some of the rows, whose
@@ -170,14 +177,14 @@ class RootCurves:
         totals = self.weights.sum(axis=1)[:, None] * self.scale
         return self.knots, self._heights, self._position, totals
 
-    def _sums_at(self, s):
+    def _sums_at(self, s: np.ndarray) -> np.ndarray:
         """sum_i w_i |s - r_i| at one root for each coordinate, (1, d), or also row, (B, d)."""
         if len(s) == 1:
             return self.weights @ np.abs(s[0, :, None] - self.roots).T
         columns = [np.abs(s[:, j, None] - self.roots[j]) for j in range(len(self.roots))]
         return np.stack([(self.weights * column).sum(axis=1) for column in columns], axis=1)
 
-    def _evaluate(self, T):
+    def _evaluate(self, T: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values and slopes in root coordinates, and the roots."""
         from skstruct.solvers.curves._numba import evaluate
 
@@ -186,13 +193,15 @@ class RootCurves:
         evaluate(*self._pieces(), S, values, slopes)
         return values, slopes, S
 
-    def at(self, T):
+    def at(self, T: np.ndarray) -> np.ndarray:
         return self._evaluate(T)[0]
 
-    def slopes(self, T):
+    def slopes(self, T: np.ndarray) -> np.ndarray:
         return per_unit(*self._evaluate(T)[1:])
 
-    def minimize(self, low, high, slope=None):
+    def minimize(
+        self, low: Any, high: Any, slope: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         from skstruct.solvers.curves._numba import least_rows
 
         limits = nonnegative_ends(low, high, self.shape)
@@ -202,7 +211,7 @@ class RootCurves:
         least_rows(*self._pieces(), mu, low, high, at, best)
         return np.clip(at**2, *limits), best, best.copy()
 
-    def sample(self, low, high, n_cells):
+    def sample(self, low: Any, high: Any, n_cells: int) -> Samples:
         """All knots, and n_cells more so that long pieces are not left to their chords."""
         from skstruct.solvers.curves._numba import sample_rows
 

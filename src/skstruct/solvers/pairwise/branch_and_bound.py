@@ -13,7 +13,9 @@ MOST_SIDE_BY_SIDE = 10  # labels: beyond, one row alone fills the lanes
 ROWS_AT_ONCE = 256  # rows of so many labels that are worked on together
 
 
-def best_by_enumeration(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
+def best_by_enumeration(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Minimum-cost labels for any graph, in time 2^n: for up to a dozen labels.
 
     Of labels that cost the same those without the highest label in which they differ.
@@ -45,7 +47,7 @@ def best_by_enumeration(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.n
     return outputs, evaluate_points(outputs, *costs, edges)
 
 
-def _walk(node_costs, edge_costs, edges):
+def _walk(node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray) -> np.ndarray:
     from skstruct.solvers.pairwise._numba_enumeration import best_sets
 
     if not node_costs.shape[1]:
@@ -53,7 +55,9 @@ def _walk(node_costs, edge_costs, edges):
     return best_sets(node_costs, edge_costs, edges)
 
 
-def _by_last_labels(node_costs, edge_costs, edges):
+def _by_last_labels(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray
+) -> np.ndarray:
     """The same with the last labels fixed in all ways: one row is enough to fill the lanes.
 
     It is done so for any number of rows: sums in another order could settle a tie in another
@@ -67,7 +71,9 @@ def _by_last_labels(node_costs, edge_costs, edges):
     return outputs
 
 
-def _block_by_last_labels(node_costs, edge_costs, edges):
+def _block_by_last_labels(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray
+) -> np.ndarray:
     rows, n = node_costs.shape
     n_fixed = LANES.bit_length() - 1
     ways = np.zeros((LANES, n), bool)
@@ -89,7 +95,9 @@ def all_pairs(k: int) -> np.ndarray:
     return np.column_stack(np.triu_indices(k, 1))
 
 
-def open_cores(node_costs, edge_costs, edges, halves, k: int):
+def open_cores(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray, halves: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Costs of the k labels of one half in every row, where all others are settled.
 
     Returns
@@ -108,7 +116,9 @@ def open_cores(node_costs, edge_costs, edges, halves, k: int):
     return core_costs(*costs, np.ascontiguousarray(halves), k, start, other, edge)
 
 
-def try_cores(node_costs, edge_costs, edges, halves, k: int) -> np.ndarray:
+def try_cores(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray, halves: np.ndarray, k: int
+) -> np.ndarray:
     """Best labels of rows with k labels of one half: all ways to set these.
 
     >>> triangle = np.array([[0, 1], [0, 2], [1, 2]])
@@ -127,7 +137,9 @@ PARTS_AT_ONCE = 512  # parts that are bounded together
 MOST_TRIED_OUT = 10  # open labels that are tried in all ways
 
 
-def best_by_branching(node_cost, edge_cost, output) -> np.ndarray:
+def best_by_branching(
+    node_cost: np.ndarray, edge_cost: np.ndarray, output: np.ndarray
+) -> np.ndarray:
     """Best labels of one row of a full graph, from labels that are good already.
 
     A part holds some labels in and some out. It is dropped when its bound says that nothing
@@ -177,7 +189,9 @@ def best_by_branching(node_cost, edge_cost, output) -> np.ndarray:
     return output
 
 
-def _bounded(parts, node_costs, edge_costs, edges):
+def _bounded(
+    parts: np.ndarray, node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Parts with the labels that roof duality settles, what is at stake for labels, bounds."""
     low, high = parts == 1.0, parts > 0.0
     nodes, pairs, shift = fold(node_costs, edge_costs, edges, low, high)
@@ -189,7 +203,7 @@ def _bounded(parts, node_costs, edge_costs, edges):
     return parts, np.where(parts == 0.5, at_stake, -1.0), bounds + shift
 
 
-def _split(parts, at_stake):
+def _split(parts: np.ndarray, at_stake: np.ndarray) -> np.ndarray:
     """Every part twice, with the label of most at stake out and in."""
     split = np.repeat(parts, 2, axis=0)
     label = np.repeat(at_stake.argmax(axis=1), 2)

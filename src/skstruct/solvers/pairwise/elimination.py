@@ -3,7 +3,7 @@
 
 from functools import cached_property
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class LabelDistribution(Distribution):
     Intelligence 113.
     """
 
-    def __init__(self, nodes, pairs, edges):
+    def __init__(self, nodes: np.ndarray, pairs: np.ndarray, edges: np.ndarray) -> None:
         self.nodes, self.pairs = nodes, pairs
         self.buckets = elimination(nodes.shape[1], edges)
         size = max(n_entries(self.buckets), 1)
@@ -64,20 +64,20 @@ class LabelDistribution(Distribution):
                 self.log_partition[block] = self._sums(block)[0]
 
     @cached_property
-    def _whole(self):
+    def _whole(self) -> tuple[np.ndarray, list[np.ndarray]]:
         """The sums of all rows, where they fit into memory together."""
         return self._sums(slice(None))
 
-    def _probabilities(self, block):
+    def _probabilities(self, block: slice) -> list[np.ndarray]:
         return (self._whole if len(self.blocks) == 1 else self._sums(block))[1]
 
-    def _sums(self, block):
+    def _sums(self, block: slice) -> tuple[np.ndarray, list[np.ndarray]]:
         """Logarithms of the sums over all sets, and the probabilities of labels given later ones.
 
         A table has an axis of two for each label that it depends on, after that of rows.
         """
         nodes, pairs = self.nodes[block], self.pairs[block]
-        waiting: dict[int, list] = {bucket.label: [] for bucket in self.buckets}
+        waiting: dict[int, list[Any]] = {bucket.label: [] for bucket in self.buckets}
         log_partition, probabilities = np.zeros(len(nodes)), []
         for label, later, edges in self.buckets:
             shape = (len(nodes),) + (2,) * len(later)
@@ -97,7 +97,7 @@ class LabelDistribution(Distribution):
                 log_partition += total
         return log_partition, probabilities
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         """Probabilities of labels (n) and of pairs of labels (E) in every row."""
         (rows, n), E = self.nodes.shape, self.pairs.shape[1]
         found = np.empty((rows, n + E))
@@ -105,7 +105,7 @@ class LabelDistribution(Distribution):
             self._spread_probabilities(self._probabilities(block), found[block])
         return found
 
-    def _spread_probabilities(self, probabilities, found):
+    def _spread_probabilities(self, probabilities: list[np.ndarray], found: np.ndarray) -> None:
         """Joint probabilities of a label and the later ones, from those of the later ones."""
         n, joints = self.nodes.shape[1], {}
         for (label, later, edges), probability in zip(
@@ -126,10 +126,10 @@ class LabelDistribution(Distribution):
                 found[:, n + edge] = _where_in(into, at).sum(axis=inner[:-1])
 
     @cached_property
-    def _later(self):
+    def _later(self) -> dict[Any, Any]:
         return {bucket.label: bucket.later for bucket in self.buckets}
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         rows, n_labels = self.nodes.shape
         drawn = np.empty((rows, n, n_labels), np.int8)
         for block in self.blocks:
@@ -143,7 +143,7 @@ class LabelDistribution(Distribution):
         return drawn
 
 
-def _either(out, into):
+def _either(out: np.ndarray, into: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The probability to be in, and ln(exp(out) + exp(into)), with one exponential for both."""
     apart = into - out
     total = np.maximum(out, into)
@@ -153,17 +153,17 @@ def _either(out, into):
     return np.where(apart > 0, 1.0, rest) / both, total
 
 
-def _along(values, n_axes):
+def _along(values: np.ndarray, n_axes: int) -> np.ndarray:
     """Values of rows, with so many axes to broadcast along."""
     return values.reshape(-1, *(1,) * n_axes)
 
 
-def _where_in(table, at):
+def _where_in(table: np.ndarray, at: int) -> np.ndarray:
     """The part of a table where the label of one axis is in."""
     return table[(slice(None),) * (1 + at) + (1,)]
 
 
-def _spread(table, axes, names):
+def _spread(table: np.ndarray, axes: tuple[Any, ...], names: tuple[Any, ...]) -> np.ndarray:
     """A table over some labels as one over more, in the same order."""
     return table.reshape(len(table), *(2 if name in axes else 1 for name in names))
 
@@ -199,7 +199,7 @@ def elimination(n: int, edges: np.ndarray) -> list[Bucket] | None:
     >>> [(bucket.label, bucket.later) for bucket in elimination(3, np.array([[0, 1], [0, 2]]))]
     [(1, (0,)), (0, (2,)), (2, ())]
     """
-    near: list[set] = [set() for _ in range(n)]
+    near: list[set[Any]] = [set() for _ in range(n)]
     for i, j in edges.tolist():
         near[i].add(j)
         near[j].add(i)
@@ -217,7 +217,7 @@ def elimination(n: int, edges: np.ndarray) -> list[Bucket] | None:
             near[other] |= near[label]
             near[other] -= {other, label}
             heappush(queue, (len(near[other]), other))
-    incident: list[dict] = [{} for _ in range(n)]
+    incident: list[dict[Any, Any]] = [{} for _ in range(n)]
     for e, (i, j) in enumerate(edges.tolist()):
         incident[i][j] = incident[j][i] = e
     buckets = []

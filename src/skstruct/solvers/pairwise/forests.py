@@ -3,7 +3,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -22,11 +22,11 @@ def per_graph(function: Callable[[int, np.ndarray], Found]) -> Callable[[int, np
     """
 
     @lru_cache(maxsize=32)
-    def remembered(n, edges):
+    def remembered(n: int, edges: bytes) -> Any:
         return function(n, np.frombuffer(edges, dtype=np.int64).reshape(-1, 2))
 
     @wraps(function)
-    def of_graph(n, edges):
+    def of_graph(n: int, edges: np.ndarray) -> Any:
         edges = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
         return remembered(n, edges.tobytes()) if len(edges) <= SMALL else function(n, edges)
 
@@ -74,7 +74,7 @@ def is_forest(n: int, edges: np.ndarray) -> bool:
 
 
 @per_graph
-def _closes_no_circle(n, edges):
+def _closes_no_circle(n: int, edges: np.ndarray) -> bool:
     return n - len(edges) == connected_components(_adjacency(n, edges), directed=False)[0]
 
 
@@ -119,7 +119,9 @@ def rooted(n: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return order, parent, edge_of_parent
 
 
-def best_on_forest(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
+def best_on_forest(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Minimum-cost labels where the edges are a forest, by max-product.
 
     Of labels that cost the same those without the highest label in which they differ.
@@ -152,7 +154,9 @@ def best_on_forest(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarra
     return outputs, values
 
 
-def best_on_own_forests(node_costs, edge_costs, edges):
+def best_on_own_forests(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As ``best_on_forest``, for the rows whose edges of some cost close no circle.
 
     Returns
@@ -182,7 +186,7 @@ def best_on_own_forests(node_costs, edge_costs, edges):
 
 
 @per_graph
-def _parent_positions(n, edges):
+def _parent_positions(n: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Nodes in order, and by position in it the parent's position and edge; roots hang on n."""
     order, parent, edge = rooted(n, edges)
     position = np.empty(n + 1, np.int64)  # the last one stands for the parent -1 of roots
@@ -190,11 +194,13 @@ def _parent_positions(n, edges):
     return order, position[parent[order]], edge[order]
 
 
-def _adjacency(n, edges):
+def _adjacency(n: int, edges: np.ndarray) -> Any:
     return sparse.coo_array((np.ones(len(edges), np.int8), tuple(edges.T)), shape=(n, n)).tocsr()
 
 
-def best_states_on_forest(unary, pairs, edges) -> tuple[np.ndarray, np.ndarray]:
+def best_states_on_forest(
+    unary: np.ndarray, pairs: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Minimum-cost state of every node, by max-product: exact in O(n k²).
 
     Parameters
@@ -227,7 +233,9 @@ def best_states_on_forest(unary, pairs, edges) -> tuple[np.ndarray, np.ndarray]:
 
 
 @lru_cache(maxsize=16)  # learners decode a few rows at a time, thousands of times
-def _rooted_with_flips(n, edges):
+def _rooted_with_flips(
+    n: int, edges: bytes
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Order, parents and edges to them, and where the parent is the second node of its edge."""
     edges = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
     order, parent, edge = rooted(n, edges)
@@ -236,7 +244,9 @@ def _rooted_with_flips(n, edges):
     return order, parent, edge, flipped
 
 
-def k_best_states(unary, pairs, edges, k: int) -> tuple[np.ndarray, np.ndarray]:
+def k_best_states(
+    unary: np.ndarray, pairs: np.ndarray, edges: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray]:
     """The ``k`` minimum-cost choices of states of every row, all different, best first.
 
     Parameters as of :func:`best_states_on_forest`.
@@ -249,7 +259,9 @@ def k_best_states(unary, pairs, edges, k: int) -> tuple[np.ndarray, np.ndarray]:
     """
     rows, n, q = unary.shape
 
-    def best_within(part, low, high):
+    def best_within(
+        part: np.ndarray, low: np.ndarray, high: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Indicators of states are kept between low and high; low leaves one state."""
         low, high = low.reshape(-1, n, q), high.reshape(-1, n, q)
         allowed = high & (low | ~low.any(axis=2, keepdims=True)) & (low.sum(axis=2) < 2)[..., None]
@@ -262,7 +274,7 @@ def k_best_states(unary, pairs, edges, k: int) -> tuple[np.ndarray, np.ndarray]:
     return indicators.reshape(rows, -1, n, q).argmax(axis=3), values
 
 
-def random_tree_edges(n: int, rng=None) -> np.ndarray:
+def random_tree_edges(n: int, rng: Any = None) -> np.ndarray:
     """Draw a tree over n nodes, all of the n ** (n - 2) equally likely; shape (n - 1, 2).
 
     A walk that goes to any node at every step enters each node first by an edge of the

@@ -41,7 +41,7 @@ class StateForestDistribution(Distribution):
     (array([6.]), array([[0.667, 0.333, 0.667, 0.333, 0.5  , 0.167, 0.167, 0.167]]))
     """
 
-    def __init__(self, unary, pairs, edges):
+    def __init__(self, unary: np.ndarray, pairs: np.ndarray, edges: np.ndarray) -> None:
         from skstruct.solvers.pairwise._numba_inference import sum_states
 
         unary, pairs = (np.ascontiguousarray(part, np.float64) for part in (unary, pairs))
@@ -50,7 +50,7 @@ class StateForestDistribution(Distribution):
         self.first, self.given = np.zeros(unary.shape), np.empty(pairs.shape)
         self.log_partition = sum_states(unary, pairs, *self.forest, self.first, self.given)
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         """Probabilities of states (n k), and of pairs of states (E k k), of every row."""
         from skstruct.solvers.pairwise._numba_inference import spread_states
 
@@ -59,7 +59,7 @@ class StateForestDistribution(Distribution):
         rows, n, k = nodes.shape
         return np.hstack([nodes.reshape(rows, n * k), pairs.reshape(rows, pairs.shape[1] * k * k)])
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.solvers.pairwise._numba_inference import draw_states
 
         shape = len(self.first), n, self.first.shape[1]
@@ -70,7 +70,9 @@ class StateForestDistribution(Distribution):
 
 
 @per_graph
-def _rooted_with_flips(n, edges):
+def _rooted_with_flips(
+    n: int, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Order, parents and edges to them, and where the parent is the second node of its edge."""
     order, parent, edge = rooted(n, edges)
     flipped, has_parent = np.zeros(n, bool), edge >= 0
@@ -102,7 +104,7 @@ class LabelForestDistribution(Distribution):
     (array([6.]), array([[0.667, 0.667, 0.5  ]]))
     """
 
-    def __init__(self, nodes, pairs, edges):
+    def __init__(self, nodes: np.ndarray, pairs: np.ndarray, edges: np.ndarray) -> None:
         from skstruct.solvers.pairwise._numba_inference import sum_labels
 
         nodes, pairs = np.array(nodes, np.float64), np.array(pairs, np.float64)  # rows in order
@@ -111,13 +113,13 @@ class LabelForestDistribution(Distribution):
         self.given = np.empty((*nodes.shape, 2))
         self.log_partition = sum_labels(nodes, pairs, *self.forest, self.given)
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         """Probabilities of labels (n) and of pairs of labels (E) in every row."""
         from skstruct.solvers.pairwise._numba_inference import spread_labels
 
         return spread_labels(*self.forest, self.given, self.n_edges)
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.solvers.pairwise._numba_inference import draw_labels
 
         order, parent, _ = self.forest
@@ -125,7 +127,7 @@ class LabelForestDistribution(Distribution):
 
 
 @per_graph
-def _rooted(n, edges):
+def _rooted(n: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return rooted(n, edges)
 
 
@@ -155,7 +157,7 @@ class PairTableDistribution(Distribution):
     array([[0.8, 0.7, 0.6]])
     """
 
-    def __init__(self, scores, edges, n_labels: int):
+    def __init__(self, scores: np.ndarray, edges: np.ndarray, n_labels: int) -> None:
         from skstruct.solvers.pairwise._numba_inference import sum_pair_tables
 
         n = len(scores)
@@ -167,11 +169,11 @@ class PairTableDistribution(Distribution):
         self.of_labels, self.of_pairs = np.empty((n, n_labels)), np.zeros_like(self.pair)
         sum_pair_tables(self.single, self.pair, self.log_partition, self.of_labels, self.of_pairs)
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         i, j = self.edges.T
         return np.hstack([self.of_labels, self.of_pairs[:, i, j]])
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.solvers.pairwise._numba_inference import draw_pair_tables
 
         drawn = np.empty((len(self.single), n, self.single.shape[1]), np.int8)
@@ -182,7 +184,13 @@ class PairTableDistribution(Distribution):
 CHEAPER = 4  # entries of a table of all sets for one of elimination
 
 
-def label_distribution(nodes, pairs, edges, low=None, high=None) -> Distribution | None:
+def label_distribution(
+    nodes: np.ndarray,
+    pairs: np.ndarray,
+    edges: np.ndarray,
+    low: np.ndarray | None = None,
+    high: np.ndarray | None = None,
+) -> Distribution | None:
     """The distribution of 0/1 labels on a graph; None where it is too wide for so many rows.
 
     Parameters
@@ -218,7 +226,7 @@ def label_distribution(nodes, pairs, edges, low=None, high=None) -> Distribution
     )
 
 
-def _min_cost_distribution(nodes, pairs, edges) -> Distribution:
+def _min_cost_distribution(nodes: np.ndarray, pairs: np.ndarray, edges: np.ndarray) -> Distribution:
     """By elimination; by a table of all sets, quicker entry by entry, where that is no larger."""
     n = nodes.shape[1]
     if is_forest(n, edges):
@@ -245,7 +253,15 @@ class FixedLabelsDistribution(Distribution):
         The score of the known labels among themselves.
     """
 
-    def __init__(self, distribution: Distribution, edges, kept, low, free, shift):
+    def __init__(
+        self,
+        distribution: Distribution,
+        edges: np.ndarray,
+        kept: np.ndarray,
+        low: np.ndarray,
+        free: np.ndarray,
+        shift: np.ndarray,
+    ) -> None:
         self.distribution, self.edges, self.kept = distribution, edges, kept
         self.low, self.free = low, np.broadcast_to(free, low.shape)
         # The distribution counts both values of a known label.
@@ -253,7 +269,7 @@ class FixedLabelsDistribution(Distribution):
             distribution.log_partition + shift - math.log(2.0) * (~self.free).sum(axis=1)
         )
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         n, found = self.low.shape[1], self.distribution.marginals()
         labels = np.where(self.free, found[:, :n], self.low)
         i, j = self.edges.T
@@ -262,6 +278,6 @@ class FixedLabelsDistribution(Distribution):
         pairs[:, self.kept] = np.where(both, found[:, n:], pairs[:, self.kept])
         return np.hstack([labels, pairs])
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         drawn = self.distribution.sample(n, rng)
         return np.where(self.free[:, None], drawn, self.low[:, None]).astype(drawn.dtype)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Moves among labels or states with scores of pairs: another value at one node."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.solvers.pairwise.forests import neighbors
@@ -21,17 +23,25 @@ class LabelProposals(Proposals):
         The labels that are not known.
     """
 
-    def __init__(self, n: int, edges, free):
+    def __init__(self, n: int, edges: np.ndarray, free: np.ndarray) -> None:
         self.neighbors, self.free = neighbors(n, edges), np.asarray(free, dtype=np.int64)
         self.sweep = max(2 * len(self.free), 1)
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         return np.array(outputs, dtype=np.int8, order="C")
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         return states.copy()
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         from skstruct.solvers.pairwise._numba_inference import walk_labels
 
         near = self.neighbors
@@ -59,7 +69,7 @@ class StateProposals(Proposals):
     edges : int array of shape (E, 2)
     """
 
-    def __init__(self, allowed, edges):
+    def __init__(self, allowed: np.ndarray, edges: np.ndarray) -> None:
         allowed = np.asarray(allowed, dtype=bool)
         self.neighbors, self.edges = neighbors(len(allowed), edges), edges
         self.n_states, self.counts = allowed.shape[1], allowed.sum(axis=1)
@@ -68,13 +78,21 @@ class StateProposals(Proposals):
         self.choices = np.argsort(~allowed, axis=1, kind="stable")
         self.sweep = max(int(self.counts[self.free].max(initial=1)) * len(self.free), 1)
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         return np.array(outputs, dtype=np.int64, order="C")
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         return states.copy()
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         from skstruct.solvers.pairwise._numba_inference import walk_states
 
         near = self.neighbors

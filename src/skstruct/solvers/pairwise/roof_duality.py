@@ -6,7 +6,13 @@ import numpy as np
 from skstruct.solvers.pairwise.forests import neighbors
 
 
-def fold(node_costs, edge_costs, edges, low, high):
+def fold(
+    node_costs: np.ndarray,
+    edge_costs: np.ndarray,
+    edges: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same costs for the labels that are not known, as node and edge costs and a shift.
 
     An edge to a label that is in is a cost of the label at its other end; an edge to one
@@ -42,7 +48,9 @@ def fold(node_costs, edge_costs, edges, low, high):
     return compiled(*costs, np.ascontiguousarray(edges, dtype=np.int64), low, high)
 
 
-def roof_dual(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
+def roof_dual(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Best half-integral labels, and their value: a bound on that of all 0/1 labels.
 
     The minimum of :math:`\sum_i a_i \mu_i + \sum_e w_e \mu_{ij}` over the local polytope
@@ -78,7 +86,7 @@ def roof_dual(node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
     return halves, evaluate_points(halves, node_costs, edge_costs, edges)
 
 
-def best_halves(node_costs, edge_costs, edges) -> np.ndarray:
+def best_halves(node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """The labels of ``roof_dual``, for whoever evaluates them in another way."""
     from skstruct.solvers.pairwise._numba_roof_duality import roof_dual as compiled
 
@@ -87,25 +95,41 @@ def best_halves(node_costs, edge_costs, edges) -> np.ndarray:
     return compiled(*costs, *neighbors(costs[0].shape[1], edges))
 
 
-def evaluate_points(points, node_costs, edge_costs, edges) -> np.ndarray:
+def evaluate_points(
+    points: np.ndarray, node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray
+) -> np.ndarray:
     """What labels in [0, 1] cost, with the edges at their best; shape (rows,)."""
     return _evaluate(points, node_costs, edge_costs, edges, np.empty((0, 0)))
 
 
-def embed_points(points, node_costs, edge_costs, edges) -> tuple[np.ndarray, np.ndarray]:
+def embed_points(
+    points: np.ndarray, node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Labels in [0, 1] and the best their edges can be, (rows, n + E), and what they cost."""
     embedded = np.empty((len(points), points.shape[1] + len(edges)))
     return embedded, _evaluate(points, node_costs, edge_costs, edges, embedded)
 
 
-def _evaluate(points, node_costs, edge_costs, edges, embedded):
+def _evaluate(
+    points: np.ndarray,
+    node_costs: np.ndarray,
+    edge_costs: np.ndarray,
+    edges: np.ndarray,
+    embedded: np.ndarray,
+) -> np.ndarray:
     from skstruct.solvers.pairwise._numba_roof_duality import evaluate
 
     arrays = (np.ascontiguousarray(a, dtype=float) for a in (points, node_costs, edge_costs))
     return evaluate(*arrays, np.ascontiguousarray(edges, dtype=np.int64), embedded)
 
 
-def improve(node_costs, edge_costs, edges, starts, open_=None) -> np.ndarray:
+def improve(
+    node_costs: np.ndarray,
+    edge_costs: np.ndarray,
+    edges: np.ndarray,
+    starts: np.ndarray,
+    open_: np.ndarray | None = None,
+) -> np.ndarray:
     """Steepest descent from given labels.
 
     Parameters
@@ -138,7 +162,9 @@ def improve(node_costs, edge_costs, edges, starts, open_=None) -> np.ndarray:
     return outputs
 
 
-def round_halves(node_costs, edge_costs, edges, halves) -> np.ndarray:
+def round_halves(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray, halves: np.ndarray
+) -> np.ndarray:
     """0/1 labels from half-integral ones: descents from three starts, the best of them.
 
     Labels of one half start at 0, at 1, and where they would be best if all labels next to

@@ -2,6 +2,7 @@
 """Least cost of labels and of pairs of labels: which solver for which graph."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -42,7 +43,9 @@ def local_polytope(n: int, edges: np.ndarray) -> BinaryProgram:
     return BinaryProgram(system, limits, sparse.csr_array((0, n + count)), np.zeros(0))
 
 
-def best_by_program(node_costs, edge_costs, edges, halves) -> tuple[np.ndarray, np.ndarray]:
+def best_by_program(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray, halves: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Best labels and lower bounds of every row, with labels of 0 and 1 in ``halves`` kept."""
     rows, n = node_costs.shape
     program = local_polytope(n, edges)
@@ -67,7 +70,9 @@ def is_exact(n: int, edges: np.ndarray) -> bool:
     return n <= CORE or is_forest(n, edges)
 
 
-def minimize(node_costs, edge_costs, edges, *, exact=False):
+def minimize(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray, *, exact: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""0/1 labels of least :math:`\sum_i a_i y_i + \sum_e w_e y_i y_j`, row by row.
 
     A forest is solved by max-product, a graph of few labels by trying all sets. Both settle
@@ -115,7 +120,7 @@ def minimize(node_costs, edge_costs, edges, *, exact=False):
     return outputs, values, bounds
 
 
-def relax(node_costs, edge_costs, edges) -> np.ndarray:
+def relax(node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Labels of least cost in the local polytope, (rows, n) of 0, 1/2 and 1."""
     if is_forest(node_costs.shape[1], edges):
         return best_on_forest(node_costs, edge_costs, edges)[0]
@@ -127,13 +132,15 @@ def relax(node_costs, edge_costs, edges) -> np.ndarray:
     return points
 
 
-def without_zeros(edge_costs, edges):
+def without_zeros(edge_costs: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Edges that cost something in some row, with their costs."""
     used = edge_costs.any(axis=0)
     return (edge_costs, edges) if used.all() else (edge_costs[:, used], edges[used])
 
 
-def _from_halves(node_costs, edge_costs, edges, exact):
+def _from_halves(
+    node_costs: np.ndarray, edge_costs: np.ndarray, edges: np.ndarray, exact: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """From roof duality to 0/1 labels."""
     halves, bounds = roof_dual(node_costs, edge_costs, edges)
     outputs, values = halves.astype(np.int8), bounds.copy()
@@ -155,11 +162,19 @@ def _from_halves(node_costs, edge_costs, edges, exact):
     return outputs, values, bounds
 
 
-def _rows(edge_costs, rows):
+def _rows(edge_costs: np.ndarray, rows: Any) -> np.ndarray:
     return edge_costs if len(edge_costs) == 1 else edge_costs[rows]
 
 
-def _close(node_costs, edge_costs, edges, halves, outputs, values, bounds):
+def _close(
+    node_costs: np.ndarray,
+    edge_costs: np.ndarray,
+    edges: np.ndarray,
+    halves: np.ndarray,
+    outputs: np.ndarray,
+    values: np.ndarray,
+    bounds: np.ndarray,
+) -> None:
     """Solve the rows with a gap by branch and bound, in place."""
     size = np.abs(node_costs).sum(axis=1) + np.abs(edge_costs).sum(axis=1)
     for row in np.flatnonzero(values - bounds > ROUNDING_GAP * size):
@@ -175,7 +190,15 @@ def _close(node_costs, edge_costs, edges, halves, outputs, values, bounds):
         bounds[row] = values[row] if k <= BRANCHED else min(bounds[row], values[row])
 
 
-def minimize_fixed(node_costs, edge_costs, edges, low, high, *, exact=False):
+def minimize_fixed(
+    node_costs: np.ndarray,
+    edge_costs: np.ndarray,
+    edges: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    *,
+    exact: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As ``minimize``, with some labels known; values are infinite where they contradict.
 
     Parameters
@@ -198,7 +221,13 @@ def minimize_fixed(node_costs, edge_costs, edges, low, high, *, exact=False):
     return outputs, values + shift, bounds + shift
 
 
-def relax_fixed(node_costs, edge_costs, edges, low, high) -> np.ndarray:
+def relax_fixed(
+    node_costs: np.ndarray,
+    edge_costs: np.ndarray,
+    edges: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> np.ndarray:
     """As ``relax``, with some labels known and without contradiction."""
     nodes, pairs, _ = fold(node_costs, edge_costs, edges, low, high)
     return np.clip(relax(nodes, pairs, edges), low, high)

@@ -7,6 +7,8 @@ curve. The point that it finds is either better than the best one, or a point wh
 are too coarse; there finer ones come in, and so on.
 """
 
+from typing import Any
+
 import numpy as np
 
 from skstruct._arrays.memory import row_blocks
@@ -21,7 +23,9 @@ EARLY = 0.1  # of the gap: how exactly coarse samples are minimized
 UNLIMITED = 2**62
 
 
-def close_enough(values, samples, tolerance, max_boxes):
+def close_enough(
+    values: np.ndarray, samples: Samples, tolerance: np.ndarray, max_boxes: int
+) -> np.ndarray:
     """Gaps (B,) at which branch and bound ends: wider ones where boxes are counted."""
     if max_boxes is None:
         return tolerance
@@ -29,7 +33,16 @@ def close_enough(values, samples, tolerance, max_boxes):
     return np.maximum(tolerance, PROVEN_GAP * np.abs(values) + PROVEN_GAP_OF_TERMS * size)
 
 
-def close_gaps(curves, polytope, low, high, start, tolerance, n_cells, max_boxes):
+def close_gaps(
+    curves: Any,
+    polytope: Any,
+    low: np.ndarray,
+    high: np.ndarray,
+    start: tuple[np.ndarray, np.ndarray, np.ndarray],
+    tolerance: np.ndarray,
+    n_cells: int,
+    max_boxes: int | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Outputs (B, d), values and bounds (B,), none worse than those of ``start``.
 
     Parameters
@@ -53,7 +66,18 @@ def close_gaps(curves, polytope, low, high, start, tolerance, n_cells, max_boxes
     return outputs, values, np.minimum(bounds, values)
 
 
-def _close_block(curves, polytope, low, high, outputs, values, bounds, tolerance, n_cells, most):
+def _close_block(
+    curves: Any,
+    polytope: Any,
+    low: np.ndarray,
+    high: np.ndarray,
+    outputs: np.ndarray,
+    values: np.ndarray,
+    bounds: np.ndarray,
+    tolerance: np.ndarray,
+    n_cells: int,
+    most: int | None,
+) -> None:
     left = UNLIMITED if most is None else int(most)
     samples = curves.sample(low, high, n_cells)
     aim = close_enough(values, samples, tolerance, most)
@@ -72,7 +96,15 @@ def _close_block(curves, polytope, low, high, outputs, values, bounds, tolerance
         outputs[i], values[i], bounds[i] = row.output, row.value, row.bound
 
 
-def _branch(polytope, points, heights, outputs, values, tolerance, max_boxes):
+def _branch(
+    polytope: Any,
+    points: np.ndarray,
+    heights: np.ndarray,
+    outputs: np.ndarray,
+    values: np.ndarray,
+    tolerance: np.ndarray,
+    max_boxes: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Points, their values and bounds, and boxes looked at, for piecewise linear curves."""
     from skstruct.solvers.separable._numba_branch_and_bound import branch_rows
 
@@ -93,7 +125,14 @@ def _branch(polytope, points, heights, outputs, values, tolerance, max_boxes):
     return outputs, best, bounds, looked
 
 
-def _keep(curves, polytope, rows, found, outputs, values):
+def _keep(
+    curves: Any,
+    polytope: Any,
+    rows: np.ndarray,
+    found: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    outputs: np.ndarray,
+    values: np.ndarray,
+) -> None:
     """Take over points that meet the constraints and cost less, in place."""
     new = curves.at(found[0]).sum(axis=1)
     meets = polytope.constraints.relative_violation(found[0]) <= FEASIBLE
@@ -104,13 +143,15 @@ def _keep(curves, polytope, rows, found, outputs, values):
 class _BentRow:
     """One row of curves that are not piecewise linear: its samples and its best point."""
 
-    def __init__(self, curves, polytope, samples, i):
+    def __init__(self, curves: Any, polytope: Any, samples: Samples, i: int) -> None:
         self.curves, self.polytope = curves, polytope
         points = samples.points[i] if samples.points.ndim == 3 else samples.points
         self.points, self.values = np.array(points), np.array(samples.values[i])
         self.slack = np.array(samples.slack[i])
 
-    def close(self, output, value, bound, tolerance, max_boxes):
+    def close(
+        self, output: np.ndarray, value: float, bound: float, tolerance: float, max_boxes: int
+    ) -> None:
         self.output, self.value, self.bound = np.array(output), float(value), float(bound)
         range_ = self.points[:, -1] - self.points[:, 0]
         for _ in range(ROUNDS):
@@ -130,13 +171,13 @@ class _BentRow:
             if not any(finer):
                 break  # as fine as numbers are
 
-    def _offer(self, point):
+    def _offer(self, point: np.ndarray) -> None:
         value = float(self.curves.at(point[None]).sum())
         meets = self.polytope.constraints.relative_violation(point[None])[0] <= FEASIBLE
         if value < self.value and meets:
             self.output, self.value = point.copy(), value
 
-    def _refine(self, at, narrowest):
+    def _refine(self, at: np.ndarray, narrowest: np.ndarray) -> bool:
         """Finer samples in the cells next to a point; False where all are fine enough."""
         from skstruct.solvers.separable._numba_branch_and_bound import cells_around, merge_samples
 

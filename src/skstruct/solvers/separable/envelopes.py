@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Costs of any shape that add up over coordinates, over a polytope, with a lower bound."""
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -21,7 +23,9 @@ from skstruct.tolerances import (
 PROPAGATION_PASSES = 5
 
 
-def implied_ranges(constraints, low, high):
+def implied_ranges(
+    constraints: LinearConstraints, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Narrower bounds that every point of the polytope meets; low, high and answers (B, d).
 
     From :math:`\sum_k a_k z_k \le b` follows :math:`a_j z_j \le b - \sum_{k \ne j} \min a_k z_k`.
@@ -79,7 +83,17 @@ PATTERN = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])  # where they lie, in units of t
 STUCK = 3  # rounds without progress after which a row is left as it is
 
 
-def refine(curves, polytope, low, high, points, values, outputs, duals, tolerance):
+def refine(
+    curves: Any,
+    polytope: HullProblem,
+    low: np.ndarray,
+    high: np.ndarray,
+    points: np.ndarray,
+    values: np.ndarray,
+    outputs: np.ndarray,
+    duals: np.ndarray,
+    tolerance: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Best outputs (B, d), their values and bounds (B,) from a first sampling of the curves.
 
     points (d, k) or (B, d, k), values (B, d, k): samples; outputs (B, d) and duals (B, m): what
@@ -120,19 +134,25 @@ def refine(curves, polytope, low, high, points, values, outputs, duals, toleranc
     return best, cost, bounds
 
 
-def _lagrangian_minimum(curves, polytope, low, high, duals):
+def _lagrangian_minimum(
+    curves: Any, polytope: HullProblem, low: np.ndarray, high: np.ndarray, duals: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Where each curve is best at these duals (B, d), and the bounds they prove (B,)."""
     wanted, _, least = curves.minimize(low, high, slope=-polytope.worth(duals))
     return wanted, least.sum(axis=1) + (duals * polytope.sides).sum(axis=1)
 
 
-def _around(center, spread, low, high):
+def _around(
+    center: np.ndarray, spread: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
     """Points around a center (B, d), within the bounds; shape (B, d, 5)."""
     near = center[..., None] + spread[..., None] * PATTERN
     return np.clip(near, low[..., None], high[..., None])
 
 
-def _merged(points, values, more_points, more_values):
+def _merged(
+    points: np.ndarray, values: np.ndarray, more_points: np.ndarray, more_values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """All samples in order. Of samples next to each other the first one counts for all."""
     points = np.concatenate([points, more_points], axis=2)
     values = np.concatenate([values, more_values], axis=2)
@@ -164,8 +184,8 @@ MEMORY = "400MB"  # for the samples of the rows that are worked on together
 def minimize_over_polytope(
     curves: Curves,
     constraints: LinearConstraints,
-    low,
-    high,
+    low: Any,
+    high: Any,
     max_boxes: int | None = 0,
     n_cells: int = 64,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -226,7 +246,9 @@ def minimize_over_polytope(
     return outputs, values, bounds
 
 
-def _tighter(constraints, low, high):
+def _tighter(
+    constraints: LinearConstraints, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Bounds that the constraints imply; the same for all rows where the question is."""
     if constraints.n_rows is None and (low == low[:1]).all() and (high == high[:1]).all():
         narrow = implied_ranges(constraints, low[:1], high[:1])
@@ -234,7 +256,14 @@ def _tighter(constraints, low, high):
     return implied_ranges(constraints, low, high)
 
 
-def _minimize_block(curves, polytope, low, high, max_boxes, n_cells):
+def _minimize_block(
+    curves: Any,
+    polytope: HullProblem,
+    low: np.ndarray,
+    high: np.ndarray,
+    max_boxes: int,
+    n_cells: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if not len(polytope.equal):
         outputs, least, below = curves.minimize(low, high)
         return outputs, least.sum(axis=1), below.sum(axis=1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -58,7 +59,9 @@ def local_corners(points: np.ndarray, values: np.ndarray, y: np.ndarray) -> Corn
     return Corners(*fill(np.ascontiguousarray(points), np.ascontiguousarray(values), y))
 
 
-def minimize_corners(corners: Corners, A_eq, b_eq, A_ub, b_ub):
+def minimize_corners(
+    corners: Corners, A_eq: Any, b_eq: np.ndarray, A_ub: Any, b_ub: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The best point (d,) and the dual variables (m_eq + m_ub,) that prove it, to rounding.
 
     Raises InfeasibleError without saying where; the caller knows the row.
@@ -83,7 +86,7 @@ def minimize_corners(corners: Corners, A_eq, b_eq, A_ub, b_ub):
     return point, best_duals
 
 
-def _spread(size, k):
+def _spread(size: np.ndarray, k: int) -> np.ndarray:
     """A mask (d, k) of at most FIRST_CORNERS corners of each curve, first and last among them."""
     kept = np.zeros((len(size), k), dtype=bool)
     share = np.linspace(0.0, 1.0, FIRST_CORNERS)
@@ -92,7 +95,9 @@ def _spread(size, k):
     return kept
 
 
-def _wanted(corners, kept, reduced, point):
+def _wanted(
+    corners: Corners, kept: np.ndarray, reduced: np.ndarray, point: np.ndarray
+) -> np.ndarray:
     """Corners to bring in: the choice at these duals, and the middles of the cells in use."""
     d, k = kept.shape
     rows = np.arange(d)
@@ -112,7 +117,9 @@ def _wanted(corners, kept, reduced, point):
     return wanted
 
 
-def _restricted(corners, kept, A_eq, b_eq, A_ub, b_ub):
+def _restricted(
+    corners: Corners, kept: np.ndarray, A_eq: Any, b_eq: np.ndarray, A_ub: Any, b_ub: np.ndarray
+) -> tuple[np.ndarray, float, np.ndarray]:
     """The linear program with the kept corners: a variable per cell, as long as the cell."""
     from scipy.optimize import linprog
 
@@ -180,7 +187,7 @@ class HullProblem:
         """Right-hand sides, (1, m) or (B, m)."""
         return self.constraints.sides
 
-    def rows(self, index) -> HullProblem:
+    def rows(self, index: Any) -> HullProblem:
         return HullProblem(self.constraints.rows(index))
 
     def worth(self, duals: np.ndarray) -> np.ndarray:
@@ -212,14 +219,16 @@ class HullProblem:
             outputs[i], duals[i], bounds[i] = self._relax_row(i, t, values[i], row)
         return Relaxed(outputs, duals, bounds)
 
-    def _columns(self):
+    def _columns(self) -> Any:
         from skstruct.solvers.separable._numba_simplex import Columns
 
         m = len(self.equal)
         padded = sparse.hstack([self.matrix, sparse.eye_array(m)]).tocsc()
         return Columns(padded.indptr.astype(np.int64), padded.indices.astype(np.int64), padded.data)
 
-    def _relax_row(self, i, points, values, row):
+    def _relax_row(
+        self, i: int, points: np.ndarray, values: np.ndarray, row: int
+    ) -> tuple[np.ndarray, np.ndarray, float]:
         """The same for one row by linear programs: slower, but for any size and any numbers."""
         part = self.constraints.row(i)
         system = part.A_eq, part.b_eq, part.A_ub, part.b_ub
@@ -243,7 +252,7 @@ class HullProblem:
         return output, duals, bound
 
 
-def lagrangian(points, values, worth):
+def lagrangian(points: np.ndarray, values: np.ndarray, worth: np.ndarray) -> np.ndarray:
     """min over the samples of values - worth * points; (..., d, k) and (..., d) give (..., d)."""
     return (values - worth[..., None] * points).min(axis=-1)
 
@@ -256,6 +265,6 @@ def lowered(samples: Samples) -> np.ndarray:
     return samples.values - slack
 
 
-def chord_cost(points, values, y) -> float:
+def chord_cost(points: np.ndarray, values: np.ndarray, y: Any) -> float:
     """The sum of the piecewise linear curves of one row at y (d,)."""
     return float(sum(np.interp(t, p, v) for t, p, v in zip(y, points, values)))

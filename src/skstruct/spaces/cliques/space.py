@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -34,18 +34,26 @@ class NodeProposals(Proposals):
     n_nodes : int
     """
 
-    def __init__(self, nodes, edges, n_nodes: int):
+    def __init__(self, nodes: np.ndarray, edges: np.ndarray, n_nodes: int) -> None:
         self.nodes = np.asarray(nodes, dtype=np.int64)
         self.column = edge_numbers(n_nodes, edges)
         self.sweep = max(2 * len(self.nodes), 1)
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         return np.array(outputs, dtype=np.int8, order="C")
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         return states.copy()
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         from skstruct.spaces.cliques._numba import walk_cliques
 
         accepted = np.zeros(len(states), np.int64)
@@ -106,34 +114,36 @@ class Cliques(LabelsAndEdges):
     _named_by: ClassVar = {"nodes": "nodes_"}
     _pairs_of = ("nodes", "learned_nodes_")
 
-    def __init__(self, nodes=None, *, exact=False, constraints=None):
+    def __init__(self, nodes: Any = None, *, exact: bool = False, constraints: Any = None) -> None:
         self.nodes = nodes
         self.exact = exact
         self.constraints = constraints
 
     # ------------------------------------------------------------- nodes and embedding
     @property
-    def labels(self):
+    def labels(self) -> tuple[Any, ...] | None:
         """The names given: what makes a base class learn them is None."""
         return None if self.nodes is None else self._given_labels
 
     @cached_property
-    def _given_labels(self) -> tuple:
+    def _given_labels(self) -> tuple[Any, ...]:
         return read_nodes(self.nodes, "Cliques")
 
     @property
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         """Names of the nodes, one per column."""
         if self.nodes is None and not hasattr(self, "learned_labels_"):
             raise NotFittedError("Cliques learns its nodes from Y: call fit, or give nodes.")
         return super().labels_
 
     @property
-    def nodes_(self) -> tuple:
+    def nodes_(self) -> tuple[Any, ...]:
         """Names of the nodes."""
         return self.labels_
 
-    def _read(self, Y, labels):
+    def _read(
+        self, Y: Any, labels: tuple[Any, ...] | None
+    ) -> tuple[np.ndarray, tuple[Any, ...], Any]:
         Y = list(Y) if hasattr(Y, "__next__") else Y  # it is looked at more than once
         rows = [Y] if is_networkx(Y) else () if sparse.issparse(Y) else Y
         for i, row in enumerate(rows if isinstance(rows, Iterable) else ()):
@@ -144,7 +154,7 @@ class Cliques(LabelsAndEdges):
                 )
         return super()._read(Y, labels)
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         """Products of pairs of nodes; shape (n, d)."""
         Z = np.asarray(Z, dtype=np.float64)
         u, v = self.edges_.T
@@ -157,12 +167,12 @@ class Cliques(LabelsAndEdges):
             return EXACT
         return Guarantee("bound only")
 
-    def argmin(self, costs) -> Decoded:
+    def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the nodes of least cost of the edges inside; costs of shape (n, d)."""
         outputs, values, bounds = self._decode(self._checked(costs), self.constraints_)
         return decoded_or_infeasible(outputs, values, bounds, self)
 
-    def kbest(self, costs, k: int) -> Decoded:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost sets of every row: outputs (n, k, nodes), values (n, k)."""
         k = check_k(k, "Cliques")
         if self.guarantee != EXACT:
@@ -175,10 +185,12 @@ class Cliques(LabelsAndEdges):
             lambda rows, constraints: self._decode(costs[rows], constraints), len(costs), k
         )
 
-    def _checked(self, costs):
+    def _checked(self, costs: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(self._checked_costs(costs, len(self.edges_)))
 
-    def _decode(self, costs, constraints):
+    def _decode(
+        self, costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         nothing = np.zeros((len(costs), len(self.labels_)))
         problem = nothing, costs, self.edges_
         if not constraints.is_masked:
@@ -191,7 +203,7 @@ class Cliques(LabelsAndEdges):
         return np.where(single, constraints.low, outputs).astype(outputs.dtype), values, bounds
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of sets of up to 18 nodes by all of them; scores of shape (n, d)."""
         from skstruct.spaces.edge_sets.distribution import (
             MOST_NODES,
@@ -204,7 +216,7 @@ class Cliques(LabelsAndEdges):
             return BaseSpace.distribution(self, scores)
         return PairSetDistribution(scores, self.edges_, allowed_sets(*self._masks()))
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """A node comes in, or goes out."""
         if self.constraints_.n_rows is not None:
             return None
@@ -212,7 +224,7 @@ class Cliques(LabelsAndEdges):
         return NodeProposals(np.flatnonzero(high & ~low), self.edges_, len(self.labels_))
 
     # ------------------------------------------------------------- all outputs
-    def _masks(self):
+    def _masks(self) -> tuple[np.ndarray, np.ndarray]:
         self._check_not_empty()
         constraints = self._one_row()
         return constraints.low[0], constraints.high[0]
@@ -236,6 +248,6 @@ class Cliques(LabelsAndEdges):
         n = len(self.labels_)
         return PairScheme(n, ((2 * n - 1) / 16, (n - 1) / 16, 1 / 16), signed=False)
 
-    def sample(self, n: int, rng) -> np.ndarray:
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` sets drawn uniformly and independently; shape (n, number of nodes)."""
         return self._sets().sample(n, rng)

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from skstruct.spaces.base import CountedSpace
 LIMIT = 10**6  # outputs listed, or subproblems counted, before giving up
 
 
-def check_few(size: int, limit: int, space, outputs: str = "outputs") -> None:
+def check_few(size: int, limit: int, space: Any, outputs: str = "outputs") -> None:
     """Refuse to list more outputs than the limit, and say how many there are."""
     if size > limit:
         # Very large integers have no decimal form that Python is willing to write.
@@ -30,7 +32,7 @@ def check_few(size: int, limit: int, space, outputs: str = "outputs") -> None:
         )
 
 
-def count_dag(dag: Dag, low, high, limit: int = LIMIT) -> int:
+def count_dag(dag: Dag, low: np.ndarray, high: np.ndarray, limit: int = LIMIT) -> int:
     """Number of closed sets of an acyclic graph, by branching with memory.
 
     Sets of nodes are bits of an integer. A set that holds v holds all above it, one that
@@ -58,7 +60,9 @@ def count_dag(dag: Dag, low, high, limit: int = LIMIT) -> int:
     return _count_left(left & ~taken & ~gone, above, below, {0: 1}, limit)
 
 
-def _count_left(left, above, below, known, limit) -> int:
+def _count_left(
+    left: int, above: list[int], below: list[int], known: dict[Any, Any], limit: int
+) -> int:
     if left in known:
         return known[left]
     if len(known) > limit:
@@ -78,7 +82,7 @@ def _count_left(left, above, below, known, limit) -> int:
     return answer
 
 
-def _component(left, above, below) -> int:
+def _component(left: int, above: list[int], below: list[int]) -> int:
     """The nodes of ``left`` connected to its lowest bit."""
     part = front = left & -left
     while front:
@@ -90,7 +94,7 @@ def _component(left, above, below) -> int:
     return part
 
 
-def _bits(number: int):
+def _bits(number: int) -> Iterator[int]:
     while number:
         lowest = number & -number
         yield lowest.bit_length() - 1
@@ -98,7 +102,7 @@ def _bits(number: int):
 
 
 def list_closed_sets(
-    dag: Dag, low, high, largest: int, limit: int = LIMIT, groups=()
+    dag: Dag, low: np.ndarray, high: np.ndarray, largest: int, limit: int = LIMIT, groups: Any = ()
 ) -> np.ndarray:
     """All closed sets with at most ``largest`` nodes, low..high; shape (count, d) of int8.
 
@@ -132,10 +136,10 @@ class StateConstraints:
         """Raise a ModelFileError unless every row says of this many things what they may be."""
         check_row_constraints(self.allowed, "b", shape)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"StateConstraints({int((~self.allowed).sum())} states barred)"
 
     @property
@@ -143,7 +147,7 @@ class StateConstraints:
         """Number of rows these constraints are for; None when they are the same for all."""
         return None if len(self.allowed) == 1 else len(self.allowed)
 
-    def rows(self, index) -> StateConstraints:
+    def rows(self, index: Any) -> StateConstraints:
         return self if self.n_rows is None else StateConstraints(self.allowed[index])
 
     def narrow(self, allowed: np.ndarray) -> StateConstraints:
@@ -187,7 +191,7 @@ class UniformStates(CountedSpace):
             raise InfeasibleError(f"{type(self).__name__}: no output meets the constraints.")
         return counts
 
-    def sample(self, n: int, rng) -> np.ndarray:
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, number of labels)."""
         counts = self._counts()
         rank = np.random.default_rng(rng).integers(counts, size=(n, len(counts)))

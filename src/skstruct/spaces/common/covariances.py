@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -69,10 +70,10 @@ class Scalar(Covariance):
            [0.  , 0.25]])
     """
 
-    def __init__(self, value: float, d: int):
+    def __init__(self, value: float, d: int) -> None:
         self.d, self.eigenvalues = d, np.array([value], dtype=np.float64)
 
-    def parts(self, V):
+    def parts(self, V: np.ndarray) -> list[np.ndarray]:
         return [V]
 
 
@@ -86,14 +87,14 @@ class Exchangeable(Covariance):
         Eigenvalues of the vector of ones, and of all that is orthogonal to it.
     """
 
-    def __init__(self, on_ones: float, on_rest: float, d: int):
+    def __init__(self, on_ones: float, on_rest: float, d: int) -> None:
         self.d, self.eigenvalues = d, np.array([on_ones, on_rest], dtype=np.float64)
 
-    def parts(self, V):
+    def parts(self, V: np.ndarray) -> list[np.ndarray]:
         mean = np.repeat(V.mean(axis=1, keepdims=True), self.d, axis=1)
         return [mean, V - mean]
 
-    def grams(self, V):
+    def grams(self, V: np.ndarray) -> Iterator[np.ndarray]:
         mean = V.mean(axis=1, keepdims=True)
         yield self.d * (mean @ mean.T)
         V = V - mean
@@ -123,7 +124,7 @@ class PairScheme(Covariance):
            [ 1., -1.,  1.]])
     """
 
-    def __init__(self, n_nodes: int, values, signed: bool):
+    def __init__(self, n_nodes: int, values: tuple[Any, ...], signed: bool) -> None:
         self.n_nodes, self.signed = n_nodes, signed
         self.d = n_nodes * (n_nodes - 1) // 2
         self.eigenvalues = np.array(values, dtype=np.float64)
@@ -140,12 +141,12 @@ class PairScheme(Covariance):
         B = sparse.csr_array((ends, at), shape=(self.n_nodes, self.d))
         return B.toarray() if self.n_nodes <= DENSE else B
 
-    def _nodes(self, V):
+    def _nodes(self, V: np.ndarray) -> np.ndarray:
         """V B', without its mean where there are no signs; shape (m, n_nodes)."""
         nodes = np.ascontiguousarray((self._incidence @ V.T).T)
         return nodes if self.signed else nodes - nodes.mean(axis=1, keepdims=True)
 
-    def _pairs(self, nodes):
+    def _pairs(self, nodes: np.ndarray) -> np.ndarray:
         """nodes B; shape (m, d)."""
         if self.n_nodes <= DENSE:
             return nodes @ self._incidence
@@ -158,14 +159,14 @@ class PairScheme(Covariance):
         """BB' on cuts, and B+B+' on stars; two nodes have one pair and no star."""
         return self.n_nodes if self.signed else max(self.n_nodes - 2, 1)
 
-    def parts(self, V):
+    def parts(self, V: np.ndarray) -> list[np.ndarray]:
         inner = self._pairs(self._nodes(V) / self._square)
         if self.signed:
             return [inner, V - inner]
         ones = np.repeat(V.mean(axis=1, keepdims=True), self.d, axis=1)
         return [ones, inner, V - ones - inner]
 
-    def filter(self, V, H):
+    def filter(self, V: np.ndarray, H: np.ndarray) -> np.ndarray:
         inner, rest = H[:, -2:-1], H[:, -1:]
         filtered = self._pairs(((inner - rest) / self._square) * self._nodes(V))
         filtered += rest * V
@@ -173,7 +174,7 @@ class PairScheme(Covariance):
             filtered += (H[:, :1] - rest) * V.mean(axis=1, keepdims=True)
         return filtered
 
-    def grams(self, V):
+    def grams(self, V: np.ndarray) -> Iterator[np.ndarray]:
         if not self.signed:
             mean = V.mean(axis=1, keepdims=True)
             yield self.d * (mean @ mean.T)
@@ -195,11 +196,11 @@ class GridScheme(Covariance):
     values : (on ones, on differences between rows, on those between columns, on the rest)
     """
 
-    def __init__(self, n_rows: int, n_columns: int, values):
+    def __init__(self, n_rows: int, n_columns: int, values: tuple[Any, Any, Any, Any]) -> None:
         self.shape, self.d = (n_rows, n_columns), n_rows * n_columns
         self.eigenvalues = np.array(values, dtype=np.float64)
 
-    def parts(self, V):
+    def parts(self, V: np.ndarray) -> list[np.ndarray]:
         table = V.reshape(len(V), *self.shape)
         ones = np.broadcast_to(table.mean(axis=(1, 2), keepdims=True), table.shape)
         rows = np.broadcast_to(table.mean(axis=2, keepdims=True), table.shape) - ones
@@ -217,7 +218,7 @@ class DenseCovariance(Covariance):
     S : array of shape (d, d)
     """
 
-    def __init__(self, S: np.ndarray):
+    def __init__(self, S: np.ndarray) -> None:
         self.S, self.d = S, len(S)
         values, self.vectors = eigh(S)
         values = values.clip(min=0.0)
@@ -226,21 +227,21 @@ class DenseCovariance(Covariance):
         self.ends = np.append(starts, self.d)
         self.eigenvalues = np.array([values[a:b].mean() for a, b in pairwise(self.ends)])
 
-    def parts(self, V):
+    def parts(self, V: np.ndarray) -> list[np.ndarray]:
         columns = (self.vectors[:, a:b] for a, b in pairwise(self.ends))
         return [(V @ P) @ P.T for P in columns]
 
-    def grams(self, V):
+    def grams(self, V: np.ndarray) -> Iterator[np.ndarray]:
         V = V @ self.vectors
         for a, b in pairwise(self.ends):
             yield V[:, a:b] @ V[:, a:b].T
 
-    def filter(self, V, H):
+    def filter(self, V: np.ndarray, H: np.ndarray) -> np.ndarray:
         each = np.repeat(H, np.diff(self.ends), axis=1)  # a factor for every eigenvector
         return ((V @ self.vectors) * each) @ self.vectors.T
 
-    def apply(self, V):
+    def apply(self, V: np.ndarray) -> np.ndarray:
         return V @ self.S
 
-    def dense(self):
+    def dense(self) -> np.ndarray:
         return self.S

@@ -13,7 +13,7 @@ from skstruct.saving import require
 PAIR_BYTES = 24  # two ends and a number
 
 
-def number_of_names(names) -> int:
+def number_of_names(names: Any) -> int:
     """How many names there are, given as such, as a graph, or by their number."""
     names = getattr(names, "names", names)
     if isinstance(names, Integral):
@@ -72,7 +72,7 @@ class DescribedOutputs:
         """The graph that labels obey, for spaces of label sets; None for all others."""
         return None
 
-    def parts_of(self, z) -> Parts:
+    def parts_of(self, z: Any) -> Parts:
         """One canonical output as parts, each with a name: the whole, where it has none."""
         output = self.restore(np.asarray(z)[None])  # type: ignore[attr-defined]
         return Parts([Part(np.asarray(z).tobytes(), str(next(iter(output))))], longest=300)
@@ -89,12 +89,12 @@ class DescribedOutputs:
         """
         return None, None, None
 
-    def embedded_bytes(self, outputs, embedding) -> int:
+    def embedded_bytes(self, outputs: np.ndarray, embedding: str) -> int:
         """Roughly the bytes of psi of canonical outputs, under the embedding of a loss."""
         squares = len(outputs) * outputs.shape[-1] ** 2 if embedding in self._squared else 0
         return 8 * (outputs.size + squares)
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         if self.constraints is not None:
             kind = type(self.constraints)
             require(
@@ -103,12 +103,12 @@ class DescribedOutputs:
             )
             self.constraints.check_saved(*self._constraints_sizes())
 
-    def _constraints_sizes(self) -> tuple:
+    def _constraints_sizes(self) -> tuple[Any, ...]:
         """Sizes that constraints must fit: what their ``check_saved`` is called with."""
         return ()
 
     @classmethod
-    def _bytes_when_used(cls, state):
+    def _bytes_when_used(cls, state: dict[str, Any]) -> int:
         """A table of all pairs of names, unless a graph says which pairs there are."""
         if state.get("graph") is not None:
             return 0
@@ -119,18 +119,18 @@ class DescribedOutputs:
 class MarkedLabels(DescribedOutputs):
     """Outputs that mark some of ``labels_``, as 0/1 rows, and obey the graph ``dag_`` of them."""
 
-    def canonical_range(self: Any):
+    def canonical_range(self: Any) -> tuple[Any, Any, int | None]:
         return -1, 2, self.dag_.n_nodes
 
     @property
     def output_kind(self: Any) -> str:
         return "hierarchy" if len(self.dag_.parents) else "labels"
 
-    def output_dag(self: Any):
+    def output_dag(self: Any) -> Any:
         return self.dag_
 
-    def part_names(self: Any):
+    def part_names(self: Any) -> Any:
         return self.labels_
 
-    def parts_of(self: Any, z) -> Parts:
+    def parts_of(self: Any, z: Any) -> Parts:
         return Parts([Part(int(j), self.labels_[j]) for j in np.flatnonzero(z)])

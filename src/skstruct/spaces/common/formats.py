@@ -24,7 +24,7 @@ class LabelSetFormat:
     columns: Any = None  # of a frame, in the user's order
     name: Any = None  # of a series
 
-    def write(self, Z: np.ndarray, labels: tuple, index=None):
+    def write(self, Z: np.ndarray, labels: tuple[Any, ...], index: Any = None) -> Any:
         """Indicator rows in this format."""
         if self.kind == "array":
             return Z.astype(self.dtype)
@@ -46,7 +46,9 @@ class LabelSetFormat:
         return rows
 
 
-def read_label_sets(Y, labels: tuple | None, *, used_by: str):
+def read_label_sets(
+    Y: Any, labels: tuple[Any, ...] | None, *, used_by: str
+) -> tuple[np.ndarray, tuple[Any, ...], LabelSetFormat]:
     """The indicator array (int8) of ``Y``, its labels, and the format it came in.
 
     Parameters
@@ -79,7 +81,7 @@ def read_label_sets(Y, labels: tuple | None, *, used_by: str):
     return _read_names(rows, labels, "names", used_by)
 
 
-def _looks_like_indicator(rows: list) -> bool:
+def _looks_like_indicator(rows: list[Any]) -> bool:
     if not rows or not all(isinstance(row, (list, tuple, np.ndarray)) for row in rows):
         return False
     width = len(rows[0])
@@ -90,16 +92,18 @@ def _looks_like_indicator(rows: list) -> bool:
     )
 
 
-def _common_dtype(frame):
+def _common_dtype(frame: Any) -> Any:
     dtypes = set(frame.dtypes)
     return dtypes.pop() if len(dtypes) == 1 else np.dtype(np.int64)
 
 
-def _numbered(labels, Z):
+def _numbered(labels: tuple[Any, ...] | None, Z: np.ndarray) -> tuple[Any, ...]:
     return tuple(range(Z.shape[1])) if labels is None else labels
 
 
-def match_columns(frame, labels, used_by):
+def match_columns(
+    frame: Any, labels: tuple[Any, ...] | None, used_by: str
+) -> tuple[tuple[Any, ...], Any]:
     """Labels, and the frame with its columns in their order; labels of None are learned."""
     columns = check_distinct(frame.columns, used_by)
     missing = np.argwhere(frame.isna().to_numpy())
@@ -120,7 +124,7 @@ def match_columns(frame, labels, used_by):
     return labels, frame[list(labels)]
 
 
-def check_distinct(labels, used_by: str) -> tuple:
+def check_distinct(labels: Any, used_by: str) -> tuple[Any, ...]:
     """Labels as a tuple, if no two are the same."""
     if not isinstance(labels, Iterable):
         raise ValueError(f"{used_by}: labels are a sequence of names; got {labels!r}.")
@@ -139,7 +143,7 @@ def check_distinct(labels, used_by: str) -> tuple:
     return labels
 
 
-def _check_indicator(Y, labels, used_by) -> np.ndarray:
+def _check_indicator(Y: Any, labels: tuple[Any, ...] | None, used_by: str) -> np.ndarray:
     refuse_empty(Y, used_by)
     if Y.shape[1] == 0:
         raise ValueError(f"{used_by}: Y has no columns; got shape {Y.shape}.")
@@ -161,7 +165,9 @@ def _check_indicator(Y, labels, used_by) -> np.ndarray:
     return np.ascontiguousarray(Y, dtype=np.int8)
 
 
-def _read_names(rows: list, labels, kind, used_by):
+def _read_names(
+    rows: list[Any], labels: tuple[Any, ...] | None, kind: str, used_by: str
+) -> tuple[np.ndarray, tuple[Any, ...], LabelSetFormat]:
     refuse_empty(rows, used_by)
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
@@ -189,18 +195,18 @@ def _read_names(rows: list, labels, kind, used_by):
     return Z, labels, LabelSetFormat(kind, container=container)
 
 
-def refuse_empty(rows, used_by: str) -> None:
+def refuse_empty(rows: Any, used_by: str) -> None:
     """Raise where there is no output at all."""
     if len(rows) == 0:
         raise ValueError(f"{used_by}: Y has no rows.")
 
 
-def in_order(names):
+def in_order(names: Any) -> Any:
     """Names in the order given; those of a set sorted, as it has another in every process."""
     return sorted_names(names) if isinstance(names, (set, frozenset)) else names
 
 
-def is_missing_name(name) -> bool:
+def is_missing_name(name: str | int) -> bool:
     """Whether this is None, NaN or pandas' NA, which stand for a name that is not known.
 
     >>> is_missing_name(None), is_missing_name(float("nan")), is_missing_name("nan")
@@ -215,7 +221,7 @@ def is_missing_name(name) -> bool:
     return type(same).__name__ == "NAType" or (isinstance(same, (bool, np.bool_)) and not same)
 
 
-def refuse_missing(rows, names, used_by: str, what: str) -> None:
+def refuse_missing(rows: list[Any], names: Any, used_by: str, what: str) -> None:
     """Raise, with its row, for a missing value among the names that rows hold."""
     if any(map(is_missing_name, names)):
         at, name = next((i, n) for i, row in enumerate(rows) for n in row if is_missing_name(n))
@@ -225,12 +231,12 @@ def refuse_missing(rows, names, used_by: str, what: str) -> None:
         )
 
 
-def plain_name(name):
+def plain_name(name: str | int) -> str | float:
     """A scalar of NumPy as Python's own, so that it prints like one."""
     return name.item() if isinstance(name, np.generic) else name
 
 
-def sorted_names(names) -> tuple:
+def sorted_names(names: set[Any]) -> tuple[Any, ...]:
     """Labels in order; those of several types in an order that is always the same."""
     try:
         return tuple(sorted(names))
@@ -238,7 +244,7 @@ def sorted_names(names) -> tuple:
         return tuple(sorted(names, key=lambda name: (type(name).__name__, repr(name))))
 
 
-def unknown_label(where: str, name, labels, used_by: str) -> str:
+def unknown_label(where: str, name: Any, labels: Any, used_by: str) -> str:
     """The message for a label that is not there, with the nearest one that is."""
     near = difflib.get_close_matches(str(name), [str(label) for label in labels], n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -247,7 +253,7 @@ def unknown_label(where: str, name, labels, used_by: str) -> str:
     )
 
 
-def holding(names: np.ndarray, dtype):
+def holding(names: np.ndarray, dtype: Any) -> Any:
     """The type of a column of outputs, if it holds all names that may be predicted.
 
     Categories are widened: in the order of the names, if they are ordered. None where names
@@ -275,7 +281,7 @@ def holding(names: np.ndarray, dtype):
     return dtype if np.all(same) else None
 
 
-def is_missing(values) -> np.ndarray:
+def is_missing(values: np.ndarray) -> np.ndarray:
     """Where a column has NaN, infinity, None or NA instead of a label; shape (n,)."""
     if values.dtype.kind == "f":
         return ~np.isfinite(values)
@@ -293,7 +299,7 @@ class SingleNameFormat:
     dtype: Any = None
     name: Any = None  # of a series
 
-    def write(self, numbers: np.ndarray, labels: tuple, index=None):
+    def write(self, numbers: np.ndarray, labels: tuple[Any, ...], index: Any = None) -> Any:
         """The names of these numbers in this format."""
         known = name_array(labels)
         names, dtype = known[numbers], None if self.dtype is None else holding(known, self.dtype)
@@ -306,7 +312,7 @@ class SingleNameFormat:
         return pandas.Series(names, index=index, name=self.name, dtype=dtype)
 
 
-def read_single_names(Y, *, used_by: str, what: str) -> tuple[list, SingleNameFormat]:
+def read_single_names(Y: Any, *, used_by: str, what: str) -> tuple[list[Any], SingleNameFormat]:
     """The names in ``Y`` one by one, as Python's own objects, and the format they came in."""
     format = SingleNameFormat()
     if is_pandas(Y, "DataFrame"):
@@ -335,14 +341,14 @@ def read_single_names(Y, *, used_by: str, what: str) -> tuple[list, SingleNameFo
     return names, format
 
 
-def _not_one(Y, used_by: str, what: str) -> str:
+def _not_one(Y: Any, used_by: str, what: str) -> str:
     return (
         f"{used_by} expects one {what} per sample; Y has shape {np.shape(Y)}. "
         "Use LabelSets for several labels per sample."
     )
 
 
-def numbers_of(names: list, labels: tuple, used_by: str) -> np.ndarray:
+def numbers_of(names: list[Any], labels: tuple[Any, ...], used_by: str) -> np.ndarray:
     """Positions of the names in ``labels``; int64 of shape (n,)."""
     number = {name: j for j, name in enumerate(labels)}
     for i, name in enumerate(names):
@@ -355,7 +361,7 @@ def numbers_of(names: list, labels: tuple, used_by: str) -> np.ndarray:
     return np.array([number[name] for name in names], dtype=np.int64)
 
 
-def name_array(names: tuple) -> np.ndarray:
+def name_array(names: tuple[Any, ...]) -> np.ndarray:
     """Names as an array of numbers or of text, else of objects: tuples stay tuples."""
     for kinds in ((str,), (bool,), (int,), (int, float)):
         if all(type(name) in kinds for name in names):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -29,7 +30,7 @@ class LabelGraph:
         Who asks, for messages.
     """
 
-    def __init__(self, names: tuple, arcs, used_by: str = "A hierarchy"):
+    def __init__(self, names: tuple[Any, ...], arcs: Any, used_by: str = "A hierarchy") -> None:
         arcs = np.array(list(arcs), dtype=np.int64).reshape(-1, 2)
         self.names = tuple(names)
         try:
@@ -38,12 +39,12 @@ class LabelGraph:
             cycle = " -> ".join(repr(self.names[v]) for v in _find_cycle(len(names), arcs))
             raise ValueError(f"{used_by} has no cycles, but here is one: {cycle}.") from None
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         fits = type(self.names) is tuple and isinstance(self.dag, Dag)
         require(fits and len(self.names) == self.dag.n_nodes, "a graph of labels that is none")
 
     @classmethod
-    def read(cls, edges, labels=None) -> LabelGraph:
+    def read(cls, edges: Any, labels: Any = None) -> LabelGraph:
         """From (parent, child) pairs, a child -> parent mapping, a DiGraph or path strings."""
         if isinstance(edges, LabelGraph) and labels is None:
             return edges
@@ -52,7 +53,7 @@ class LabelGraph:
         return cls(names, [(number[p], number[c]) for p, c in pairs])
 
     @classmethod
-    def of_order(cls, relation, labels=None) -> LabelGraph:
+    def of_order(cls, relation: Any, labels: Any = None) -> LabelGraph:
         """The covers of a partial order: arcs that follow from others are left out.
 
         ``relation`` is anything that ``read`` takes, transitive or not; pairs of an element
@@ -68,23 +69,23 @@ class LabelGraph:
         return cls(names, np.column_stack([parent, child]))
 
     @cached_property
-    def number(self) -> dict:
+    def number(self) -> dict[Any, Any]:
         return {name: j for j, name in enumerate(self.names)}
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[Any], tuple[tuple[Any, ...], np.ndarray]]:
         """Names and arcs alone: what can be computed again is not stored."""
         arcs = np.column_stack([self.dag.parents, self.dag.children])
         return LabelGraph, (self.names, arcs)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shape = "forest" if self.dag.is_forest else "DAG"
         return f"LabelGraph({len(self.names)} labels, {len(self.dag.parents)} arcs, {shape})"
 
 
-def _all_names(edges, labels, used_by: str) -> tuple[tuple, list]:
+def _all_names(edges: Any, labels: Any, used_by: str) -> tuple[tuple[Any, ...], list[Any]]:
     """All labels in the order of columns, and (parent, child) pairs of them."""
     names, pairs = _named_pairs(edges, used_by)
     if labels is not None:
@@ -101,7 +102,7 @@ def _all_names(edges, labels, used_by: str) -> tuple[tuple, list]:
     return tuple(names), pairs
 
 
-def _named_pairs(edges, used_by):
+def _named_pairs(edges: Any, used_by: str) -> tuple[list[Any], list[tuple[Any, ...]]]:
     """Names in order of appearance, and (parent, child) pairs of names."""
     if isinstance(edges, LabelGraph):
         dag, names = edges.dag, edges.names
@@ -137,7 +138,7 @@ def _named_pairs(edges, used_by):
     return _in_order([name for pair in pairs for name in pair], used_by), pairs
 
 
-def _path_pairs(paths, used_by):
+def _path_pairs(paths: list[str], used_by: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Every prefix of a path string is a label: "1/2/3" is a child of "1/2"."""
     names, pairs = [], []
     for i, path in enumerate(paths):
@@ -150,14 +151,14 @@ def _path_pairs(paths, used_by):
     return _in_order(names, used_by), pairs
 
 
-def _in_order(names, used_by) -> list:
+def _in_order(names: list[Any], used_by: str) -> list[Any]:
     try:
         return list(dict.fromkeys(names))
     except TypeError as error:
         raise ValueError(f"{used_by}: a label must be hashable ({error}).") from None
 
 
-def _find_cycle(n, arcs) -> list[int]:
+def _find_cycle(n: int, arcs: np.ndarray) -> list[int]:
     """Nodes of some cycle, the first one repeated at the end."""
     above: dict[int, list[int]] = {}
     for parent, child in arcs:
@@ -177,12 +178,12 @@ def _find_cycle(n, arcs) -> list[int]:
         path.append(step)
 
 
-def node_names(graph) -> list:
+def node_names(graph: Any) -> list[Any]:
     """The nodes that a graph brings itself: those of a graph of networkx."""
     return list(graph.nodes) if is_networkx(graph) else []
 
 
-def read_edges(graph, labels: tuple, used_by: str) -> np.ndarray:
+def read_edges(graph: Any, labels: tuple[Any, ...], used_by: str) -> np.ndarray:
     """Pairs i < j of positions in ``labels``, sorted, each once; int64 of shape (E, 2).
 
     Parameters
@@ -212,7 +213,9 @@ def read_edges(graph, labels: tuple, used_by: str) -> np.ndarray:
     return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
 
 
-def _positions(pair, number, k, used_by):
+def _positions(
+    pair: tuple[Any, Any], number: dict[Any, Any], k: int, used_by: str
+) -> tuple[int, int]:
     """The two labels of an edge as positions, the lower first."""
     try:
         first, second = pair if not isinstance(pair, (str, bytes)) else ()

@@ -31,7 +31,9 @@ BATCH = 4  # the first batch; each is twice as large as the one before
 BLOCK = 1024  # outputs that are embedded at once
 
 
-def approximate_enumeration(space: Any, costs, nu: float) -> Iterator[tuple[np.ndarray, float]]:
+def approximate_enumeration(
+    space: Any, costs: Any, nu: float
+) -> Iterator[tuple[np.ndarray, float]]:
     r"""Outputs z with :math:`\langle c, \psi(z) \rangle \le (1 - \nu) \min + \nu \max`, each once.
 
     1. A short space is listed and sorted: the minimum-cost come first.
@@ -85,14 +87,14 @@ def approximate_enumeration(space: Any, costs, nu: float) -> Iterator[tuple[np.n
     return (_from_stream if hasattr(space, "stream") else _from_list)(space, costs, nu)
 
 
-def _is_short(space) -> bool:
+def _is_short(space: Any) -> bool:
     try:
         return 0 < space.size() <= SHORT and hasattr(space, "enumerate")
     except (AttributeError, UndecidableError):  # it cannot be counted
         return False
 
 
-def _costs_of(space, Z, costs) -> np.ndarray:
+def _costs_of(space: Any, Z: np.ndarray, costs: np.ndarray) -> np.ndarray:
     """What each output costs; shape (n,)."""
     blocks = (space.embed(Z[start : start + BLOCK]) for start in range(0, len(Z), BLOCK))
     name = type(space).__name__
@@ -100,7 +102,7 @@ def _costs_of(space, Z, costs) -> np.ndarray:
     return np.concatenate([*parts, np.empty(0)])
 
 
-def _from_list(space, costs, nu):
+def _from_list(space: Any, costs: np.ndarray, nu: float) -> Iterator[tuple[np.ndarray, float]]:
     listed = space.enumerate()
     check_feasible(np.array([len(listed) > 0]), space)
     values = _costs_of(space, listed, costs)
@@ -111,7 +113,7 @@ def _from_list(space, costs, nu):
         yield listed[i], float(values[i])
 
 
-def _from_batches(space, costs, nu):
+def _from_batches(space: Any, costs: np.ndarray, nu: float) -> Iterator[tuple[Any, float]]:
     siblings = _sibling_cost(space, costs, space.argmin(costs).outputs)
     limit, seen, k = _threshold(space, costs, nu, siblings), set(), BATCH
     while True:
@@ -128,7 +130,7 @@ def _from_batches(space, costs, nu):
         k *= 2
 
 
-def _from_stream(space, costs, nu):
+def _from_stream(space: Any, costs: np.ndarray, nu: float) -> Iterator[tuple[np.ndarray, float]]:
     siblings = _sibling_cost(space, costs, next(space.stream(1)))
     limit = _threshold(space, costs, nu, siblings)
     for Z in space.stream(BLOCK):
@@ -142,7 +144,7 @@ def _from_stream(space, costs, nu):
                 yield Z[i], float(values[i])
 
 
-def _threshold(space, costs, nu, siblings: float | None) -> float:
+def _threshold(space: Any, costs: np.ndarray, nu: float, siblings: float | None) -> float:
     """An upper bound of T, rounding allowed for; T itself where decoders are exact."""
     if siblings is not None and nu == 0.5:
         return 0.5 * siblings + _slack(costs, siblings)
@@ -156,7 +158,7 @@ def _threshold(space, costs, nu, siblings: float | None) -> float:
     return (1 - nu) * least + nu * most + _slack(costs, least, most)
 
 
-def _sibling_cost(space, costs, some) -> float | None:
+def _sibling_cost(space: Any, costs: np.ndarray, some: np.ndarray) -> float | None:
     """<c, s>, what an output and its sibling cost together; None for spaces without siblings."""
     if not hasattr(space, "sibling") or getattr(space, "constraints", None) is not None:
         return None
@@ -167,7 +169,7 @@ def _sibling_cost(space, costs, some) -> float | None:
     return float(_costs_of(space, both, costs).sum())
 
 
-def _comes_first(Z, siblings) -> np.ndarray:
+def _comes_first(Z: np.ndarray, siblings: np.ndarray) -> np.ndarray:
     """Which outputs stand for their pair, being the smaller in the first entry that differs."""
     A, B = Z.reshape(len(Z), -1), siblings.reshape(len(Z), -1)
     differ = A != B
@@ -175,14 +177,14 @@ def _comes_first(Z, siblings) -> np.ndarray:
     return (A[at] < B[at]) | ~differ.any(axis=1)
 
 
-def _slack(costs, *values) -> float:
+def _slack(costs: np.ndarray, *values: Any) -> float:
     return TIE * max(float(np.abs(costs).sum()), *(abs(value) for value in values))
 
 
 MOST_LISTED = 20_000  # outputs that are listed
 
 
-def listed_distribution(space, scores) -> Distribution | None:
+def listed_distribution(space: Any, scores: np.ndarray) -> Distribution | None:
     """The distribution by a list of all outputs; None where there is no list, or too long a one.
 
     Outputs are not counted first, which can take far longer than to list the first of them.
@@ -206,7 +208,7 @@ def listed_distribution(space, scores) -> Distribution | None:
     return ListedDistribution(outputs, psi, scores)
 
 
-def _row_by_row(space, scores) -> Distribution | None:
+def _row_by_row(space: Any, scores: np.ndarray) -> Distribution | None:
     """The distributions of spaces that differ; None as soon as one of them has none."""
     distributions = []
     for i in range(len(scores)):
@@ -216,7 +218,7 @@ def _row_by_row(space, scores) -> Distribution | None:
     return StackedDistributions(distributions) if distributions else None
 
 
-def check_scores(scores, space, width: int | None = None) -> np.ndarray:
+def check_scores(scores: Any, space: Any, width: int | None = None) -> np.ndarray:
     """Finite scores of shape (n, d), C-contiguous; one row may come as (d,).
 
     A distribution computes from them later too: they are its own, whatever happens to the argument.
@@ -240,7 +242,7 @@ def check_scores(scores, space, width: int | None = None) -> np.ndarray:
     return scores
 
 
-def check_width(scores, width: int, space) -> None:
+def check_width(scores: np.ndarray, width: int, space: Any) -> None:
     """Raise where there is not one score for every coordinate."""
     if scores.shape[1] != width:
         raise ValueError(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -42,10 +43,10 @@ class CycleConstraints:
             np.array([SHORTEST]), np.array([n_nodes]),
         )  # fmt: skip
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         parts, n_nodes = [], self.open.shape[1]
         for low, high, what in ((self.visited, self.open, "nodes"), (self.low, self.high, "edges")):
             if low.any() or not high.all():
@@ -76,7 +77,7 @@ class CycleConstraints:
         n = max(len(array) for array in self._arrays().values())
         return None if n == 1 else n
 
-    def rows(self, index) -> CycleConstraints:
+    def rows(self, index: Any) -> CycleConstraints:
         if self.n_rows is None:
             return self
         arrays = self._arrays().items()
@@ -129,7 +130,7 @@ class CycleConstraints:
         return replace(self, visited=visited), must, may
 
 
-def _matrix(mask, table):
+def _matrix(mask: np.ndarray, table: EdgeTable) -> np.ndarray:
     matrix = np.zeros((len(mask), len(table.nodes), len(table.nodes)), bool)
     u, v = table.edges.T
     matrix[:, u, v] = mask
@@ -138,7 +139,7 @@ def _matrix(mask, table):
     return matrix
 
 
-def read_sizes(value, argument: str, used_by: str) -> np.ndarray | None:
+def read_sizes(value: Any, argument: str, used_by: str) -> np.ndarray | None:
     """A number of nodes, or one for each row, as an array; None where none is given."""
     if value is None:
         return None

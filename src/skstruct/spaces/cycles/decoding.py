@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ STRETCH = 1e3  # of costs up to 1: the solver stops at a gap of 1e-6, which cann
 SECONDS = 120.0  # for one problem; what is proven by then is the bound
 
 
-def prove_tour(program: CycleProgram, tour: np.ndarray, bound: float):
+def prove_tour(program: CycleProgram, tour: np.ndarray, bound: float) -> tuple[np.ndarray, float]:
     """The best cycle and its cost; or a cycle and a bound where a limit was met.
 
     Every solution of an integer program is a set of disjoint cycles. Where it is one cycle,
@@ -65,7 +66,7 @@ def prove_tour(program: CycleProgram, tour: np.ndarray, bound: float):
     return tour, min(bound, value)
 
 
-def _integer_answer(program, seconds):
+def _integer_answer(program: CycleProgram, seconds: float) -> Any:
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     cost = program.cost
@@ -94,7 +95,7 @@ def solve_problem(problem: Problem, prove: bool = False) -> tuple[np.ndarray, fl
     return tour, bound * scale
 
 
-def _solve(problem, prove):
+def _solve(problem: Problem, prove: bool) -> tuple[np.ndarray, float]:
     cycles, bound = [], -np.inf
     if problem.directed:
         disjoint, bound = disjoint_cycles(problem)
@@ -128,7 +129,16 @@ def is_exact(N: int) -> bool:
     return N <= MOST_NODES
 
 
-def min_cost_cycles(costs, *, directed, low=None, high=None, smallest=3, largest=None, prove=False):
+def min_cost_cycles(
+    costs: np.ndarray,
+    *,
+    directed: bool,
+    low: np.ndarray | None = None,
+    high: np.ndarray | None = None,
+    smallest: Any = 3,
+    largest: np.ndarray | None = None,
+    prove: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""For every row a cycle of little cost, its cost, and a lower bound on the least cost.
 
     A cycle visits three or more of the N nodes, each once, and costs the sum of its arcs,
@@ -182,7 +192,16 @@ def min_cost_cycles(costs, *, directed, low=None, high=None, smallest=3, largest
     return _min_cost(costs, directed, low, high, smallest, largest, prove, MOST_NODES)
 
 
-def _min_cost(costs, directed, low, high, smallest, largest, prove, most_nodes):
+def _min_cost(
+    costs: np.ndarray,
+    directed: bool,
+    low: np.ndarray | None,
+    high: np.ndarray | None,
+    smallest: Any,
+    largest: np.ndarray | None,
+    prove: bool,
+    most_nodes: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As above, where rows of more than ``most_nodes`` nodes do without the table."""
     from skstruct.spaces.cycles._numba_decoding import table_rows
 
@@ -214,7 +233,7 @@ def _min_cost(costs, directed, low, high, smallest, largest, prove, most_nodes):
     return tours, values, _closed(bounds, values, costs)
 
 
-def _closed(bounds, values, costs):
+def _closed(bounds: np.ndarray, values: np.ndarray, costs: np.ndarray) -> np.ndarray:
     """The bounds, or the values themselves where the two differ by rounding alone."""
     finite = np.where(np.isfinite(costs), np.abs(costs), 0.0).max(axis=(1, 2), initial=0.0)
     with np.errstate(invalid="ignore"):
@@ -222,7 +241,7 @@ def _closed(bounds, values, costs):
     return np.where(close, values, np.minimum(bounds, values))
 
 
-def _checked_costs(costs, directed):
+def _checked_costs(costs: np.ndarray, directed: bool) -> np.ndarray:
     """A copy with an infinite diagonal."""
     costs = np.array(costs, dtype=np.float64, order="C")
     if costs.ndim != 3 or costs.shape[1] != costs.shape[2]:
@@ -248,14 +267,14 @@ def _checked_costs(costs, directed):
     return costs
 
 
-def _checked_mask(mask, name, default, n, N):
+def _checked_mask(mask: np.ndarray | None, name: str, default: bool, n: int, N: int) -> np.ndarray:
     mask = np.full((1, N), default) if mask is None else np.asarray(mask, dtype=bool)
     if mask.ndim != 2 or mask.shape[1] != N or mask.shape[0] not in (1, n):
         raise ValueError(f"{name} has shape (1, {N}) or ({n}, {N}); got shape {mask.shape}.")
     return np.ascontiguousarray(np.broadcast_to(mask, (n, N)))
 
 
-def _checked_sizes(size, name, default, n):
+def _checked_sizes(size: Any, name: str, default: int, n: int) -> np.ndarray:
     size = np.asarray(default if size is None else size)
     if size.shape not in ((), (1,), (n,)) or not np.issubdtype(size.dtype, np.integer):
         raise ValueError(
@@ -300,7 +319,13 @@ class CycleProblem:
             arcs = np.where(may, arcs, np.inf)
         return cls(given_costs, arcs, constraints, table, bonus)
 
-    def solve(self, rows=slice(None), allowed=None, directed=None, prove=False):
+    def solve(
+        self,
+        rows: Any = slice(None),
+        allowed: np.ndarray | None = None,
+        directed: bool | None = None,
+        prove: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Tours, values and bounds of some rows.
 
         Parameters
@@ -319,7 +344,7 @@ class CycleProblem:
             largest=constraints.largest, prove=prove,
         )  # fmt: skip
 
-    def best(self, prove: bool):
+    def best(self, prove: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Outputs, values (infinite where nothing was found) and bounds."""
         tours, values, bounds = self.solve(prove=prove)
         Z = tours_to_rows(tours, self.table)
@@ -334,7 +359,7 @@ class CycleProblem:
         bounds = np.where((self.bonus > 0) & (bounds > self.bonus / 3), np.inf, bounds)
         return Z, values, np.minimum(bounds, values)
 
-    def k_best(self, k: int):
+    def k_best(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k of least cost, as outputs (n, k', d) and whether they are any (n, k').
 
         A cycle is the sequence of what follows each node. Where direction does not matter,
@@ -342,7 +367,7 @@ class CycleProblem:
         """
         n, N, _ = self.arcs.shape
 
-        def best_within(rows, allowed):
+        def best_within(rows: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             tours, values, _ = self.solve(rows, allowed, directed=True)
             return _followers(tours), values
 

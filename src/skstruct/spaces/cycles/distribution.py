@@ -2,7 +2,9 @@
 """Distributions over cycles: uniform, exact for few nodes, and proposals of Markov chains."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +29,9 @@ from skstruct.spaces.edge_sets.space import EdgeSetSpace
 MOST_NODES = 15  # 1.5 million steps
 
 
-def cycle_paths(column, may, must, sizes, directed: bool) -> PathGraph | None:
+def cycle_paths(
+    column: np.ndarray, may: np.ndarray, must: np.ndarray, sizes: tuple[int, int], directed: bool
+) -> PathGraph | None:
     r"""All cycles within constraints; None where there are too many nodes.
 
     A cycle begins at the first of its nodes, and a state is the set of nodes that were
@@ -86,15 +90,15 @@ class SignedDistribution(Distribution):
         Columns of the two arcs of every pair.
     """
 
-    def __init__(self, distribution, there, back):
+    def __init__(self, distribution: PathDistribution, there: np.ndarray, back: np.ndarray) -> None:
         self.distribution, self.there, self.back = distribution, there, back
         self.log_partition = distribution.log_partition
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         probabilities = self.distribution.marginals()
         return probabilities[:, self.there] - probabilities[:, self.back]
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return self.distribution.sample(n, rng)
 
 
@@ -125,7 +129,17 @@ class TourProposals(Proposals):
         Canonical outputs to tours (n, N), padded with -1, and back.
     """
 
-    def __init__(self, nodes, must, sizes, column, sign, both_ways, tours_of, rows_of):
+    def __init__(
+        self,
+        nodes: np.ndarray,
+        must: np.ndarray,
+        sizes: tuple[int, int],
+        column: np.ndarray,
+        sign: np.ndarray,
+        both_ways: bool,
+        tours_of: Callable[..., Any],
+        rows_of: Callable[..., Any],
+    ) -> None:
         self.nodes, self.must = np.asarray(nodes, dtype=np.int64), must
         self.column, self.sign = np.ascontiguousarray(column), np.ascontiguousarray(sign)
         self.both_ways, self.tours_of, self.rows_of = bool(both_ways), tours_of, rows_of
@@ -139,7 +153,7 @@ class TourProposals(Proposals):
         self.kinds = np.array(kinds, np.int64)
         self.sweep = m * (m - 1)
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         tours = self.tours_of(np.asarray(outputs))
         n, n_nodes = tours.shape
         # Nodes are sorted by when they are visited, the others behind.
@@ -150,13 +164,21 @@ class TourProposals(Proposals):
         size = (tours >= 0).sum(axis=1)
         return np.ascontiguousarray(np.column_stack([size, self.nodes[order]]))
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         tours = np.full((len(states), len(self.must)), -1, np.int64)
         m = len(self.nodes)
         tours[:, :m] = np.where(np.arange(m) < states[:, :1], states[:, 1:], -1)
         return self.rows_of(tours)
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         from skstruct.spaces.cycles._numba_distribution import walk_cycles
 
         accepted = np.zeros(len(states), np.int64)
@@ -177,7 +199,7 @@ class UniformCycles(EdgeSetSpace):
     def _signed(self) -> bool:
         """Whether psi are signed pairs; an error where that name is not known."""
 
-    def _one_row(self):
+    def _one_row(self) -> Any:
         """The :class:`CycleConstraints`, if all rows have the same."""
         return super()._one_row()
 
@@ -217,7 +239,7 @@ class UniformCycles(EdgeSetSpace):
             return np.zeros(len(self.edges_) // 2)
         return np.full(len(self.edges_), counts.mean(self.directed))
 
-    def covariance(self):
+    def covariance(self) -> Any:
         """Covariance of psi over all cycles, by its eigenspaces where all nodes are alike."""
         self._check_not_empty()
         counts = self._counts()
@@ -251,7 +273,7 @@ class UniformCycles(EdgeSetSpace):
         Z = tours_to_rows(tours, self._table)
         return Z[constraints.allow(Z)] if known_edges else Z
 
-    def sample(self, n: int, rng) -> np.ndarray:
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` cycles drawn uniformly and independently; shape (n, d)."""
         self._check_not_empty()
         rng, constraints = np.random.default_rng(rng), self._one_row()
@@ -275,7 +297,7 @@ class LawfulCycles(UniformCycles):
         sizes = int(constraints.smallest[0]), int(constraints.largest[0])
         return cycle_paths(self._table.column, may[0], constraints.visited[0], sizes, self.directed)
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of cycles by sums over sets of nodes; scores of shape (n, d)."""
         d = len(self.edges_)
         scores = self._checked_scores(scores, d // 2 if self._signed else d)
@@ -292,7 +314,7 @@ class LawfulCycles(UniformCycles):
         check_feasible(np.isfinite(distribution.log_partition), self)
         return distribution
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Parts are turned round or moved, and nodes come in and go out.
 
         None where edges are known: such cycles need not be within reach of each other.

@@ -24,7 +24,7 @@ class TourFormat:
     container: Any = list
     series: Any = None  # the name of a pandas Series, in a tuple of its own
 
-    def write(self, Z: np.ndarray, table: EdgeTable, index=None):
+    def write(self, Z: np.ndarray, table: EdgeTable, index: Any = None) -> Any:
         """Indicator rows as lists of names, from the first node in the order of the nodes."""
         tours, _ = rows_to_tours(Z, table)
         rows = np.empty(len(Z), dtype=object)
@@ -37,7 +37,9 @@ class TourFormat:
         return rows
 
 
-def tour_rows(Y, nodes: tuple | None, used_by: str) -> tuple[list, TourFormat] | None:
+def tour_rows(
+    Y: Any, nodes: tuple[Any, ...] | None, used_by: str
+) -> tuple[list[Any], TourFormat] | None:
     """The rows and the form of ``Y``, if these are lists of nodes; None if they are not.
 
     The first entry decides: the name of a node, or something else, such as an edge. Names
@@ -72,7 +74,7 @@ def tour_rows(Y, nodes: tuple | None, used_by: str) -> tuple[list, TourFormat] |
     return rows, TourFormat(tuple if isinstance(first, tuple) else list)
 
 
-def _is_name(entry, nodes) -> bool:
+def _is_name(entry: Any, nodes: tuple[Any, ...] | None) -> bool:
     try:
         if nodes is not None and entry in nodes:
             return True
@@ -83,7 +85,7 @@ def _is_name(entry, nodes) -> bool:
     return not (isinstance(entry, (tuple, frozenset)) and len(entry) == 2)  # an edge
 
 
-def _are_indicators(rows, nodes) -> bool:
+def _are_indicators(rows: list[Any], nodes: tuple[Any, ...] | None) -> bool:
     for row in rows:
         if not isinstance(row, (list, tuple)) or not all(isinstance(e, NUMBERS) for e in row):
             return False
@@ -92,7 +94,7 @@ def _are_indicators(rows, nodes) -> bool:
     return all(set(row) <= {0, 1} for row in rows)
 
 
-def learn_nodes(rows: list, used_by: str) -> tuple:
+def learn_nodes(rows: list[Any], used_by: str) -> tuple[Any, ...]:
     """Names of the nodes that occur, in order."""
     try:
         names = {plain_name(name) for row in rows for name in row}
@@ -102,7 +104,7 @@ def learn_nodes(rows: list, used_by: str) -> tuple:
     return sorted_names(names)
 
 
-def read_tours(rows: list, nodes: tuple, used_by: str) -> np.ndarray:
+def read_tours(rows: list[Any], nodes: tuple[Any, ...], used_by: str) -> np.ndarray:
     """Lists of names as tours of node numbers, padded with -1; shape (n, N)."""
     number = {name: node for node, name in enumerate(nodes)}
     tours = np.full((len(rows), len(nodes)), -1)
@@ -113,7 +115,7 @@ def read_tours(rows: list, nodes: tuple, used_by: str) -> np.ndarray:
     return tours
 
 
-def _node(name, number, i, used_by) -> int:
+def _node(name: str | int, number: dict[Any, Any], i: int, used_by: str) -> int:
     try:
         return number[plain_name(name)]
     except (KeyError, TypeError):
@@ -121,7 +123,7 @@ def _node(name, number, i, used_by) -> int:
         raise ValueError(message.replace("the label", "the node")) from None
 
 
-def _check_simple(tour: list, nodes, i, used_by):
+def _check_simple(tour: list[Any], nodes: tuple[Any, ...], i: int, used_by: str) -> None:
     if len(tour) > 1 and tour[0] == tour[-1]:
         raise ValueError(
             f"{used_by}: Y[{i}] ends at {nodes[tour[0]]!r}, where it starts; the way back is "
@@ -168,9 +170,9 @@ def why_not_a_cycle(row: np.ndarray, table: EdgeTable) -> str:
     return f"is more than one cycle; one of them visits {names}"
 
 
-def _times(count) -> str:
+def _times(count: int) -> str:
     return {0: "never", 1: "once", 2: "twice"}.get(int(count), f"{count} times")
 
 
-def _counted(count) -> str:
+def _counted(count: int) -> str:
     return "one edge" if count == 1 else f"{count} edges"

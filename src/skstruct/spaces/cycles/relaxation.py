@@ -13,7 +13,7 @@ node there must be visited or too few nodes are left outside, 1 takes the place 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -49,7 +49,7 @@ def cuts_of(problem: Problem, members: np.ndarray, y: np.ndarray) -> list[Cut]:
     if 2 * members.sum() > N:  # the same inequality, of the smaller side
         members = ~members
 
-    def witnesses(side):
+    def witnesses(side: np.ndarray) -> list[Any]:
         if (problem.low & side).any() or N - side.sum() < problem.smallest:
             return [None]
         order = np.argsort(np.where(side, -y, 1.0), kind="stable")
@@ -87,7 +87,7 @@ def violated_cuts(problem: Problem, weight: np.ndarray, y: np.ndarray) -> list[C
     return [cut for cut in cuts if violation(cut, weight, y) > VIOLATED]
 
 
-def _parts(weight, level):
+def _parts(weight: np.ndarray, level: float) -> list[np.ndarray]:
     """Sets of two or more nodes that arcs above a level join."""
     from scipy.sparse.csgraph import connected_components
 
@@ -96,7 +96,7 @@ def _parts(weight, level):
     return [part == k for k in large] if len(large) > 1 or count > 1 else []
 
 
-def _pairs(weight, y):
+def _pairs(weight: np.ndarray, y: Any) -> list[np.ndarray]:
     """Two nodes with more between them than one of them has."""
     u, v = np.nonzero(np.triu(weight, 1) > np.minimum.outer(y, y) + VIOLATED)
     sets = np.zeros((len(u), len(y)), bool)
@@ -118,7 +118,7 @@ ANCHORED_PATIENCE = 8  # the same where some node must be visited
 class CycleProgram:
     """The arcs and inequalities so far; columns are the arcs, then the nodes."""
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem) -> None:
         self.problem = problem
         there = np.isfinite(problem.costs)
         ends = np.nonzero(there if problem.directed else np.triu(there))
@@ -146,7 +146,7 @@ class CycleProgram:
                 member[list(cut.members)] = True
                 self._rows.append(member)
 
-    def system(self):
+    def system(self) -> tuple[Any, np.ndarray, Any, np.ndarray, np.ndarray, np.ndarray]:
         """A_eq, b_eq, A_ub, b_ub, low, high."""
         N, arcs = len(self.problem.costs), len(self.tails)
         node, at, one = np.arange(N), np.arange(arcs), np.ones(arcs)
@@ -162,7 +162,7 @@ class CycleProgram:
         low = np.concatenate([np.zeros(arcs), self.problem.low.astype(float)])
         return A_eq, np.zeros(A_eq.shape[0]), A_ub, b_ub, low, np.ones(arcs + N)
 
-    def _inequalities(self):
+    def _inequalities(self) -> tuple[Any, np.ndarray]:
         N, arcs = len(self.problem.costs), len(self.tails)
         total = np.concatenate([np.zeros(arcs), np.ones(N)])
         rows = [sparse.csr_array(-total[None]), sparse.csr_array(total[None])]
@@ -179,7 +179,7 @@ class CycleProgram:
             right += [cut.right for cut in self.cuts]
         return sparse.vstack(rows, format="csr"), np.array(right)
 
-    def relax(self):
+    def relax(self) -> tuple[np.ndarray, float, np.ndarray]:
         """The best point, a proven bound on every cycle of the arcs, and reduced costs."""
         cost, system = self.cost, self.system()
         answer = solve_linear_program(cost, *system)
@@ -202,13 +202,13 @@ class CycleProgram:
         """A copy for the cycles that do not."""
         return self._copy(self.problem, (self.tails == node) | (self.heads == node))
 
-    def _copy(self, problem, left_out):
+    def _copy(self, problem: Problem, left_out: np.ndarray) -> CycleProgram:
         other = CycleProgram(problem)
         other.tails, other.heads = self.tails[~left_out], self.heads[~left_out]
         other.cuts, other._rows = list(self.cuts), list(self._rows)
         return other
 
-    def _on(self, tour):
+    def _on(self, tour: np.ndarray) -> np.ndarray:
         """Which arcs are those of a cycle."""
         ends = np.column_stack([tour, np.roll(tour, -1)])
         if not self.problem.directed:
@@ -302,7 +302,7 @@ def anchored_rounds(program: CycleProgram, rounds: Rounds) -> Rounds:
     return rounds._replace(bound=bound)
 
 
-def _value(problem, tour):
+def _value(problem: Problem, tour: np.ndarray) -> float:
     return problem.cost(tour) if len(tour) else np.inf
 
 
@@ -331,7 +331,7 @@ def integral_cycles(program: CycleProgram, point: np.ndarray) -> list[np.ndarray
     return _undirected_cycles(tails, heads, len(following))
 
 
-def _undirected_cycles(tails, heads, N):
+def _undirected_cycles(tails: np.ndarray, heads: np.ndarray, N: int) -> list[np.ndarray]:
     """Cycles of edges that meet every node twice or not at all."""
     near: list[list[int]] = [[] for _ in range(N)]
     for u, v in zip(tails.tolist(), heads.tolist()):

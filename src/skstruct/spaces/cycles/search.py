@@ -113,7 +113,7 @@ def patched(costs: np.ndarray, cycles: list[np.ndarray]) -> list[np.ndarray]:
     return made
 
 
-def search_tour(problem: Problem, cycles=()) -> np.ndarray:
+def search_tour(problem: Problem, cycles: list[np.ndarray] = ()) -> np.ndarray:
     """A cheap cycle that obeys all constraints; empty where none was found.
 
     It costs no more than any of ``cycles`` that obeys them.
@@ -138,7 +138,9 @@ def shaken_tour(problem: Problem, tour: np.ndarray) -> np.ndarray:
     return improved_tour(problem, [tour], np.zeros(1, bool), draws)
 
 
-def improved_tour(problem: Problem, starts, full, draws=None) -> np.ndarray:
+def improved_tour(
+    problem: Problem, starts: list[np.ndarray], full: np.ndarray, draws: np.ndarray | None = None
+) -> np.ndarray:
     """The best cycle that local search finds from some starts; empty where none is allowed."""
     from skstruct.spaces.cycles._numba_decoding import search
 

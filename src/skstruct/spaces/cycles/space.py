@@ -2,6 +2,7 @@
 """Simple cycles through some of N nodes: tours, round trips, routes."""
 
 import copy
+from typing import Any
 
 import numpy as np
 
@@ -89,7 +90,15 @@ class Cycles(LawfulCycles):
     part_words = ("edge", "edges")
     _constraints_kind = CycleConstraints
 
-    def __init__(self, nodes=None, directed=True, embedding=None, *, prove=False, constraints=None):
+    def __init__(
+        self,
+        nodes: Any = None,
+        directed: bool = True,
+        embedding: str | None = None,
+        *,
+        prove: bool = False,
+        constraints: CycleConstraints | None = None,
+    ) -> None:
         self.nodes = nodes
         self.directed = directed
         self.embedding = embedding
@@ -105,10 +114,10 @@ class Cycles(LawfulCycles):
         return self._given_embedding
 
     @embedding.setter
-    def embedding(self, name):
+    def embedding(self, name: str | None) -> None:
         self._given_embedding = name
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         # None is a parameter: a clone may be given another direction.
         return super().get_params(deep) | {"embedding": self._given_embedding}
 
@@ -124,14 +133,14 @@ class Cycles(LawfulCycles):
         return signed
 
     @property
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         """Names of the coordinates of psi: pairs, +1 from the first to the second; or edges."""
         table = self._table
         if self._signed:
             table = EdgeTable(self.nodes_, complete_edges(len(self.nodes_), False), False)
         return table.labels
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         """psi, float64 of shape (n, d)."""
         if not self._signed:
             return np.asarray(Z, dtype=np.float64)
@@ -139,7 +148,9 @@ class Cycles(LawfulCycles):
         Z = np.asarray(Z)
         return np.subtract(Z[:, there], Z[:, back], dtype=np.float64)
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         known = EMBEDDINGS if self.directed else ("indicators",)
         if name not in known or name == self.embedding:
             return super().with_embedding(name, outputs, candidates)
@@ -147,7 +158,7 @@ class Cycles(LawfulCycles):
         view.embedding = name
         return view
 
-    def lift(self, costs, embedding):
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of signed pairs as costs of arcs: c from u to v, -c from v to u."""
         if embedding != "signed pairs" or self._signed or not self.directed:
             return super().lift(costs, embedding)
@@ -157,7 +168,7 @@ class Cycles(LawfulCycles):
         lifted[:, there], lifted[:, back] = costs, -costs
         return lifted
 
-    def sibling(self, Z):
+    def sibling(self, Z: np.ndarray) -> np.ndarray:
         """The reverse of each cycle, for which signed pairs have the opposite sign."""
         if not self._signed:
             raise ValueError("Cycles: only signed pairs turn their sign with the direction.")
@@ -168,13 +179,15 @@ class Cycles(LawfulCycles):
         return turned
 
     # ------------------------------------------------------------- the user's format
-    def _possible_edges(self, nodes):
+    def _possible_edges(self, nodes: tuple[Any, ...]) -> np.ndarray:
         if len(nodes) < SHORTEST:
             hint = "" if self.nodes is not None else " If nodes are pairs themselves, give nodes."
             raise ValueError(f"Cycles: a cycle has at least 3 nodes; there are {len(nodes)}.{hint}")
         return super()._possible_edges(nodes)
 
-    def _read_graphs(self, Y, nodes):
+    def _read_graphs(
+        self, Y: Any, nodes: tuple[Any, ...] | None
+    ) -> tuple[np.ndarray, tuple[Any, ...], Any]:
         self._signed  # noqa: B018 - an embedding that is wrong says so now
         Y = list(Y) if hasattr(Y, "__next__") else Y  # it is looked at more than once
         found = tour_rows(Y, nodes, "Cycles")
@@ -188,24 +201,24 @@ class Cycles(LawfulCycles):
             table = self._table
         return tours_to_rows(read_tours(rows, nodes, "Cycles"), table), nodes, format
 
-    def tours(self, Z) -> np.ndarray:
+    def tours(self, Z: np.ndarray) -> np.ndarray:
         """Nodes in order of travel, as positions in ``nodes_``, padded with -1; (n, N)."""
         return rows_to_tours(np.asarray(Z), self._table)[0]
 
-    def parts_of(self, z):
+    def parts_of(self, z: Any) -> Parts:
         """Places in order of travel."""
         stops = self.tours(np.asarray(z)[None])[0]
         return Parts([Part(int(v), self.nodes_[v]) for v in stops[stops >= 0]], " → ", 30)
 
     # ------------------------------------------------------------- members
-    def _holds(self, Z):
+    def _holds(self, Z: np.ndarray) -> np.ndarray:
         return rows_to_tours(Z, self._table)[1]
 
-    def _why_not(self, row):
+    def _why_not(self, row: np.ndarray) -> str:
         return why_not_a_cycle(row, self._table)
 
     @property
-    def constraints_(self):
+    def constraints_(self) -> Any:
         """What predicted cycles must obey, a :class:`CycleConstraints`."""
         N, d = len(self.nodes_), len(self.edges_)
         if self.constraints is None:
@@ -217,10 +230,10 @@ class Cycles(LawfulCycles):
             )
         return self.constraints
 
-    def _constraints_sizes(self):
+    def _constraints_sizes(self) -> tuple[Any, ...]:
         return self.dag_.n_nodes, len(self.nodes_)
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is a cycle of this space, constraints included; shape (n,)."""
         inside = super().contains(Z)
         row, column = np.nonzero(np.asarray(Z))
@@ -231,13 +244,13 @@ class Cycles(LawfulCycles):
     def restrict(
         self,
         *,
-        include=None,
-        exclude=None,
-        min_size=None,
-        max_size=None,
-        include_edges=None,
-        exclude_edges=None,
-    ):
+        include: Any = None,
+        exclude: Any = None,
+        min_size: Any = None,
+        max_size: Any = None,
+        include_edges: list[Any] | None = None,
+        exclude_edges: list[Any] | None = None,
+    ) -> Any:
         """The same space, narrowed.
 
         Parameters
@@ -265,7 +278,7 @@ class Cycles(LawfulCycles):
 
     # ------------------------------------------------------------- decoding
     @property
-    def guarantee(self):
+    def guarantee(self) -> Guarantee:
         N, constraints = len(self.nodes_), self.constraints_
         if decides_exactly(constraints):
             return EXACT
@@ -276,7 +289,7 @@ class Cycles(LawfulCycles):
             return Guarantee("ratio", ratio, "assignment bound; a reverse costs the opposite")
         return Guarantee("bound only")
 
-    def _problem(self, costs) -> tuple[np.ndarray, CycleProblem]:
+    def _problem(self, costs: np.ndarray) -> tuple[np.ndarray, CycleProblem]:
         d = len(self.edges_)
         costs = self._checked_costs(costs, d // 2 if self._signed else d)
         arcs = np.zeros((len(costs), len(self.nodes_), len(self.nodes_)))
@@ -286,7 +299,7 @@ class Cycles(LawfulCycles):
             arcs[:, v, u] = -costs if self._signed else costs
         return costs, CycleProblem.of(arcs, self.constraints_, self._table)
 
-    def argmin(self, costs) -> Decoded:
+    def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the cycle of least cost; costs of shape (n, d)."""
         _, problem = self._problem(costs)
         outputs, values, bounds = problem.best(self.prove)
@@ -298,7 +311,7 @@ class Cycles(LawfulCycles):
             )
         return decoded_or_infeasible(outputs, values, bounds, self)
 
-    def kbest(self, costs, k: int) -> Decoded:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost cycles of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, "Cycles")
         if not decides_exactly(self.constraints_):

@@ -127,7 +127,12 @@ class ArcScheme(Covariance):
     array([ 0.25, -0.25, -0.25,  0.25,  0.25, -0.25])
     """
 
-    def __init__(self, n_nodes: int, symmetric, antisymmetric):
+    def __init__(
+        self,
+        n_nodes: int,
+        symmetric: tuple[float, float, float],
+        antisymmetric: tuple[float, float],
+    ) -> None:
         self.n_nodes, self.d = n_nodes, n_nodes * (n_nodes - 1)
         self._halves = (
             PairScheme(n_nodes, symmetric, signed=False),
@@ -135,7 +140,7 @@ class ArcScheme(Covariance):
         )
         self.eigenvalues = np.concatenate([half.eigenvalues for half in self._halves])
 
-    def parts(self, V):
+    def parts(self, V: np.ndarray) -> list[np.ndarray]:
         there, back = arc_columns(self.n_nodes)
         parts = []
         for half, sign in zip(self._halves, (1.0, -1.0)):
@@ -199,7 +204,9 @@ def rows_to_tours(Z: np.ndarray, table: EdgeTable) -> tuple[np.ndarray, np.ndarr
     return tours, good & (length >= SHORTEST) & (length == visited.sum(axis=1))
 
 
-def _neighbours(n, n_nodes, row, tail, head, directed):
+def _neighbours(
+    n: int, n_nodes: int, row: np.ndarray, tail: np.ndarray, head: np.ndarray, directed: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The next node of every node, or its two neighbours; -1 where it is not visited.
 
     Also which rows come in and go out of every node once, or touch it twice or not at all.
@@ -220,7 +227,9 @@ def _neighbours(n, n_nodes, row, tail, head, directed):
     return near, far, ((degree == 0) | (degree == 2)).all(axis=1)
 
 
-def sample_tours(n: int, rng, low, high, by_size: list[int]) -> np.ndarray:
+def sample_tours(
+    n: int, rng: np.random.Generator, low: np.ndarray, high: np.ndarray, by_size: list[int]
+) -> np.ndarray:
     """``n`` cycles that visit all of ``low`` within ``high``, uniformly; not canonical.
 
     A size by its share of the cycles, then a subset of that size in random order: every
@@ -249,7 +258,9 @@ def sample_tours(n: int, rng, low, high, by_size: list[int]) -> np.ndarray:
     return np.where(np.arange(len(low)) < size[:, None], tours, -1)
 
 
-def list_tours(low, may, sizes, directed: bool, limit: int) -> np.ndarray:
+def list_tours(
+    low: np.ndarray, may: np.ndarray, sizes: tuple[int, int], directed: bool, limit: int
+) -> np.ndarray:
     """All canonical tours, step by step; shape (number, N).
 
     Parameters
@@ -287,7 +298,7 @@ def list_tours(low, may, sizes, directed: bool, limit: int) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _longer(paths, may):
+def _longer(paths: np.ndarray, may: np.ndarray) -> np.ndarray:
     """Paths one step longer, by all nodes that come after their start."""
     used = np.zeros((len(paths), len(may)), bool)
     np.put_along_axis(used, paths, True, axis=1)

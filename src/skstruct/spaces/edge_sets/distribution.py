@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,20 +26,22 @@ class FixedColumnsDistribution(Distribution):
     scores : array of shape (n, d)
     """
 
-    def __init__(self, distribution, columns, known, scores):
+    def __init__(
+        self, distribution: Any, columns: np.ndarray, known: np.ndarray, scores: np.ndarray
+    ) -> None:
         self.distribution, self.columns, self.known = distribution, columns, known
         self.log_partition = distribution.log_partition + scores[:, known].sum(axis=1)
 
-    def _spread(self, values):
+    def _spread(self, values: np.ndarray) -> np.ndarray:
         everywhere = np.zeros((*values.shape[:-1], len(self.known)), values.dtype)
         everywhere[..., self.known] = 1
         everywhere[..., self.columns] = values
         return everywhere
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         return self._spread(self.distribution.marginals())
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return self._spread(self.distribution.sample(n, rng))
 
 
@@ -56,12 +59,14 @@ class OpenEdgeProposals(Proposals):
         Edges that are in every set.
     """
 
-    def __init__(self, n_nodes: int, ends, columns, known):
+    def __init__(
+        self, n_nodes: int, ends: np.ndarray, columns: np.ndarray, known: np.ndarray
+    ) -> None:
         self.n_nodes, self.ends = n_nodes, np.ascontiguousarray(ends, dtype=np.int64)
         self.columns, self.known = columns, known
         self.sweep = max(len(self.ends), 1)
 
-    def _with_known(self, n: int, row, edge) -> np.ndarray:
+    def _with_known(self, n: int, row: np.ndarray, edge: np.ndarray) -> np.ndarray:
         """The sets (n, d) that have these open edges, and those that are known."""
         sets = np.tile(self.known.astype(np.int8), (n, 1))
         sets[row, self.columns[edge]] = 1
@@ -87,7 +92,7 @@ class PathGraph:
     longest: int  # columns on a path, at most
     copies: int = 1  # paths of every output
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: Any) -> Self:
         return self
 
     @cached_property
@@ -119,7 +124,7 @@ class PathDistribution(Distribution):
     (array([4.]), array([[0.75, 0.25]]))
     """
 
-    def __init__(self, graph: PathGraph, scores):
+    def __init__(self, graph: PathGraph, scores: np.ndarray) -> None:
         from skstruct.spaces.edge_sets._numba import sum_paths
 
         self.graph, self.scores = graph, np.ascontiguousarray(scores, dtype=np.float64)
@@ -130,14 +135,14 @@ class PathDistribution(Distribution):
         sum_paths(*self._problem, log_sums)
         self.log_partition = log_sums - np.log(graph.copies)
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         from skstruct.spaces.edge_sets._numba import column_probabilities
 
         probabilities = np.zeros(self.scores.shape)
         column_probabilities(*self._problem, probabilities)
         return probabilities
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.spaces.edge_sets._numba import draw_paths
 
         drawn = np.zeros((len(self.scores), n, self.graph.n_columns), np.int8)
@@ -169,7 +174,7 @@ class PairSetDistribution(Distribution):
     (array([8.]), array([[0.625]]))
     """
 
-    def __init__(self, scores, edges, allowed):
+    def __init__(self, scores: np.ndarray, edges: np.ndarray, allowed: np.ndarray) -> None:
         from skstruct.spaces.edge_sets._numba import sum_sets
 
         self.edges, self.n_nodes = edges, len(allowed).bit_length() - 1
@@ -177,14 +182,14 @@ class PairSetDistribution(Distribution):
         self.log_partition = np.empty(len(scores))
         sum_sets(*self._problem, self.log_partition)
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         from skstruct.spaces.edge_sets._numba import pair_probabilities
 
         probabilities = np.empty((len(self.log_partition), len(self.edges)))
         pair_probabilities(*self._problem, probabilities)
         return probabilities
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` sets of every row, 0/1 over the nodes; int8 (n_rows, n, N)."""
         from skstruct.spaces.edge_sets._numba import draw_sets
 
@@ -197,13 +202,13 @@ class PairSetDistribution(Distribution):
 class InnerEdgeDistribution(PairSetDistribution):
     """The same, where outputs are the edges inside, no two sets with the same ones."""
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` edge sets of every row; int8 (n_rows, n, d)."""
         nodes = super().sample(n, rng)
         return nodes[:, :, self.edges[:, 0]] & nodes[:, :, self.edges[:, 1]]
 
 
-def allowed_sets(low, high) -> np.ndarray:
+def allowed_sets(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Which sets hold all nodes of ``low`` and none out of ``high``; bool (2**N,)."""
     numbers, bits = np.arange(1 << len(low)), 1 << np.arange(len(low))
     inside, out = int(bits[low].sum()), int(bits[~high].sum())

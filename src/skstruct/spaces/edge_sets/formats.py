@@ -30,7 +30,7 @@ class GraphFormat:
     pair: Any = tuple  # of one edge: a tuple, a list or a frozenset
     series: Any = None  # the name of a pandas Series, in a tuple of its own
 
-    def write(self, Z: np.ndarray, table: EdgeTable, index=None):
+    def write(self, Z: np.ndarray, table: EdgeTable, index: Any = None) -> Any:
         """Indicator rows in this format."""
         if self.kind == "array":
             return Z.astype(self.dtype)
@@ -56,7 +56,7 @@ class GraphFormat:
         return rows
 
 
-def as_networkx(table: EdgeTable, row: np.ndarray):
+def as_networkx(table: EdgeTable, row: np.ndarray) -> Any:
     """A row of indicators as a networkx graph with all nodes."""
     import networkx
 
@@ -66,7 +66,7 @@ def as_networkx(table: EdgeTable, row: np.ndarray):
     return graph
 
 
-def read_format(Y, used_by: str) -> tuple[Any, GraphFormat]:
+def read_format(Y: Any, used_by: str) -> tuple[Any, GraphFormat]:
     """The rows of ``Y`` and the form they are written in.
 
     Rows are an indicator array (n, d), an adjacency array (n, N, N), or a list: of networkx
@@ -101,7 +101,7 @@ def read_format(Y, used_by: str) -> tuple[Any, GraphFormat]:
     return rows, _pair_format(rows, used_by)
 
 
-def _are_arrays(rows: list) -> bool:
+def _are_arrays(rows: list[Any]) -> bool:
     """Whether these are rows of 0/1 numbers, or square arrays of three rows or more.
 
     Two rows of two are a list of edges, each a pair of nodes.
@@ -116,7 +116,7 @@ def _are_arrays(rows: list) -> bool:
     )
 
 
-def _are_number_rows(rows, width: int | None = None) -> bool:
+def _are_number_rows(rows: Any, width: int | None = None) -> bool:
     """Whether these are rows of so many numbers, or all of as many as the first."""
     if not all(isinstance(row, (list, tuple, np.ndarray)) for row in rows):
         return False
@@ -127,7 +127,7 @@ def _are_number_rows(rows, width: int | None = None) -> bool:
     )
 
 
-def _pair_format(rows: list, used_by: str) -> GraphFormat:
+def _pair_format(rows: list[Any], used_by: str) -> GraphFormat:
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
             raise ValueError(
@@ -141,7 +141,7 @@ def _pair_format(rows: list, used_by: str) -> GraphFormat:
     return GraphFormat("pairs", container=container, pair=pair)
 
 
-def learn_nodes(rows, format: GraphFormat, directed: bool, used_by: str) -> tuple:
+def learn_nodes(rows: Any, format: GraphFormat, directed: bool, used_by: str) -> tuple[Any, ...]:
     """Names of the nodes that occur: sorted, or numbers where arrays do not name them."""
     if format.kind == "adjacency":
         return read_nodes(rows.shape[1], used_by)
@@ -172,7 +172,7 @@ def learn_nodes(rows, format: GraphFormat, directed: bool, used_by: str) -> tupl
     return read_nodes(sorted_names(names), used_by)
 
 
-def read_rows(rows, format: GraphFormat, table: EdgeTable, used_by: str) -> np.ndarray:
+def read_rows(rows: Any, format: GraphFormat, table: EdgeTable, used_by: str) -> np.ndarray:
     """The indicators of rows that :func:`read_format` gave; int8 of shape (n, d)."""
     if format.kind == "adjacency":
         return _from_adjacency(rows, table, used_by)
@@ -190,7 +190,7 @@ def read_rows(rows, format: GraphFormat, table: EdgeTable, used_by: str) -> np.n
     return Z
 
 
-def _check_kind(graph, table, i, used_by):
+def _check_kind(graph: Any, table: EdgeTable, i: int, used_by: str) -> None:
     table.check_kind(graph, f"Y[{i}]", used_by)
     for name in graph.nodes:
         if name not in table.number:
@@ -198,7 +198,7 @@ def _check_kind(graph, table, i, used_by):
             raise ValueError(message.replace("the label", "the node"))
 
 
-def _checked_bits(Y, width: int, column: str, used_by: str) -> np.ndarray:
+def _checked_bits(Y: Any, width: int, column: str, used_by: str) -> np.ndarray:
     if Y.shape[1] != width:
         raise ValueError(
             f"{used_by} expects Y of shape (n_samples, {width}), one column per possible "
@@ -212,7 +212,7 @@ def _checked_bits(Y, width: int, column: str, used_by: str) -> np.ndarray:
     return np.ascontiguousarray(Y, dtype=np.int8)
 
 
-def _from_adjacency(Y, table: EdgeTable, used_by: str) -> np.ndarray:
+def _from_adjacency(Y: Any, table: EdgeTable, used_by: str) -> np.ndarray:
     n_nodes = len(table.nodes)
     if Y.shape[1:] != (n_nodes, n_nodes):
         raise ValueError(

@@ -3,7 +3,7 @@
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -60,13 +60,13 @@ class EdgeSetSpace(IndicatorSpace):
         """Which 0/1 rows are outputs, constraints aside; shape (n,)."""
         return np.array([not self._why_not(row) for row in Z], dtype=bool)
 
-    def _possible_edges(self, nodes: tuple) -> np.ndarray:
+    def _possible_edges(self, nodes: tuple[Any, ...]) -> np.ndarray:
         """Positions of both ends of every edge that an output may have; shape (d, 2)."""
         return complete_edges(len(nodes), self.directed)
 
     # ------------------------------------------------------------- nodes and edges
     @property
-    def nodes_(self) -> tuple:
+    def nodes_(self) -> tuple[Any, ...]:
         if self.nodes is not None:
             return self._given_nodes
         if not hasattr(self, "learned_nodes_"):
@@ -75,7 +75,7 @@ class EdgeSetSpace(IndicatorSpace):
         return self.learned_nodes_
 
     @cached_property
-    def _given_nodes(self) -> tuple:
+    def _given_nodes(self) -> tuple[Any, ...]:
         return read_nodes(self.nodes, type(self).__name__)
 
     @cached_property
@@ -87,11 +87,11 @@ class EdgeSetSpace(IndicatorSpace):
         return self._table.edges
 
     @property
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         return self._table.labels
 
     @property
-    def edge_labels_(self) -> tuple:
+    def edge_labels_(self) -> tuple[Any, ...]:
         """Names of the columns of outputs: the two nodes of every edge."""
         return self._table.labels
 
@@ -104,7 +104,9 @@ class EdgeSetSpace(IndicatorSpace):
     def _graph_format(self) -> GraphFormat:
         return getattr(self, "format_", GraphFormat())
 
-    def _read_graphs(self, Y, nodes: tuple | None) -> tuple[np.ndarray, tuple, GraphFormat]:
+    def _read_graphs(
+        self, Y: Any, nodes: tuple[Any, ...] | None
+    ) -> tuple[np.ndarray, tuple[Any, ...], GraphFormat]:
         """Indicators, nodes (learned where they are None) and the form of ``Y``."""
         name = type(self).__name__
         rows, format = read_format(Y, name)
@@ -115,14 +117,14 @@ class EdgeSetSpace(IndicatorSpace):
             table = self._table
         return read_rows(rows, format, table, name), nodes, format
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         self._fit(Y)
         return self
 
-    def fit_validate(self, Y):
+    def fit_validate(self, Y: Any) -> np.ndarray:
         return self._fit(Y)
 
-    def _fit(self, Y):
+    def _fit(self, Y: Any) -> np.ndarray:
         self._forget()
         known = None if self.nodes is None else self.nodes_
         Z, nodes, format = self._read_graphs(Y, known)
@@ -134,7 +136,7 @@ class EdgeSetSpace(IndicatorSpace):
         self._check_members(Z)
         return Z
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, d), one column per edge.
 
         A row that is not in the space is an error that says why. Constraints are for predictions:
@@ -144,7 +146,7 @@ class EdgeSetSpace(IndicatorSpace):
         self._check_members(Z)
         return Z
 
-    def _check_members(self, Z):
+    def _check_members(self, Z: np.ndarray) -> None:
         outside = np.flatnonzero(~self._holds(Z))
         if len(outside):
             row = int(outside[0])
@@ -153,11 +155,11 @@ class EdgeSetSpace(IndicatorSpace):
                 f"{'row' if len(outside) == 1 else 'rows'})."
             )
 
-    def restore(self, Z, index=None):
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""
         return self._graph_format.write(np.asarray(Z), self._table, index)
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is an output of this space, constraints included; shape (n,)."""
         inside = super().contains(Z)  # 0/1 rows within constraints: the graph of labels has no arcs
         Z = np.asarray(Z)
@@ -165,7 +167,7 @@ class EdgeSetSpace(IndicatorSpace):
         return inside
 
     # ------------------------------------------------------------- constraints
-    def restrict(self, *, include=None, exclude=None):
+    def restrict(self, *, include: Any = None, exclude: Any = None) -> Any:
         """The same space, narrowed.
 
         Parameters
@@ -176,7 +178,9 @@ class EdgeSetSpace(IndicatorSpace):
         """
         return self._limited_to(include, exclude)
 
-    def _limited_to(self, include, exclude, min_size=None, max_size=None):
+    def _limited_to(
+        self, include: Any, exclude: Any, min_size: int | None = None, max_size: int | None = None
+    ) -> Any:
         name = type(self).__name__
         constraints = self.constraints_.narrow(
             low=self._table.mask(include, "include", name),
@@ -188,7 +192,7 @@ class EdgeSetSpace(IndicatorSpace):
         )
         return self._limited(constraints)
 
-    def kbest(self, costs, k: int) -> Decoded:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost edge sets of every row: outputs (n, k, d), values (n, k)."""
         if self.guarantee.kind != EXACT.kind:
             raise ValueError(
@@ -197,15 +201,17 @@ class EdgeSetSpace(IndicatorSpace):
             )
         return super().kbest(costs, k)
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         return BaseSpace.with_embedding(self, name, outputs, candidates)
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions by the list of all outputs, where that is short; scores of shape (n, d)."""
         return BaseSpace.distribution(self, scores)
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """None: nothing is known of how outputs are within reach of each other."""
         return None
 
@@ -223,7 +229,7 @@ class EdgeSetSpace(IndicatorSpace):
         )
         return listed[self.contains(listed)]
 
-    def _check_few(self, limit: int):
+    def _check_few(self, limit: int) -> None:
         """Refuse to sift more than so many edge sets."""
         constraints = self._one_row()
         n_open = int((constraints.high & ~constraints.low).sum())
@@ -237,7 +243,7 @@ class EdgeSetSpace(IndicatorSpace):
     def _count(self) -> int:
         return len(self._listed)
 
-    def _count_within(self, low, high) -> int:
+    def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
         return int(((self._listed >= low) & (self._listed <= high)).all(axis=1).sum())
 
     def mean_embedding(self) -> np.ndarray:
@@ -251,7 +257,7 @@ class EdgeSetSpace(IndicatorSpace):
         listed = self._listed.astype(np.float64)
         return listed.T @ listed / len(listed)
 
-    def sample(self, n: int, rng) -> np.ndarray:
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         self._check_not_empty()
         rng = np.random.default_rng(rng)
@@ -270,16 +276,16 @@ class WithinGraph(EdgeSetSpace):
     _constraints_rest_on: ClassVar[tuple[str, ...]] = ("graph",)
 
     @property
-    def nodes_(self) -> tuple:
+    def nodes_(self) -> tuple[Any, ...]:
         """Names of the nodes."""
         return super().nodes_ if self.graph is None else self._given_nodes
 
     @cached_property
-    def _given_nodes(self) -> tuple:
+    def _given_nodes(self) -> tuple[Any, ...]:
         nodes = self._node_names() if self.nodes is None else self.nodes
         return read_nodes(nodes, type(self).__name__)
 
-    def _node_names(self):
+    def _node_names(self) -> Any:
         """The nodes that a graph brings itself."""
         if is_networkx(self.graph):
             return self.graph
@@ -288,7 +294,7 @@ class WithinGraph(EdgeSetSpace):
         except TypeError:
             raise ValueError(self._what_graph_is()) from None
 
-    def _checked_graph(self):
+    def _checked_graph(self) -> Any:
         """The graph, unless it is text: the letters of a word are no nodes."""
         if isinstance(self.graph, (str, bytes)):
             raise ValueError(self._what_graph_is())
@@ -300,7 +306,7 @@ class WithinGraph(EdgeSetSpace):
             f"{self.graph!r}."
         )
 
-    def _possible_edges(self, nodes):
+    def _possible_edges(self, nodes: tuple[Any, ...]) -> np.ndarray:
         if self.graph is None:
             return complete_edges(len(nodes), directed=False)
         name = type(self).__name__
@@ -317,7 +323,9 @@ class WithinGraph(EdgeSetSpace):
         n = len(self.nodes_)
         return not self.constraints_.is_masked and len(self.edges_) == n * (n - 1) // 2
 
-    def _read_graphs(self, Y, nodes):
+    def _read_graphs(
+        self, Y: Any, nodes: tuple[Any, ...] | None
+    ) -> tuple[np.ndarray, tuple[Any, ...], Any]:
         return super()._read_graphs(Y, nodes if self.graph is None else self.nodes_)
 
     def _spread(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:

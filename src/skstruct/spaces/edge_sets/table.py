@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
@@ -28,7 +29,7 @@ def edge_numbers(n_nodes: int, edges: np.ndarray) -> np.ndarray:
     return number
 
 
-def read_nodes(nodes, used_by: str) -> tuple:
+def read_nodes(nodes: Any, used_by: str) -> tuple[Any, ...]:
     """Names of the nodes from names, their number, or a networkx graph that has them."""
     if isinstance(nodes, (int, np.integer)) and not isinstance(nodes, bool):
         nodes = range(int(nodes))
@@ -44,12 +45,12 @@ def read_nodes(nodes, used_by: str) -> tuple:
     return names
 
 
-def runs_dry(nodes) -> bool:
+def runs_dry(nodes: Any) -> bool:
     """Whether this can be read but once; a clone reads it again."""
     return hasattr(nodes, "__next__")
 
 
-def edges_of(row):
+def edges_of(row: list[Any]) -> Any:
     """Pairs of names, from a networkx graph or a collection of them."""
     return row.edges() if is_networkx(row) else row
 
@@ -66,15 +67,15 @@ class EdgeTable:
         Without direction a pair of names means the same in either order.
     """
 
-    def __init__(self, nodes: tuple, edges: np.ndarray, directed: bool):
+    def __init__(self, nodes: tuple[Any, ...], edges: np.ndarray, directed: bool) -> None:
         self.nodes, self.edges, self.directed = nodes, edges, directed
         self.number = {name: v for v, name in enumerate(nodes)}
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
         return self
 
     @cached_property
-    def labels(self) -> tuple:
+    def labels(self) -> tuple[Any, ...]:
         """Pairs of names, one per column."""
         return tuple((self.nodes[u], self.nodes[v]) for u, v in self.edges.tolist())
 
@@ -88,14 +89,14 @@ class EdgeTable:
         return column
 
     @cached_property
-    def column_of(self) -> dict:
+    def column_of(self) -> dict[Any, Any]:
         """Column of every possible pair of names, in either order without direction."""
         columns = {pair: j for j, pair in enumerate(self.labels)}
         if not self.directed:
             columns |= {(v, u): j for (u, v), j in columns.items()}
         return columns
 
-    def is_pair(self, item) -> bool:
+    def is_pair(self, item: Any) -> bool:
         """Whether this is a pair of names of nodes."""
         if not isinstance(item, (tuple, list, set, frozenset)) or len(item) != 2:
             return False
@@ -104,7 +105,7 @@ class EdgeTable:
         except TypeError:  # not hashable, so not a name
             return False
 
-    def find(self, pair, where: str, used_by: str) -> int:
+    def find(self, pair: tuple[int, int], where: str, used_by: str) -> int:
         """Column of a pair of names; an error says where it stood and what is wrong."""
         if isinstance(pair, tuple) and is_label(pair, self.column_of):
             return self.column_of[pair]
@@ -129,7 +130,7 @@ class EdgeTable:
             )
         return int(self.column[u, v])
 
-    def check_kind(self, graph, where: str, used_by: str):
+    def check_kind(self, graph: Any, where: str, used_by: str) -> None:
         """Refuse a networkx graph with directions where edges have none, or without."""
         if graph.is_directed() != self.directed:
             given = "directed" if graph.is_directed() else "not directed"
@@ -138,7 +139,7 @@ class EdgeTable:
                 f"{'directed' if self.directed else 'not'}."
             )
 
-    def mask(self, pairs, argument: str, used_by: str) -> np.ndarray:
+    def mask(self, pairs: list[Any] | None, argument: str, used_by: str) -> np.ndarray:
         """Marks the named edges: (1, d), or (n, d) when there is a collection per row."""
         if pairs is None or isinstance(pairs, (str, bytes)) or not isinstance(pairs, Iterable):
             return label_mask(pairs, self.labels, argument, used_by)
@@ -168,6 +169,6 @@ class EdgeTable:
                 mask[i, self.find(pair, where, used_by)] = True
         return mask
 
-    def _means_edge(self, item) -> bool:
+    def _means_edge(self, item: Any) -> bool:
         """Whether this is an edge or a mistaken one, rather than a row of edges."""
         return self.is_pair(item) or not all(isinstance(part, CONTAINERS) for part in item)

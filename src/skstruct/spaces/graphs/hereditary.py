@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hereditary properties: every subset of edges inherits them, and decoding is hard."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from skstruct.solvers.k_best import min_cost
@@ -25,7 +28,9 @@ from skstruct.spaces.graphs.properties import (
 )
 
 
-def better_of_siblings(costs, psi, siblings):
+def better_of_siblings(
+    costs: np.ndarray, psi: np.ndarray, siblings: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     r"""The cheaper of an output and its opposite, row by row.
 
     Where every output z of a space has a sibling r(z) with :math:`\psi(z) + \psi(r(z)) = s`,
@@ -68,7 +73,9 @@ def better_of_siblings(costs, psi, siblings):
 LISTED = 12  # edges: of so many all sets are listed, and decoding is exact
 
 
-def grow_sets(holds, low, high, n_most: int):
+def grow_sets(
+    holds: Callable[..., Any], low: np.ndarray, high: np.ndarray, n_most: int
+) -> np.ndarray | None:
     """All sets low..high with an inherited property, edge by edge; None if more than n_most."""
     rows = low[None].astype(np.int8)
     rows = rows[holds(rows)] if (low <= high).all() else rows[:0]
@@ -87,17 +94,21 @@ class Inherited(GraphProperty):
     hereditary = True
     most: int | None = None  # no set has more edges
 
-    def guarantee(self, constraints):
+    def guarantee(self, constraints: Any) -> Guarantee:
         if len(self.edges) <= LISTED:
             return EXACT
         return Guarantee("ratio", 1 / n_blocks(len(self.edges)), "blocks of log2(d) edges")
 
-    def decode(self, costs, constraints):
+    def decode(
+        self, costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if len(self.edges) <= LISTED:
             return self._from_list(costs, constraints)
         return self._by_blocks(costs, constraints)
 
-    def _from_list(self, costs, constraints):
+    def _from_list(
+        self, costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if not hasattr(self, "_members"):
             low = np.zeros(len(self.edges), bool)
             self._members = grow_sets(self.holds, low, ~low, 2**LISTED)
@@ -106,8 +117,10 @@ class Inherited(GraphProperty):
         best, values = min_cost(np.where(broken > 0, np.inf, costs @ members.T))
         return members[best], values, values
 
-    def _by_blocks(self, costs, constraints, starts=()):
-        def holds(edges):
+    def _by_blocks(
+        self, costs: np.ndarray, constraints: Any, starts: Any = ()
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        def holds(edges: np.ndarray) -> Any:
             row = np.zeros((1, len(self.edges)), np.int8)
             row[0, edges] = 1
             return self.holds(row)[0]
@@ -121,7 +134,7 @@ class Custom(Inherited):
 
     slow = True
 
-    def __init__(self, table, test):
+    def __init__(self, table: Any, test: Callable[..., Any]) -> None:
         super().__init__(table)
         self.test = test
         if not test(as_networkx(table, np.zeros(len(table.edges)))):
@@ -134,10 +147,10 @@ class Custom(Inherited):
     def name(self) -> str:
         return getattr(self.test, "__name__", repr(self.test))
 
-    def why_not(self, row):
+    def why_not(self, row: np.ndarray) -> str:
         return "" if self.holds(row[None])[0] else f"has not the property {self.name}"
 
-    def holds(self, Z):
+    def holds(self, Z: np.ndarray) -> np.ndarray:
         return np.array([bool(self.test(as_networkx(self.table, row))) for row in Z], dtype=bool)
 
 
@@ -150,11 +163,11 @@ class Planar(Inherited):
 
     slow = True
 
-    def __init__(self, table):
+    def __init__(self, table: Any) -> None:
         super().__init__(table)
         self.most = max(3 * self.n_nodes - 6, 1)
 
-    def why_not(self, row):
+    def why_not(self, row: np.ndarray) -> str:
         import networkx
 
         planar, parts = networkx.check_planarity(as_networkx(self.table, row), counterexample=True)
@@ -164,7 +177,7 @@ class Planar(Inherited):
         kind = "K5" if len(corners) == 5 else "K3,3"
         return f"is not planar: it has a subdivision of {kind} with corners {corners!r}"
 
-    def holds(self, Z):
+    def holds(self, Z: np.ndarray) -> np.ndarray:
         import networkx
 
         size = Z.sum(axis=1)
@@ -174,13 +187,15 @@ class Planar(Inherited):
             planar[i] = networkx.check_planarity(graph)[0]
         return planar
 
-    def guarantee(self, constraints):
+    def guarantee(self, constraints: Any) -> Guarantee:
         promise = super().guarantee(constraints)
         if promise == EXACT or constraints.low.any():
             return promise
         return Guarantee("ratio", 1 / 3, "the minimum-cost forest")
 
-    def decode(self, costs, constraints):
+    def decode(
+        self, costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if len(self.edges) <= LISTED or constraints.low.any():
             return super().decode(costs, constraints)
         forests = min_cost_forests(
@@ -196,10 +211,10 @@ class Acyclic(Inherited):
     the reversed order are the others: the better of both gains at least half of all.
     """
 
-    def why_not(self, row):
+    def why_not(self, row: np.ndarray) -> str:
         return name_cycle(self.table, row)
 
-    def holds(self, Z):
+    def holds(self, Z: np.ndarray) -> np.ndarray:
         """Nodes that nothing leads to are taken away until none is left."""
         alive = np.ones((len(Z), self.n_nodes), bool)
         u, v = self.edges.T
@@ -210,17 +225,19 @@ class Acyclic(Inherited):
             alive &= reached
         return ~alive.any(axis=1)
 
-    def count_all(self):
+    def count_all(self) -> int | None:
         return n_acyclic_digraphs(self.n_nodes)
 
-    def guarantee(self, constraints):
+    def guarantee(self, constraints: Any) -> Guarantee:
         if self.n_nodes <= MOST_ITEMS:
             return EXACT
         if constraints.low.any():
             return super().guarantee(constraints)
         return Guarantee("ratio", 0.5, "the better of an order and its reverse")
 
-    def decode(self, costs, constraints):
+    def decode(
+        self, costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         low, high, n = constraints.low, constraints.high, self.n_nodes
         if low.any() and n > MOST_ITEMS:
             return self._by_blocks(costs, constraints)
@@ -241,14 +258,18 @@ class Acyclic(Inherited):
         exact = self.guarantee(constraints) == EXACT
         return outputs, values, values if exact else np.minimum(bounds, values)
 
-    def _free(self, matrix, low):
+    def _free(
+        self, matrix: np.ndarray, low: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         p, q = np.triu_indices(self.n_nodes, 1)
         ahead, back = matrix[:, p, q], matrix[:, q, p]
         orders, values, bounds = linear_orders((ahead - back) / 2, self.n_nodes)
         mean = ((ahead + back) / 2).sum(axis=1)
         return orders, values + mean, bounds + mean
 
-    def _fixed(self, matrix, low):
+    def _fixed(
+        self, matrix: np.ndarray, low: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         u, v = self.edges.T
         before = np.zeros((len(low), self.n_nodes, self.n_nodes), bool)
         before[:, u, v] = low
@@ -260,11 +281,11 @@ class Acyclic(Inherited):
 class Bipartite(Inherited):
     """Two sides with edges across: a cut, of which all edges that gain are taken."""
 
-    def __init__(self, table):
+    def __init__(self, table: Any) -> None:
         super().__init__(table)
         self.most = self.n_nodes**2 // 4
 
-    def why_not(self, row):
+    def why_not(self, row: np.ndarray) -> str:
         import networkx
 
         cycles = networkx.cycle_basis(as_networkx(self.table, row))
@@ -273,24 +294,26 @@ class Bipartite(Inherited):
             return ""
         return "has the odd cycle " + " - ".join(repr(name) for name in [*odd, odd[0]])
 
-    def holds(self, Z):
+    def holds(self, Z: np.ndarray) -> np.ndarray:
         return are_bipartite(Z, self.edges, self.n_nodes)
 
-    def count_all(self):
+    def count_all(self) -> int | None:
         return n_bipartite(self.n_nodes)
 
     @property
     def _is_small(self) -> bool:
         return self.n_nodes <= CORE + 1  # the side of one node may be chosen
 
-    def guarantee(self, constraints):
+    def guarantee(self, constraints: Any) -> Guarantee:
         if self._is_small:
             return EXACT
         if constraints.low.any():
             return super().guarantee(constraints)
         return Guarantee("ratio", 0.5, "a cut of at least half of all gains")
 
-    def decode(self, costs, constraints):
+    def decode(
+        self, costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if not self._is_small and constraints.low.any():
             return self._by_blocks(costs, constraints)
         low, high = constraints.low, constraints.high
@@ -307,7 +330,7 @@ class Bipartite(Inherited):
         ordered = np.sort(np.where(high, np.minimum(costs, 0.0), 0.0), axis=1)
         return outputs, values, np.minimum(ordered[:, : self.most].sum(axis=1), values)
 
-    def _min_cost_sides(self, gains):
+    def _min_cost_sides(self, gains: np.ndarray) -> np.ndarray:
         """0/1 sides of all nodes, the first at 0: sum over edges of gain where sides differ.
 
         1[y_u != y_v] = y_u + y_v - 2 y_u y_v.
@@ -322,7 +345,7 @@ class Bipartite(Inherited):
         sides = np.hstack([np.zeros((n, 1), np.int8), rest])
         return sides if self._is_small else self._better_cut(gains, sides)
 
-    def _better_cut(self, gains, sides):
+    def _better_cut(self, gains: np.ndarray, sides: np.ndarray) -> np.ndarray:
         """These sides or, where it is better, node by node the side that cuts more."""
         weight = np.zeros((len(gains), self.n_nodes, self.n_nodes))
         u, v = self.edges.T

@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,15 @@ def n_blocks(n: int) -> int:
     return 1 if n < 2 else math.ceil(n / math.log2(n))
 
 
-def min_cost_members(costs, holds: Oracle, *, low=None, high=None, most=None, starts=()):
+def min_cost_members(
+    costs: np.ndarray,
+    holds: Oracle,
+    *,
+    low: Any = None,
+    high: Any = None,
+    most: int | None = None,
+    starts: tuple[Any, ...] = (),
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""For every row a cheap set of elements that passes a test, and a lower bound.
 
     With a set all its subsets must pass. Elements of negative cost are split into
@@ -81,10 +90,17 @@ def min_cost_members(costs, holds: Oracle, *, low=None, high=None, most=None, st
     return outputs, values, bounds
 
 
-def _min_cost_extension(cost, forced, gains, room, holds, known):
+def _min_cost_extension(
+    cost: np.ndarray,
+    forced: np.ndarray,
+    gains: np.ndarray,
+    room: int,
+    holds: Callable[..., Any],
+    known: list[Any],
+) -> tuple[np.ndarray, float]:
     """A cheap member that holds ``forced``, and a bound on what it gains over that."""
 
-    def fits(added) -> bool:
+    def fits(added: Any) -> bool:
         return bool(holds(np.concatenate([forced, np.asarray(added, dtype=np.int64)])))
 
     gains = np.array([e for e in gains if fits([e])], dtype=np.int64)
@@ -100,7 +116,7 @@ def _min_cost_extension(cost, forced, gains, room, holds, known):
     return np.concatenate([forced, np.array(best, dtype=np.int64)]), bound
 
 
-def _best_of_block(cost, block, fits):
+def _best_of_block(cost: np.ndarray, block: np.ndarray, fits: Callable[..., Any]) -> list[int]:
     """The minimum-cost member among all subsets of a few elements of negative cost.
 
     Depth first, elements in before out, so that a block which passes as a whole takes as many
@@ -109,7 +125,7 @@ def _best_of_block(cost, block, fits):
     left = np.append(np.cumsum(cost[block][::-1])[::-1], 0.0)  # what elements from k on may gain
     best: tuple[float, list[int]] = (0.0, [])
 
-    def search(k, members, value):
+    def search(k: int, members: list[int], value: float) -> None:
         nonlocal best
         if value < best[0]:
             best = value, members
@@ -123,7 +139,7 @@ def _best_of_block(cost, block, fits):
     return best[1]
 
 
-def _completed(start, gains, fits):
+def _completed(start: list[int], gains: np.ndarray, fits: Callable[..., Any]) -> list[int]:
     """Take what still passes, the most gainful first."""
     members = list(start)
     for e in gains.tolist():
@@ -132,7 +148,9 @@ def _completed(start, gains, fits):
     return members
 
 
-def _exchanged(cost, members, gains, fits):
+def _exchanged(
+    cost: np.ndarray, members: list[int], gains: np.ndarray, fits: Callable[..., Any]
+) -> list[int]:
     """Drop a member and take what then passes, while that gains more; small gains go first."""
     value, tests, improved = cost[members].sum(), 0, True
     while improved:

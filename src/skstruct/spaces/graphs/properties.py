@@ -92,7 +92,7 @@ class GraphProperty(ABC):
     slow = False  # whether graphs are tested one by one
     sized = False  # whether decoding obeys constraints on the number of edges
 
-    def __init__(self, table: EdgeTable):
+    def __init__(self, table: EdgeTable) -> None:
         self.table, self.edges, self.n_nodes = table, table.edges, len(table.nodes)
 
     @abstractmethod
@@ -104,7 +104,9 @@ class GraphProperty(ABC):
         """Which 0/1 rows have the property; shape (n,)."""
 
     @abstractmethod
-    def decode(self, costs: np.ndarray, constraints: Constraints):
+    def decode(
+        self, costs: np.ndarray, constraints: Constraints
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Outputs, values (infinite where infeasible) and bounds."""
 
     def guarantee(self, constraints: Constraints) -> Guarantee:
@@ -150,40 +152,42 @@ class Anything(GraphProperty):
 
     hereditary = sized = True
 
-    def why_not(self, row):
+    def why_not(self, row: np.ndarray) -> str:
         return ""
 
-    def holds(self, Z):
+    def holds(self, Z: np.ndarray) -> np.ndarray:
         return np.ones(len(Z), bool)
 
-    def decode(self, costs, constraints):
+    def decode(
+        self, costs: np.ndarray, constraints: Constraints
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self._sets(constraints)._decode(costs, constraints)
 
-    def _sets(self, constraints) -> LabelSets:
+    def _sets(self, constraints: Constraints | None) -> LabelSets:
         return LabelSets(range(len(self.edges)), constraints=constraints)
 
-    def count(self, constraints):
+    def count(self, constraints: Constraints | None) -> int | None:
         return 1 << len(self.edges) if constraints is None else self._sets(constraints).size()
 
-    def closed_forms(self, constraints):
+    def closed_forms(self, constraints: Constraints | None) -> Any:
         return self if constraints is None else self._sets(constraints)
 
-    def distribution(self, scores, constraints):
+    def distribution(self, scores: np.ndarray, constraints: Constraints | None) -> Any:
         return self._sets(constraints).distribution(scores)
 
-    def proposals(self, constraints):
+    def proposals(self, constraints: Constraints | None) -> Any:
         return self._sets(constraints).proposals()
 
-    def mean_embedding(self):
+    def mean_embedding(self) -> np.ndarray:
         return np.full(len(self.edges), 0.5)
 
-    def covariance(self):
+    def covariance(self) -> Scalar:
         return Scalar(0.25, len(self.edges))
 
-    def second_moment(self):
+    def second_moment(self) -> np.ndarray:
         return self.covariance().dense() + 0.25
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return rng.integers(0, 2, (n, len(self.edges)), dtype=np.int8)
 
 
@@ -192,25 +196,27 @@ class Forest(GraphProperty):
 
     hereditary = sized = True
 
-    def why_not(self, row):
+    def why_not(self, row: np.ndarray) -> str:
         return name_cycle(self.table, row)
 
-    def holds(self, Z):
+    def holds(self, Z: np.ndarray) -> np.ndarray:
         return count_components(Z, self.edges, self.n_nodes) == self.n_nodes - Z.sum(axis=1)
 
-    def decode(self, costs, constraints):
+    def decode(
+        self, costs: np.ndarray, constraints: Constraints
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         masks = constraints.low, constraints.high, constraints.smallest, constraints.largest
         outputs, values = min_cost_forests(costs, self.edges, self.n_nodes, *masks)
         return outputs, values, values
 
-    def count_all(self):
+    def count_all(self) -> int | None:
         return n_forests(self.n_nodes)
 
 
 class Connected(GraphProperty):
     """A path between any two nodes, where directions do not matter."""
 
-    def why_not(self, row):
+    def why_not(self, row: np.ndarray) -> str:
         import networkx
 
         parts = list(networkx.connected_components(as_networkx(self.table, row).to_undirected()))
@@ -219,15 +225,17 @@ class Connected(GraphProperty):
         apart = (repr(next(name for name in self.table.nodes if name in p)) for p in parts[:2])
         return f"is not connected: no path joins {' and '.join(apart)}"
 
-    def holds(self, Z):
+    def holds(self, Z: np.ndarray) -> np.ndarray:
         return count_components(Z, self.edges, self.n_nodes) == 1
 
-    def decode(self, costs, constraints):
+    def decode(
+        self, costs: np.ndarray, constraints: Constraints
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         masks = constraints.low, constraints.high
         outputs, values = min_cost_connected(costs, self.edges, self.n_nodes, *masks)
         return outputs, values, values
 
-    def count_all(self):
+    def count_all(self) -> int | None:
         return n_connected(self.n_nodes, per_pair=4 if self.table.directed else 2)
 
 
@@ -243,7 +251,7 @@ class Clique(GraphProperty):
     The least cost is that of a sum of pair costs; sets of one node have no edge, as the empty one.
     """
 
-    def why_not(self, row):
+    def why_not(self, row: np.ndarray) -> str:
         touched = self._touched(row[None])[0]
         u, v = self.edges.T
         lacking = np.flatnonzero(touched[u] & touched[v] & (row == 0))
@@ -252,7 +260,7 @@ class Clique(GraphProperty):
         pair = self.table.labels[lacking[0]]
         return f"is not a complete graph on its {touched.sum()} nodes: {pair!r} is missing"
 
-    def _touched(self, Z):
+    def _touched(self, Z: np.ndarray) -> np.ndarray:
         """Which nodes have an edge; bool of shape (n, N)."""
         touched = np.zeros((len(Z), self.n_nodes), bool)
         row, edge = np.nonzero(Z)
@@ -260,14 +268,16 @@ class Clique(GraphProperty):
             touched[row, end[edge]] = True
         return touched
 
-    def holds(self, Z):
+    def holds(self, Z: np.ndarray) -> np.ndarray:
         size = self._touched(Z).sum(axis=1)
         return Z.sum(axis=1) == size * (size - 1) // 2
 
-    def guarantee(self, constraints):
+    def guarantee(self, constraints: Constraints) -> Guarantee:
         return EXACT if self.n_nodes <= CORE else Guarantee("bound only")
 
-    def decode(self, costs, constraints):
+    def decode(
+        self, costs: np.ndarray, constraints: Constraints
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         u, v = self.edges.T
         low = self._touched(np.broadcast_to(constraints.low, costs.shape))
         # Both ends of an edge that must be out cost more than all else can gain.
@@ -283,13 +293,13 @@ class Clique(GraphProperty):
         return outputs, values, values if exact else np.minimum(bounds, values)
 
     # ------------------------------------------------------------- all cliques
-    def count_all(self):
+    def count_all(self) -> int | None:
         return 2**self.n_nodes - self.n_nodes
 
-    def closed_forms(self, constraints):
+    def closed_forms(self, constraints: Constraints | None) -> Any:
         return self if constraints is None else None
 
-    def distribution(self, scores, constraints):
+    def distribution(self, scores: np.ndarray, constraints: Constraints | None) -> Any:
         """Distributions by all sets of up to 18 nodes but the single ones."""
         if self.n_nodes > MOST_NODES:
             return None
@@ -306,20 +316,20 @@ class Clique(GraphProperty):
         """The share of cliques that hold so many given nodes, at least two."""
         return 2 ** (self.n_nodes - n_fixed) / self.count_all() if n_fixed <= self.n_nodes else 0.0
 
-    def mean_embedding(self):
+    def mean_embedding(self) -> np.ndarray:
         return np.full(len(self.edges), self._share(2))
 
-    def covariance(self):
+    def covariance(self) -> PairScheme:
         """P(e and e') depends on how many nodes the two edges have: two, three or four."""
         n, (same, near, far) = self.n_nodes, (self._share(k) for k in (2, 3, 4))
         ones = same + 2 * (n - 2) * near + comb(n - 2, 2) * far - same**2 * len(self.edges)
         stars, rest = same + (n - 4) * near - (n - 3) * far, same - 2 * near + far
         return PairScheme(n, (ones, stars, rest), signed=False)
 
-    def second_moment(self):
+    def second_moment(self) -> np.ndarray:
         return self.covariance().dense() + self._share(2) ** 2
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Uniform node sets, drawn again where they are single nodes."""
         nodes = rng.integers(0, 2, (n, self.n_nodes), dtype=np.int8)
         while (again := nodes.sum(axis=1) == 1).any():

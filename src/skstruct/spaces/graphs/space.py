@@ -2,6 +2,7 @@
 """All graphs on named nodes, or those with a property."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ OWN_SPACES = ("matching", "spanning tree")
 class OwnSpace(GraphProperty):
     """What another space over the same edges, in the same order, says and does."""
 
-    def __init__(self, table, name: str):
+    def __init__(self, table: Any, name: str) -> None:
         super().__init__(table)
         self.name = name
 
@@ -33,32 +34,34 @@ class OwnSpace(GraphProperty):
 
         return SpanningTrees(self.table.nodes)
 
-    def why_not(self, row):
+    def why_not(self, row: np.ndarray) -> str:
         return self.space._why_not(row)
 
-    def holds(self, Z):
+    def holds(self, Z: np.ndarray) -> np.ndarray:
         return self.space._holds(Z)
 
-    def guarantee(self, constraints):
+    def guarantee(self, constraints: Constraints) -> Any:
         return self.space._limited(constraints).guarantee
 
-    def decode(self, costs, constraints):
+    def decode(
+        self, costs: np.ndarray, constraints: Constraints
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.space._decode(costs, constraints)
 
-    def count(self, constraints):
+    def count(self, constraints: Constraints | None) -> int | None:
         return self.closed_forms(constraints).size()
 
-    def closed_forms(self, constraints):
+    def closed_forms(self, constraints: Constraints | None) -> Any:
         return self.space if constraints is None else self.space._limited(constraints)
 
-    def distribution(self, scores, constraints):
+    def distribution(self, scores: np.ndarray, constraints: Constraints | None) -> Any:
         return self.closed_forms(constraints).distribution(scores)
 
-    def proposals(self, constraints):
+    def proposals(self, constraints: Constraints | None) -> Any:
         return self.closed_forms(constraints).proposals()
 
 
-OF_GRAPHS: dict = {
+OF_GRAPHS: dict[Any, Any] = {
     None: Anything,
     "acyclic": Forest,
     "connected": Connected,
@@ -140,7 +143,14 @@ class Graphs(EdgeSetSpace):
 
     _constraints_rest_on = ("directed", "property")
 
-    def __init__(self, nodes=None, directed=False, property=None, *, constraints=None):
+    def __init__(
+        self,
+        nodes: Any = None,
+        directed: bool = False,
+        property: str | None = None,
+        *,
+        constraints: Constraints | None = None,
+    ) -> None:
         self.nodes = nodes
         self.directed = directed
         self.property = property
@@ -156,7 +166,7 @@ class Graphs(EdgeSetSpace):
             return OwnSpace(self._table, self.property)
         return kind(self._table)
 
-    def _check_property(self):
+    def _check_property(self) -> type[Any]:
         """The class of a known property; an error where it is not known."""
         known = OF_DIGRAPHS if self.directed else OF_GRAPHS
         if callable(self.property):
@@ -170,33 +180,40 @@ class Graphs(EdgeSetSpace):
                 f"{names}, or a callable; got {self.property!r}."
             ) from None
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Any:
         self._check_property()
         return super().fit(Y)
 
     @property
-    def guarantee(self):
+    def guarantee(self) -> Any:
         return self._kind.guarantee(self.constraints_)
 
     @property
-    def counted(self):
+    def counted(self) -> Any:
         """All graphs on the same nodes: what is counted in place of those with a property."""
         return self if self.property is None else self.relaxation()
 
-    def relaxation(self):
+    def relaxation(self) -> Any:
         """All graphs on the same nodes."""
         relaxed = Graphs(self.nodes_, self.directed)
         relaxed.format_ = self._graph_format
         return relaxed
 
-    def _holds(self, Z):
+    def _holds(self, Z: np.ndarray) -> np.ndarray:
         return self._kind.holds(Z)
 
-    def _why_not(self, row):
+    def _why_not(self, row: np.ndarray) -> str:
         return self._kind.why_not(row)
 
     # ------------------------------------------------------------- decoding
-    def restrict(self, *, include=None, exclude=None, min_size=None, max_size=None):
+    def restrict(
+        self,
+        *,
+        include: Any = None,
+        exclude: Any = None,
+        min_size: Any = None,
+        max_size: Any = None,
+    ) -> Any:
         """The same space, narrowed.
 
         Parameters
@@ -211,7 +228,9 @@ class Graphs(EdgeSetSpace):
             raise ValueError(self._unsized())
         return self._limited_to(include, exclude, min_size, max_size)
 
-    def _decode(self, costs, constraints):
+    def _decode(
+        self, costs: np.ndarray, constraints: Constraints
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if constraints.low.shape[1] != len(self.edges_):
             raise ValueError(
                 f"Graphs was restricted for {constraints.low.shape[1]} edges; there are "
@@ -236,7 +255,9 @@ class Graphs(EdgeSetSpace):
             f"property={self.property!r}."
         )
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         if name == "sized indicators" and self.property is None:
             from skstruct.spaces.indicator_sets.embeddings import SizedSets
 
@@ -244,7 +265,7 @@ class Graphs(EdgeSetSpace):
         return super().with_embedding(name, outputs, candidates)
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of all graphs, of trees, matchings and cliques; of others by a short
         list.
         """
@@ -257,7 +278,7 @@ class Graphs(EdgeSetSpace):
         check_feasible(np.isfinite(distribution.log_partition), self)
         return distribution
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Local moves among all graphs, trees and matchings; None for other properties."""
         return self._kind.proposals(self._true_constraints)
 
@@ -274,7 +295,7 @@ class Graphs(EdgeSetSpace):
         return len(self._listed) if count is None else count
 
     @cached_property
-    def _listed(self):
+    def _listed(self) -> np.ndarray:
         try:
             return self.enumerate()
         except UndecidableError as error:
@@ -282,7 +303,7 @@ class Graphs(EdgeSetSpace):
                 f"{error} CountingRidge contrasts with all graphs, the space's counted, instead."
             ) from None
 
-    def enumerate(self, limit: int = LIMIT):
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All outputs in canonical form; shape (size, d)."""
         if isinstance(self._kind, OwnSpace):
             return self._kind.closed_forms(self._true_constraints).enumerate(limit)
@@ -300,27 +321,27 @@ class Graphs(EdgeSetSpace):
         return rows[constraints.allow(rows)]
 
     @property
-    def _forms(self):
+    def _forms(self) -> Any:
         """What has moments and samples in closed form; None where they come from the list."""
         self._check_not_empty()
         return self._kind.closed_forms(self._true_constraints)
 
-    def mean_embedding(self):
+    def mean_embedding(self) -> np.ndarray:
         """Mean of the indicators over all outputs; shape (d,)."""
         forms = self._forms
         return super().mean_embedding() if forms is None else forms.mean_embedding()
 
-    def covariance(self):
+    def covariance(self) -> Any:
         """Covariance of the indicators under the uniform distribution."""
         forms = self._forms
         return super().covariance() if forms is None else forms.covariance()
 
-    def second_moment(self):
+    def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all outputs; shape (d, d)."""
         forms = self._forms
         return super().second_moment() if forms is None else forms.second_moment()
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         forms, rng = self._forms, np.random.default_rng(rng)
         return super().sample(n, rng) if forms is None else forms.sample(n, rng)

@@ -3,7 +3,7 @@
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -40,7 +40,9 @@ class ForestPaths:
         Constraints on the number of labels.
     """
 
-    def __init__(self, dag: Dag, low, high, groups, smallest: int, largest: int):
+    def __init__(
+        self, dag: Dag, low: np.ndarray, high: np.ndarray, groups: Any, smallest: int, largest: int
+    ) -> None:
         self.d = dag.n_nodes
         self.order, self.take, self.skip = path_steps(dag, groups)
         self.low, self.high = low[self.order], high[self.order]
@@ -64,13 +66,13 @@ class ForestPaths:
                 ways[t] += self._before_taking(ways[self.take[t]])
         return ways
 
-    def _before_taking(self, after):
+    def _before_taking(self, after: np.ndarray) -> np.ndarray:
         """By the number taken before one more is: the next higher entry."""
         if not self.counted:
             return after
         return np.append(after[1:], after[-1] if self.saturated else 0)
 
-    def _after_taking(self, before):
+    def _after_taking(self, before: np.ndarray) -> np.ndarray:
         """The same the other way, for rows of states."""
         if not self.counted:
             return before
@@ -99,7 +101,7 @@ class ForestPaths:
                 skipped[t, here] = (self.ways[self.skip[t], here] / ways).astype(np.float64)
         return taken, skipped
 
-    def _reached(self, taken, skipped) -> np.ndarray:
+    def _reached(self, taken: np.ndarray, skipped: np.ndarray) -> np.ndarray:
         """Probability of coming to each label in each state; (d, states)."""
         reached = np.zeros((self.d + 1, taken.shape[1]))
         reached[0, 0] = 1.0
@@ -157,7 +159,7 @@ class ForestPaths:
         return outputs
 
 
-def path_steps(dag: Dag, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def path_steps(dag: Dag, groups: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labels in the order of paths, and the positions where each goes on: taken, or skipped."""
     d, group = dag.n_nodes, np.arange(dag.n_nodes)
     for members in groups:
@@ -204,7 +206,7 @@ class UniformSets(CountedSpace):
 
     @property
     @abstractmethod
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         """Names of the labels, one per column."""
 
     @property
@@ -217,14 +219,14 @@ class UniformSets(CountedSpace):
         """What predicted sets must obey."""
         return Constraints.none(len(self.labels_)) if self.constraints is None else self.constraints
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is an output of this space, constraints included; shape (n,)."""
         Z, width = np.asarray(Z), self.dag_.n_nodes
         self._check_outputs(Z, width, f"(n, {width}) of 0 and 1")
         closed = (Z[:, self.dag_.children] <= Z[:, self.dag_.parents]).all(axis=1)
         return closed & np.isin(Z, (0, 1)).all(axis=1) & self.constraints_.allow(Z)
 
-    def _close_masks(self, constraints: Constraints):
+    def _close_masks(self, constraints: Constraints) -> tuple[np.ndarray, np.ndarray]:
         """Known labels with what follows: ancestors in, descendants and exclusive labels out."""
         low, high = constraints.low, constraints.high
         if not constraints.is_masked:
@@ -236,7 +238,7 @@ class UniformSets(CountedSpace):
             out[:, group] |= low[:, group].sum(axis=1, keepdims=True) > low[:, group]
         return low, ~(out.astype(float) @ ancestors.T > 0)
 
-    def _count_within(self, low, high) -> int:
+    def _count_within(self, low: np.ndarray, high: np.ndarray) -> int:
         constraints = self._one_row().within(low, high)
         extra = constraints.is_sized or constraints.groups or constraints.one_path
         if not self.dag_.is_forest and not extra:
@@ -255,11 +257,11 @@ class UniformSets(CountedSpace):
         sizes = constraints.smallest, constraints.largest
         return ForestPaths(self.dag_, low, high, constraints.groups, *sizes)
 
-    def _uniform(self):
+    def _uniform(self) -> Any:
         """What knows ``mean()``, ``second_moment()`` and ``sample(n, rng)``, or None."""
         return None
 
-    def _sibling_groups(self, constraints) -> bool:
+    def _sibling_groups(self, constraints: Constraints) -> bool:
         """Whether exclusive groups are disjoint sets of siblings."""
         members = np.concatenate([*constraints.groups, np.empty(0, np.int64)]).astype(np.int64)
         alike = all(len(set(self.dag_.parent_of[g].tolist())) == 1 for g in constraints.groups)
@@ -274,7 +276,7 @@ class UniformSets(CountedSpace):
         """Exact number of outputs."""
         return self._count
 
-    def _check_not_empty(self):
+    def _check_not_empty(self) -> None:
         if self._count == 0:
             raise InfeasibleError(f"{type(self).__name__}: no output meets the constraints.")
 
@@ -323,7 +325,7 @@ class UniformSets(CountedSpace):
         )
         return listed[self.contains(listed)]
 
-    def sample(self, n: int, rng) -> np.ndarray:
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         rng = np.random.default_rng(rng)
         self._check_not_empty()
@@ -335,7 +337,7 @@ class UniformSets(CountedSpace):
             return listed[rng.integers(len(listed), size=n)]
         return np.array([self._sample_one(rng) for _ in range(n)], dtype=np.int8)
 
-    def _sample_one(self, rng):
+    def _sample_one(self, rng: Any) -> Any:
         """Label by label, each taken with the share of outputs that have it."""
         d = len(self.labels_)
         low, high, left = np.zeros(d, bool), np.ones(d, bool), self._count
@@ -350,13 +352,13 @@ class UniformSets(CountedSpace):
         return low.astype(np.int8)
 
 
-def mean_of_products(edges, low, high) -> np.ndarray:
+def mean_of_products(edges: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Mean of (y_i) and (y_i y_j) over all labels between low and high; shape (n + E,)."""
     probability = 0.5 * (low.astype(float) + high)
     return np.concatenate([probability, probability[edges[:, 0]] * probability[edges[:, 1]]])
 
 
-def second_moment_of_products(edges, low, high) -> np.ndarray:
+def second_moment_of_products(edges: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Mean of psi psi' over all labels between low and high; shape (n + E, n + E).
 
     A product of labels is 1 when none of them is known to be out and all coins of their

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Label sets of least cost: thresholds, partial sorts, or binary programs where these fail."""
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -15,7 +17,9 @@ def threshold(costs: np.ndarray) -> np.ndarray:
     return (costs < 0).astype(np.int8)
 
 
-def keep_group_winners(costs, low, high, groups):
+def keep_group_winners(
+    costs: np.ndarray, low: np.ndarray, high: np.ndarray, groups: Any
+) -> np.ndarray:
     """Leave in each exclusive group only the member worth taking; groups are disjoint.
 
     Whatever else is chosen, swapping the taken member of a group for its lowest cost one
@@ -35,7 +39,9 @@ def keep_group_winners(costs, low, high, groups):
     return high
 
 
-def min_cost_subsets(costs, low, high, smallest, largest):
+def min_cost_subsets(
+    costs: np.ndarray, low: np.ndarray, high: np.ndarray, smallest: int, largest: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Minimum-cost subset of every row with smallest..largest labels.
 
     Parameters
@@ -65,7 +71,14 @@ def min_cost_subsets(costs, low, high, smallest, largest):
     return outputs, feasible
 
 
-def min_cost_per_size(costs, empty_cost, low, high, smallest, largest):
+def min_cost_per_size(
+    costs: np.ndarray,
+    empty_cost: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    smallest: int,
+    largest: int,
+) -> tuple[np.ndarray, np.ndarray]:
     """Minimum-cost subset of every row when a label's cost depends on the size of the subset.
 
     Parameters
@@ -109,7 +122,7 @@ def closure_rows(dag: Dag) -> sparse.csr_array:
     return sparse.csr_array((value, position), shape=(n_arcs, dag.n_nodes))
 
 
-def limit_constraints(dag: Dag, constraints):
+def limit_constraints(dag: Dag, constraints: Any) -> tuple[Any, np.ndarray, Any, np.ndarray]:
     """(A_ub, b_ub, A_eq, b_eq) of the closed sets within constraints; masks stay bounds."""
     d = dag.n_nodes
     blocks, right = [closure_rows(dag)], [np.zeros(len(dag.children))]
@@ -126,7 +139,9 @@ def limit_constraints(dag: Dag, constraints):
     return sparse.vstack(blocks, format="csr"), np.concatenate(right), none, np.zeros(0)
 
 
-def decode_rows(program: BinaryProgram, costs, low, high):
+def decode_rows(
+    program: BinaryProgram, costs: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Solve one binary program per row; infinite values mark rows without any output."""
     outputs = np.zeros(costs.shape, np.int8)
     values, bounds = np.full(len(costs), np.inf), np.full(len(costs), np.inf)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions over label sets: independent labels, forests, sizes, scores by size."""
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -37,7 +39,7 @@ class SubsetsDistribution(Distribution):
     (array([8.]), array([[0.75, 0.5 ]]))
     """
 
-    def __init__(self, scores, low, high):
+    def __init__(self, scores: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
         self.scores, self.low, self.high = scores, low, high
         if low.any() or not high.all():
             without, having = np.where(low, -np.inf, 0.0), np.where(high, scores, -np.inf)
@@ -56,12 +58,12 @@ class SubsetsDistribution(Distribution):
         parts = [both[:, start : start + MANY] for start in range(0, both.shape[1], MANY)]
         return sum((np.log(part.prod(axis=1)) for part in parts), np.zeros(len(both)))
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         if not self.low.any() and self.high.all():
             return np.where(self.scores > 0.0, 1.0, self._small) / (1.0 + self._small)
         return np.where(self.low, 1.0, np.where(self.high, expit(self.scores), 0.0))
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         probabilities = self.marginals()[:, None, :]
         outputs = np.empty((len(probabilities), n, probabilities.shape[2]), np.int8)
         for row, probability in enumerate(probabilities):  # one row of coins at a time in memory
@@ -102,7 +104,9 @@ class ForestDistribution(Distribution):
     (Z - 1) / Z, under which the uniform sampler is exact.
     """
 
-    def __init__(self, scores, dag: Dag, low, high, groups=()):
+    def __init__(
+        self, scores: np.ndarray, dag: Dag, low: np.ndarray, high: np.ndarray, groups: Any = ()
+    ) -> None:
         from skstruct.spaces.indicator_sets._numba import coin_shares, shares_of
 
         self.tree = _positions(dag, groups)
@@ -112,18 +116,18 @@ class ForestDistribution(Distribution):
         masks = np.ascontiguousarray(low), np.ascontiguousarray(high)
         self.shares, self.log_partition = shares_of(scores, *masks, *self.tree)
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import multiplied_down
 
         return multiplied_down(self.shares, *self.tree[:2])
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import drawn_sets
 
         return drawn_sets(self.shares, *self.tree, n, rng)
 
 
-def _positions(dag: Dag, groups):
+def _positions(dag: Dag, groups: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Nodes in preorder; positions of their parents and of the first of their group; loners."""
     d, order = dag.n_nodes, dag.preorder[0]
     position = np.empty(d + 1, np.int64)
@@ -166,7 +170,15 @@ class SizedDistribution(Distribution):
     (array([11.]), array([[5., 8., 9.]]))
     """
 
-    def __init__(self, scores, low, high, steps, smallest: int, largest: int):
+    def __init__(
+        self,
+        scores: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        steps: tuple[np.ndarray, np.ndarray, np.ndarray],
+        smallest: int,
+        largest: int,
+    ) -> None:
         from skstruct.spaces.indicator_sets._numba import sized_sums
 
         d = scores.shape[1]
@@ -179,10 +191,10 @@ class SizedDistribution(Distribution):
         self.given = scores, *masks, steps, smallest, top, saturated
         self.log_partition, self._probabilities = sized_sums(*self.given)
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         return self._probabilities.copy()
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import drawn_sized_sets
 
         return drawn_sized_sets(*self.given, n, rng)
@@ -213,7 +225,15 @@ class SizesDistribution(Distribution):
     array([[1., 4., 1., 4., 3.]])
     """
 
-    def __init__(self, scores, low, high, steps, smallest: int, largest: int):
+    def __init__(
+        self,
+        scores: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        steps: tuple[np.ndarray, np.ndarray, np.ndarray],
+        smallest: int,
+        largest: int,
+    ) -> None:
         n, self.d = len(scores), low.shape[1]
         d = self.d
         cube = scores[:, :-1].reshape(n, d, d)
@@ -229,14 +249,14 @@ class SizesDistribution(Distribution):
         self.size_distribution = ChoiceDistribution(sums)  # the last choice is the empty set
         self.log_partition = self.size_distribution.log_partition
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         probabilities, d = self.size_distribution.probabilities, self.d
         marginals = np.zeros((len(probabilities), d, d))
         for at, (s, distribution) in enumerate(zip(self.sizes, self.distributions)):
             marginals[:, :, s - 1] = probabilities[:, at, None] * distribution.marginals()
         return np.hstack([marginals.reshape(len(probabilities), d * d), probabilities[:, -1:]])
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         drawn = self.size_distribution.sample(n, rng)
         outputs = np.zeros((*drawn.shape, self.d), np.int8)
         for at, distribution in enumerate(self.distributions):
@@ -247,7 +267,7 @@ class SizesDistribution(Distribution):
         return outputs
 
 
-def set_distribution(space, scores) -> Distribution | None:
+def set_distribution(space: Any, scores: np.ndarray) -> Distribution | None:
     """The distribution over an indicator space: exact on forests with sibling groups, and for
     paths.
 
@@ -275,7 +295,7 @@ def set_distribution(space, scores) -> Distribution | None:
     return distribution
 
 
-def view_distribution(view, scores) -> Distribution | None:
+def view_distribution(view: Any, scores: np.ndarray) -> Distribution | None:
     """The same under another embedding: one of sets with sizes, or from a list."""
     space, constraints = view.space, view.constraints_
     distribution: Distribution
@@ -295,7 +315,7 @@ def view_distribution(view, scores) -> Distribution | None:
     return distribution
 
 
-def _listed_distribution(space, scores, view) -> Distribution | None:
+def _listed_distribution(space: Any, scores: np.ndarray, view: Any) -> Distribution | None:
     """As for other spaces, but sets are not counted before they are listed, which may take long."""
     if space.constraints_.n_rows is not None:
         return listed_distribution(view, scores)
@@ -308,7 +328,7 @@ def _listed_distribution(space, scores, view) -> Distribution | None:
     return ListedDistribution(outputs, view.embed(outputs), scores)
 
 
-def _path_distribution(space, scores, embed=None) -> ChoiceDistribution:
+def _path_distribution(space: Any, scores: np.ndarray, embed: Any = None) -> ChoiceDistribution:
     """One leaf with all above it: a softmax over the leaves, whatever they are embedded by."""
     paths, allowed = space._allowed_paths(space.constraints_)
     psi = paths if embed is None else embed(paths.toarray().astype(np.int8))
@@ -316,10 +336,10 @@ def _path_distribution(space, scores, embed=None) -> ChoiceDistribution:
     return ChoiceDistribution(values, lambda probabilities: probabilities @ psi, paths_of(paths))
 
 
-def paths_of(paths):
+def paths_of(paths: Any) -> Callable[..., Any]:
     """The function from numbers of leaves to rows of 0 and 1."""
 
-    def outputs(numbers):
+    def outputs(numbers: np.ndarray) -> np.ndarray:
         rows = paths[np.ravel(numbers)].toarray().astype(np.int8)
         return rows.reshape(*np.shape(numbers), paths.shape[1])
 

@@ -2,6 +2,7 @@
 """Label sets under other embeddings: by the size of the set, by products over parents."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -37,7 +38,7 @@ class SizedSets(EmbeddingView):
 
     embedding = "sized indicators"
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         Z = np.asarray(Z)
         n, d = Z.shape
         size = Z.sum(axis=1, dtype=np.int64)
@@ -47,7 +48,7 @@ class SizedSets(EmbeddingView):
         row = np.concatenate([row, empty])
         return sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n, d * d + 1))
 
-    def lift(self, costs, embedding):
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of labels, (n, d): a label costs the same in a set of any size."""
         if embedding != "indicators":
             return super().lift(costs, embedding)
@@ -55,31 +56,31 @@ class SizedSets(EmbeddingView):
         costs = check_costs(costs, d, used_by="SizedSets")
         return np.hstack([np.repeat(costs, d, axis=1), np.zeros((len(costs), 1))])
 
-    def argmin(self, costs):
+    def argmin(self, costs: np.ndarray) -> Any:
         costs = self._checked(costs)
         outputs, values = self._decode(costs, self.space.constraints_)
         return decoded_or_infeasible(outputs, values, values, self.space)
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of the sets, one sum for every size; scores of shape (n, d * d + 1)."""
         scores = self._checked_scores(scores, len(self.labels_) ** 2 + 1)
         from skstruct.spaces.indicator_sets.distribution import view_distribution
 
         return view_distribution(self, scores)
 
-    def kbest(self, costs, k):
+    def kbest(self, costs: np.ndarray, k: float | str | None) -> Any:
         k = check_k(k, "SizedSets")
         costs = self._checked(costs)
 
-        def decode(rows, constraints):
+        def decode(rows: np.ndarray, constraints: Any) -> tuple[np.ndarray, np.ndarray]:
             return self._decode(costs[rows], constraints)
 
         return self.space._k_best(decode, len(costs), k)
 
-    def _checked(self, costs):
+    def _checked(self, costs: np.ndarray) -> np.ndarray:
         return self._checked_costs(costs, len(self.labels_) ** 2 + 1)
 
-    def _decode(self, costs, constraints):
+    def _decode(self, costs: np.ndarray, constraints: Any) -> tuple[np.ndarray, np.ndarray]:
         n, d = len(costs), len(self.labels_)
         if constraints.one_path:
             return self.space._decode_paths(costs, constraints, self.embed)[:2]
@@ -103,7 +104,7 @@ class SizedSets(EmbeddingView):
             cube, costs[:, -1], low, high, constraints.smallest, constraints.largest
         )
 
-    def _decode_forest(self, costs, constraints):
+    def _decode_forest(self, costs: np.ndarray, constraints: Any) -> tuple[np.ndarray, np.ndarray]:
         dag = self.space.dag_
         if not dag.is_forest or constraints.groups:
             raise ValueError(
@@ -139,35 +140,35 @@ class ParentProducts(EmbeddingView):
 
     embedding = "indicators and parents"
 
-    def __init__(self, space):
+    def __init__(self, space: Any) -> None:
         self.space = space
         self.shared_ = np.flatnonzero(space.dag_.n_parents > 1)  # labels that have a product
         self._parents = [space.dag_.parents_of[j] for j in self.shared_]
 
-    def _products(self, Z):
+    def _products(self, Z: np.ndarray) -> np.ndarray:
         """Whether all parents are in, for each product; (n, n_products)."""
         if not len(self.shared_):
             return np.zeros((len(Z), 0))
         return np.minimum.reduceat(Z[:, self._arcs[1]], self._first_arc, axis=1)
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z)
         return np.hstack([Z, self._products(Z)]).astype(np.float64)
 
-    def project(self, means, embedding):
+    def project(self, means: np.ndarray, embedding: str) -> np.ndarray:
         """Means of the labels alone: the first d columns."""
         if embedding == "indicators":
             return means[:, : len(self.labels_)]
         return super().project(means, embedding)
 
-    def lift(self, costs, embedding):
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of labels, (n, d): the products cost nothing."""
         if embedding != "indicators":
             return super().lift(costs, embedding)
         costs = check_costs(costs, len(self.labels_), used_by="ParentProducts")
         return np.hstack([costs, np.zeros((len(costs), len(self.shared_)))])
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of the sets; those of the labels where there are no products, else from
         a list.
         """
@@ -178,10 +179,10 @@ class ParentProducts(EmbeddingView):
 
         return view_distribution(self, scores)
 
-    def proposals(self):
+    def proposals(self) -> Any:
         return None if len(self.shared_) else self.space.proposals()
 
-    def argmin(self, costs):
+    def argmin(self, costs: np.ndarray) -> Any:
         d = len(self.labels_)
         costs = check_costs(costs, d + len(self.shared_), used_by="ParentProducts")
         constraints = self.space.constraints_
@@ -201,10 +202,10 @@ class ParentProducts(EmbeddingView):
             bounds[open_] = np.maximum(bounds[open_], exact.bounds)
         return decoded_or_infeasible(outputs, values, np.minimum(bounds, values), self.space)
 
-    def _values(self, costs, outputs):
+    def _values(self, costs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
         return (costs * self.embed(outputs)).sum(axis=1)
 
-    def _by_cuts(self, costs):
+    def _by_cuts(self, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The best closed set found by repeated min-cuts, with a lower bound."""
         share, rounding = np.ones((len(costs), len(self.shared_))), _rounding(costs)
         outputs, bounds = self._cut(costs, share)
@@ -224,7 +225,7 @@ class ParentProducts(EmbeddingView):
             bounds[open_] = np.maximum(bounds[open_], lower)
         return outputs, values, bounds
 
-    def _cut(self, costs, share):
+    def _cut(self, costs: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """One min-cut: its closed sets, and lower bounds.
 
         A product of negative cost is a node below its parents, exact. A positive cost is
@@ -243,7 +244,7 @@ class ParentProducts(EmbeddingView):
         found, _, bounds = dag_closed_sets(extended, self._extended_dag)
         return np.ascontiguousarray(found[:, :d]), bounds - rest @ (np.bincount(product) - 1.0)
 
-    def _wanted(self, outputs, share):
+    def _wanted(self, outputs: np.ndarray, share: np.ndarray) -> np.ndarray:
         """Shares under which the cut would have cost its set right."""
         missing = (outputs[:, self._arcs[1]] == 0).astype(np.int64)
         missing = np.add.reduceat(missing, self._first_arc, axis=1)
@@ -268,7 +269,7 @@ class ParentProducts(EmbeddingView):
         parents, children = np.append(dag.parents, parent), np.append(dag.children, d + product)
         return Dag(d + len(self.shared_), parents, children)
 
-    def _by_program(self, costs, constraints):
+    def _by_program(self, costs: np.ndarray, constraints: Any) -> Any:
         program = self._program(constraints)
         low, high = self.space._close_masks(constraints)
         m = len(self.shared_)
@@ -277,7 +278,7 @@ class ParentProducts(EmbeddingView):
         points, values, bounds = decode_rows(program, costs, low, high)
         return decoded_or_infeasible(points[:, : len(self.labels_)], values, bounds, self.space)
 
-    def _program(self, constraints) -> BinaryProgram:
+    def _program(self, constraints: Any) -> BinaryProgram:
         """y and z binary, with y_j <= z_j <= y_k and z_j >= sum of y_k - |P(j)| + 1."""
         d, m = len(self.labels_), len(self.shared_)
         A, b, _, _ = limit_constraints(self.space.dag_, constraints)
@@ -293,11 +294,11 @@ class ParentProducts(EmbeddingView):
         return BinaryProgram(stacked, right, sparse.csr_array((0, d + m)), np.zeros(0))
 
 
-def _rounding(costs):
+def _rounding(costs: np.ndarray) -> np.ndarray:
     return ROUNDING_GAP * np.abs(costs).sum(axis=1)
 
 
-def _rows(*entries, shape):
+def _rows(*entries: Any, shape: tuple[int, int]) -> Any:
     """A sparse matrix from (row, column, value) triples of arrays and a number."""
     row = np.concatenate([entry[0] for entry in entries])
     column = np.concatenate([entry[1] for entry in entries])

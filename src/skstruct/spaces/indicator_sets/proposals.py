@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Proposals of Markov chains among label sets: labels come in and leave, or are exchanged."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
@@ -35,7 +37,7 @@ class GroupProposals(Proposals):
     array([[0, 0, 1]], dtype=int8)
     """
 
-    def __init__(self, low, groups, smallest: int, largest: int):
+    def __init__(self, low: np.ndarray, groups: Any, smallest: int, largest: int) -> None:
         self.low, self.n_groups = np.asarray(low, dtype=bool), len(groups)
         lengths = np.array([len(group) for group in groups], dtype=np.int64)
         self.begin = np.concatenate([[0], np.cumsum(lengths)])
@@ -45,7 +47,7 @@ class GroupProposals(Proposals):
         self.swaps = swap_share(self.sizes, self.n_groups, bool((lengths == 1).all()))
         self.sweep = max(len(self.member), 1)
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         z, n_groups = np.asarray(outputs), self.n_groups
         states = np.zeros((len(z), 1 + 2 * n_groups), np.int64)
         chosen = np.full((len(z), n_groups), -1)
@@ -56,14 +58,22 @@ class GroupProposals(Proposals):
         states[:, 1 + n_groups :] = chosen
         return states
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         outputs = np.repeat(self.low[None].astype(np.int8), len(states), axis=0)
         chosen = states[:, 1 + self.n_groups :]
         row, group = np.nonzero(chosen >= 0)
         outputs[row, self.member[self.begin[group] + chosen[row, group]]] = 1
         return outputs
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import walk_groups
 
         if not self.n_groups:
@@ -101,7 +111,9 @@ class ClosedProposals(Proposals):
     array([[1, 0, 1, 1, 0]])
     """
 
-    def __init__(self, dag: Dag, low, high, groups, smallest: int, largest: int):
+    def __init__(
+        self, dag: Dag, low: np.ndarray, high: np.ndarray, groups: Any, smallest: int, largest: int
+    ) -> None:
         self.low, self.open = np.asarray(low, dtype=bool), np.flatnonzero(high & ~low)
         self.sizes = open_sizes(low, len(self.open), smallest, largest)
         tied = swap_share(self.sizes, len(self.open), True)
@@ -111,15 +123,23 @@ class ClosedProposals(Proposals):
         self.arcs = tuple(array for pair in lists for array in pair)
         self.sweep = max(len(self.open), 1)
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         z = np.asarray(outputs)[:, self.open] != 0
         order = self.open[np.argsort(~z, axis=1, kind="stable")]
         return np.hstack([z.sum(axis=1)[:, None], order, np.asarray(outputs)]).astype(np.int64)
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         return states[:, 1 + len(self.open) :].astype(np.int8)
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         from skstruct.spaces.indicator_sets._numba import walk_closed
 
         if not len(self.open):
@@ -128,18 +148,18 @@ class ClosedProposals(Proposals):
         return walk_closed(states, scores, row, beta, n_steps, streams, *rules)
 
 
-def reaches_all(low, groups, smallest: int) -> bool:
+def reaches_all(low: np.ndarray, groups: Any, smallest: int) -> bool:
     """Whether :class:`ClosedProposals` are known to lead from every set to every other."""
     return not len(groups) or smallest <= int(np.sum(low))
 
 
-def open_sizes(low, n_open: int, smallest: int, largest: int) -> tuple[int, int]:
+def open_sizes(low: np.ndarray, n_open: int, smallest: int, largest: int) -> tuple[int, int]:
     """Constraints on how many are in use, apart from labels that are in for certain."""
     known = int(np.sum(low))
     return max(smallest - known, 0), min(largest - known, n_open)
 
 
-def swap_share(sizes, n_open: int, single: bool) -> float:
+def swap_share(sizes: tuple[int, int], n_open: int, single: bool) -> float:
     """How many of the proposals are swaps; ``single`` if a swap is all that keeps the size."""
     smallest, largest = sizes
     if smallest == 0 and largest == n_open:
@@ -147,7 +167,7 @@ def swap_share(sizes, n_open: int, single: bool) -> float:
     return 1.0 if single and smallest == largest else 0.5
 
 
-def _rivals(groups) -> tuple[np.ndarray, np.ndarray]:
+def _rivals(groups: Any) -> tuple[np.ndarray, np.ndarray]:
     """All ordered pairs of two labels of one group."""
     none = np.empty(0, np.int64)
     first = np.concatenate([none, *(np.repeat(group, len(group)) for group in groups)])
@@ -155,14 +175,14 @@ def _rivals(groups) -> tuple[np.ndarray, np.ndarray]:
     return first[first != second].astype(np.int64), second[first != second].astype(np.int64)
 
 
-def _listed(n_nodes: int, of, listed) -> tuple[np.ndarray, np.ndarray]:
+def _listed(n_nodes: int, of: np.ndarray, listed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Starts and a list: what belongs to node v is ``listed[start[v]:start[v + 1]]``."""
     order = np.argsort(of, kind="stable")
     start = np.searchsorted(of[order], np.arange(n_nodes + 1))
     return start.astype(np.int64), np.ascontiguousarray(listed[order], dtype=np.int64)
 
 
-def set_proposals(space) -> Proposals | None:
+def set_proposals(space: Any) -> Proposals | None:
     """Moves among the outputs of an indicator space; None where they may not reach all."""
     constraints, dag = space.constraints_, space.dag_
     if constraints.n_rows is not None:
@@ -185,7 +205,7 @@ def set_proposals(space) -> Proposals | None:
     return proposals
 
 
-def _all_groups(groups, open_) -> list[np.ndarray]:
+def _all_groups(groups: Any, open_: np.ndarray) -> list[np.ndarray]:
     """What is open of the groups, and every other open label by itself."""
     left = open_.copy()
     for group in groups:
@@ -194,13 +214,13 @@ def _all_groups(groups, open_) -> list[np.ndarray]:
     return [group for group in shared if len(group)] + list(np.flatnonzero(left)[:, None])
 
 
-def _path_proposals(space) -> ChoiceProposals:
+def _path_proposals(space: Any) -> ChoiceProposals:
     """Any path follows any other."""
     paths, allowed = space._allowed_paths(space.constraints_)
     if not allowed[0].any():
         raise InfeasibleError(f"{type(space).__name__}: no output meets the constraints.", 0)
 
-    def numbers_of(outputs):
+    def numbers_of(outputs: np.ndarray) -> np.ndarray:
         leaves = np.asarray(outputs)[:, space.dag_.leaves]
         return leaves.argmax(axis=1)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import comb, factorial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -45,7 +46,7 @@ class CompleteDistribution(ABC):
         """Covariance of the edges."""
 
     @abstractmethod
-    def _random_edges(self, n: int, rng) -> np.ndarray:
+    def _random_edges(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Columns of as many edges as there can be, in random order; shape (n, most)."""
 
     def probabilities(self) -> np.ndarray:
@@ -57,7 +58,7 @@ class CompleteDistribution(ABC):
         common = (self.edges[:, None, :, None] == self.edges[None, :, None, :]).sum(axis=(2, 3))
         return np.array([float(self.probability(2)), 0.0, float(self.probability(1))])[common]
 
-    def sample(self, n: int, rng) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` uniform matchings; int8 (n, d). The number of edges is drawn first."""
         total = self.count
         shares = np.array([ways / total for ways in self.by_edges])  # ratios of integers
@@ -87,12 +88,12 @@ class CompleteMatchings(CompleteDistribution):
             counts.append(counts[-1] * comb(n - 2 * k, 2) // (k + 1))
         return _perfect_only(counts, n % 2 == 0) if self.perfect else counts
 
-    def probability(self, k):
+    def probability(self, k: int) -> Fraction:
         if 2 * k > self.n:
             return Fraction(0)
         return Fraction(CompleteMatchings(self.n - 2 * k, self.perfect).count, self.count)
 
-    def covariance(self):
+    def covariance(self) -> Any:
         # "Without common nodes" has eigenvalues C(n - 2, 2) on ones, -(n - 3) on stars, 1 on rest.
         n, one, two = self.n, self.probability(1), self.probability(2)
         ones = one + two * comb(n - 2, 2) - one**2 * comb(n, 2)
@@ -102,7 +103,7 @@ class CompleteMatchings(CompleteDistribution):
     def edges(self) -> np.ndarray:  # type: ignore[override]
         return complete_edges(self.n, directed=False)
 
-    def _random_edges(self, n, rng):
+    def _random_edges(self, n: int, rng: np.random.Generator) -> np.ndarray:
         nodes = _shuffled(n, self.n, rng)[:, : self.n // 2 * 2].reshape(n, self.n // 2, 2)
         u, v = nodes.min(axis=2), nodes.max(axis=2)
         return u * self.n - u * (u + 3) // 2 + v - 1
@@ -126,13 +127,13 @@ class CompletePairings(CompleteDistribution):
         counts = [comb(n, k) * comb(m, k) * factorial(k) for k in range(min(n, m) + 1)]
         return _perfect_only(counts, n == m) if self.perfect else counts
 
-    def probability(self, k):
+    def probability(self, k: int) -> Fraction:
         if k > min(self.n, self.m):
             return Fraction(0)
         rest = CompletePairings(self.n - k, self.m - k, self.perfect)
         return Fraction(rest.count, self.count)
 
-    def covariance(self):
+    def covariance(self) -> Any:
         # Here (n - 1) (m - 1), -(m - 1) between rows, -(n - 1) between columns, and 1.
         n, m, one, two = self.n, self.m, self.probability(1), self.probability(2)
         ones = one + two * (n - 1) * (m - 1) - one**2 * n * m
@@ -143,7 +144,7 @@ class CompletePairings(CompleteDistribution):
     def edges(self) -> np.ndarray:  # type: ignore[override]
         return bipartite_edges(self.n, self.m)
 
-    def _random_edges(self, n, rng):
+    def _random_edges(self, n: int, rng: np.random.Generator) -> np.ndarray:
         k = min(self.n, self.m)
         rows, columns = _shuffled(n, self.n, rng)[:, :k], _shuffled(n, self.m, rng)[:, :k]
         return rows * self.m + columns
@@ -159,7 +160,7 @@ def _perfect_only(counts: list[int], possible: bool) -> list[int]:
     return [0] * (len(counts) - 1) + [counts[-1] if possible else 0]
 
 
-def _shuffled(n: int, n_nodes: int, rng) -> np.ndarray:
+def _shuffled(n: int, n_nodes: int, rng: np.random.Generator) -> np.ndarray:
     """Every row the nodes in random order."""
     return rng.permuted(np.tile(np.arange(n_nodes), (n, 1)), axis=1)
 
@@ -196,12 +197,14 @@ class MatchingTable:
     [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 0, 1]]
     """
 
-    def __init__(self, n_nodes: int, edges: np.ndarray, perfect: bool, limit: int | None = None):
+    def __init__(
+        self, n_nodes: int, edges: np.ndarray, perfect: bool, limit: int | None = None
+    ) -> None:
         self.n_nodes, self.edges, self.perfect = n_nodes, edges, perfect
         limit = LIMIT if limit is None else limit
         position = np.empty(n_nodes, np.int64)
         position[short_range_order(n_nodes, edges)] = np.arange(n_nodes)
-        self.later: list[list] = [[] for _ in range(n_nodes)]  # (edge, bit of the other end)
+        self.later: list[list[Any]] = [[] for _ in range(n_nodes)]  # (edge, bit of the other end)
         for e, (u, v) in enumerate(np.sort(position[edges], axis=1).tolist()):
             self.later[u].append((e, 1 << (v - u - 1)))
         self.reaching = [{0: 1}]  # ways from the beginning to each state, step by step
@@ -272,7 +275,7 @@ class MatchingTable:
             both[e, e] = probability[e]
         return both
 
-    def sample(self, n: int, rng) -> np.ndarray:
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` uniform matchings; int8 (n, m).
 
         All draws in one state are made together, which leaves them in the order of states.
@@ -284,7 +287,9 @@ class MatchingTable:
         """All matchings; int8 (count, m)."""
         return self._spread({0: np.zeros((1, len(self.edges)), np.int8)}, None)
 
-    def _spread(self, by_state: dict[int, np.ndarray], rng) -> np.ndarray:
+    def _spread(
+        self, by_state: dict[int, np.ndarray], rng: np.random.Generator | None
+    ) -> np.ndarray:
         """Rows of each state, passed on: to one move drawn by its share, or to all of them."""
         for k in range(self.n_nodes):
             after = self.leaving[k + 1]
@@ -306,7 +311,7 @@ class MatchingTable:
         return by_state.get(0, np.zeros((0, len(self.edges)), np.int8))
 
 
-def short_range_order(n_nodes, edges):
+def short_range_order(n_nodes: int, edges: np.ndarray) -> np.ndarray:
     """An order of the nodes in which neighbours are near one another."""
     if len(edges) == 0:
         return np.arange(n_nodes)

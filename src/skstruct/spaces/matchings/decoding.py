@@ -8,7 +8,15 @@ from skstruct.solvers.assignment import min_cost_assignments
 BITS = 40  # costs are rounded to so many binary digits of the most expensive of their row
 
 
-def min_cost_matchings(costs, edges, n_nodes: int, low, high, *, perfect: bool):
+def min_cost_matchings(
+    costs: np.ndarray,
+    edges: np.ndarray,
+    n_nodes: int,
+    low: np.ndarray,
+    high: np.ndarray,
+    *,
+    perfect: bool,
+) -> tuple[np.ndarray, np.ndarray]:
     """For every row of costs the matching of least total cost in a graph.
 
     Exact for costs that are multiples of 2**-40 of the largest of their row; others are
@@ -63,13 +71,15 @@ def min_cost_matchings(costs, edges, n_nodes: int, low, high, *, perfect: bool):
     return outputs, np.where(possible, (costs * outputs).sum(axis=1), np.inf)
 
 
-def _whole_numbers(costs) -> np.ndarray:
+def _whole_numbers(costs: np.ndarray) -> np.ndarray:
     """Costs times a power of two, rounded; none beyond 2**BITS."""
     exponent = np.frexp(np.abs(costs).max(axis=1, initial=0.0))[1]
     return np.rint(np.ldexp(costs, BITS - exponent[:, None])).astype(np.int64)
 
 
-def hold_edges(edges, n_nodes: int, low, high):
+def hold_edges(
+    edges: np.ndarray, n_nodes: int, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What constraints leave open: a known edge takes both its nodes.
 
     Returns
@@ -91,7 +101,16 @@ def hold_edges(edges, n_nodes: int, low, high):
     return low, high & open_, possible
 
 
-def min_cost_pairings(costs, rows, columns, shape: tuple[int, int], low, high, *, perfect: bool):
+def min_cost_pairings(
+    costs: np.ndarray,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    shape: tuple[int, int],
+    low: np.ndarray,
+    high: np.ndarray,
+    *,
+    perfect: bool,
+) -> tuple[np.ndarray, np.ndarray]:
     """For every row of costs the minimum-cost matching between two groups.
 
     Edge e joins number ``rows[e]`` of the first group and ``columns[e]`` of the second. A

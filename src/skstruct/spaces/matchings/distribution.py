@@ -24,7 +24,7 @@ from skstruct.spaces.matchings.counting import MatchingTable, short_range_order
 MOST_STEPS = 2_000_000
 
 
-def matching_paths(edges, position, perfect: bool) -> PathGraph | None:
+def matching_paths(edges: np.ndarray, position: np.ndarray, perfect: bool) -> PathGraph | None:
     """All matchings of a graph, a path each; None where that takes too many steps.
 
     Nodes are passed in a given order. A state is the set of later nodes that are matched with
@@ -70,7 +70,9 @@ def matching_paths(edges, position, perfect: bool) -> PathGraph | None:
     return _sorted_graph(tails, targets, columns, n_states + 1, m, n_nodes // 2)
 
 
-def _proposals(states, later, shift, none: int, perfect: bool, most: int):
+def _proposals(
+    states: np.ndarray, later: np.ndarray, shift: np.ndarray, none: int, perfect: bool, most: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """What may become of the next node: the state it is in, that after it, and the edge.
 
     None where there are more than ``most`` of these.
@@ -90,7 +92,14 @@ def _proposals(states, later, shift, none: int, perfect: bool, most: int):
     return np.concatenate(tail), np.concatenate(after), np.concatenate(column)
 
 
-def _sorted_graph(tails, targets, columns, n_states, n_columns, longest) -> PathGraph:
+def _sorted_graph(
+    tails: list[np.ndarray],
+    targets: list[np.ndarray],
+    columns: list[np.ndarray],
+    n_states: int,
+    n_columns: int,
+    longest: int,
+) -> PathGraph:
     """Steps in the order of the states they start from."""
     tail, target = np.concatenate(tails), np.concatenate(targets)
     order = np.argsort(tail, kind="stable")
@@ -107,21 +116,31 @@ class MatchingProposals(OpenEdgeProposals):
     No two open edges are the same, and known ones are at none of the nodes.
     """
 
-    def __init__(self, n_nodes: int, ends, columns, known, perfect: bool):
+    def __init__(
+        self, n_nodes: int, ends: np.ndarray, columns: np.ndarray, known: np.ndarray, perfect: bool
+    ) -> None:
         super().__init__(n_nodes, ends, columns, known)
         self.perfect, self.number = bool(perfect), edge_numbers(n_nodes, self.ends)
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         row, edge = np.nonzero(np.asarray(outputs)[:, self.columns])
         states = np.full((len(outputs), self.n_nodes), -1, np.int64)
         states[row[:, None], self.ends[edge]] = edge[:, None]
         return states
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         row, node = np.nonzero(states >= 0)
         return self._with_known(len(states), row, states[row, node])
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         from skstruct.spaces.matchings._numba_proposals import walk_matchings
 
         accepted = np.zeros(len(states), np.int64)
@@ -149,7 +168,7 @@ class LawfulMatchings(WithinGraph):
     def _open_graph(self) -> Any:
         """What constraints leave open: nodes, edges between them and the columns of these."""
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of matchings, node by node where that is not too entangled; scores (n,
         d).
         """
@@ -166,7 +185,9 @@ class LawfulMatchings(WithinGraph):
             distribution, open_graph[2], self.constraints_.low[0], scores
         )
 
-    def _distribution_of_few(self, scores, nodes, ends, columns) -> Distribution | None:
+    def _distribution_of_few(
+        self, scores: np.ndarray, nodes: np.ndarray, ends: np.ndarray, columns: np.ndarray
+    ) -> Distribution | None:
         """The distribution by a list, as of a star with many leaves; None where counting takes
         long.
         """
@@ -187,7 +208,7 @@ class LawfulMatchings(WithinGraph):
         order = short_range_order(len(nodes), ends)
         return matching_paths(ends, np.argsort(order), self.perfect)
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Edges come in, go out, slide along and change places.
 
         None for perfect matchings of graphs that are not complete: they need not be within
@@ -202,7 +223,7 @@ class LawfulMatchings(WithinGraph):
             return None
         return MatchingProposals(len(nodes), ends, columns, self.constraints_.low[0], self.perfect)
 
-    def _n_pairs(self, nodes) -> int:
+    def _n_pairs(self, nodes: np.ndarray) -> int:
         """Edges between all of these nodes."""
         if self._shape is None:
             return len(nodes) * (len(nodes) - 1) // 2

@@ -2,6 +2,7 @@
 """Sets of edges without common nodes."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -72,7 +73,15 @@ class Matchings(LawfulMatchings):
 
     _constraints_rest_on = ("other", "graph")
 
-    def __init__(self, nodes=None, other=None, perfect=False, graph=None, *, constraints=None):
+    def __init__(
+        self,
+        nodes: Any = None,
+        other: Any = None,
+        perfect: bool = False,
+        graph: Any = None,
+        *,
+        constraints: Any = None,
+    ) -> None:
         self.nodes = nodes
         self.other = other
         self.perfect = perfect
@@ -81,12 +90,12 @@ class Matchings(LawfulMatchings):
 
     # ------------------------------------------------------------- nodes and edges
     @property
-    def nodes_(self) -> tuple:
+    def nodes_(self) -> tuple[Any, ...]:
         """Names of the nodes."""
         return super().nodes_ if self.other is None else self._given_nodes
 
     @cached_property
-    def _given_nodes(self) -> tuple:
+    def _given_nodes(self) -> tuple[Any, ...]:
         if self.other is None:
             return super()._given_nodes
         first, second = self._sides
@@ -96,7 +105,7 @@ class Matchings(LawfulMatchings):
         return read_nodes([*first, *second], "Matchings")
 
     @cached_property
-    def _sides(self) -> tuple[list, list]:
+    def _sides(self) -> tuple[list[Any], list[Any]]:
         if self.nodes is None:
             raise ValueError("Matchings: other is a second group of nodes; give nodes, the first.")
         first, second = (_names(group) for group in (self.nodes, self.other))
@@ -109,7 +118,7 @@ class Matchings(LawfulMatchings):
         """How many nodes are in each of two groups."""
         return None if self.other is None else (len(self._sides[0]), len(self._sides[1]))
 
-    def _possible_edges(self, nodes):
+    def _possible_edges(self, nodes: tuple[Any, ...]) -> np.ndarray:
         shape, n = self._shape, len(nodes)
         if self.perfect and (n % 2 if shape is None else shape[0] != shape[1]):
             how = f"{n} nodes" if shape is None else f"{shape[0]} nodes with {shape[1]}"
@@ -128,7 +137,7 @@ class Matchings(LawfulMatchings):
             )
         return edges
 
-    def _holds(self, Z):
+    def _holds(self, Z: np.ndarray) -> np.ndarray:
         number = np.arange(len(self.edges_)).repeat(2)
         at = self.edges_.ravel(), number
         shape = len(self.nodes_), len(self.edges_)
@@ -139,7 +148,7 @@ class Matchings(LawfulMatchings):
             good &= degree.sum(axis=1) == len(self.nodes_)
         return good
 
-    def _why_not(self, row):
+    def _why_not(self, row: np.ndarray) -> str:
         taken: dict[int, int] = {}
         for e in np.flatnonzero(row).tolist():
             for v in self.edges_[e].tolist():
@@ -152,7 +161,9 @@ class Matchings(LawfulMatchings):
         alone = [name for v, name in enumerate(self.nodes_) if v not in taken]
         return f"is not perfect: {alone[0]!r} is in no edge" if self.perfect and alone else ""
 
-    def _decode(self, costs, constraints):
+    def _decode(
+        self, costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         masks = constraints.low, constraints.high
         if self._shape is None:
             problem = costs, self.edges_, len(self.nodes_), *masks
@@ -164,7 +175,7 @@ class Matchings(LawfulMatchings):
         return outputs, values, values
 
     # ------------------------------------------------------------- all outputs
-    def _open_graph(self):
+    def _open_graph(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """What constraints leave open: nodes, edges between them and the columns of these.
 
         None where constraints contradict.
@@ -211,13 +222,13 @@ class Matchings(LawfulMatchings):
         moment[np.ix_(columns, columns)] = self._distribution.pair_probabilities()
         return moment
 
-    def covariance(self):
+    def covariance(self) -> Any:
         """Covariance of the edges under the uniform distribution."""
         if not self.constraints_.is_masked and isinstance(self._distribution, CompleteDistribution):
             return self._distribution.covariance()
         return super().covariance()
 
-    def sample(self, n: int, rng) -> np.ndarray:
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` matchings drawn uniformly and independently; shape (n, d)."""
         self._check_not_empty()
         drawn = self._distribution.sample(n, np.random.default_rng(rng))
@@ -232,7 +243,7 @@ class Matchings(LawfulMatchings):
         return self._spread(MatchingTable(len(nodes), ends, self.perfect).listed(), columns)
 
 
-def _names(group) -> list:
+def _names(group: Any) -> list[Any]:
     """Names of a group of nodes, which may be a single one."""
     if _is_number(group):
         return list(range(group))
@@ -244,5 +255,5 @@ def _names(group) -> list:
     return list(group.nodes) if is_networkx(group) else list(in_order(group))
 
 
-def _is_number(group) -> bool:
+def _is_number(group: Any) -> bool:
     return isinstance(group, (int, np.integer)) and not isinstance(group, bool)

@@ -2,7 +2,7 @@
 """Sets of labels that have costs by label and by pair of labels."""
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -35,7 +35,7 @@ class LabelsAndEdges(IndicatorSpace):
     labels: Any
     _from_parameters: ClassVar[tuple[str, ...]] = ("edges_", "_promise")
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         """Learn the labels where none were given, and the form of ``Y``."""
         self._forget()
         given = None if self.labels is None else self.labels_
@@ -49,7 +49,7 @@ class LabelsAndEdges(IndicatorSpace):
         self.learned_labels_, self.format_ = learned, format
         return self
 
-    def _with_nodes(self, learned, named: bool) -> tuple:
+    def _with_nodes(self, learned: tuple[Any, ...], named: bool) -> tuple[Any, ...]:
         """Labels of ``Y`` and nodes of a graph; where ``Y`` has columns, it has them all."""
         known = set(learned)
         new = [name for name in node_names(self.graph) if name not in known]
@@ -58,7 +58,7 @@ class LabelsAndEdges(IndicatorSpace):
         return sorted_names({*learned, *new}) if new else tuple(learned)
 
     @property
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         """Names of the labels, one per column."""
         if self.labels is not None:
             return self._given_labels
@@ -69,7 +69,7 @@ class LabelsAndEdges(IndicatorSpace):
         return self.learned_labels_
 
     @cached_property
-    def _given_labels(self) -> tuple:
+    def _given_labels(self) -> tuple[Any, ...]:
         given = check_distinct(self.labels, type(self).__name__)
         known = set(given)
         return (*given, *(name for name in node_names(self.graph) if name not in known))
@@ -80,7 +80,7 @@ class LabelsAndEdges(IndicatorSpace):
         return read_edges(self.graph, self.labels_, type(self).__name__)
 
     @property
-    def graph_(self):
+    def graph_(self) -> Any:
         """The labels and their pairs as a networkx.Graph."""
         import networkx
 
@@ -94,7 +94,9 @@ class LabelsAndEdges(IndicatorSpace):
         """No label needs another: a graph without arcs."""
         return Dag(len(self.labels_), [], [])
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         if name in (self.embedding, "outputs"):  # a list is one of sets and pairs
             return super().with_embedding(name, outputs, candidates)
         return self._sets().with_embedding(name, outputs, candidates)
@@ -105,7 +107,7 @@ class LabelsAndEdges(IndicatorSpace):
         sets.format_ = self._format
         return sets
 
-    def restrict(self, *, include=None, exclude=None):
+    def restrict(self, *, include: Any = None, exclude: Any = None) -> Any:
         """The same space, narrowed.
 
         Parameters
@@ -168,7 +170,14 @@ class PairwiseLabels(LabelsAndEdges):
     _named_by: ClassVar = {"labels": "labels_"}
     _constraints_rest_on = ("graph",)
 
-    def __init__(self, graph="full", labels=None, *, exact=False, constraints=None):
+    def __init__(
+        self,
+        graph: Any = "full",
+        labels: Any = None,
+        *,
+        exact: bool = False,
+        constraints: Any = None,
+    ) -> None:
         self.graph = graph
         self.labels = labels
         self.exact = exact
@@ -183,13 +192,13 @@ class PairwiseLabels(LabelsAndEdges):
         exact = is_exact(len(self.labels_), self.edges_)
         return EXACT if exact else Guarantee("bound only")
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         """Labels and products of pairs of labels; shape (n, d)."""
         Z = np.asarray(Z, dtype=np.float64)
         i, j = self.edges_.T
         return np.hstack([Z, Z[:, i] * Z[:, j]])
 
-    def lift(self, costs, embedding):
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of a coarser embedding as costs of this one: pairs cost nothing.
 
         Parameters
@@ -203,13 +212,13 @@ class PairwiseLabels(LabelsAndEdges):
         return np.hstack([costs, np.zeros((len(costs), len(self.edges_)))])
 
     # ------------------------------------------------------------- decoding
-    def argmin(self, costs) -> Decoded:
+    def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the labels of least cost; costs of shape (n, d)."""
         node_costs, edge_costs = self._split(costs)
         outputs, values, bounds = self._best(node_costs, edge_costs, self.constraints)
         return decoded_or_infeasible(outputs, values, bounds, self)
 
-    def argmin_shared(self, node_costs, edge_costs) -> Decoded:
+    def argmin_shared(self, node_costs: np.ndarray, edge_costs: np.ndarray) -> Decoded:
         """As :meth:`argmin`, with the same costs of pairs for all rows.
 
         Parameters
@@ -223,7 +232,7 @@ class PairwiseLabels(LabelsAndEdges):
 
     decodes_relaxed = True
 
-    def argmin_relaxed(self, costs) -> Decoded:
+    def argmin_relaxed(self, costs: np.ndarray) -> Decoded:
         """For every row a point of least cost in the local polytope; costs of shape (n, d).
 
         Its ``outputs`` are embeddings, (n, d) of 0, 1/2 and 1. They are those of sets on
@@ -231,11 +240,11 @@ class PairwiseLabels(LabelsAndEdges):
         """
         return self._relaxed(*self._split(costs))
 
-    def argmin_relaxed_shared(self, node_costs, edge_costs) -> Decoded:
+    def argmin_relaxed_shared(self, node_costs: np.ndarray, edge_costs: Any) -> Decoded:
         """As :meth:`argmin_relaxed`, with costs as in :meth:`argmin_shared`."""
         return self._relaxed(*self._check_shared(node_costs, edge_costs))
 
-    def kbest(self, costs, k: int) -> Decoded:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost sets of every row: outputs (n, k, labels), values (n, k)."""
         k = check_k(k, "PairwiseLabels")
         if self.guarantee != EXACT:
@@ -245,18 +254,20 @@ class PairwiseLabels(LabelsAndEdges):
             )
         node_costs, edge_costs = self._split(costs)
 
-        def decode(rows, constraints):
+        def decode(rows: np.ndarray, constraints: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             return self._best(node_costs[rows], edge_costs[rows], constraints)
 
         return self._k_best(decode, len(node_costs), k)
 
-    def _split(self, costs):
+    def _split(self, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Costs of labels and costs of pairs."""
         n = len(self.labels_)
         costs = self._checked_costs(costs, n + len(self.edges_))
         return np.ascontiguousarray(costs[:, :n]), np.ascontiguousarray(costs[:, n:])
 
-    def _check_shared(self, node_costs, edge_costs):
+    def _check_shared(
+        self, node_costs: np.ndarray, edge_costs: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         node_costs = check_costs(node_costs, len(self.labels_), used_by="PairwiseLabels")
         edge_costs = np.atleast_2d(np.asarray(edge_costs, dtype=np.float64))
         edge_costs = check_costs(edge_costs, len(self.edges_), used_by="PairwiseLabels (pairs)")
@@ -268,18 +279,22 @@ class PairwiseLabels(LabelsAndEdges):
         self._check_rows(len(node_costs))
         return node_costs, edge_costs
 
-    def _decode(self, costs, constraints):
+    def _decode(
+        self, costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n = len(self.labels_)
         return self._best(costs[:, :n], costs[:, n:], constraints)
 
-    def _best(self, node_costs, edge_costs, constraints):
+    def _best(
+        self, node_costs: np.ndarray, edge_costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Outputs, values (infinite where infeasible) and bounds."""
         costs = node_costs, edge_costs, self.edges_
         if constraints is None or not constraints.is_masked:
             return minimize(*costs, exact=self.exact)
         return minimize_fixed(*costs, constraints.low, constraints.high, exact=self.exact)
 
-    def _relaxed(self, node_costs, edge_costs) -> Decoded:
+    def _relaxed(self, node_costs: np.ndarray, edge_costs: np.ndarray) -> Decoded:
         costs, constraints = (node_costs, edge_costs, self.edges_), self.constraints
         if constraints is None or not constraints.is_masked:
             points = relax(*costs)
@@ -290,7 +305,7 @@ class PairwiseLabels(LabelsAndEdges):
         return Decoded(embedded, values, values)
 
     # ------------------------------------------------------------- distributions
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of labels and pairs, by eliminating one label after the other.
 
         None where the graph is too wide for so many rows: 64 rows of twenty labels that are all
@@ -302,7 +317,7 @@ class PairwiseLabels(LabelsAndEdges):
         check_feasible(~(constraints.low & ~constraints.high).any(axis=1), self)
         return label_distribution(scores[:, :n], scores[:, n:], self.edges_, *fixed)
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Chains that change one label; None where rows are restricted differently."""
         constraints = self.constraints_
         if constraints.n_rows is not None:
@@ -312,18 +327,18 @@ class PairwiseLabels(LabelsAndEdges):
         return LabelProposals(len(self.labels_), self.edges_, free)
 
     # ------------------------------------------------------------- all outputs
-    def mean_embedding(self):
+    def mean_embedding(self) -> np.ndarray:
         """Mean of psi over all sets; shape (d,)."""
         self._check_not_empty()
         constraints = self._one_row()
         return mean_of_products(self.edges_, constraints.low[0], constraints.high[0])
 
-    def second_moment(self):
+    def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all sets; shape (d, d)."""
         self._check_not_empty()
         constraints = self._one_row()
         return second_moment_of_products(self.edges_, constraints.low[0], constraints.high[0])
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` sets drawn uniformly and independently; shape (n, number of labels)."""
         return self._sets().sample(n, rng)

@@ -29,7 +29,9 @@ class StateFormat:
     columns: Any = None  # of a frame, in the user's order
     dtypes: Any = None  # of these columns
 
-    def write(self, Z: np.ndarray, states: tuple, labels: tuple, index=None):
+    def write(
+        self, Z: np.ndarray, states: tuple[Any, ...], labels: tuple[Any, ...], index: Any = None
+    ) -> Any:
         """Canonical rows in this format."""
         if self.kind == "array":
             return _state_array(states, self.dtype)[Z]
@@ -37,7 +39,7 @@ class StateFormat:
             return self._frame(_objects(states)[Z], labels, index)
         return _objects([self.container(states[a] for a in row) for row in Z.tolist()])
 
-    def _frame(self, table, labels, index):
+    def _frame(self, table: np.ndarray, labels: tuple[Any, ...], index: Any) -> Any:
         import pandas
 
         frame = pandas.DataFrame(table, index=index, columns=list(labels))[list(self.columns)]
@@ -47,7 +49,7 @@ class StateFormat:
         return frame
 
 
-def _typed(column, dtype):
+def _typed(column: Any, dtype: Any) -> Any:
     """A column of the type it had, if that has all its states: categories may lack some."""
     if hasattr(dtype, "categories") and not column.isin(dtype.categories).all():
         return column
@@ -58,7 +60,7 @@ def _typed(column, dtype):
     return typed if typed.tolist() == column.tolist() else column
 
 
-def _state_array(states, dtype) -> np.ndarray:
+def _state_array(states: tuple[Any, ...], dtype: Any) -> np.ndarray:
     """States as an array to pick from, of the given type if it holds them."""
     kinds = {type(state) for state in states}
     if dtype is None and len(kinds) == 1 and kinds <= {int, float, bool, str}:
@@ -71,7 +73,7 @@ def _state_array(states, dtype) -> np.ndarray:
     return _objects(states)
 
 
-def _objects(items) -> np.ndarray:
+def _objects(items: Any) -> np.ndarray:
     """A one-dimensional array of objects, whatever they are."""
     array = np.empty(len(items), dtype=object)
     for i, item in enumerate(items):
@@ -79,7 +81,9 @@ def _objects(items) -> np.ndarray:
     return array
 
 
-def read_states(Y, states: tuple | None, labels: tuple | None, *, used_by: str):
+def read_states(
+    Y: Any, states: tuple[Any, ...] | None, labels: tuple[Any, ...] | None, *, used_by: str
+) -> tuple[np.ndarray, tuple[Any, ...], tuple[Any, ...], StateFormat]:
     """State numbers (n, number of labels), states, labels, and the form of ``Y``.
 
     Parameters
@@ -114,7 +118,7 @@ def read_states(Y, states: tuple | None, labels: tuple | None, *, used_by: str):
     return Z, states, labels, format
 
 
-def _rows_of(Y, used_by):
+def _rows_of(Y: Any, used_by: str) -> tuple[StateFormat, list[Any]]:
     if isinstance(Y, (str, bytes)) or not isinstance(Y, Iterable) or is_pandas(Y, "Series"):
         raise ValueError(
             f"{used_by} expects an array, a DataFrame with a column for each label, or rows with "
@@ -129,7 +133,7 @@ def _rows_of(Y, used_by):
     return StateFormat("rows", container=container), rows
 
 
-def _distinct(rows, used_by) -> tuple:
+def _distinct(rows: list[Any], used_by: str) -> tuple[Any, ...]:
     try:
         found = {state for row in rows for state in row}
     except TypeError as error:
@@ -140,7 +144,7 @@ def _distinct(rows, used_by) -> tuple:
     return check_states(sorted_names(found), used_by)
 
 
-def check_states(states, used_by: str) -> tuple:
+def check_states(states: Any, used_by: str) -> tuple[Any, ...]:
     """States as a tuple: all different, none of them None or NaN."""
     states = states.tolist() if isinstance(states, np.ndarray) else states
     if isinstance(states, (int, np.integer)) or not isinstance(states, Iterable):
@@ -156,7 +160,7 @@ def check_states(states, used_by: str) -> tuple:
     return states
 
 
-def state_number(state, number: dict, where: str, used_by: str) -> int:
+def state_number(state: str | int, number: dict[Any, Any], where: str, used_by: str) -> int:
     """The number of a state, or an error that says where it was met."""
     try:
         if state in number:
@@ -167,7 +171,9 @@ def state_number(state, number: dict, where: str, used_by: str) -> int:
     raise ValueError(message.replace("the label ", "the state ", 1))
 
 
-def read_allowed(given, labels: tuple, states: tuple, argument: str, used_by: str) -> np.ndarray:
+def read_allowed(
+    given: Any, labels: tuple[Any, ...], states: tuple[Any, ...], argument: str, used_by: str
+) -> np.ndarray:
     """Marks the states given to labels: bool of shape (1 or n, labels, states).
 
     ``given`` maps labels to a state, or to a list, set or tuple of states that is itself no
@@ -192,7 +198,7 @@ def read_allowed(given, labels: tuple, states: tuple, argument: str, used_by: st
     return marked
 
 
-def _each_state(value, number) -> Iterable:
+def _each_state(value: Any, number: dict[Any, Any]) -> Iterable[Any]:
     """One state, or the states of a collection, unless that is itself a state."""
     if isinstance(value, (list, set)):
         return value

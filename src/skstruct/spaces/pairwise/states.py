@@ -3,7 +3,7 @@
 
 import copy
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -83,7 +83,15 @@ class PairwiseStates(UniformStates):
     _constraints_kind = StateConstraints
     _pairs_of = ("states", "learned_states_")
 
-    def __init__(self, graph, states=None, labels=None, embedding="states", *, constraints=None):
+    def __init__(
+        self,
+        graph: Any,
+        states: Any = None,
+        labels: Any = None,
+        embedding: str = "states",
+        *,
+        constraints: StateConstraints | None = None,
+    ) -> None:
         self.graph = graph
         self.states = states
         self.labels = labels
@@ -91,15 +99,15 @@ class PairwiseStates(UniformStates):
         self.constraints = constraints
 
     # ------------------------------------------------------------- labels and states
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         """Learn what was left open: states, labels, and how outputs are written."""
         self._fit(Y)
         return self
 
-    def fit_validate(self, Y):
+    def fit_validate(self, Y: Any) -> np.ndarray:
         return self._fit(Y)
 
-    def _fit(self, Y):
+    def _fit(self, Y: Any) -> np.ndarray:
         self._forget()
         states = None if self.states is None else self.states_
         labels = None if self.labels is None else self.labels_
@@ -109,7 +117,7 @@ class PairwiseStates(UniformStates):
         return Z
 
     @property
-    def states_(self) -> tuple:
+    def states_(self) -> tuple[Any, ...]:
         if self.states is not None:
             return check_states(self.states, "PairwiseStates")
         if not hasattr(self, "learned_states_"):
@@ -117,7 +125,7 @@ class PairwiseStates(UniformStates):
         return self.learned_states_
 
     @property
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         if self.labels is not None:
             return check_distinct(self.labels, "PairwiseStates")
         if not hasattr(self, "learned_labels_"):
@@ -138,11 +146,11 @@ class PairwiseStates(UniformStates):
             )
         return edges
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: state numbers, int64 of shape (n, number of labels)."""
         return read_states(Y, self.states_, self.labels_, used_by="PairwiseStates")[0]
 
-    def restore(self, Z, index=None):
+    def restore(self, Z: np.ndarray, index: Any = None) -> np.ndarray:
         """Canonical outputs in the format that was seen in ``fit``."""
         format = getattr(self, "format_", StateFormat())
         return format.write(np.asarray(Z), self.states_, self.labels_, index)
@@ -159,7 +167,7 @@ class PairwiseStates(UniformStates):
         """Numbers of labels, of states, and of edges that count."""
         return len(self.labels_), len(self.states_), len(self._used_edges())
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         """Indicators of states, and of pairs of states of neighbours; CSR of shape (n, d)."""
         Z, edges, (n, k, n_edges) = np.asarray(Z), self._used_edges(), self._shape()
         nodes = np.arange(n) * k + Z
@@ -169,7 +177,7 @@ class PairwiseStates(UniformStates):
         shape = len(Z), n * k + n_edges * k * k
         return sparse.csr_array((np.ones(column.size), column.ravel(), starts), shape=shape)
 
-    def _requirements(self):
+    def _requirements(self) -> np.ndarray:
         edges, (n, k, n_edges) = self._used_edges(), self._shape()
         asked = np.full((n * k + n_edges * k * k, n), -1)
         asked[np.arange(n * k), np.repeat(np.arange(n), k)] = np.tile(np.arange(k), n)
@@ -178,7 +186,7 @@ class PairwiseStates(UniformStates):
             asked[rows, np.repeat(edges[:, end], k * k)] = np.tile(state, n_edges)
         return asked
 
-    def lift(self, costs, embedding):
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of "node states": pairs cost nothing."""
         if embedding != "node states" or self.embedding != "states":
             return super().lift(costs, embedding)
@@ -186,7 +194,9 @@ class PairwiseStates(UniformStates):
         costs = check_costs(costs, n * k, used_by="PairwiseStates")
         return np.hstack([costs, np.zeros((len(costs), n_edges * k * k))])
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         if name not in EMBEDDINGS:
             return super().with_embedding(name, outputs, candidates)
         view = copy.copy(self)
@@ -194,13 +204,13 @@ class PairwiseStates(UniformStates):
         return view
 
     # ------------------------------------------------------------- constraints
-    def part_names(self):
+    def part_names(self) -> Any:
         return self.labels_
 
-    def canonical_range(self):
+    def canonical_range(self) -> tuple[Any, Any, int | None]:
         return -1, max(len(self.states_), 2), len(self.labels_)
 
-    def _constraints_sizes(self):
+    def _constraints_sizes(self) -> tuple[Any, ...]:
         return len(self.labels_), len(self.states_)
 
     @property
@@ -214,7 +224,9 @@ class PairwiseStates(UniformStates):
             raise ValueError(f"PairwiseStates was restricted for {known}; Y has {shape[1:]}.")
         return self.constraints
 
-    def restrict(self, *, known=None, forbidden=None):
+    def restrict(
+        self, *, known: Any = None, forbidden: dict[Any, Any] | None = None
+    ) -> "PairwiseStates":
         """The same space, narrowed.
 
         Parameters
@@ -234,7 +246,7 @@ class PairwiseStates(UniformStates):
             )
         return self._limited(constraints)
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is an output of this space, constraints included; shape (n,)."""
         Z, (n, k) = np.asarray(Z), self._shape()[:2]
         self._check_outputs(Z, n, f"state numbers of shape (n, {n})", "iu")
@@ -244,7 +256,7 @@ class PairwiseStates(UniformStates):
         return (inside & allowed).all(axis=1)
 
     # ------------------------------------------------------------- decoding
-    def _split(self, costs):
+    def _split(self, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Costs of states, constraints included, of pairs of states, and the edges."""
         n, k, n_edges = self._shape()
         costs = self._checked_costs(costs, n * k + n_edges * k * k)
@@ -252,12 +264,12 @@ class PairwiseStates(UniformStates):
         unary = np.where(self.constraints_.allowed, nodes.reshape(len(costs), n, k), np.inf)
         return unary, pairs.reshape(len(costs), n_edges, k, k), self._used_edges()
 
-    def argmin(self, costs) -> Decoded:
+    def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the states of least cost; costs of shape (n, d)."""
         outputs, values = best_states_on_forest(*self._split(costs))
         return decoded_or_infeasible(outputs, values, values, self)
 
-    def kbest(self, costs, k: int) -> Decoded:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` minimum-cost outputs of every row: outputs (n, k, labels), values (n, k)."""
         k = check_k(k, "PairwiseStates")
         unary, pairs, edges = self._split(costs)
@@ -266,7 +278,7 @@ class PairwiseStates(UniformStates):
         return Decoded(outputs, values, values)
 
     # ------------------------------------------------------------- distributions
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of states and pairs of states by sum-product; scores of shape (n, d)."""
         n, k, n_edges = self._shape()
         scores = self._checked_scores(scores, n * k + n_edges * k * k)
@@ -275,7 +287,7 @@ class PairwiseStates(UniformStates):
         check_feasible(distribution.log_partition > -np.inf, self)
         return distribution
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Chains that change one state; None where rows are restricted differently."""
         if self.constraints_.n_rows is not None:
             return None

@@ -4,7 +4,7 @@
 import copy
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -28,7 +28,7 @@ class QuantityFormat:
     columns: Any = None  # of a frame, in the user's order
     name: Any = None  # of a series
 
-    def write(self, Z: np.ndarray, labels: tuple, index=None):
+    def write(self, Z: np.ndarray, labels: tuple[Any, ...], index: Any = None) -> Any:
         """Canonical rows (n, d) in this format."""
         Z = np.asarray(Z).astype(self.dtype, copy=False)
         if self.kind == "array":
@@ -44,7 +44,9 @@ class QuantityFormat:
         return frame
 
 
-def read_quantities(Y, labels: tuple | None, *, used_by: str):
+def read_quantities(
+    Y: Any, labels: tuple[Any, ...] | None, *, used_by: str
+) -> tuple[np.ndarray, tuple[Any, ...], QuantityFormat]:
     """Finite numbers (n, d), the names of their columns, and the format they came in.
 
     Parameters
@@ -80,7 +82,7 @@ def read_quantities(Y, labels: tuple | None, *, used_by: str):
     return _finite(values, labels, used_by), tuple(labels), format
 
 
-def _numbers(Y, used_by):
+def _numbers(Y: Any, used_by: str) -> np.ndarray:
     try:
         values = np.asarray(Y)
     except ValueError:
@@ -101,7 +103,7 @@ def _numbers(Y, used_by):
     return np.atleast_1d(values)
 
 
-def _is_number(value) -> bool:
+def _is_number(value: Any) -> bool:
     try:
         float(value)
     except (TypeError, ValueError):
@@ -109,11 +111,11 @@ def _is_number(value) -> bool:
     return True
 
 
-def _floating(dtype):
+def _floating(dtype: Any) -> Any:
     return dtype if dtype == np.float32 else np.dtype(np.float64)
 
 
-def _finite(values, labels, used_by):
+def _finite(values: np.ndarray, labels: tuple[Any, ...], used_by: str) -> np.ndarray:
     try:
         values = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -154,17 +156,17 @@ class QuantitySpace(GivenWhole, BaseSpace):
     constraints_: Any = None  # limits that may differ from row to row, with ``n_rows`` and ``rows``
 
     # ------------------------------------------------------------- the user's format
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         """Learn names, form and scale of the outputs."""
         self._fit(Y)
         return self
 
-    def fit_validate(self, Y):
+    def fit_validate(self, Y: Any) -> np.ndarray:
         Z = self._fit(Y)
         self._check_outputs(Z)
         return Z
 
-    def _fit(self, Y):
+    def _fit(self, Y: Any) -> np.ndarray:
         self.__dict__.pop("_opened", None)
         Z, self.labels_, self.format_ = self._read(Y, self._given_labels())
         check_distinct(self.labels_, type(self).__name__)
@@ -172,42 +174,44 @@ class QuantitySpace(GivenWhole, BaseSpace):
         self._learn(Z)
         return Z
 
-    def _read(self, Y, labels):
+    def _read(
+        self, Y: Any, labels: tuple[Any, ...] | None
+    ) -> tuple[np.ndarray, tuple[Any, ...], Any]:
         """Outputs (n, d), the names of their coordinates, and their form."""
         return read_quantities(Y, labels, used_by=type(self).__name__)
 
-    def _given_labels(self):
+    def _given_labels(self) -> tuple[Any, ...] | None:
         """Names of the coordinates, or None where the outputs of ``fit`` give them."""
         return None if self.labels is None else check_distinct(self.labels, type(self).__name__)
 
-    def _learn(self, Z):
+    def _learn(self, Z: np.ndarray) -> None:
         """What else is left open in the constructor; no rows where nothing is."""
 
-    def _names_alone(self):
+    def _names_alone(self) -> tuple[Any, ...] | None:
         """Names of the coordinates where no outputs are needed to tell; else None."""
         return self._given_labels()
 
-    def _is_given(self):
+    def _is_given(self) -> bool:
         return self._names_alone() is not None
 
-    def _open(self):
+    def _open(self) -> None:
         self.labels_ = check_distinct(self._names_alone(), type(self).__name__)
         self.format_, self.mean_ = self._plain_form, np.zeros(len(self.labels_))
         self._learn(np.zeros((0, len(self.labels_))))
 
     _plain_form: Any = QuantityFormat()  # of outputs, where none were seen
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: a float array of shape (n, d)."""
         self._ready()
         Z, _, _ = self._read(Y, self.labels_)
         self._check_outputs(Z)
         return Z
 
-    def _check_outputs(self, Z):
+    def _check_outputs(self, Z: np.ndarray) -> None:
         """Raise where an output is outside the space."""
 
-    def restore(self, Z, index=None):
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""
         self._ready()
         return self.format_.write(Z, self.labels_, index)
@@ -216,20 +220,20 @@ class QuantitySpace(GivenWhole, BaseSpace):
     output_kind = "quantities"
     part_words: ClassVar[tuple[str, str]] = ("number", "numbers")
 
-    def part_names(self):
+    def part_names(self) -> Any:
         return self.labels_
 
-    def parts_of(self, z):
+    def parts_of(self, z: Any) -> Parts:
         alone = len(self.labels_) == 1
         pairs = zip(self.labels_, np.ravel(z))
         return Parts(
             [Part(None, None if alone else name, value=x) for name, x in pairs], longest=30
         )
 
-    def canonical_range(self):
+    def canonical_range(self) -> tuple[Any, Any, int | None]:
         return None, None, len(self.labels_)
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         super()._check_saved()
         if not hasattr(self, "labels_"):
             return
@@ -242,20 +246,22 @@ class QuantitySpace(GivenWhole, BaseSpace):
             require(self.constraints_.n_columns == d, "limits that do not fit their space")
 
     # ------------------------------------------------------------- limits row by row
-    def rows(self, index):
+    def rows(self, index: Any) -> Any:
         self._ready()
         if self.constraints_ is None or self.constraints_.n_rows is None:
             return self
         return self._within(self.constraints_.rows(one_or_more(index)))
 
-    def _within(self, constraints):
+    def _within(self, constraints: Any) -> Any:
         """The same space within other limits."""
         other = copy.copy(self)
         other.constraints_ = constraints
         return other
 
     # ------------------------------------------------------------- embeddings
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         if name == "weights":  # the loss works with the weights of training outputs
             return self
         if name in self.embeddings:
@@ -264,7 +270,7 @@ class QuantitySpace(GivenWhole, BaseSpace):
             return view
         return super().with_embedding(name, outputs, candidates)
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         Z = np.asarray(Z, dtype=np.float64)
         if self.embedding == "coordinates":
             return Z
@@ -272,7 +278,7 @@ class QuantitySpace(GivenWhole, BaseSpace):
         return np.hstack([centred, centred**2])
 
     # ------------------------------------------------------------- decoding
-    def argmin(self, costs) -> Decoded:
+    def argmin(self, costs: Any) -> Decoded:
         self._ready()
         name, d = type(self).__name__, len(self.labels_)
         if self.embedding == "coordinates":
@@ -286,17 +292,17 @@ class QuantitySpace(GivenWhole, BaseSpace):
         return Decoded(decoded.outputs, values, values - (decoded.values - decoded.bounds))
 
     @abstractmethod
-    def _linear(self, costs) -> Decoded:
+    def _linear(self, costs: np.ndarray) -> Decoded:
         """Minimize <c, z> over the set."""
 
     @abstractmethod
-    def _quadratic(self, a, b) -> Decoded:
+    def _quadratic(self, a: np.ndarray, b: np.ndarray) -> Decoded:
         """Minimize sum_j a_j z_j^2 + b_j z_j over the set; a and b (n, d), of any sign."""
 
     @abstractmethod
-    def minimize(self, curves) -> Decoded:
+    def minimize(self, curves: Any) -> Decoded:
         """Minimize a sum over coordinates, given as curves (see ``decoding.curves``)."""
 
-    def search(self, curves) -> Decoded:
+    def search(self, curves: Any) -> Decoded:
         """As :meth:`minimize`, where nobody asks for proofs: outputs and bounds may be worse."""
         return self.minimize(curves)

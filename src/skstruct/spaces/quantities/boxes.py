@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Range:
     def n_columns(self) -> int:
         return self.low.shape[1]
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         for side in (self.low, self.high):
             check_row_constraints(side, "f", (None,))
         require(self.low.shape[1] == self.high.shape[1], "limits of different widths")
@@ -44,11 +44,11 @@ class Range:
         sides = [np.where(np.isfinite(s), np.abs(s), 0.0) for s in (self.low, self.high)]
         return np.maximum(*(side.max(axis=1, keepdims=True) for side in sides))
 
-    def rows(self, index) -> Range:
+    def rows(self, index: Any) -> Range:
         pick = [side if len(side) == 1 else side[index] for side in (self.low, self.high)]
         return Range(*pick)
 
-    def finite(self, used_by: str, why: str):
+    def finite(self, used_by: str, why: str) -> tuple[np.ndarray, np.ndarray]:
         """Both limits, where a minimum exists only because they are finite."""
         for side, word in ((self.low, "low"), (self.high, "high")):
             if not np.isfinite(side).all():
@@ -85,17 +85,17 @@ class Box(QuantitySpace):
     array([[1., 0.]])
     """
 
-    def __init__(self, low=None, high=None, *, labels=None):
+    def __init__(self, low: Any = None, high: Any = None, *, labels: Any = None) -> None:
         self.low = low
         self.high = high
         self.labels = labels
 
     _learned: ClassVar[tuple[str, ...]] = (*QuantitySpace._learned, "low_", "high_")
 
-    def coordinate_range(self, j):
+    def coordinate_range(self, j: int) -> tuple[float, float]:
         return self.low_[j], self.high_[j]
 
-    def _names_alone(self):
+    def _names_alone(self) -> tuple[Any, ...] | None:
         if self.low is None or self.high is None:
             return None
         if self.labels is not None:
@@ -107,7 +107,7 @@ class Box(QuantitySpace):
                 return tuple(range(len(side)))
         return None  # single numbers hold for any number of coordinates
 
-    def _learn(self, Z):
+    def _learn(self, Z: np.ndarray) -> None:
         self.low_ = self._limit(self.low, Z.min(axis=0, initial=np.inf), "low")
         self.high_ = self._limit(self.high, Z.max(axis=0, initial=-np.inf), "high")
         crossed = np.flatnonzero(self.low_ > self.high_)
@@ -120,10 +120,10 @@ class Box(QuantitySpace):
         self.constraints_ = Range(self.low_[None], self.high_[None])
         self._check_outputs(Z)
 
-    def _column(self, j):
+    def _column(self, j: int) -> str:
         return f" in column {self.labels_[j]!r}" if len(self.labels_) > 1 else ""
 
-    def _limit(self, given, learned, name):
+    def _limit(self, given: Any, learned: np.ndarray, name: str) -> np.ndarray:
         """One limit per coordinate, (d,)."""
         if given is None:
             return learned
@@ -136,7 +136,7 @@ class Box(QuantitySpace):
             )
         return np.array(np.broadcast_to(limit, (d,)))
 
-    def _numbers(self, given, name):
+    def _numbers(self, given: Any, name: str) -> np.ndarray:
         """Limits as an array; those with names by the names of the coordinates."""
         used_by = type(self).__name__
         if is_pandas(given, "DataFrame"):
@@ -155,7 +155,7 @@ class Box(QuantitySpace):
             raise ValueError(f"{used_by}: {name}{at} is NaN.")
         return limit
 
-    def _check_outputs(self, Z):
+    def _check_outputs(self, Z: np.ndarray) -> None:
         """Only limits that were given bind: what training has not seen may still be true."""
         for given, over, limit, word in (
             (self.low, self.low_ - Z, self.low_, "below"),
@@ -172,7 +172,7 @@ class Box(QuantitySpace):
                 )
 
     # ------------------------------------------------------------- limits at prediction
-    def restrict(self, *, low=None, high=None):
+    def restrict(self, *, low: Any = None, high: Any = None) -> Any:
         """The same space, narrowed.
 
         Parameters
@@ -191,7 +191,7 @@ class Box(QuantitySpace):
         check_feasible((lows <= highs).all(axis=1), self)
         return self._within(Range(lows, highs))
 
-    def _given(self, limit, default, name):
+    def _given(self, limit: Any, default: float, name: str) -> np.ndarray:
         d = len(self.labels_)
         limit = np.asarray(default) if limit is None else self._numbers(limit, name)
         if limit.ndim == 0:
@@ -205,7 +205,7 @@ class Box(QuantitySpace):
             )
         return limit
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         self._ready()
         Z = np.asarray(Z, dtype=np.float64)
         self._check_rows(len(Z))
@@ -214,7 +214,7 @@ class Box(QuantitySpace):
             axis=1
         )
 
-    def sample(self, n, rng=None):
+    def sample(self, n: int, rng: Any = None) -> np.ndarray:
         """Uniform points between the limits, which must be finite; shape (n, d)."""
         self._ready()
         constraints = self._one_row()
@@ -233,10 +233,10 @@ class Box(QuantitySpace):
         )
 
     # ------------------------------------------------------------- decoding
-    def _linear(self, costs):
+    def _linear(self, costs: np.ndarray) -> Decoded:
         return self._quadratic(np.zeros_like(costs), costs)
 
-    def _quadratic(self, a, b):
+    def _quadratic(self, a: np.ndarray, b: np.ndarray) -> Decoded:
         name = type(self).__name__
         self._check_rows(len(b))
         low, high = (
@@ -262,7 +262,7 @@ class Box(QuantitySpace):
         values = ((a * points + b) * points).sum(axis=1)
         return Decoded(points, values, values)
 
-    def minimize(self, curves):
+    def minimize(self, curves: Any) -> Decoded:
         self._ready()
         name = type(self).__name__
         self._check_rows(curves.shape[0])
@@ -296,16 +296,16 @@ class Interval(Box):
     array([40., 90.])
     """
 
-    def __init__(self, low=None, high=None):
+    def __init__(self, low: float | None = None, high: float | None = None) -> None:
         self.low = low
         self.high = high
 
     _plain_form = QuantityFormat("vector")
 
-    def _names_alone(self):
+    def _names_alone(self) -> tuple[Any, ...] | None:
         return None if self.low is None or self.high is None else (0,)
 
-    def _learn(self, Z):
+    def _learn(self, Z: np.ndarray) -> None:
         if Z.shape[1] != 1:
             raise ValueError(
                 f"Interval expects one number per sample; Y has {Z.shape[1]} columns. "

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class LinearSystem:
     range: Range
     of_training: bool = False  # one per row of training: says nothing of other rows
 
-    def _check_saved(self):
+    def _check_saved(self) -> None:
         same = self.constraints.n_columns == self.range.n_columns
         require(same, "limits that do not fit their space")
 
@@ -46,11 +47,11 @@ class LinearSystem:
         n = self.constraints.n_rows or self.range.n_rows
         return None if n == 1 else n
 
-    def rows(self, index) -> LinearSystem:
+    def rows(self, index: Any) -> LinearSystem:
         constraints = for_all(self.constraints.rows(index))
         return LinearSystem(constraints, self.range.rows(index), self.of_training)
 
-    def violation(self, Z) -> np.ndarray:
+    def violation(self, Z: np.ndarray) -> np.ndarray:
         """How far points are from meeting everything, relative to their size; shape (n,)."""
         size = np.maximum(np.abs(Z).max(axis=1, initial=0.0), self.range.size()[:, 0])
         size = np.maximum(size, np.finfo(float).tiny)
@@ -82,13 +83,13 @@ class ConstrainedSpace(QuantitySpace):
     prove = False
     max_boxes: int | None = None
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         self._ready()
         Z = np.asarray(Z, dtype=np.float64)
         self._check_rows(len(Z))
         return self.constraints_.violation(Z) <= OUTPUT_FEASIBLE
 
-    def _check_outputs(self, Z, training=False):
+    def _check_outputs(self, Z: np.ndarray, training: bool = False) -> None:
         """Raise where an output breaks a constraint by more than 1e-6 of its size."""
         if self.constraints_.n_rows is not None and not training:
             return  # constraints of other rows say nothing of these
@@ -97,7 +98,7 @@ class ConstrainedSpace(QuantitySpace):
             i = int(bad[0])
             raise ValueError(f"{type(self).__name__}: Y[{i}] {self._fault(i, Z[i])}.")
 
-    def _fault(self, i, z) -> str:
+    def _fault(self, i: int, z: np.ndarray) -> str:
         """What is wrong with an output, in words."""
         part = self.constraints_.rows([i]) if self.constraints_.n_rows else self.constraints_
         low, high = part.range.low[0], part.range.high[0]
@@ -108,10 +109,10 @@ class ConstrainedSpace(QuantitySpace):
             return f"is {z[j]:g} in column {self.labels_[j]!r}, {word} {limit:g}"
         return "breaks a constraint: " + self._named(part.constraints.row(0), z)
 
-    def _named(self, constraints, z) -> str:
+    def _named(self, constraints: LinearConstraints, z: np.ndarray) -> str:
         return constraints.worst(z)
 
-    def sample(self, n, rng=None):
+    def sample(self, n: int, rng: Any = None) -> np.ndarray:
         """Uniform points of the polytope within the flat it lies in; shape (n, d).
 
         It is cut into simplices once, see :mod:`skstruct.spaces.quantities.sampling`: for up to
@@ -122,11 +123,11 @@ class ConstrainedSpace(QuantitySpace):
         return uniform_points(self, n, rng)
 
     # ------------------------------------------------------------- decoding
-    def _linear(self, costs):
+    def _linear(self, costs: np.ndarray) -> Decoded:
         self._check_rows(len(costs))
         return Decoded(*self._flat(self.constraints_, np.zeros_like(costs), costs))
 
-    def _quadratic(self, a, b):
+    def _quadratic(self, a: np.ndarray, b: np.ndarray) -> Decoded:
         self._check_rows(len(b))
         outputs, values, bounds = np.empty(b.shape), np.empty(len(b)), np.empty(len(b))
         bowl, flat = (a > 0).all(axis=1), (a == 0).all(axis=1)
@@ -143,11 +144,15 @@ class ConstrainedSpace(QuantitySpace):
         return Decoded(outputs, values, bounds)
 
     @staticmethod
-    def _projected(system, a, b):
+    def _projected(
+        system: LinearSystem, a: np.ndarray, b: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return minimize_quadratic(a, b, system.constraints, system.range.low, system.range.high)
 
     @staticmethod
-    def _flat(system, a, b):
+    def _flat(
+        system: LinearSystem, a: np.ndarray, b: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         constraints, low, high = system.constraints, system.range.low, system.range.high
         m = constraints.A_eq.shape[0] + constraints.A_ub.shape[0]
         if m < LARGE and np.isfinite(low).all() and np.isfinite(high).all():
@@ -155,11 +160,15 @@ class ConstrainedSpace(QuantitySpace):
             return minimize_over_polytope(QuadraticCurves(a, b), constraints, low, high, n_cells=1)
         return constraints.minimize_linear(b, low, high)
 
-    def _bent(self, system, a, b):
+    def _bent(
+        self, system: LinearSystem, a: np.ndarray, b: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Curves that bend down in parts: the minimum is at a vertex, or has a gap."""
         return self._separable(system, QuadraticCurves(a, b), self._n_boxes())
 
-    def _separable(self, system, curves, max_boxes):
+    def _separable(
+        self, system: LinearSystem, curves: Any, max_boxes: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         low, high = self._finite(system)
         return minimize_over_polytope(curves, system.constraints, low, high, max_boxes)
 
@@ -167,18 +176,20 @@ class ConstrainedSpace(QuantitySpace):
         """Boxes to look at for a row whose curves bend down; None for no limit."""
         return None if self.prove else boxes_for(len(self.labels_), self.max_boxes)
 
-    def _finite(self, system, why="this loss"):
+    def _finite(
+        self, system: LinearSystem, why: str = "this loss"
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Finite limits of every coordinate."""
         return system.range.finite(type(self).__name__, why)
 
-    def minimize(self, curves):
+    def minimize(self, curves: Any) -> Decoded:
         self._ready()
         return self._minimized(curves, self._n_boxes())
 
-    def search(self, curves):
+    def search(self, curves: Any) -> Decoded:
         return self._minimized(curves, 0)
 
-    def _minimized(self, curves, max_boxes):
+    def _minimized(self, curves: Any, max_boxes: int | None) -> Decoded:
         self._ready()
         self._check_rows(curves.shape[0])
         try:
@@ -186,14 +197,14 @@ class ConstrainedSpace(QuantitySpace):
         except InfeasibleError as error:
             raise self._explained(error) from None
 
-    def argmin(self, costs):
+    def argmin(self, costs: Any) -> Decoded:
         self._ready()
         try:
             return super().argmin(costs)
         except InfeasibleError as error:
             raise self._explained(error) from None
 
-    def _explained(self, error) -> InfeasibleError:
+    def _explained(self, error: InfeasibleError) -> InfeasibleError:
         """The same error in the words of the space."""
         system = self.constraints_.rows([error.row or 0])
         reason = system.constraints.row(0).conflict(

@@ -30,20 +30,28 @@ class FlowFormat:
     kind: str  # "arcs" {arc: flow}, "nested" {tail: {head: flow}} or "graphs"
     template: Any = None  # a graph to copy
 
-    def write(self, Z, labels: tuple, index=None):
+    def write(self, Z: np.ndarray, labels: tuple[Any, ...], index: Any = None) -> list[Any]:
         writer = {"arcs": _to_arcs, "nested": _to_nested}.get(self.kind)
         if writer is not None:
             return [writer(row, labels) for row in np.asarray(Z).tolist()]
         return [self._to_graph(row, labels) for row in np.asarray(Z).tolist()]
 
-    def _to_graph(self, row, labels):
+    def _to_graph(
+        self,
+        row: list[float],
+        labels: tuple[
+            tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str]
+        ],
+    ) -> Any:
         graph = self.template.copy()
         for arc, flow in zip(labels, row):
             graph.edges[arc][ATTRIBUTE] = flow
         return graph
 
 
-def read_flows(Y, arcs: tuple, graph, *, used_by: str):
+def read_flows(
+    Y: Any, arcs: tuple[Any, ...], graph: Any, *, used_by: str
+) -> tuple[np.ndarray, tuple[Any, ...], Any]:
     """Flows (n, d), their arcs, and the format they came in."""
     plain = isinstance(Y, np.ndarray) and Y.dtype != object
     rows = None if plain or is_pandas(Y, "DataFrame") else list(Y)
@@ -62,14 +70,24 @@ def read_flows(Y, arcs: tuple, graph, *, used_by: str):
     return read_quantities(np.array(values, dtype=object), arcs, used_by=used_by)[0], arcs, format
 
 
-def _from_arcs(row, arcs, known, i, used_by):
+def _from_arcs(
+    row: dict[Any, Any], arcs: tuple[Any, ...], known: set[Any], i: int, used_by: str
+) -> list[Any]:
     unknown = [arc for arc in row if arc not in known]
     if unknown:
         raise ValueError(f"{used_by}: Y[{i}] names {unknown[0]!r}, which is no arc of the graph.")
     return [row.get(arc, 0.0) for arc in arcs]
 
 
-def _from_nested(row, arcs, known, i, used_by):
+def _from_nested(
+    row: dict[str, Any],
+    arcs: tuple[
+        tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str]
+    ],
+    known: set[Any],
+    i: int,
+    used_by: str,
+) -> list[float]:
     if arcs and len(arcs[0]) == 3:
         flat = {
             (tail, head, key): flow
@@ -82,19 +100,31 @@ def _from_nested(row, arcs, known, i, used_by):
     return _from_arcs(flat, arcs, known, i, used_by)
 
 
-def _from_graph(graph, arcs, i, used_by):
+def _from_graph(
+    graph: Any,
+    arcs: tuple[
+        tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str]
+    ],
+    i: int,
+    used_by: str,
+) -> list[float]:
     missing = [arc for arc in arcs if not graph.has_edge(*arc)]
     if missing:
         raise ValueError(f"{used_by}: Y[{i}] has no edge {missing[0]!r}.")
     return [graph.edges[arc].get(ATTRIBUTE, 0.0) for arc in arcs]
 
 
-def _to_arcs(row, labels):
+def _to_arcs(row: list[float], labels: tuple[Any, ...]) -> dict[Any, Any]:
     return dict(zip(labels, row))
 
 
-def _to_nested(row, labels):
-    nested: dict = {}
+def _to_nested(
+    row: list[float],
+    labels: tuple[
+        tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str]
+    ],
+) -> dict[str, Any]:
+    nested: dict[Any, Any] = {}
     for arc, flow in zip(labels, row):
         inner = nested.setdefault(arc[0], {})
         if len(arc) == 3:
@@ -159,7 +189,15 @@ class Flows(ConstrainedSpace):
     {('s', 'a'): 0.6, ('a', 't'): 0.6, ('s', 'b'): 0.4, ('b', 't'): 0.4}
     """
 
-    def __init__(self, graph, supply=None, *, capacity="capacity", prove=False, max_boxes=None):
+    def __init__(
+        self,
+        graph: Any,
+        supply: Any = None,
+        *,
+        capacity: str = "capacity",
+        prove: bool = False,
+        max_boxes: float | None = None,
+    ) -> None:
         self.graph = graph
         self.supply = supply
         self.capacity = capacity
@@ -170,7 +208,7 @@ class Flows(ConstrainedSpace):
     output_kind = "flow"
     part_words = ("arc", "arcs")
 
-    def parts_of(self, z):
+    def parts_of(self, z: Any) -> Parts:
         """Arcs with their flows, the largest first; those that carry next to nothing left out."""
         z = np.asarray(z)
         least = SMALL * np.max(z, initial=0.0)
@@ -185,28 +223,30 @@ class Flows(ConstrainedSpace):
     )
     _plain_form = FlowFormat("arcs")
 
-    def _names_alone(self):
+    def _names_alone(self) -> tuple[Any, ...] | None:
         network = read_network(self.graph, self.capacity)
         if self.supply is None:
             return None if network.demand is None else network.arcs
         return network.arcs if read_supply(self.supply, network).ndim == 1 else None
 
-    def _open(self):
+    def _open(self) -> None:
         self.network_ = read_network(self.graph, self.capacity)
         super()._open()
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Any:
         """Learn the form of the flows, and supplies that were left open."""
         self.network_ = read_network(self.graph, self.capacity)
         return super().fit(Y)
 
-    def _given_labels(self):
+    def _given_labels(self) -> tuple[Any, ...] | None:
         return self.network_.arcs
 
-    def _read(self, Y, labels):
+    def _read(
+        self, Y: Any, labels: tuple[Any, ...] | None
+    ) -> tuple[np.ndarray, tuple[Any, ...], Any]:
         return read_flows(Y, labels, self.graph, used_by="Flows")
 
-    def _learn(self, Z):
+    def _learn(self, Z: np.ndarray) -> None:
         self.most_seen_ = Z.max(axis=0, initial=0.0)
         self.incidence_ = self.network_.incidence
         self.supply_ = self._learned_supply(Z)
@@ -218,7 +258,7 @@ class Flows(ConstrainedSpace):
         self._check_carried()
         self._check_outputs(Z, training=True)
 
-    def _learned_supply(self, Z):
+    def _learned_supply(self, Z: np.ndarray) -> np.ndarray:
         if self.supply is not None:
             return read_supply(self.supply, self.network_)
         if self.network_.demand is not None:
@@ -227,7 +267,7 @@ class Flows(ConstrainedSpace):
         alike = np.ptp(supplies, axis=0).max() <= FEASIBLE * max(1.0, np.abs(supplies).max())
         return supplies.mean(axis=0) if alike else supplies
 
-    def _system(self, supply, of_training=False) -> LinearSystem:
+    def _system(self, supply: np.ndarray, of_training: bool = False) -> LinearSystem:
         through = np.maximum(np.atleast_2d(supply), 0.0).sum(axis=1, keepdims=True)
         capacity = self.network_.capacity
         most = np.where(np.isinf(capacity), np.maximum(self.most_seen_, through), capacity)
@@ -235,24 +275,24 @@ class Flows(ConstrainedSpace):
         constraints = for_all(read_constraints(self.incidence_, supply))
         return LinearSystem(constraints, bounds, of_training)
 
-    def _check_carried(self):
+    def _check_carried(self) -> None:
         """Raise where the network cannot carry the (first) supply."""
         if self._cut(0) is not None:
             raise self._explained(InfeasibleError("", 0))
 
-    def _cut(self, row) -> str | None:
+    def _cut(self, row: int) -> str | None:
         """Where the network is too narrow for the supply of a row."""
         system = self.constraints_.rows([row])
         return tight_cut(self.network_, system.constraints.b_eq, system.range.high[0])
 
-    def _explained(self, error):
+    def _explained(self, error: InfeasibleError) -> InfeasibleError:
         cut = self._cut(error.row or 0)
         if cut is None:
             return super()._explained(error)
         row = error.row
         return InfeasibleError(f"Flows: no flow carries the supply of row {row}: {cut}.", row)
 
-    def restrict(self, *, supply):
+    def restrict(self, *, supply: Any) -> "Flows":
         """The same network with another supply.
 
         Parameters
@@ -262,7 +302,7 @@ class Flows(ConstrainedSpace):
         self._ready()
         return self._within(self._system(read_supply(supply, self.network_)))
 
-    def _named(self, constraints, z):
+    def _named(self, constraints: Any, z: np.ndarray) -> str:
         off = self.incidence_ @ z - constraints.b_eq
         v = int(np.abs(off).argmax())
         return (

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,13 +20,13 @@ from skstruct.tolerances import FEASIBLE
 class Network:
     """Nodes, arcs between them and the most that each arc carries."""
 
-    nodes: tuple
-    arcs: tuple  # (tail, head), or (tail, head, key) where arcs are parallel
+    nodes: tuple[Any, ...]
+    arcs: tuple[Any, ...]  # (tail, head), or (tail, head, key) where arcs are parallel
     tails: np.ndarray  # node numbers, shape (d,)
     heads: np.ndarray
     capacity: np.ndarray  # shape (d,); infinite where there is none
     demand: np.ndarray | None = None  # of the nodes, where the graph names it
-    number: dict = field(default_factory=dict, repr=False)  # of each node
+    number: dict[Any, Any] = field(default_factory=dict, repr=False)  # of each node
 
     @property
     def incidence(self) -> sparse.csr_array:
@@ -44,7 +45,7 @@ class Network:
         return connected_components(links, directed=False)[1]
 
 
-def read_network(graph, capacity="capacity") -> Network:
+def read_network(graph: Any, capacity: str = "capacity") -> Network:
     """A network from a networkx digraph, or from arcs (tail, head[, capacity]).
 
     Parameters
@@ -65,7 +66,9 @@ def read_network(graph, capacity="capacity") -> Network:
     return Network(tuple(nodes), tuple(arcs), ends[:, 0], ends[:, 1], most, demand, number)
 
 
-def _from_networkx(graph, capacity):
+def _from_networkx(
+    graph: Any, capacity: str
+) -> tuple[list[Any], list[tuple[Any, ...]], list[float], np.ndarray | None]:
     if not graph.is_directed():
         raise ValueError(
             "Flows go along arcs: give a directed graph, such as graph.to_directed(), in which "
@@ -80,7 +83,7 @@ def _from_networkx(graph, capacity):
     return nodes, [arc[:-1] for arc in listed], [arc[-1] for arc in listed], wanted
 
 
-def _from_list(arcs):
+def _from_list(arcs: Any) -> tuple[list[Any], list[tuple[Any, ...]], list[Any], None]:
     nodes, listed, capacities = {}, [], []
     arcs = arcs.tolist() if isinstance(arcs, np.ndarray) else arcs
     if not isinstance(arcs, Iterable):
@@ -97,14 +100,14 @@ def _from_list(arcs):
         capacities.append(arc[2] if len(arc) == 3 else np.inf)
     twice = len(listed) != len(set(listed))
     if twice:  # parallel arcs are told apart as networkx does
-        seen: dict = {}
+        seen: dict[Any, Any] = {}
         for i, arc in enumerate(listed):
             seen[arc] = seen.get(arc, -1) + 1
             listed[i] = (*arc, seen[arc])
     return list(nodes), listed, capacities, None
 
 
-def _numbers(capacities, arcs):
+def _numbers(capacities: list[Any], arcs: list[Any]) -> np.ndarray:
     try:
         most = np.array([np.inf if c is None else c for c in capacities], dtype=np.float64)
     except (TypeError, ValueError):
@@ -115,7 +118,7 @@ def _numbers(capacities, arcs):
     return most
 
 
-def read_supply(supply, network: Network) -> np.ndarray:
+def read_supply(supply: Any, network: Network) -> np.ndarray:
     """What comes in at each node (goes out where negative): (n_nodes,), or one row per sample."""
     n = len(network.nodes)
     if isinstance(supply, (list, tuple)) and supply and hasattr(supply[0], "keys"):
@@ -143,7 +146,7 @@ def read_supply(supply, network: Network) -> np.ndarray:
     return values
 
 
-def _check_balance(supply, network):
+def _check_balance(supply: np.ndarray, network: Network) -> None:
     bad = np.argwhere(~np.isfinite(supply))
     if len(bad):
         row, v = bad[0]
@@ -167,13 +170,13 @@ def _check_balance(supply, network):
         )
 
 
-def _some(network, inside, most=4) -> str:
+def _some(network: Network, inside: np.ndarray, most: int = 4) -> str:
     """The names of a few nodes."""
     names = [repr(network.nodes[v]) for v in np.flatnonzero(inside)]
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
-def tight_cut(network: Network, supply, capacity) -> str | None:
+def tight_cut(network: Network, supply: np.ndarray, capacity: np.ndarray) -> str | None:
     """A set of nodes that must send out more than its arcs carry, in words; None if none is found.
 
     The largest share of the supply that can be carried is a linear program; where it is

@@ -2,6 +2,7 @@
 """Points of a polytope."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -53,16 +54,16 @@ class Polytope(ConstrainedSpace):
 
     def __init__(
         self,
-        A_eq=None,
-        b_eq=None,
-        A_ub=None,
-        b_ub=None,
-        bounds=None,
+        A_eq: Any = None,
+        b_eq: Any = None,
+        A_ub: Any = None,
+        b_ub: Any = None,
+        bounds: tuple[int, float | None] | None = None,
         *,
-        labels=None,
-        prove=False,
-        max_boxes=None,
-    ):
+        labels: list[Any] | None = None,
+        prove: bool = False,
+        max_boxes: Any = None,
+    ) -> None:
         self.A_eq = A_eq
         self.b_eq = b_eq
         self.A_ub = A_ub
@@ -72,7 +73,7 @@ class Polytope(ConstrainedSpace):
         self.prove = prove
         self.max_boxes = max_boxes
 
-    def _names_alone(self):
+    def _names_alone(self) -> tuple[Any, ...] | None:
         if any(map(_differ_by_row, (self.A_eq, self.A_ub), (self.b_eq, self.b_ub))):
             return None  # right-hand sides are those of the rows of training
         if self.labels is not None:
@@ -83,7 +84,7 @@ class Polytope(ConstrainedSpace):
         d = columns_of(self.A_eq, self.A_ub, used_by="Polytope")
         return None if d is None else tuple(range(d))
 
-    def _learn(self, Z):
+    def _learn(self, Z: np.ndarray) -> None:
         d = columns_of(self.A_eq, self.A_ub, used_by="Polytope")
         if d is not None and d != len(self.labels_):
             raise ValueError(
@@ -99,7 +100,7 @@ class Polytope(ConstrainedSpace):
             self.constraints_ = replace(self.constraints_, of_training=True)
         self._check_outputs(Z, training=True)
 
-    def _system(self, b_eq, b_ub, bounds) -> LinearSystem:
+    def _system(self, b_eq: Any, b_ub: Any, bounds: Any) -> LinearSystem:
         d = len(self.labels_)
         A_eq, b_eq = self._side(self.A_eq, b_eq)
         A_ub, b_ub = self._side(self.A_ub, b_ub)
@@ -108,14 +109,14 @@ class Polytope(ConstrainedSpace):
         self._check_feasible(system)
         return system
 
-    def _side(self, A, b):
+    def _side(self, A: Any, b: Any) -> tuple[Any, Any]:
         """Columns of a frame by name, and one number per row for a single constraint."""
         if is_pandas(A, "DataFrame"):
             A = match_columns(A, self.labels_, "Polytope")[1].to_numpy(dtype=float)
         b = b if b is None else np.asarray(b, dtype=np.float64)
         return A, b[:, None] if np.ndim(b) == 1 and _differ_by_row(A, b) else b
 
-    def _check_feasible(self, system):
+    def _check_feasible(self, system: LinearSystem) -> None:
         """Raise where some row has no point, and say which constraints conflict."""
         d, n = len(self.labels_), system.n_rows or 1
         try:
@@ -123,7 +124,9 @@ class Polytope(ConstrainedSpace):
         except InfeasibleError as error:
             raise self._within(system)._explained(error) from None
 
-    def restrict(self, *, b_eq=None, b_ub=None, bounds=None):
+    def restrict(
+        self, *, b_eq: Any = None, b_ub: list[Any] | None = None, bounds: Any = None
+    ) -> "Polytope":
         """The same constraints with other right-hand sides, for all rows or one per row.
 
         Parameters
@@ -134,7 +137,9 @@ class Polytope(ConstrainedSpace):
         sides = [self.b_eq if b_eq is None else b_eq, self.b_ub if b_ub is None else b_ub]
         return self._within(self._system(*sides, self.bounds if bounds is None else bounds))
 
-    def _finite(self, system, why="this loss"):
+    def _finite(
+        self, system: LinearSystem, why: str = "this loss"
+    ) -> tuple[np.ndarray, np.ndarray]:
         low, high = system.range.low, system.range.high
         if np.isfinite(low).all() and np.isfinite(high).all():
             return low, high
@@ -151,12 +156,14 @@ class Polytope(ConstrainedSpace):
         return plans[key]
 
 
-def _differ_by_row(A, b) -> bool:
+def _differ_by_row(A: Any, b: Any) -> bool:
     """Whether there are right-hand sides for several rows of outputs."""
     return np.ndim(b) > 1 or (A is not None and np.shape(A)[0] == 1 and np.size(b) > 1)
 
 
-def _implied(system, labels, why):
+def _implied(
+    system: LinearSystem, labels: tuple[Any, ...], why: str
+) -> tuple[np.ndarray, np.ndarray]:
     """Limits of every coordinate that follow from all constraints, by linear programs."""
     low, high = system.range.low[0].copy(), system.range.high[0].copy()
     for side, sign in ((low, 1.0), (high, -1.0)):
@@ -179,7 +186,7 @@ def _implied(system, labels, why):
     return low[None], high[None]
 
 
-def _read_bounds(bounds, d) -> Range:
+def _read_bounds(bounds: Any, d: int) -> Range:
     """Limits (1, d) from None, one pair, or a pair per column."""
     if bounds is None:
         bounds = (None, None)

@@ -17,7 +17,7 @@ from skstruct.tolerances import (
 )
 
 
-def best_vertices(costs: np.ndarray, total: float = 1.0):
+def best_vertices(costs: np.ndarray, total: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """All of the total on the minimum-cost coordinate: outputs (n, d) and values (n,).
 
     >>> outputs, values = best_vertices(np.array([[3.0, 1.0, 2.0]]))
@@ -30,7 +30,9 @@ def best_vertices(costs: np.ndarray, total: float = 1.0):
     return outputs, total * costs[rows, min_cost]
 
 
-def quadratic_on_simplex(a: np.ndarray, b: np.ndarray, total: float = 1.0):
+def quadratic_on_simplex(
+    a: np.ndarray, b: np.ndarray, total: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Minimize :math:`\sum_j a_j z_j^2 + b_j z_j` for a and b of any sign, exactly.
 
     Where all a are positive this is a weighted Euclidean projection: the coordinates fill
@@ -66,7 +68,7 @@ def quadratic_on_simplex(a: np.ndarray, b: np.ndarray, total: float = 1.0):
     return outputs, ((a * outputs + b) * outputs).sum(axis=1)
 
 
-def roots_on_simplex(costs: np.ndarray, total: float = 1.0):
+def roots_on_simplex(costs: np.ndarray, total: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     r"""Minimize :math:`\sum_j c_j \sqrt{z_j}` for costs of any sign, exactly.
 
     In root coordinates this is a linear cost on the part of a sphere where all
@@ -115,28 +117,35 @@ class Shares:
 class Bracket:
     """Dual variables of every row at which too much (low) and too little (high) is used."""
 
-    def __init__(self, n, d):
+    def __init__(self, n: int, d: int) -> None:
         self.dual = np.array([np.full(n, -np.inf), np.full(n, np.inf)])
         self.bound = np.zeros((2, n))
         self.excess = np.zeros((2, n))  # sum of the points less the total
         self.points = np.zeros((2, n, d))
 
-    def add(self, rows, dual, bound, excess, points):
+    def add(
+        self,
+        rows: np.ndarray,
+        dual: np.ndarray,
+        bound: np.ndarray,
+        excess: np.ndarray,
+        points: np.ndarray,
+    ) -> None:
         side = (excess <= 0).astype(int)  # 1: the dual is high enough
         self.dual[side, rows], self.bound[side, rows] = dual, bound
         self.excess[side, rows], self.points[side, rows] = excess, points
 
-    def closed(self):
+    def closed(self) -> np.ndarray:
         return np.isfinite(self.dual).all(axis=0)
 
-    def crossing(self):
+    def crossing(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the tangents of both ends meet, and how high: no bound is higher."""
         (low, high), (left, right), (more, less) = self.dual, self.bound, self.excess
         with np.errstate(divide="ignore", invalid="ignore"):
             dual = (right - left + more * low - less * high) / (more - less)
             return dual, left + more * (dual - low)
 
-    def next_duals(self, reach, by_excess):
+    def next_duals(self, reach: np.ndarray, by_excess: bool) -> np.ndarray:
         """Inside the bracket where there is one, else beyond its only end by ``reach``."""
         low, high = self.dual
         open_above = np.isinf(high)
@@ -151,7 +160,7 @@ class Bracket:
         return np.where(self.closed(), dual, beyond)
 
 
-def best_duals(curves, start: Shares, total, tolerance) -> Shares:
+def best_duals(curves: Any, start: Shares, total: float, tolerance: np.ndarray) -> Shares:
     """Maximize L(mu) = sum_j min_t [F_j(t) + mu t] - mu total over mu, row by row in step.
 
     L is concave and the excess of the points is its slope, so two of them bracket the best
@@ -183,7 +192,7 @@ def best_duals(curves, start: Shares, total, tolerance) -> Shares:
     return Shares(z, values, best, duals)
 
 
-def _common_slopes(curves, start):
+def _common_slopes(curves: Any, start: Shares) -> np.ndarray:
     """Minus the slope of the coordinates in use where they agree on it, else the duals given."""
     slopes = np.where(start.z > 0, curves.slopes(start.z), np.nan)
     with np.errstate(invalid="ignore"):
@@ -193,7 +202,9 @@ def _common_slopes(curves, start):
     return np.where(agree, -middle, start.duals)
 
 
-def _shares_between(curves, bracket, start, total):
+def _shares_between(
+    curves: Any, bracket: Bracket, start: Shares, total: float
+) -> tuple[np.ndarray, np.ndarray]:
     """The best of a few ways to reach the total from both ends of the bracket."""
     z, values = start.z.copy(), start.values.copy()
     rows = np.flatnonzero(bracket.closed())
@@ -213,7 +224,7 @@ def _shares_between(curves, bracket, start, total):
     return z, values
 
 
-def _switch(more, less, order, total):
+def _switch(more: np.ndarray, less: np.ndarray, order: np.ndarray, total: float) -> np.ndarray:
     """From ``less``, coordinates go over to ``more`` in turn; the last one in part."""
     steps = np.take_along_axis(np.maximum(more - less, 0.0), order, axis=1)
     left = np.maximum(total - less.sum(axis=1), 0.0)[:, None]
@@ -223,7 +234,14 @@ def _switch(more, less, order, total):
     return z
 
 
-def _keep_better(curves, found, total, rows, z, values):
+def _keep_better(
+    curves: Any,
+    found: np.ndarray,
+    total: float,
+    rows: np.ndarray,
+    z: np.ndarray,
+    values: np.ndarray,
+) -> None:
     """Take over what adds up to the total and costs less, in place."""
     used = found.sum(axis=1)
     fits = np.abs(used - total) <= ALLOCATED * total
@@ -240,7 +258,9 @@ WORTHWHILE = 2e-3  # of the gap that is left: what an exchange has to gain
 PATIENCE = 3  # coordinates that find no partner before the others are not asked
 
 
-def polish(curves, z, total, tolerance, bounds):
+def polish(
+    curves: Any, z: np.ndarray, total: float, tolerance: np.ndarray, bounds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Newton's method on the simplex, as long as it helps and a gap is left.
 
     Every step minimizes a quadratic model with curvature at least zero. Where a curve has a
@@ -276,14 +296,14 @@ def polish(curves, z, total, tolerance, bounds):
     return z, values, lower
 
 
-def _least_tangent(slopes, z, total):
+def _least_tangent(slopes: np.ndarray, z: np.ndarray, total: float) -> np.ndarray:
     """min over shares s of <slopes, s - z>; minus infinity where a slope in use is infinite."""
     with np.errstate(invalid="ignore"):
         least = total * slopes.min(axis=1) - np.where(z > 0, slopes * z, 0.0).sum(axis=1)
     return np.where(np.isnan(least), -np.inf, least)
 
 
-def _newton(curves, z, slopes, total):
+def _newton(curves: Any, z: np.ndarray, slopes: np.ndarray, total: float) -> np.ndarray:
     """Minimizers of <slopes, s - z> + sum_j h_j (s_j - z_j)^2 / 2 over shares s."""
     bend = np.abs(_curvatures(curves, z, total))
     usable = np.isfinite(slopes) & np.isfinite(bend)
@@ -294,7 +314,7 @@ def _newton(curves, z, slopes, total):
     return quadratic_on_simplex(0.5 * bend, slopes - bend * z, total)[0]
 
 
-def _curvatures(curves, z, total):
+def _curvatures(curves: Any, z: np.ndarray, total: float) -> np.ndarray:
     known = getattr(curves, "curvatures", None)
     if known is not None:
         return known(z)
@@ -304,7 +324,9 @@ def _curvatures(curves, z, total):
         return (curves.slopes(z + width) - curves.slopes(low)) / (z + width - low)
 
 
-def _line_search(curves, z, aim, values, rounding):
+def _line_search(
+    curves: Any, z: np.ndarray, aim: np.ndarray, values: np.ndarray, rounding: np.ndarray
+) -> np.ndarray:
     """Move z along aim, in place; returns what was gained, up to ``rounding`` less than zero.
 
     The whole step is tried first, and kept where it does not cost more.
@@ -324,7 +346,9 @@ def _line_search(curves, z, aim, values, rounding):
     return gain
 
 
-def exchange(points, sampled, shares, total, tolerance):
+def exchange(
+    points: np.ndarray, sampled: np.ndarray, shares: Shares, total: float, tolerance: np.ndarray
+) -> np.ndarray:
     """Move amounts between two coordinates at a time, while samples say that it helps.
 
     points (B or 1, d, m) and sampled (B, d, m) stand for the curves; between them they
@@ -339,7 +363,9 @@ def exchange(points, sampled, shares, total, tolerance):
     return z * (total / z.sum(axis=1, keepdims=True))
 
 
-def separable_on_simplex(curves, total: float = 1.0, *, n_cells: int = 64, memory="200MB"):
+def separable_on_simplex(
+    curves: Any, total: float = 1.0, *, n_cells: int = 64, memory: str = "200MB"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""Minimize :math:`\sum_j F_j(z_j)` for curves of any shape on the simplex.
 
     One constraint couples the coordinates. Without it, at a dual variable :math:`\mu` per unit,
@@ -384,7 +410,9 @@ def separable_on_simplex(curves, total: float = 1.0, *, n_cells: int = 64, memor
     return outputs, values, bounds
 
 
-def _minimize_block(curves, total, n_cells):
+def _minimize_block(
+    curves: Any, total: float, n_cells: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Outputs, values, bounds, and the size of a row's samples in bytes."""
     from skstruct.spaces.quantities._numba import mix_rows
 
@@ -410,7 +438,13 @@ def _minimize_block(curves, total, n_cells):
     return z, values, np.minimum(bounds, values), samples.values.nbytes // n
 
 
-def _closer(curves, samples, start, total, tolerance):
+def _closer(
+    curves: Any,
+    samples: tuple[np.ndarray, np.ndarray],
+    start: Shares,
+    total: float,
+    tolerance: np.ndarray,
+) -> Shares:
     """Better bounds by the best dual variable, then better shares at it."""
     improved = best_duals(curves, start, total, tolerance)
     points, sampled = samples

@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 from math import factorial
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class AffineHull:
         return self.basis.shape[1]
 
 
-def affine_hull(constraints: LinearConstraints, low, high) -> AffineHull:
+def affine_hull(constraints: LinearConstraints, low: np.ndarray, high: np.ndarray) -> AffineHull:
     """The smallest flat around a bounded polytope; limits of shape (d,), finite.
 
     Every coordinate and every inequality is driven as far as it goes, by linear programs. An
@@ -74,7 +75,9 @@ def affine_hull(constraints: LinearConstraints, low, high) -> AffineHull:
     )  # fmt: skip
 
 
-def _solved(equations, sides, scale):
+def _solved(
+    equations: np.ndarray, sides: np.ndarray, scale: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The shortest u and the null space of E diag(scale) u = sides; shapes (d,) and (d, k)."""
     d = len(scale)
     free = np.flatnonzero(scale)
@@ -120,7 +123,7 @@ class Triangulation:
         return np.clip(points, self.vertices.min(axis=0), self.vertices.max(axis=0))
 
 
-def triangulate(constraints, low, high) -> Triangulation:
+def triangulate(constraints: LinearConstraints, low: np.ndarray, high: np.ndarray) -> Triangulation:
     """A bounded polytope, cut into simplices within the flat that it lies in.
 
     Parameters
@@ -158,7 +161,7 @@ def triangulate(constraints, low, high) -> Triangulation:
     return Triangulation(vertices, simplices, volumes.cumsum() / volumes.sum())
 
 
-def _vertices(hull: AffineHull):
+def _vertices(hull: AffineHull) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (v, k), and which inequalities are equations there, (v, m)."""
     normals, offsets, k = hull.normals, hull.offsets, hull.dimension
     if k == 0:
@@ -211,7 +214,7 @@ def pulled(tight: np.ndarray, dimension: int) -> np.ndarray:
     return _cut((1 << len(tight)) - 1, sorted(masks, reverse=True), dimension, known)
 
 
-def _cut(face: int, masks: list[int], dimension: int, known: dict) -> np.ndarray:
+def _cut(face: int, masks: list[int], dimension: int, known: dict[Any, Any]) -> np.ndarray:
     """Simplices of one face, a set of vertices as the bits of a number."""
     if face in known:
         return known[face]
@@ -287,7 +290,7 @@ def _volumes(corners: np.ndarray, simplices: np.ndarray) -> np.ndarray:
 KEPT_TRIANGULATIONS = 16  # triangulations that are kept, as chains draw again and again
 
 
-def uniform_points(space, n, rng) -> np.ndarray:
+def uniform_points(space: Any, n: int, rng: Any) -> np.ndarray:
     """Uniform outputs of a fitted ConstrainedSpace; shape (n, d).
 
     Examples
@@ -302,7 +305,7 @@ def uniform_points(space, n, rng) -> np.ndarray:
     return _triangulation(space).sample(n, np.random.default_rng(rng))
 
 
-def _triangulation(space):
+def _triangulation(space: Any) -> Triangulation:
     system = space._one_row()
     constraints, bounds = system.constraints, system.range
     sides = (bounds.low, bounds.high, constraints.b_eq, constraints.b_ub)

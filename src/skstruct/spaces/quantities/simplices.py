@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Histograms: amounts that add up to a fixed total."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct._arrays.checks import check_costs
@@ -47,22 +49,24 @@ class Simplex(QuantitySpace):
 
     usual_losses = ("absolute", "squared_hellinger")
 
-    def __init__(self, total=1.0, *, labels=None, max_boxes=None):
+    def __init__(
+        self, total: float = 1.0, *, labels: Any = None, max_boxes: bool | None = None
+    ) -> None:
         self.total = total
         self.labels = labels
         self.max_boxes = max_boxes
 
-    def _learn(self, Z):
+    def _learn(self, Z: np.ndarray) -> None:
         if not (np.isscalar(self.total) and 0 < self.total < np.inf):
             raise ValueError(f"Simplex: total is a positive number; got {self.total!r}.")
         self._check_outputs(Z)
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Rows of at least zero that add up to the total exactly, up to the last bits."""
         Z = np.maximum(super().validate(Y), 0.0)
         return Z * (self.total / Z.sum(axis=1, keepdims=True))
 
-    def _check_outputs(self, Z):
+    def _check_outputs(self, Z: np.ndarray) -> None:
         below = np.argwhere(Z + OUTPUT_RANGE * self.total < 0)
         if len(below):
             row, j = below[0]
@@ -80,24 +84,24 @@ class Simplex(QuantitySpace):
                 f"{sums[row]:.7g}. Where only the proportions matter, {hint}."
             )
 
-    def contains(self, Z):
+    def contains(self, Z: Any) -> np.ndarray:
         Z = np.asarray(Z, dtype=np.float64)
         adds_up = np.abs(Z.sum(axis=1) - self.total) <= OUTPUT_FEASIBLE * self.total
         return adds_up & (Z + OUTPUT_RANGE * self.total >= 0).all(axis=1)
 
-    def sample(self, n, rng=None):
+    def sample(self, n: int, rng: Any = None) -> np.ndarray:
         """Uniform histograms, Dirichlet(1, ..., 1) times the total; shape (n, d)."""
         self._ready()
         shares = np.random.default_rng(rng).standard_exponential((n, len(self.labels_)))
         return shares * (self.total / shares.sum(axis=1, keepdims=True))
 
     # ------------------------------------------------------------- decoding
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         if self.embedding == "roots":
             return np.sqrt(np.asarray(Z, dtype=np.float64))
         return super().embed(Z)
 
-    def argmin(self, costs) -> Decoded:
+    def argmin(self, costs: Any) -> Decoded:
         if self.embedding != "roots":
             return super().argmin(costs)
         from skstruct.spaces.quantities.resource_allocation import roots_on_simplex
@@ -106,19 +110,19 @@ class Simplex(QuantitySpace):
         outputs, values = roots_on_simplex(costs, self.total)
         return Decoded(outputs, values, values)
 
-    def _linear(self, costs):
+    def _linear(self, costs: np.ndarray) -> Decoded:
         from skstruct.spaces.quantities.resource_allocation import best_vertices
 
         outputs, values = best_vertices(costs, self.total)
         return Decoded(outputs, values, values)
 
-    def _quadratic(self, a, b):
+    def _quadratic(self, a: np.ndarray, b: np.ndarray) -> Decoded:
         from skstruct.spaces.quantities.resource_allocation import quadratic_on_simplex
 
         outputs, values = quadratic_on_simplex(a, b, self.total)
         return Decoded(outputs, values, values)
 
-    def minimize(self, curves):
+    def minimize(self, curves: Any) -> Decoded:
         found = self.search(curves)
         max_boxes = boxes_for(len(self.labels_), self.max_boxes)
         gap = found.values - found.bounds
@@ -148,7 +152,7 @@ class Simplex(QuantitySpace):
             part[rows] = better
         return found
 
-    def search(self, curves):
+    def search(self, curves: Any) -> Decoded:
         from skstruct.solvers.curves.base import QuadraticCurves
         from skstruct.spaces.quantities.resource_allocation import separable_on_simplex
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Directions: unit vectors, and diagonal quadratic costs over them."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.saving import savable
@@ -9,7 +11,9 @@ from skstruct.spaces.quantities.base import QuantitySpace
 from skstruct.tolerances import OUTPUT_FEASIBLE, UNIT_SQUARE
 
 
-def sphere_quadratic(a: np.ndarray, b: np.ndarray, n_steps: int = 100):
+def sphere_quadratic(
+    a: np.ndarray, b: np.ndarray, n_steps: int = 100
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""Minimize sum_j a_j z_j^2 + b_j z_j over |z| = 1 in every row, for any signs.
 
     With d_j = a_j - min a, the minimizer is z_j = -b_j / (2 (d_j + s)) for the s >= 0 that
@@ -60,12 +64,12 @@ def sphere_quadratic(a: np.ndarray, b: np.ndarray, n_steps: int = 100):
     return z, values, np.minimum(bounds, values)
 
 
-def _stationary(d, half, s):
+def _stationary(d: np.ndarray, half: np.ndarray, s: np.ndarray) -> np.ndarray:
     """Sizes of the coordinates at the multiplier s; zero where b is."""
     return np.divide(half, d + s, out=np.zeros_like(d), where=half > 0)
 
 
-def _secular_root(d, half, n_steps):
+def _secular_root(d: np.ndarray, half: np.ndarray, n_steps: int) -> np.ndarray:
     """The s >= 0 with |half / (d + s)| = 1, or the lower end where that is nowhere reached.
 
     1 / |half / (d + s)| is concave and increasing: a Newton step from the left stays left. A
@@ -91,7 +95,7 @@ def _secular_root(d, half, n_steps):
     return low
 
 
-def _length(rows):
+def _length(rows: np.ndarray) -> np.ndarray:
     return np.linalg.norm(rows, axis=1, keepdims=True)
 
 
@@ -131,16 +135,16 @@ class Sphere(QuantitySpace):
 
     separable = False  # no sum over coordinates but a quadratic one is minimized over it
 
-    def __init__(self, dimension=None, *, labels=None):
+    def __init__(self, dimension: int | None = None, *, labels: list[Any] | None = None) -> None:
         self.dimension = dimension
         self.labels = labels
 
-    def _names_alone(self):
+    def _names_alone(self) -> tuple[Any, ...] | None:
         if self.labels is not None or self.dimension is None:
             return self._given_labels()
         return tuple(range(int(self.dimension)))
 
-    def _learn(self, Z):
+    def _learn(self, Z: np.ndarray) -> None:
         d = Z.shape[1]
         if self.dimension is not None and self.dimension != d:
             raise ValueError(
@@ -148,7 +152,7 @@ class Sphere(QuantitySpace):
             )
         self._check_outputs(Z)
 
-    def _check_outputs(self, Z):
+    def _check_outputs(self, Z: np.ndarray) -> None:
         lengths = np.linalg.norm(Z, axis=1)
         bad = np.flatnonzero(np.abs(lengths - 1.0) > OUTPUT_FEASIBLE)
         if len(bad):
@@ -163,23 +167,23 @@ class Sphere(QuantitySpace):
                 f"{advice}"
             )
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         lengths = np.linalg.norm(np.asarray(Z, dtype=np.float64), axis=1)
         return np.abs(lengths - 1.0) <= OUTPUT_FEASIBLE
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """Uniform directions; shape (n, d)."""
         points = np.random.default_rng(rng).standard_normal((n, len(self.labels_)))
         return points / np.linalg.norm(points, axis=1, keepdims=True)
 
-    def _linear(self, costs):
+    def _linear(self, costs: np.ndarray) -> Decoded:
         return self._quadratic(np.zeros_like(costs), costs)
 
-    def _quadratic(self, a, b):
+    def _quadratic(self, a: np.ndarray, b: np.ndarray) -> Decoded:
         points, values, bounds = sphere_quadratic(a, b)
         return Decoded(points, values, bounds)
 
-    def minimize(self, curves):
+    def minimize(self, curves: Any) -> Decoded:
         raise ValueError(
             "Sphere: how to minimize this loss over unit vectors is not known. Known are the "
             "squared loss, kernel losses, and any loss over a list: loss=Listed(...)."

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -39,10 +40,10 @@ class RankConstraints:
     def none(cls, d: int) -> RankConstraints:
         return cls(np.zeros((1, d), np.int64), np.zeros((1, d, d), bool))
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         parts = []
         if self.has_fixed:
             parts.append(f"{int((self.fixed > 0).sum())} known positions")
@@ -70,7 +71,7 @@ class RankConstraints:
         n = max(len(self.fixed), len(self.before))
         return None if n == 1 else n
 
-    def rows(self, index) -> RankConstraints:
+    def rows(self, index: np.ndarray) -> RankConstraints:
         if self.n_rows is None:
             return self
         fixed = self.fixed if len(self.fixed) == 1 else self.fixed[index]
@@ -102,7 +103,7 @@ class RankConstraints:
         may[:, :length] &= first
         return may
 
-    def narrow(self, fixed, before, top) -> RankConstraints:
+    def narrow(self, fixed: np.ndarray, before: np.ndarray, top: int | None) -> RankConstraints:
         counts = {len(part) for part in (self.fixed, self.before, fixed, before)} - {1}
         if len(counts) > 1:
             raise ValueError(
@@ -126,7 +127,7 @@ class RankConstraints:
         return good
 
 
-def _check_possible(fixed, before, top):
+def _check_possible(fixed: np.ndarray, before: np.ndarray, top: int | None) -> None:
     d = fixed.shape[1]
     for rank in range(1, d + 1):
         twice = np.flatnonzero((fixed == rank).sum(axis=1) > 1)
@@ -139,7 +140,7 @@ def _check_possible(fixed, before, top):
         raise ValueError(f"A known position is beyond the top {top}.")
 
 
-def read_fixed(positions, items: tuple, used_by: str) -> np.ndarray:
+def read_fixed(positions: Any, items: tuple[Any, ...], used_by: str) -> np.ndarray:
     """Known ranks from {item: rank}, one such mapping per row, or an array with NaN or 0."""
     d = len(items)
     if positions is None:
@@ -176,7 +177,7 @@ def read_fixed(positions, items: tuple, used_by: str) -> np.ndarray:
     return fixed.astype(np.int64)
 
 
-def _named_positions(rows, items, used_by):
+def _named_positions(rows: list[Any], items: tuple[Any, ...], used_by: str) -> np.ndarray:
     number, ranks = {name: j for j, name in enumerate(items)}, range(1, len(items) + 1)
     fixed = np.zeros((len(rows), len(items)), np.int64)
     for i, row in enumerate(rows):
@@ -192,7 +193,7 @@ def _named_positions(rows, items, used_by):
     return fixed
 
 
-def read_before(before, items: tuple, used_by: str) -> np.ndarray:
+def read_before(before: list[Any] | None, items: tuple[Any, ...], used_by: str) -> np.ndarray:
     """Precedences from pairs (first, second) of items, or a list of such pairs per row."""
     d = len(items)
     if before is None:
@@ -213,7 +214,7 @@ def read_before(before, items: tuple, used_by: str) -> np.ndarray:
     return demanded
 
 
-def _is_pair(pair, number) -> bool:
+def _is_pair(pair: Any, number: dict[Any, Any]) -> bool:
     """Whether this is (first, second), and not already a list of such pairs."""
     if not hasattr(pair, "__len__") or isinstance(pair, str) or len(pair) != 2:
         return isinstance(pair, str) or not hasattr(pair, "__len__")
@@ -222,7 +223,7 @@ def _is_pair(pair, number) -> bool:
     )
 
 
-def read_top(top, d: int, used_by: str) -> int | None:
+def read_top(top: int | None, d: int, used_by: str) -> int | None:
     """How many positions are predicted; None for all of them."""
     top = check_size(top, "top", used_by)
     if top is not None and top < 1:

@@ -3,7 +3,9 @@
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterator
 from itertools import islice, permutations
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import tied_behind
 
 
-def sample_linear_extensions(n: int, before: np.ndarray, rng) -> np.ndarray:
+def sample_linear_extensions(n: int, before: np.ndarray, rng: int) -> np.ndarray:
     r"""Total orders that agree with a partial one, drawn exactly uniformly and independently.
 
     Coupling from the past of the chain of neighbors that change places, with a chain that bounds
@@ -78,7 +80,7 @@ class UniformRankings(CountedSpace):
 
     @property
     @abstractmethod
-    def items_(self) -> tuple:
+    def items_(self) -> tuple[Any, ...]:
         """Names of the items, one per column."""
 
     @property
@@ -88,20 +90,20 @@ class UniformRankings(CountedSpace):
 
     @property
     @abstractmethod
-    def _scheme(self):
+    def _scheme(self) -> Any:
         """The embedding, which knows its moments over all rankings."""
 
     def size(self) -> int:
         """Exact number of rankings."""
         return count_rankings(self._one_row())
 
-    def mean_embedding(self):
+    def mean_embedding(self) -> np.ndarray:
         """Mean of psi over all rankings: closed forms, or the list where there are constraints."""
         if self._one_row().is_free:
             return self._scheme.mean(len(self.items_))
         return np.asarray(self.embed(self._listed()).mean(axis=0)).ravel()
 
-    def second_moment(self):
+    def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all rankings."""
         d = len(self.items_)
         width = self._scheme.width(d)
@@ -112,13 +114,13 @@ class UniformRankings(CountedSpace):
         moment = psi.T @ psi / psi.shape[0]
         return moment.toarray() if hasattr(moment, "toarray") else moment
 
-    def covariance(self):
+    def covariance(self) -> Any:
         """Covariance of psi: by its eigenspaces where there are no constraints."""
         free = self._one_row().is_free
         by_parts = self._scheme.covariance(len(self.items_)) if free else None
         return super().covariance() if by_parts is None else by_parts
 
-    def sibling(self, Z):
+    def sibling(self, Z: np.ndarray) -> np.ndarray:
         """The reverse of each order: signs of pairs turn, and ranks add up to d + 1."""
         if not self._one_row().is_free or not self._scheme.reversible:
             raise ValueError(
@@ -128,7 +130,7 @@ class UniformRankings(CountedSpace):
         Z = np.asarray(Z, dtype=np.float64)
         return Z.shape[1] + 1 - Z
 
-    def stream(self, block: int = 1024):
+    def stream(self, block: int = 1024) -> Iterator[np.ndarray]:
         """All rankings bit by bit, at most ``block`` at a time: arrays of shape (m, d)."""
         constraints = self._one_row()
         if not constraints.is_free:
@@ -138,17 +140,17 @@ class UniformRankings(CountedSpace):
         while some := list(islice(orders, block)):
             yield np.array(some, dtype=np.float64)
 
-    def _listed(self):
+    def _listed(self) -> np.ndarray:
         listed = self.enumerate()
         if not len(listed):
             raise InfeasibleError("Rankings: no ranking meets the constraints.")
         return listed
 
-    def enumerate(self, limit: int = LIMIT):
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All rankings in canonical form; shape (size, d)."""
         return list_rankings(self._one_row(), limit)
 
-    def sample(self, n: int, rng):
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` rankings drawn uniformly and independently; shape (n, d).
 
         Rankings with known precedences are drawn by a table for up to 20 items. For more items,
@@ -173,7 +175,7 @@ def count_rankings(constraints: RankConstraints) -> int:
     return math.perm(n_free, n_free - (d - stop))
 
 
-def sample_rankings(constraints: RankConstraints, n: int, rng) -> np.ndarray:
+def sample_rankings(constraints: RankConstraints, n: int, rng: np.random.Generator) -> np.ndarray:
     """``n`` rankings drawn uniformly and independently; shape (n, d)."""
     d = constraints.fixed.shape[1]
     if constraints.has_before:
@@ -208,16 +210,16 @@ def list_rankings(constraints: RankConstraints, limit: int) -> np.ndarray:
     return tied_behind(np.hstack([prefixes, others]), constraints.top)
 
 
-def _stop(constraints) -> int:
+def _stop(constraints: RankConstraints) -> int:
     return constraints.fixed.shape[1] if constraints.top is None else constraints.top
 
 
-def _is_long(constraints) -> bool:
+def _is_long(constraints: RankConstraints) -> bool:
     """Whether there are known precedences, and too many items for a table."""
     return constraints.has_before and constraints.fixed.shape[1] > MOST_ITEMS
 
 
-def _table_constraints(constraints):
+def _table_constraints(constraints: RankConstraints) -> tuple[np.ndarray, np.ndarray]:
     if _is_long(constraints):
         raise ValueError(
             f"Rankings with known precedences are counted for up to {MOST_ITEMS} items; there "

@@ -2,6 +2,7 @@
 """Distributions over rankings: exact for few items, and proposals of Markov chains."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,17 @@ class OrderSums:
     M. Held and R. Karp (1962). A dynamic programming approach to sequencing problems.
     """
 
-    def __init__(self, n, d, *, positions=None, pairs=None, before=None, allowed=None, stop=None):
+    def __init__(
+        self,
+        n: int,
+        d: int,
+        *,
+        positions: np.ndarray | None = None,
+        pairs: np.ndarray | None = None,
+        before: np.ndarray | None = None,
+        allowed: np.ndarray | None = None,
+        stop: int | None = None,
+    ) -> None:
         from skstruct.spaces.rankings._numba import sum_rows
 
         zeros, bit = np.zeros((1, d, d)), np.int64(1) << np.arange(d)
@@ -90,13 +101,13 @@ class OrderSums:
         by_pair = np.maximum(sizes, sizes.swapaxes(1, 2)).sum(axis=(1, 2)) / 2
         return np.broadcast_to(by_position + by_pair > LARGEST_EXPONENT, self.n).copy()
 
-    def _rows(self, rows: slice) -> tuple:
+    def _rows(self, rows: slice) -> tuple[Any, ...]:
         """What the compiled functions take, for some rows."""
         shared = (self.positions, self.pairs, self.earlier, self.banned)
         own = [part if len(part) == 1 else part[rows] for part in shared]
         return *own, self.stop, self.logs[rows]
 
-    def draw(self, n_draws: int, rng) -> np.ndarray:
+    def draw(self, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         """Independent orders of every row, best item first; int64 (n, n_draws, d).
 
         The items from ``stop`` on come in their own order.
@@ -127,7 +138,7 @@ def supports_inference(n_rows: int, d: int) -> bool:
     return d <= MOST_ITEMS and n_rows * 2**d * d <= LARGEST_WORK
 
 
-def ranking_distribution(space, scores) -> Distribution:
+def ranking_distribution(space: Any, scores: np.ndarray) -> Distribution:
     """The distribution of rankings within the constraints of their space, which may differ from
     row to row.
     """
@@ -142,11 +153,11 @@ def ranking_distribution(space, scores) -> Distribution:
 class RankingDistribution(Distribution):
     """Distributions of orders, all items beyond the top tied behind it."""
 
-    def __init__(self, sums: OrderSums, top: int | None):
+    def __init__(self, sums: OrderSums, top: int | None) -> None:
         self.sums, self.top = sums, top
         self.log_partition = sums.log_partition
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         orders = self.sums.draw(n, rng)
         d = orders.shape[2]
         return tied_behind(orders.reshape(-1, d), self.top).reshape(orders.shape)
@@ -158,7 +169,7 @@ class PositionDistribution(RankingDistribution):
     Items beyond the top share the positions there: each scores their mean.
     """
 
-    def __init__(self, scheme, scores, d, constraints):
+    def __init__(self, scheme: Any, scores: np.ndarray, d: int, constraints: Any) -> None:
         self.scheme = scheme
         positions, rest = scheme.positions(scores, d, constraints.top), 0.0
         if constraints.top is not None:  # what an item gains over being left behind
@@ -169,7 +180,7 @@ class PositionDistribution(RankingDistribution):
         )
         self.log_partition = self.log_partition + rest
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         placed = self.sums.placed.copy()  # what is returned may be written to
         if self.top is not None:
             n_behind = placed.shape[1] - self.top
@@ -181,14 +192,14 @@ class PositionDistribution(RankingDistribution):
 class PairDistribution(RankingDistribution):
     """Of rankings by pairs: sums over all linear orders; pairs behind the top have no sign."""
 
-    def __init__(self, scheme, scores, d, constraints):
+    def __init__(self, scheme: Any, scores: np.ndarray, d: int, constraints: Any) -> None:
         pairs = pair_matrix(scores[:, : math.comb(d, 2)], d)
         super().__init__(
             OrderSums(len(scores), d, pairs=pairs, **bounds(constraints)), constraints.top
         )
         self.width = scores.shape[1]
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         ahead = self.sums.ahead
         n, d = ahead.shape[:2]
         p, q = pair_numbers(d)
@@ -197,7 +208,7 @@ class PairDistribution(RankingDistribution):
         return mean
 
 
-def bounds(constraints) -> dict:
+def bounds(constraints: Any) -> dict[Any, Any]:
     """Constraints as :class:`OrderSums` takes them."""
     return {
         "before": constraints.before if constraints.has_before else None,
@@ -248,7 +259,14 @@ class RankingProposals(Proposals):
     A. Karzanov and L. Khachiyan (1991). On the conductance of order Markov chains. Order 8.
     """
 
-    def __init__(self, family, fixed, *, before=None, top=None):
+    def __init__(
+        self,
+        family: str,
+        fixed: np.ndarray,
+        *,
+        before: np.ndarray | None = None,
+        top: int | None = None,
+    ) -> None:
         d = len(fixed)
         self.family, self.d, self.top = FAMILIES[family], d, d if top is None else top
         self.before = np.zeros((0, 0), bool) if before is None else np.ascontiguousarray(before)
@@ -257,17 +275,25 @@ class RankingProposals(Proposals):
         self.value = self._tied(np.arange(d)[None])[0]
         self.sweep = max(1, min(len(self.free), self.top))
 
-    def _tied(self, positions) -> np.ndarray:
+    def _tied(self, positions: np.ndarray) -> np.ndarray:
         """Ranks from 1, those behind the top at their mean."""
         return np.where(positions < self.top, positions + 1.0, (self.top + 1 + self.d) / 2)
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         return np.ascontiguousarray(np.argsort(outputs, axis=1, kind="stable"), dtype=np.int64)
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         return self._tied(ranks_of(states))
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         from skstruct.spaces.rankings._numba import walk_orders
 
         accepted = np.zeros(len(states), np.int64)
@@ -279,7 +305,7 @@ class RankingProposals(Proposals):
                     self.free, self.n_first, self.before, self.top, accepted)  # fmt: skip
         return accepted
 
-    def _shared(self, scores) -> np.ndarray:
+    def _shared(self, scores: np.ndarray) -> np.ndarray:
         """Scores of positions, those behind the top replaced by their mean."""
         cube = scores.reshape(len(scores), self.d, self.d).copy()
         cube[:, :, self.top :] = cube[:, :, self.top :].mean(axis=2, keepdims=True)
@@ -289,7 +315,7 @@ class RankingProposals(Proposals):
 class RandomRankings(UniformRankings):
     """Rankings within constraints: their exact distributions, and chains among them."""
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         r"""The distributions :math:`p(z) \propto \exp \langle u, \psi(z) \rangle`, exactly.
 
         By dynamic programming over all sets of items placed first, :math:`2^d d` steps for a
@@ -321,7 +347,7 @@ class RandomRankings(UniformRankings):
         row_by_row = constraints.n_rows is not None and d <= MOST_ITEMS  # as much work
         return None if uncounted or row_by_row else super().distribution(scores)
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Local moves, :class:`~skstruct.spaces.rankings.distribution.RankingProposals`, or None.
 
         Two items change places: any two, or neighbors where precedences are known. Known

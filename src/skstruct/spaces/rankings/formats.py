@@ -34,7 +34,7 @@ class RankingFormat:
     name: Any = None  # of a series
     scores: bool = False  # larger is better
 
-    def write(self, Z: np.ndarray, items: tuple, index=None):
+    def write(self, Z: np.ndarray, items: tuple[Any, ...], index: Any = None) -> Any:
         """Canonical rows in this format; items beyond the top have the same rank."""
         if self.kind in ("names", "series"):
             return self._write_names(Z, items, index)
@@ -48,7 +48,7 @@ class RankingFormat:
         frame.columns = self.columns
         return _typed(frame, self.dtype)
 
-    def _write_names(self, Z, items, index):
+    def _write_names(self, Z: np.ndarray, items: tuple[Any, ...], index: Any) -> Any:
         rows, alone = np.empty(len(Z), dtype=object), _n_alone(Z)
         for i, ranks in enumerate(Z):
             listed = np.argsort(ranks, kind="stable")[: alone[i]]
@@ -60,7 +60,7 @@ class RankingFormat:
         return pandas.Series(rows, index=index, name=self.name)
 
 
-def _typed(numbers, dtype):
+def _typed(numbers: Any, dtype: Any) -> Any:
     """As the type that was given, if it holds them: halves and large numbers may not fit."""
     try:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -70,15 +70,21 @@ def _typed(numbers, dtype):
         return numbers
 
 
-def _n_alone(Z):
+def _n_alone(Z: np.ndarray) -> np.ndarray:
     """How many items have a rank of their own; the others are tied behind them."""
     ordered = np.sort(Z, axis=1)
     return (ordered == np.arange(1, Z.shape[1] + 1)).cumprod(axis=1).sum(axis=1)
 
 
 def read_rankings(
-    Y, items: tuple | None, *, scores=False, unlisted="last", names=False, used_by: str
-):
+    Y: Any,
+    items: tuple[Any, ...] | None,
+    *,
+    scores: bool = False,
+    unlisted: str = "last",
+    names: bool = False,
+    used_by: str,
+) -> tuple[np.ndarray, tuple[Any, ...], RankingFormat]:
     """Canonical rankings (float, smaller is better, NaN not ranked), items, and the form.
 
     Parameters
@@ -115,7 +121,7 @@ def read_rankings(
     return read_orders(list(rows), items, "names", unlisted, used_by)
 
 
-def _is_numeric(rows) -> bool:
+def _is_numeric(rows: Any) -> bool:
     """Whether the rows are equally many numbers each: ranks or ratings, not names."""
     if isinstance(rows, np.ndarray) and rows.dtype != object:
         return rows.dtype.kind in "iufb" and rows.ndim == 2
@@ -128,17 +134,19 @@ def _is_numeric(rows) -> bool:
     )
 
 
-def _are_items(rows, items) -> bool:
+def _are_items(rows: Any, items: tuple[int, int, int]) -> bool:
     """Whether every number is the name of an item."""
     known = set(items or ())
     return all(v in known for row in rows for v in row)
 
 
-def _dtype(values):
+def _dtype(values: np.ndarray) -> Any:
     return values.dtype if values.dtype.kind in "iuf" else np.dtype(np.int64)
 
 
-def _match_columns(frame, items, used_by):
+def _match_columns(
+    frame: Any, items: tuple[Any, ...] | None, used_by: str
+) -> tuple[tuple[Any, ...], np.ndarray]:
     columns = check_distinct(frame.columns, used_by)
     if items is not None:
         unknown = [name for name in columns if name not in set(items)]
@@ -156,7 +164,7 @@ def _match_columns(frame, items, used_by):
     return columns if items is None else items, values
 
 
-def _numbers_of(frame, used_by):
+def _numbers_of(frame: Any, used_by: str) -> np.ndarray:
     """Floats, NaN where an entry is missing; text and truth values are no ranks."""
     missing = frame.isna().to_numpy()
     values = np.full(frame.shape, np.nan)
@@ -171,7 +179,9 @@ def _numbers_of(frame, used_by):
     return values
 
 
-def _check_numbers(values, items, scores, used_by):
+def _check_numbers(
+    values: np.ndarray, items: tuple[Any, ...], scores: bool, used_by: str
+) -> np.ndarray:
     d = len(items)
     if values.shape[1] == 0:
         raise ValueError(f"{used_by}: there are no items; Y has shape {values.shape}.")
@@ -208,7 +218,9 @@ def _check_numbers(values, items, scores, used_by):
     return Z
 
 
-def read_orders(rows: list, items: tuple | None, kind: str, unlisted: str, used_by: str):
+def read_orders(
+    rows: list[Any], items: tuple[Any, ...] | None, kind: str, unlisted: str, used_by: str
+) -> tuple[np.ndarray, tuple[Any, ...], RankingFormat]:
     """Canonical rankings, items and form of ordered lists of names, best first."""
     refuse_empty(rows, used_by)
     if unlisted not in ("last", "unknown"):
@@ -240,7 +252,7 @@ def read_orders(rows: list, items: tuple | None, kind: str, unlisted: str, used_
     return average_ranks(Z), items, format
 
 
-def _groups(row, i, items, used_by) -> list:
+def _groups(row: Any, i: int, items: tuple[Any, ...] | None, used_by: str) -> list[Any]:
     """A row as groups of tied names, best first."""
     if isinstance(row, (str, bytes, set, frozenset, dict)) or not isinstance(row, Iterable):
         raise ValueError(

@@ -2,7 +2,9 @@
 """Rankings by which item of each pair comes first."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -28,19 +30,21 @@ class Pairs:
     family = "pairs"  # what scores are of: see walking.rankings
     reversible = True  # psi of an order and of its reverse add up to a constant
 
-    def width(self, d):
+    def width(self, d: int) -> int:
         return math.comb(d, 2)
 
-    def tensor_argmin(self, d, constraints, backend):
+    def tensor_argmin(self, d: int, constraints: RankConstraints, backend: Any) -> None:
         return None
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         return pair_signs(np.asarray(Z, dtype=np.float64))
 
-    def targets(self, Y):
+    def targets(self, Y: Any) -> Any:
         return self.embed(Y)
 
-    def decode(self, costs, d, constraints: RankConstraints, prove=False):
+    def decode(
+        self, costs: np.ndarray, d: int, constraints: RankConstraints, prove: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         costs, n = costs[:, : math.comb(d, 2)], len(costs)
         if (constraints.has_fixed or constraints.top is not None) and d <= MOST_ITEMS:
             orders, values = self._exact(
@@ -68,7 +72,9 @@ class Pairs:
             return ranks, values, np.minimum(bounds, values)  # more orders cost no more
         return ranks, values, values - gaps
 
-    def _exact(self, costs, d, constraints, allowed):
+    def _exact(
+        self, costs: np.ndarray, d: int, constraints: RankConstraints, allowed: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         return min_cost_orders(
             len(costs),
             d,
@@ -78,22 +84,24 @@ class Pairs:
             stop=constraints.top,
         )
 
-    def best_orders(self, costs, d, constraints):
+    def best_orders(
+        self, costs: np.ndarray, d: int, constraints: RankConstraints
+    ) -> Callable[..., Any]:
         """The best order of each row with given items allowed at each of the first positions."""
         costs = costs[:, : math.comb(d, 2)]
 
-        def best_within(rows, allowed):
+        def best_within(rows: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             limited = constraints.rows(rows)
             orders, values = self._exact(costs[rows], d, limited, limited.by_position(allowed))
             return orders[:, : allowed.shape[1]], values
 
         return best_within
 
-    def mean(self, d):
+    def mean(self, d: int) -> np.ndarray:
         """Mean over all orders: either item of a pair is as often first."""
         return np.zeros(self.width(d))
 
-    def second(self, d):
+    def second(self, d: int) -> np.ndarray:
         """Mean of psi psi': (I + B'B) / 3, with B the signed incidence of items and pairs."""
         p, q = pair_numbers(d)
         m = np.arange(len(p))
@@ -101,7 +109,7 @@ class Pairs:
         B = sparse.csr_array(ends, shape=(d, len(p)))
         return ((sparse.eye_array(len(p)) + B.T @ B) / 3).toarray()
 
-    def covariance(self, d) -> Covariance | None:
+    def covariance(self, d: int) -> Covariance | None:
         """The same by its eigenspaces."""
         return PairScheme(d, ((d + 1) / 3, 1 / 3), signed=True)
 
@@ -117,14 +125,14 @@ class WeightedPairs(Pairs):
     differences: bool = False
     share: bool = False
 
-    def width(self, d):
+    def width(self, d: int) -> int:
         return math.comb(d, 2) + 1
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         signs = super().embed(Z)
         return np.hstack([signs, np.zeros((len(signs), 1))])
 
-    def targets(self, Y):
+    def targets(self, Y: Any) -> Any:
         """What training outputs are regressed as; CSR where most pairs are open."""
         Y = np.asarray(Y, dtype=np.float64)
         n, d = Y.shape
@@ -142,7 +150,7 @@ class WeightedPairs(Pairs):
             size = (size > 0).astype(np.float64)
         return np.hstack([weights, size])
 
-    def _sparse_row(self, row):
+    def _sparse_row(self, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same of one row, from the items that it ranks: numbers and their columns."""
         d, known = len(row), np.flatnonzero(~np.isnan(row))
         p, q = np.triu_indices(len(known), 1)
@@ -156,14 +164,14 @@ class WeightedPairs(Pairs):
         column = p * (2 * d - p - 1) // 2 + q - p - 1
         return np.append(weights, size), np.append(column, math.comb(d, 2))
 
-    def second(self, d):
+    def second(self, d: int) -> np.ndarray:
         return np.pad(super().second(d), (0, 1))
 
-    def covariance(self, d):
+    def covariance(self, d: int) -> PairScheme | None:
         return None  # one number more
 
 
-def _demanded(costs, constraints, d):
+def _demanded(costs: np.ndarray, constraints: RankConstraints, d: int) -> np.ndarray:
     """Costs at which a known precedence outweighs everything else together."""
     if not constraints.has_before:
         return costs
@@ -174,7 +182,7 @@ def _demanded(costs, constraints, d):
     return np.where(constraints.before[:, q, p], penalty, demanded)
 
 
-def _slotted(orders, fixed):
+def _slotted(orders: np.ndarray, fixed: np.ndarray) -> np.ndarray:
     """Orders whose known items stand where they must, the others in the same sequence."""
     n, d = orders.shape
     slotted = np.empty_like(orders)

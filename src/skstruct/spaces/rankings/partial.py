@@ -6,6 +6,8 @@ numbers are ties, NaN is an item that was not ranked. Under the uniform distribu
 all total orders that agree with a row, positions have closed forms.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.special import gammaln
 
@@ -87,6 +89,6 @@ def _insertions(m: int, d: int) -> np.ndarray:
     return np.where(possible, np.exp(np.where(possible, log_share, 0.0)), 0.0)
 
 
-def _log_choose(n, k):
+def _log_choose(n: Any, k: Any) -> Any:
     with np.errstate(invalid="ignore", divide="ignore"):
         return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)

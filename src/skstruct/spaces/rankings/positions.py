@@ -2,7 +2,9 @@
 """Rankings by the position of each item: its rank, or an indicator for every position."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +18,9 @@ from skstruct.spaces.rankings.constraints import RankConstraints
 from skstruct.spaces.rankings.partial import expected_ranks, is_total, position_shares, tied_behind
 
 
-def min_cost_by_program(positions: np.ndarray, *, before: np.ndarray, allowed: np.ndarray):
+def min_cost_by_program(
+    positions: np.ndarray, *, before: np.ndarray, allowed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Best order of every row, its value (infinite where infeasible) and a lower bound.
 
     x[i, t] says that item i is at position t. "a before b" reads: b has come by t + 1
@@ -53,7 +57,7 @@ def min_cost_by_program(positions: np.ndarray, *, before: np.ndarray, allowed: n
     return orders, values, bounds
 
 
-def _program(before):
+def _program(before: np.ndarray) -> BinaryProgram:
     d = len(before)
     once = sparse.kron(sparse.eye_array(d), np.ones((1, d)))
     filled = sparse.kron(np.ones((1, d)), sparse.eye_array(d))
@@ -76,19 +80,19 @@ class PositionEmbedding:
     family = "positions"  # what scores are of: see walking.rankings
     reversible = False  # psi of an order and of its reverse add up to a constant
 
-    def targets(self, Y):
+    def targets(self, Y: Any) -> Any:
         return self.embed(Y)
 
     @abstractmethod
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         """psi, shape (n, width)."""
 
     @abstractmethod
-    def full_positions(self, costs, d):
+    def full_positions(self, costs: np.ndarray, d: int) -> np.ndarray:
         """Costs of item j at position k, all positions counted; shape (n, d, d)."""
 
     @abstractmethod
-    def from_positions(self, probabilities):
+    def from_positions(self, probabilities: np.ndarray) -> np.ndarray:
         """Mean of psi, (n, width), from the probability of item j at position k, (n, d, d)."""
 
     def positions(self, costs: np.ndarray, d: int, top: int | None) -> np.ndarray:
@@ -99,7 +103,9 @@ class PositionEmbedding:
             positions[:, :, top:] = positions[:, :, top:].mean(axis=2, keepdims=True)
         return positions
 
-    def decode(self, costs, d, constraints: RankConstraints, prove=False):
+    def decode(
+        self, costs: np.ndarray, d: int, constraints: RankConstraints, prove: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Ranks, values (infinite where infeasible) and bounds."""
         positions = self.positions(costs, d, constraints.top)
         if not constraints.has_before:
@@ -113,12 +119,16 @@ class PositionEmbedding:
         orders, values, bounds = min_cost_by_program(positions, **limited)
         return tied_behind(orders, constraints.top), values, bounds
 
-    def tensor_argmin(self, d, constraints: RankConstraints, backend):
+    def tensor_argmin(
+        self, d: int, constraints: RankConstraints, backend: Any
+    ) -> Callable[..., Any] | None:
         """As ``BaseSpace.tensor_argmin``, of rankings of d items."""
         return None
 
     @staticmethod
-    def _by_table(positions, limited, top):
+    def _by_table(
+        positions: np.ndarray, limited: dict[str, Any], top: int | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Orders by dynamic programming, which leaves out what items beyond the top cost."""
         n, d, _ = positions.shape
         if top is None:
@@ -129,11 +139,13 @@ class PositionEmbedding:
         )
         return orders, gains + rest.sum(axis=1)
 
-    def best_orders(self, costs, d, constraints):
+    def best_orders(
+        self, costs: np.ndarray, d: int, constraints: RankConstraints
+    ) -> Callable[..., Any]:
         """The best order of each row with given items allowed at each of the first positions."""
         positions = self.positions(costs, d, constraints.top)
 
-        def best_within(rows, allowed):
+        def best_within(rows: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             limited = constraints.rows(rows)
             fixed = {"before": limited.before, "allowed": limited.by_position(allowed)}
             orders, values = self._by_table(positions[rows], fixed, constraints.top)
@@ -141,11 +153,13 @@ class PositionEmbedding:
 
         return best_within
 
-    def best_assignments(self, costs, d, constraints):
+    def best_assignments(
+        self, costs: np.ndarray, d: int, constraints: RankConstraints
+    ) -> Callable[..., Any]:
         """The best positions of each row with given positions allowed for each item."""
         positions = self.positions(costs, d, None)
 
-        def best_within(rows, allowed):
+        def best_within(rows: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             return min_cost_assignments(positions[rows], allowed & constraints.rows(rows).allowed())
 
         return best_within
@@ -158,19 +172,21 @@ class Ranks(PositionEmbedding):
     family = "ranks"
     reversible = True
 
-    def width(self, d):
+    def width(self, d: int) -> int:
         return d
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         return expected_ranks(Z)
 
-    def full_positions(self, costs, d):
+    def full_positions(self, costs: np.ndarray, d: int) -> np.ndarray:
         return costs[:, :, None] * np.arange(1.0, d + 1)
 
-    def from_positions(self, probabilities):
+    def from_positions(self, probabilities: np.ndarray) -> np.ndarray:
         return probabilities @ np.arange(1.0, probabilities.shape[2] + 1)
 
-    def decode(self, costs, d, constraints, prove=False):
+    def decode(
+        self, costs: np.ndarray, d: int, constraints: RankConstraints, prove: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if constraints.has_before:
             return super().decode(costs, d, constraints, prove)
         # Expensive items first (rearrangement inequality): known items keep to their positions.
@@ -188,24 +204,26 @@ class Ranks(PositionEmbedding):
         values = np.einsum("nd,nd->n", costs, ranks)
         return ranks, values, values
 
-    def tensor_argmin(self, d, constraints, backend):
+    def tensor_argmin(
+        self, d: int, constraints: RankConstraints, backend: Any
+    ) -> Callable[..., Any] | None:
         if constraints.has_before or constraints.has_fixed:
             return None
         from skstruct.solvers.on_device import ranks_argmin
 
         return ranks_argmin(d, constraints.top, backend)
 
-    def mean(self, d):
+    def mean(self, d: int) -> np.ndarray:
         """Mean over all orders."""
         return np.full(d, (d + 1) / 2)
 
-    def second(self, d):
+    def second(self, d: int) -> np.ndarray:
         """Mean of psi psi'."""
         second = np.full((d, d), (d + 1) * (3 * d + 2) / 12)
         np.fill_diagonal(second, (d + 1) * (2 * d + 1) / 6)
         return second
 
-    def covariance(self, d) -> Covariance | None:
+    def covariance(self, d: int) -> Covariance | None:
         """Variances (d^2 - 1) / 12 and covariances -(d + 1) / 12: ranks have a fixed sum."""
         return Exchangeable(0.0, d * (d + 1) / 12, d)
 
@@ -220,13 +238,13 @@ class RatedRanks(Ranks):
 
     share: bool = False
 
-    def width(self, d):
+    def width(self, d: int) -> int:
         return d + 1
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         return np.pad(super().embed(Z), ((0, 0), (0, 1)))
 
-    def targets(self, Y):
+    def targets(self, Y: Any) -> Any:
         Y = np.asarray(Y, dtype=np.float64)
         Y = Y - Y.mean(axis=1, keepdims=True)  # sum_q (2 z_q - d - 1) = 0: a shift costs nothing
         d = Y.shape[1]
@@ -235,22 +253,24 @@ class RatedRanks(Ranks):
             return np.hstack([Y, size])
         return np.hstack([Y / np.where(size > 0, size, 1.0), size > 0])
 
-    def full_positions(self, costs, d):
+    def full_positions(self, costs: np.ndarray, d: int) -> np.ndarray:
         return super().full_positions(costs[:, :d], d)
 
-    def from_positions(self, probabilities):
+    def from_positions(self, probabilities: np.ndarray) -> np.ndarray:
         return np.pad(super().from_positions(probabilities), ((0, 0), (0, 1)))
 
-    def decode(self, costs, d, constraints, prove=False):
+    def decode(
+        self, costs: np.ndarray, d: int, constraints: RankConstraints, prove: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return super().decode(costs[:, :d], d, constraints, prove)
 
-    def mean(self, d):
+    def mean(self, d: int) -> np.ndarray:
         return np.append(super().mean(d), 0.0)
 
-    def second(self, d):
+    def second(self, d: int) -> np.ndarray:
         return np.pad(super().second(d), (0, 1))
 
-    def covariance(self, d):
+    def covariance(self, d: int) -> Exchangeable | None:
         return None  # one number more
 
 
@@ -258,10 +278,10 @@ class RatedRanks(Ranks):
 class Positions(PositionEmbedding):
     """psi(z)[j, k] = 1 where item j is k-th (d * d numbers): an assignment decodes it."""
 
-    def width(self, d):
+    def width(self, d: int) -> int:
         return d * d
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         Z = np.asarray(Z, dtype=np.float64)
         n, d = Z.shape
         if not is_total(Z).all():
@@ -270,19 +290,19 @@ class Positions(PositionEmbedding):
         shape = n, d * d
         return sparse.csr_array((np.ones(n * d), columns, np.arange(0, n * d + 1, d)), shape=shape)
 
-    def full_positions(self, costs, d):
+    def full_positions(self, costs: np.ndarray, d: int) -> np.ndarray:
         return costs.reshape(len(costs), d, d)
 
-    def from_positions(self, probabilities):
+    def from_positions(self, probabilities: np.ndarray) -> np.ndarray:
         return probabilities.reshape(
             len(probabilities), probabilities.shape[1] * probabilities.shape[2]
         )
 
-    def mean(self, d):
+    def mean(self, d: int) -> np.ndarray:
         """Mean over all orders."""
         return np.full(d * d, 1.0 / d)
 
-    def second(self, d):
+    def second(self, d: int) -> np.ndarray:
         """Mean of psi psi': two items at two positions, or one at one."""
         different = 1.0 - np.eye(d)
         second = np.kron(different, different)
@@ -290,6 +310,6 @@ class Positions(PositionEmbedding):
         second.flat[:: d * d + 1] = 1.0 / d
         return second
 
-    def covariance(self, d) -> Covariance | None:
+    def covariance(self, d: int) -> Covariance | None:
         """(I - 11'/d) x (I - 11'/d) / (d - 1): rows and columns have fixed sums."""
         return GridScheme(d, d, (0.0, 0.0, 0.0, 1 / max(d - 1, 1)))

@@ -3,8 +3,9 @@
 
 import copy
 import warnings
+from collections.abc import Callable
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -99,14 +100,14 @@ class Rankings(RandomRankings):
 
     def __init__(
         self,
-        items=None,
-        embedding="positions",
+        items: Any = None,
+        embedding: str = "positions",
         *,
-        scores=False,
-        unlisted="last",
-        prove=False,
-        constraints=None,
-    ):
+        scores: bool = False,
+        unlisted: str = "last",
+        prove: bool = False,
+        constraints: Any = None,
+    ) -> None:
         self.items = items
         self.embedding = embedding
         self.scores = scores
@@ -115,7 +116,7 @@ class Rankings(RandomRankings):
         self.constraints = constraints
 
     # ------------------------------------------------------------- the user's format
-    def _given_items(self):
+    def _given_items(self) -> tuple[Any, ...] | None:
         if self.items is None:
             return None
         items = self.items
@@ -127,7 +128,7 @@ class Rankings(RandomRankings):
         return items
 
     @property
-    def items_(self) -> tuple:
+    def items_(self) -> tuple[Any, ...]:
         """Names of the items, one per column."""
         if "learned_" in self.__dict__:
             return self.learned_
@@ -137,24 +138,26 @@ class Rankings(RandomRankings):
         return items
 
     @property
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         return self.items_
 
-    def _read(self, Y, items, names=False):
+    def _read(
+        self, Y: Any, items: tuple[Any, ...] | None, names: bool = False
+    ) -> tuple[np.ndarray, tuple[Any, ...], RankingFormat]:
         self._check_embedding()
         return read_rankings(
             Y, items, scores=bool(self.scores), unlisted=self.unlisted, names=names,
             used_by="Rankings",
         )  # fmt: skip
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         self._fit(Y)
         return self
 
-    def fit_validate(self, Y):
+    def fit_validate(self, Y: Any) -> np.ndarray:
         return self._fit(Y)
 
-    def _fit(self, Y):
+    def _fit(self, Y: Any) -> np.ndarray:
         Z, self.learned_, self.format_ = self._read(Y, self._given_items())
         never = np.flatnonzero(np.isnan(Z).all(axis=0))
         if len(never):
@@ -165,39 +168,39 @@ class Rankings(RandomRankings):
             )
         return Z
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Canonical outputs, a float array of shape (n, d)."""
         names = "format_" in self.__dict__ and self.format_.kind in ("names", "series")
         return self._read(Y, self.items_, names)[0]
 
-    def restore(self, Z, index=None):
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""
         format = getattr(self, "format_", RankingFormat(scores=bool(self.scores)))
         return format.write(np.asarray(Z, dtype=np.float64), self.items_, index)
 
     # ------------------------------------------------------------- embedding
     @property
-    def _scheme(self):
+    def _scheme(self) -> Any:
         self._check_embedding()
         return EMBEDDINGS[self.embedding]
 
-    def _check_embedding(self):
+    def _check_embedding(self) -> None:
         if self.embedding not in EMBEDDINGS:
             known = ", ".join(map(repr, EMBEDDINGS))
             raise ValueError(f"Rankings: embedding is one of {known}; got {self.embedding!r}.")
 
-    def are_complete(self, Z):
+    def are_complete(self, Z: np.ndarray) -> np.ndarray:
         """Those without ties and items left out."""
         return is_total(Z)
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         return self._scheme.embed(np.asarray(Z, dtype=np.float64))
 
-    def targets(self, Y):
+    def targets(self, Y: Any) -> Any:
         """What training outputs are regressed as: by how much, where ratings say that."""
         return self._scheme.targets(np.asarray(Y, dtype=np.float64))
 
-    def lift(self, costs, embedding):
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of ranks, charged for every item at every position."""
         if (
             embedding != "ranks"
@@ -209,7 +212,9 @@ class Rankings(RandomRankings):
         costs = check_costs(costs, d, used_by="Rankings")
         return (costs[:, :, None] * np.arange(1.0, d + 1)).reshape(len(costs), d * d)
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         if name not in EMBEDDINGS:
             return super().with_embedding(name, outputs, candidates)
         if name.startswith("rating") and outputs is not None and not np.isnan(outputs).any():
@@ -230,7 +235,9 @@ class Rankings(RandomRankings):
             )
         return RankConstraints.none(d) if self.constraints is None else self.constraints
 
-    def restrict(self, *, positions=None, before=None, top=None):
+    def restrict(
+        self, *, positions: Any = None, before: list[Any] | None = None, top: int | None = None
+    ) -> "Rankings":
         """The same space, narrowed.
 
         Parameters
@@ -247,7 +254,7 @@ class Rankings(RandomRankings):
         top = read_top(top, len(self.items_), "Rankings")
         return self._limited(self.constraints_.narrow(fixed, demanded, top))
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is a ranking of this space, constraints included; shape (n,)."""
         Z, d, top = np.asarray(Z, dtype=np.float64), len(self.items_), self.constraints_.top
         self._check_outputs(Z, d, f"(n, {d}) ranks")
@@ -258,10 +265,10 @@ class Rankings(RandomRankings):
             good = (np.sort(Z, axis=1) == expected).all(axis=1)
         return good & self.constraints_.allow(Z)
 
-    def part_names(self):
+    def part_names(self) -> Any:
         return self.items_
 
-    def parts_of(self, z):
+    def parts_of(self, z: Any) -> Parts:
         """Items, best first; those without a rank are left out."""
         z = np.asarray(z, dtype=float)
         order = np.argsort(np.where(np.isnan(z), np.inf, z), kind="stable")
@@ -270,26 +277,26 @@ class Rankings(RandomRankings):
         parts = [Part((j, z[j]), self.items_[j], sign) for j, sign in zip(ranked, signs)]
         return Parts(parts, " ", 30)
 
-    def canonical_range(self):
+    def canonical_range(self) -> tuple[Any, Any, int | None]:
         return None, None, len(self.items_)
 
-    def _constraints_sizes(self):
+    def _constraints_sizes(self) -> tuple[Any, ...]:
         return (len(self.items_),)
 
     # ------------------------------------------------------------- decoding
     @property
-    def guarantee(self):
+    def guarantee(self) -> Guarantee:
         if not isinstance(self._scheme, Pairs) or len(self.items_) <= MOST_ITEMS:
             return EXACT
         if self.constraints_.is_free:
             return Guarantee("ratio", 0.5, "the reverse of an order costs the opposite")
         return Guarantee("bound only")
 
-    def _checked(self, costs):
+    def _checked(self, costs: np.ndarray) -> np.ndarray:
         costs = self._checked_costs(costs, self._scheme.width(len(self.items_)))
         return costs
 
-    def argmin(self, costs):
+    def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the ranking of least cost."""
         costs, d = self._checked(costs), len(self.items_)
         outputs, (values, bounds) = np.empty((len(costs), d)), np.empty((2, len(costs)))
@@ -299,10 +306,10 @@ class Rankings(RandomRankings):
             outputs[rows], values[rows], bounds[rows] = decoded
         return decoded_or_infeasible(outputs, values, bounds, self)
 
-    def tensor_argmin(self, backend):
+    def tensor_argmin(self, backend: Any) -> Callable[..., Any] | None:
         return self._scheme.tensor_argmin(len(self.items_), self.constraints_, backend)
 
-    def kbest(self, costs, k):
+    def kbest(self, costs: np.ndarray, k: float | str | None) -> Decoded:
         """The ``k`` minimum-cost rankings of every row: outputs (n, k, d), values (n, k)."""
         k = check_k(k, "Rankings")
         costs, d = self._checked(costs), len(self.items_)
@@ -315,7 +322,9 @@ class Rankings(RandomRankings):
         ranks = int(np.isfinite(values).any(axis=0).sum()) if len(values) else k
         return Decoded(outputs[:, :ranks], values[:, :ranks], values[:, :ranks].copy())
 
-    def _k_best(self, costs, constraints, k):
+    def _k_best(
+        self, costs: np.ndarray, constraints: RankConstraints, k: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Outputs and values of rows under the same kinds of constraints."""
         scheme, d = self._scheme, len(self.items_)
         simple = (
@@ -339,7 +348,7 @@ class Rankings(RandomRankings):
         return outputs, values
 
 
-def _filled(starts, d):
+def _filled(starts: np.ndarray, d: int) -> np.ndarray:
     """Orders from their beginnings, the other items behind in their own order."""
     rest = np.ones((len(starts), d), bool)
     np.put_along_axis(rest, starts, False, axis=1)

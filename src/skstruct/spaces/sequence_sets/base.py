@@ -2,7 +2,7 @@
 """Sets of sequences over an alphabet: symbols, lengths, constraints, counts, samples, lists."""
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -55,13 +55,13 @@ class UniformSequences(CountedSpace):
         """Exact number of sequences."""
         return self._counts().total
 
-    def enumerate(self, limit: int = LIMIT):
+    def enumerate(self, limit: int = LIMIT) -> np.ndarray:
         """All sequences in canonical form; shape (size, T)."""
         counts = self._counts()
         check_few(counts.total, limit, self, "sequences")
         return widened(counts.listed(), self.length_)
 
-    def sample(self, n: int, rng):
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` sequences drawn uniformly and independently; shape (n, T)."""
         drawn = self._some().sample(n, np.random.default_rng(rng))
         return widened(drawn, self.length_)
@@ -107,7 +107,7 @@ class SequenceSet(UniformSequences):
 
     # ------------------------------------------------------------- symbols and lengths
     @property
-    def symbols_(self) -> tuple:
+    def symbols_(self) -> tuple[Any, ...]:
         """The alphabet, in the order of the symbol numbers."""
         if "learned_symbols_" in self.__dict__:
             return self.learned_symbols_
@@ -116,7 +116,7 @@ class SequenceSet(UniformSequences):
         return read_alphabet(self.alphabet, type(self).__name__)
 
     @property
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         return self.symbols_
 
     def _given_lengths(self) -> tuple[int | None, int | None]:
@@ -148,15 +148,15 @@ class SequenceSet(UniformSequences):
         return self.lengths_[1]
 
     # ------------------------------------------------------------- the user's format
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         """Learn what was left open: the alphabet, the lengths, and how outputs are written."""
         self._fit(Y)
         return self
 
-    def fit_validate(self, Y):
+    def fit_validate(self, Y: Any) -> np.ndarray:
         return widened(self._fit(Y), self.length_)
 
-    def _fit(self, Y):
+    def _fit(self, Y: Any) -> np.ndarray:
         used_by, (low, high) = type(self).__name__, self._given_lengths()
         symbols = None if self.alphabet is None else read_alphabet(self.alphabet, used_by)
         Z, symbols, format = read_sequences(Y, symbols, used_by=used_by)
@@ -166,7 +166,7 @@ class SequenceSet(UniformSequences):
         self.learned_lengths_ = int(lengths.min()), int(lengths.max())
         return Z
 
-    def _check_lengths(self, lengths, low, high):
+    def _check_lengths(self, lengths: np.ndarray, low: int | None, high: int | None) -> None:
         used_by = type(self).__name__
         empty = np.flatnonzero(lengths == 0)
         if len(empty) and low != 0:
@@ -182,33 +182,33 @@ class SequenceSet(UniformSequences):
                     f"{lengths[other[0]]}."
                 )
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Canonical outputs, an int array of shape (n, T), wider where one is longer."""
         Z, _, _ = read_sequences(Y, self.symbols_, used_by=type(self).__name__)
         low, high = self._given_lengths()
         self._check_lengths(sequence_lengths(Z), self.lengths_[0] if low is None else low, high)
         return widened(Z, self.length_)
 
-    def restore(self, Z, index=None):
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""
         format = SequenceFormat("text" if isinstance(self.alphabet, str) else "list")
         return getattr(self, "format_", format).write(np.asarray(Z), self.symbols_, index)
 
     # ------------------------------------------------------------- constraints
-    def part_names(self):
+    def part_names(self) -> Any:
         return self.symbols_
 
-    def parts_of(self, z):
+    def parts_of(self, z: Any) -> Parts:
         """Symbols by position; without a gap where all are letters."""
         inside = [(t, int(symbol)) for t, symbol in enumerate(z) if symbol >= 0]
         parts = [Part(place, self.symbols_[place[1]]) for place in inside]
         letters = all(len(str(part.name).strip()) == 1 for part in parts)
         return Parts(parts, "" if letters else " ", 30)
 
-    def canonical_range(self):
+    def canonical_range(self) -> tuple[Any, Any, Any]:
         return -1, len(self.symbols_), None
 
-    def _constraints_sizes(self):
+    def _constraints_sizes(self) -> tuple[Any, ...]:
         return (len(self.symbols_),)
 
     @property
@@ -223,7 +223,9 @@ class SequenceSet(UniformSequences):
             )
         return constraints.within(*self.lengths_, given=self._given_lengths()[0] is not None)
 
-    def restrict(self, *, length=None, known=None, forbidden=None):
+    def restrict(
+        self, *, length: Any = None, known: Any = None, forbidden: list[Any] | None = None
+    ) -> Any:
         """The same space, narrowed.
 
         Parameters
@@ -250,7 +252,7 @@ class SequenceSet(UniformSequences):
         forbidden = read_forbidden(forbidden, symbols, used_by)
         return self._limited(constraints.narrow(low, high, known, forbidden))
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is a sequence of this space, constraints included; shape (n,)."""
         Z = np.asarray(Z)
         self._check_outputs(Z, None, "symbol numbers of shape (n, T)", "iu")
@@ -268,22 +270,24 @@ class ListedSequences(ListedOutputs):
     """Listed sequences, whatever the width of the arrays they come in."""
 
     @property
-    def symbols_(self):
+    def symbols_(self) -> Any:
         return self.space.symbols_
 
     @property
-    def length_(self):
+    def length_(self) -> Any:
         return self.space.length_
 
     @classmethod
-    def of(cls, space, outputs, candidates):
+    def of(
+        cls, space: Any, outputs: np.ndarray, candidates: np.ndarray | None
+    ) -> "ListedSequences":
         """The view of ``BaseSpace.with_embedding``, all outputs equally wide."""
         parts = [outputs] if candidates is None else [outputs, candidates]
         parts = [np.asarray(part, dtype=np.int64) for part in parts]
         width = max(part.shape[1] for part in parts)
         return cls(space, *(widened(part, width) for part in parts))
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         width = self.listed_.shape[1]
         Z = widened(np.asarray(Z, dtype=np.int64), width)
         if Z.shape[1] == width:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -41,10 +42,10 @@ class SequenceConstraints:
         unset = np.array([-1])
         return cls(unset, unset, np.zeros((1, 0), np.int64), np.zeros((1, q + 1, q + 1), bool))
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         parts = []
         if (self.longest >= 0).any():
             parts.append(f"lengths {self.shortest.min()} to {self.longest.max()}")
@@ -68,7 +69,7 @@ class SequenceConstraints:
         n = max(map(len, self._parts))
         return None if n == 1 else n
 
-    def rows(self, index) -> SequenceConstraints:
+    def rows(self, index: Any) -> SequenceConstraints:
         if self.n_rows is None:
             return self
         return SequenceConstraints(
@@ -93,7 +94,9 @@ class SequenceConstraints:
         """The same without lengths."""
         return replace(self, shortest=np.array([0]), longest=np.array([-1]))
 
-    def narrow(self, shortest, longest, known, forbidden) -> SequenceConstraints:
+    def narrow(
+        self, shortest: np.ndarray, longest: np.ndarray, known: np.ndarray, forbidden: np.ndarray
+    ) -> SequenceConstraints:
         parts = (*self._parts, shortest, longest, known, forbidden)
         counts = {len(part) for part in parts} - {1}
         if len(counts) > 1:
@@ -137,7 +140,7 @@ class SequenceConstraints:
         parts = {"beginning": self.forbidden[:, q, :q], "ending": self.forbidden[:, :q, q]}
         return {side: _walls(part) for side, part in parts.items() if part.any()}
 
-    def fix_known(self, unary: np.ndarray, starts: np.ndarray, lengths) -> np.ndarray:
+    def fix_known(self, unary: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Costs of symbols at positions in stacked form, infinite for all but known ones."""
         if not (self.known >= 0).any():
             return unary
@@ -151,7 +154,9 @@ class SequenceConstraints:
         unary[at, symbol] = cost
         return unary
 
-    def forbid_transitions(self, transitions, row_of: np.ndarray):
+    def forbid_transitions(
+        self, transitions: np.ndarray | None, row_of: np.ndarray
+    ) -> tuple[Any, np.ndarray | None]:
         """Transition costs with infinity where forbidden, and which matrix serves a position.
 
         Parameters
@@ -172,11 +177,11 @@ class SequenceConstraints:
         return np.where(barred, np.inf, transitions), None
 
 
-def _walls(barred):
+def _walls(barred: np.ndarray) -> np.ndarray:
     return np.where(barred, np.inf, 0.0)
 
 
-def read_length(length, used_by: str) -> tuple[np.ndarray, np.ndarray]:
+def read_length(length: Any, used_by: str) -> tuple[np.ndarray, np.ndarray]:
     """Lengths from an int, a pair (shortest, longest), or one int per row."""
     unset = np.array([-1])
     if length is None:
@@ -203,7 +208,7 @@ def read_length(length, used_by: str) -> tuple[np.ndarray, np.ndarray]:
     return sizes, sizes
 
 
-def read_known(known, symbols: tuple, used_by: str) -> np.ndarray:
+def read_known(known: Any, symbols: tuple[Any, ...], used_by: str) -> np.ndarray:
     """Known symbols from {position: symbol}, one such mapping per row, or rows with None."""
     if known is None:
         return np.zeros((1, 0), np.int64)
@@ -226,7 +231,7 @@ def read_known(known, symbols: tuple, used_by: str) -> np.ndarray:
     return read
 
 
-def _known_pairs(row, i, used_by) -> list:
+def _known_pairs(row: dict[Any, Any], i: int, used_by: str) -> list[Any]:
     """(position, symbol) for what one row knows."""
     if isinstance(row, Mapping):
         for t in row:
@@ -238,7 +243,9 @@ def _known_pairs(row, i, used_by) -> list:
     return [(t, symbol) for t, symbol in enumerate(row) if symbol is not None]
 
 
-def read_forbidden(forbidden, symbols: tuple, used_by: str) -> np.ndarray:
+def read_forbidden(
+    forbidden: list[Any] | None, symbols: tuple[Any, ...], used_by: str
+) -> np.ndarray:
     """Forbidden transitions from pairs, None for an end, or a list of such pairs per row."""
     number = {symbol: j for j, symbol in enumerate(symbols)}
     number[None] = q = len(symbols)
@@ -263,7 +270,7 @@ def read_forbidden(forbidden, symbols: tuple, used_by: str) -> np.ndarray:
     return barred
 
 
-def _is_pair(pair, number) -> bool:
+def _is_pair(pair: list[tuple[str, str | None]], number: dict[Any, Any]) -> bool:
     """Whether this is (symbol, symbol), and not a list of such pairs."""
     try:
         return len(pair) == 2 and all(symbol in number for symbol in pair)
@@ -271,7 +278,7 @@ def _is_pair(pair, number) -> bool:
         return False
 
 
-def _numbered(symbol, number, where, used_by) -> int:
+def _numbered(symbol: str | int | None, number: dict[Any, Any], where: str, used_by: str) -> int:
     try:
         if symbol in number:
             return number[symbol]

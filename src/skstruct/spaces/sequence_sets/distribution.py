@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions over sequences within constraints, and proposals of Markov chains among them."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.exceptions import InfeasibleError
@@ -24,11 +26,11 @@ class SequenceDistribution(Distribution):
         Whether steps have coordinates of their own, after those of the positions.
     """
 
-    def __init__(self, chains: ChainDistribution, width: int, bigrams: bool):
+    def __init__(self, chains: ChainDistribution, width: int, bigrams: bool) -> None:
         self.chains, self.width, self.bigrams = chains, width, bigrams
         self.log_partition = chains.log_partition
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         n, q = len(self.log_partition), self.chains.unary.shape[1]
         if not self.bigrams:
             return self.chains.token_marginals().reshape(n, self.width * q)
@@ -36,7 +38,7 @@ class SequenceDistribution(Distribution):
         per_row = max(self.width - 1, 0) * q * q
         return np.hstack([nodes.reshape(n, self.width * q), steps.reshape(n, per_row)])
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return _widened(self.chains.sample(n, rng), self.width)
 
 
@@ -53,21 +55,21 @@ class GramDistribution(Distribution):
         Whether single symbols are counted, or pairs that follow each other.
     """
 
-    def __init__(self, chains: ChainDistribution, width: int, n: int):
+    def __init__(self, chains: ChainDistribution, width: int, n: int) -> None:
         self.chains, self.width, self.n = chains, width, n
         self.log_partition = chains.log_partition
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         rows, q = len(self.log_partition), self.chains.unary.shape[1]
         if self.n == 2:
             return self.chains.transition_counts().reshape(rows, q * q)
         return self.chains.token_marginals().reshape(rows, self.width, q).sum(axis=1)
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return _widened(self.chains.sample(n, rng), self.width)
 
 
-def _widened(drawn, width):
+def _widened(drawn: np.ndarray, width: int) -> np.ndarray:
     missing = width - drawn.shape[2]
     return np.pad(drawn, ((0, 0), (0, 0), (0, missing)), constant_values=-1)
 
@@ -93,7 +95,9 @@ class SequenceProposals(Proposals):
         Whether scores are those of positions and bigrams, or of positions only.
     """
 
-    def __init__(self, n_symbols: int, known, lengths: tuple[int, int], bigrams: bool):
+    def __init__(
+        self, n_symbols: int, known: np.ndarray, lengths: tuple[int, int], bigrams: bool
+    ) -> None:
         self.n_symbols, self.width = n_symbols, len(known)
         self.shortest, self.longest = lengths
         self.free = np.flatnonzero(np.asarray(known)[: self.longest] < 0)
@@ -101,16 +105,24 @@ class SequenceProposals(Proposals):
         kinds = 2 if self.longest > self.shortest else 1
         self.sweep = max(kinds * len(self.free) * n_symbols, 1)
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         outputs = np.asarray(outputs, dtype=np.int64)[:, : self.width]
         missing = self.width - outputs.shape[1]
         padded = np.pad(outputs, ((0, 0), (0, missing)), constant_values=-1)
         return np.array(padded, order="C")
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         return states.copy()
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         from skstruct.spaces.sequence_sets._numba import walk_sequences
 
         return walk_sequences(
@@ -122,14 +134,14 @@ class SequenceProposals(Proposals):
 COSTS = ("unary", "transitions", "beginning", "ending")
 
 
-def distribution_of_costs(chains: dict) -> ChainDistribution:
+def distribution_of_costs(chains: dict[Any, Any]) -> ChainDistribution:
     """The distribution of chains whose scores are minus these costs, which forbid by infinity."""
     negated = {name: -chains[name] for name in COSTS if chains.get(name) is not None}
     return ChainDistribution(**{**chains, **negated})
 
 
 def distribution_of_grams(
-    scores, n: int, constraints: SequenceConstraints, width: int
+    scores: np.ndarray, n: int, constraints: SequenceConstraints, width: int
 ) -> GramDistribution:
     """The distribution of strings with scores (rows, q**n) of n-grams, n being 1 or 2."""
     rows, q = len(scores), constraints.n_symbols

@@ -33,7 +33,7 @@ class SequenceFormat:
     dtype: Any = None  # of the symbols in arrays, or of a series
     name: Any = None  # of a series
 
-    def write(self, Z: np.ndarray, symbols: tuple, index=None):
+    def write(self, Z: np.ndarray, symbols: tuple[Any, ...], index: Any = None) -> Any:
         """Canonical rows in this format: an object array of them, unless they were an array."""
         lengths = sequence_lengths(Z)
         if self.whole == "array" and len(Z) and (lengths == lengths[0]).all():
@@ -48,7 +48,7 @@ class SequenceFormat:
 
         return pandas.Series(rows, index=index, name=self.name, dtype=self.dtype)
 
-    def _written(self, Z, lengths, symbols):
+    def _written(self, Z: np.ndarray, lengths: np.ndarray, symbols: tuple[Any, ...]) -> np.ndarray:
         if self.row == "array":
             table = _symbol_array(symbols, self.dtype)
             return _objects(table[z[:size]] for z, size in zip(Z, lengths))
@@ -57,7 +57,7 @@ class SequenceFormat:
         return _objects(make([symbols[j] for j in z[:size]]) for z, size in rows)
 
 
-def _objects(items) -> np.ndarray:
+def _objects(items: Iterable[Any]) -> np.ndarray:
     """A one-dimensional array of objects, whatever they are."""
     items = list(items)
     array = np.empty(len(items), dtype=object)
@@ -66,7 +66,7 @@ def _objects(items) -> np.ndarray:
     return array
 
 
-def _symbol_array(symbols, dtype) -> np.ndarray:
+def _symbol_array(symbols: tuple[Any, Any], dtype: Any) -> np.ndarray:
     """Symbols as an array to pick from, of the given type if it holds them."""
     if dtype is not None and dtype.kind in "iufbUS":
         table = np.array(symbols)  # as wide a text as is needed
@@ -87,7 +87,7 @@ def widened(Z: np.ndarray, width: int) -> np.ndarray:
     return Z if missing <= 0 else np.pad(Z, ((0, 0), (0, missing)), constant_values=PAD)
 
 
-def read_alphabet(alphabet, used_by: str) -> tuple:
+def read_alphabet(alphabet: Any, used_by: str) -> tuple[Any, ...]:
     """Symbols as a tuple; a text is a list of characters."""
     if not hasattr(alphabet, "__iter__"):
         raise ValueError(f"{used_by}: the alphabet is a list of symbols; got {alphabet!r}.")
@@ -99,13 +99,15 @@ def read_alphabet(alphabet, used_by: str) -> tuple:
     return check_distinct(symbols, used_by)
 
 
-def check_symbol(symbol, where: str, used_by: str) -> None:
+def check_symbol(symbol: str | float | None, where: str, used_by: str) -> None:
     """None stands for a free position or an end, and NaN equals nothing."""
     if is_missing_name(symbol):
         raise ValueError(f"{used_by}: {where} {symbol!r}, which cannot be a symbol.")
 
 
-def read_sequences(Y, symbols: tuple | None, *, used_by: str):
+def read_sequences(
+    Y: Any, symbols: tuple[Any, ...] | None, *, used_by: str
+) -> tuple[np.ndarray, tuple[Any, ...], SequenceFormat]:
     """Canonical sequences (n, longest in Y) padded with -1, symbols, and the form.
 
     Parameters
@@ -129,7 +131,7 @@ def read_sequences(Y, symbols: tuple | None, *, used_by: str):
     return Z, symbols, format
 
 
-def _rows_of(Y, used_by):
+def _rows_of(Y: Any, used_by: str) -> tuple[list[Any], SequenceFormat]:
     """Rows as lists or texts, and the format they came in."""
     if isinstance(Y, (str, bytes)) or not isinstance(Y, Iterable):
         raise ValueError(f"{used_by} expects a list of sequences; got {Y!r}.")
@@ -151,7 +153,7 @@ def _rows_of(Y, used_by):
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows], format
 
 
-def _row_format(rows, used_by) -> SequenceFormat:
+def _row_format(rows: list[Any], used_by: str) -> SequenceFormat:
     text = isinstance(rows[0], str)
     for i, row in enumerate(rows):
         if isinstance(row, str) != text or not isinstance(row, (str, list, tuple, np.ndarray)):
@@ -170,7 +172,7 @@ def _row_format(rows, used_by) -> SequenceFormat:
     return SequenceFormat("text" if text else "tuple" if isinstance(first, tuple) else "list")
 
 
-def _distinct_symbols(rows, flat, used_by):
+def _distinct_symbols(rows: list[Any], flat: list[Any], used_by: str) -> tuple[Any, ...]:
     try:
         symbols = sorted_names(set(flat))
     except TypeError as error:
@@ -181,7 +183,9 @@ def _distinct_symbols(rows, flat, used_by):
     return symbols
 
 
-def _first_unknown(rows, number, symbols, used_by) -> str:
+def _first_unknown(
+    rows: list[Any], number: dict[str, Any], symbols: tuple[Any, ...], used_by: str
+) -> str:
     for i, row in enumerate(rows):
         for t, symbol in enumerate(row):
             try:

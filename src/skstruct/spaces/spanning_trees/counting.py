@@ -17,7 +17,9 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import connected_components
 
 
-def contract(n_nodes: int, edges: np.ndarray, low: np.ndarray, high: np.ndarray):
+def contract(
+    n_nodes: int, edges: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[int, np.ndarray, np.ndarray]:
     """The graph in which known edges are shrunk to a node and forbidden ones are gone.
 
     Parameters
@@ -121,7 +123,7 @@ def transfer_currents(n_nodes: int, edges: np.ndarray) -> np.ndarray:
     return drops[:, u] - drops[:, v]
 
 
-def _potentials(n_nodes, edges):
+def _potentials(n_nodes: int, edges: np.ndarray) -> np.ndarray:
     """L^-1, with zeros for node 0."""
     potentials = np.zeros((n_nodes, n_nodes))
     if n_nodes == 1:

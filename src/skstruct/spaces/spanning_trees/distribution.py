@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Distributions over spanning trees (matrix-tree theorem), and proposals of Markov chains."""
 
+from typing import Any
+
 import numpy as np
 
 from skstruct.solvers.distributions import Distribution
@@ -41,7 +43,7 @@ class TreeDistribution(Distribution):
     Grassmann, Taksar and Heyman (1985) for an elimination without subtractions.
     """
 
-    def __init__(self, scores, ends, n_nodes: int):
+    def __init__(self, scores: np.ndarray, ends: np.ndarray, n_nodes: int) -> None:
         from skstruct.spaces.spanning_trees._numba import sum_trees
 
         top = scores.max(axis=1, initial=-np.inf, keepdims=True)
@@ -55,7 +57,7 @@ class TreeDistribution(Distribution):
         sum_trees(self.scores, self.ends, self.logs, self.weights, self.total, log_sums)
         self.log_partition = log_sums + (n_nodes - 1) * top[:, 0]
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         from skstruct.spaces.spanning_trees._numba import edge_probabilities
 
         probabilities = np.zeros(self.scores.shape)
@@ -64,7 +66,7 @@ class TreeDistribution(Distribution):
         )
         return probabilities
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         from skstruct.spaces.spanning_trees._numba import draw_trees
 
         trees = np.zeros((len(self.scores), n, len(self.ends)), np.int8)
@@ -87,7 +89,7 @@ class EdgeExchange(OpenEdgeProposals):
     Several open edges may join the same nodes.
     """
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         from skstruct.spaces.spanning_trees._numba import root_trees
 
         trees = np.ascontiguousarray(np.asarray(outputs)[:, self.columns])
@@ -99,11 +101,19 @@ class EdgeExchange(OpenEdgeProposals):
         root_trees(trees, start, head[order], edge, ways)
         return ways
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         row = np.repeat(np.arange(len(states)), self.n_nodes - 1)
         return self._with_known(len(states), row, states[:, 1:].ravel())
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         from skstruct.spaces.spanning_trees._numba import walk_trees
 
         accepted = np.zeros(len(states), np.int64)

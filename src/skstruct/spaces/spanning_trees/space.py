@@ -3,6 +3,7 @@
 
 import math
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -64,12 +65,18 @@ class SpanningTrees(WithinGraph):
     trees and domino tilings via transfer-impedances. Annals of Probability 21.
     """
 
-    def __init__(self, nodes=None, graph=None, *, constraints=None):
+    def __init__(
+        self,
+        nodes: Any = None,
+        graph: list[tuple[int, int]] | None = None,
+        *,
+        constraints: Any = None,
+    ) -> None:
         self.nodes = nodes
         self.graph = graph
         self.constraints = constraints
 
-    def _possible_edges(self, nodes):
+    def _possible_edges(self, nodes: tuple[Any, ...]) -> np.ndarray:
         edges = super()._possible_edges(nodes)
         n_parts, part = tree_counts.components(len(nodes), edges)
         if n_parts > 1:
@@ -80,10 +87,10 @@ class SpanningTrees(WithinGraph):
             )
         return edges
 
-    def _holds(self, Z):
+    def _holds(self, Z: np.ndarray) -> np.ndarray:
         return are_trees(Z, self.edges_, len(self.nodes_))
 
-    def _why_not(self, row):
+    def _why_not(self, row: np.ndarray) -> str:
         import networkx
 
         graph = networkx.Graph()
@@ -99,7 +106,9 @@ class SpanningTrees(WithinGraph):
             return ""
         return f"is not connected: it has no way from {self.nodes_[0]!r} to {apart!r}"
 
-    def _decode(self, costs, constraints):
+    def _decode(
+        self, costs: np.ndarray, constraints: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n_nodes = len(self.nodes_)
         outputs, values = min_cost_trees(
             costs, self.edges_, n_nodes, constraints.low, constraints.high
@@ -107,7 +116,7 @@ class SpanningTrees(WithinGraph):
         return outputs, values, values
 
     # ------------------------------------------------------------- distributions and chains
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of trees by the weighted matrix-tree theorem; scores of shape (n, d)."""
         from skstruct.spaces.edge_sets.distribution import FixedColumnsDistribution
         from skstruct.spaces.spanning_trees.distribution import TreeDistribution
@@ -119,7 +128,7 @@ class SpanningTrees(WithinGraph):
         trees = TreeDistribution(scores[:, columns], ends, n_parts)
         return FixedColumnsDistribution(trees, columns, self.constraints_.low[0], scores)
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """An edge comes in, and one of the cycle that it closes goes out."""
         from skstruct.spaces.spanning_trees.distribution import EdgeExchange
 
@@ -129,13 +138,13 @@ class SpanningTrees(WithinGraph):
         return EdgeExchange(n_parts, ends, columns, self.constraints_.low[0])
 
     # ------------------------------------------------------------- all outputs
-    def _contracted(self):
+    def _contracted(self) -> tuple[int, np.ndarray, np.ndarray]:
         """Nodes and edges of what constraints leave open, and the columns of these edges."""
         constraints = self._one_row()
         masks = constraints.low[0], constraints.high[0]
         return tree_counts.contract(len(self.nodes_), self.edges_, *masks)
 
-    def _open_graph(self):
+    def _open_graph(self) -> tuple[int, np.ndarray, np.ndarray]:
         """As ``_contracted``, which has at least one tree."""
         n_parts, ends, columns = self._contracted()
         if n_parts == 0 or tree_counts.components(n_parts, ends)[0] > 1:
@@ -188,7 +197,7 @@ class SpanningTrees(WithinGraph):
         S = self.covariance().dense() if self._is_complete else self._covariances()
         return S + np.outer(mean, mean)
 
-    def sample(self, n: int, rng) -> np.ndarray:
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` trees drawn uniformly and independently; shape (n, d)."""
         n_parts, ends, columns = self._open_graph()
         return self._spread(sample_trees(n, ends, n_parts, rng), columns)

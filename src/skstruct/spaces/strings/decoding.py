@@ -63,7 +63,7 @@ class GramConstraints:
             np.ascontiguousarray(free if self.ends is None else self.ends),
         )
 
-    def _known(self):
+    def _known(self) -> np.ndarray:
         known = np.zeros((1, 0), np.int64) if self.known is None else self.known[:, : self.width]
         missing = self.width - known.shape[1]
         padded = np.pad(known, ((0, 0), (0, missing)), constant_values=-1)
@@ -90,7 +90,9 @@ class GramConstraints:
         return symbols, values
 
 
-def min_cost_strings(costs: np.ndarray, constraints: GramConstraints):
+def min_cost_strings(
+    costs: np.ndarray, constraints: GramConstraints
+) -> tuple[np.ndarray, np.ndarray]:
     """For every row the string that minimizes <costs, n-gram counts>, exactly.
 
     A walk in the de Bruijn graph: states are the last n - 1 symbols, and the table of least
@@ -129,7 +131,9 @@ def min_cost_strings(costs: np.ndarray, constraints: GramConstraints):
 MAX_NODES = 150_000  # a row then takes about a tenth of a second at most
 
 
-def nearest_strings(g: np.ndarray, constraints: GramConstraints, *, max_nodes: int = MAX_NODES):
+def nearest_strings(
+    g: np.ndarray, constraints: GramConstraints, *, max_nodes: int = MAX_NODES
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""For every row a string z with little :math:`|\psi(z)|^2 - 2 \langle \psi(z), g \rangle`.
 
     :math:`\psi(z)` counts the n-grams of z, so that z has the counts nearest to g: the

@@ -8,6 +8,7 @@ with probability m_t(a) K_t(a, b) ..., and its mean count is the sum over positi
 
 from itertools import pairwise
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -43,7 +44,7 @@ def mean_counts(counts: ChainCounts, order: int) -> np.ndarray:
     return total
 
 
-def _extended(probability, steps):
+def _extended(probability: np.ndarray, steps: np.ndarray) -> np.ndarray:
     """Probabilities of the first symbols, one more for every step; flat."""
     for step in steps:
         probability = probability[..., None] * step
@@ -133,7 +134,15 @@ class Strings(SequenceSet):
 
     embedding = "ngrams"
 
-    def __init__(self, alphabet=None, length=None, n=2, *, max_nodes=MAX_NODES, constraints=None):
+    def __init__(
+        self,
+        alphabet: Any = None,
+        length: Any = None,
+        n: int = 2,
+        *,
+        max_nodes: int = MAX_NODES,
+        constraints: Any = None,
+    ) -> None:
         self.alphabet = alphabet
         self.length = length
         self.n = n
@@ -141,7 +150,7 @@ class Strings(SequenceSet):
         self.constraints = constraints
 
     # ------------------------------------------------------------- embedding
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         super().fit(Y)
         self._width()
         return self
@@ -160,7 +169,7 @@ class Strings(SequenceSet):
             )
         return width
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> Any:
         """Number of occurrences of each n-gram; CSR of shape (n_samples, q**n)."""
         Z, q, width = np.asarray(Z), len(self.symbols_), self._width()
         n_positions = max(Z.shape[1] - self.n + 1, 0)
@@ -171,7 +180,9 @@ class Strings(SequenceSet):
         psi = sparse.coo_array((np.ones(len(row)), (row, code[row, t])), shape=(len(Z), width))
         return psi.tocsr()
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         if name == "outputs" and np.ndim(outputs) == 2:
             return ListedSequences.of(self, outputs, candidates)
         if name not in EMBEDDINGS:
@@ -182,14 +193,16 @@ class Strings(SequenceSet):
         return view
 
     # ------------------------------------------------------------- decoding
-    def restrict(self, *, length=None, known=None, forbidden=None):
+    def restrict(
+        self, *, length: Any = None, known: Any = None, forbidden: list[Any] | None = None
+    ) -> Any:
         if forbidden is not None and self.n == 1:
             raise ValueError("Strings: forbidden transitions need n of at least 2; n is 1.")
         return super().restrict(length=length, known=known, forbidden=forbidden)
 
     restrict.__doc__ = SequenceSet.restrict.__doc__
 
-    def _checked(self, costs):
+    def _checked(self, costs: Any) -> tuple[np.ndarray, GramConstraints]:
         """Costs of n-grams as an array, and the constraints as the decoders take them."""
         costs = self._checked_costs(costs, self._width())
         constraints, q = self.constraints_, len(self.symbols_)
@@ -199,7 +212,7 @@ class Strings(SequenceSet):
             q, self.n, shortest, constraints.longest, constraints.known, **parts
         )
 
-    def _barred(self, constraints, shortest) -> dict[str, np.ndarray]:
+    def _barred(self, constraints: Any, shortest: np.ndarray) -> dict[str, np.ndarray]:
         """Forbidden transitions as n-grams and as states to begin and to end with."""
         q, barred = constraints.n_symbols, constraints.forbidden
         grams, states = _digits(q, self.n), _digits(q, self.n - 1)
@@ -211,17 +224,17 @@ class Strings(SequenceSet):
             "short": _short_strings(constraints, shortest, self.n - 1),
         }
 
-    def _decoded(self, symbols, values, bounds) -> Decoded:
+    def _decoded(self, symbols: np.ndarray, values: np.ndarray, bounds: np.ndarray) -> Decoded:
         outputs = np.full((len(symbols), self.length_), -1, np.int64)
         outputs[:, : symbols.shape[1]] = symbols
         return decoded_or_infeasible(outputs, values, bounds, self)
 
-    def argmin(self, costs):
+    def argmin(self, costs: Any) -> Decoded:
         """For every row the string of least <costs, psi>; of equal ones the shortest."""
         symbols, values = min_cost_strings(*self._checked(costs))
         return self._decoded(symbols, values, values)
 
-    def nearest(self, g) -> Decoded:
+    def nearest(self, g: Any) -> Decoded:
         r"""For every row a string of least :math:`|\psi(z)|^2 - 2 \langle \psi(z), g \rangle`.
 
         Where a row's value and bound are equal, no string is nearer; else none is nearer by
@@ -235,7 +248,7 @@ class Strings(SequenceSet):
         return self._decoded(*nearest_strings(costs, constraints, max_nodes=int(self.max_nodes)))
 
     # ------------------------------------------------------------- distributions
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of n-grams for n = 1 and n = 2; for longer ones where strings are few."""
         scores, constraints = self._checked_scores(scores, self._width()), self.constraints_
         if self.n > 2:
@@ -245,12 +258,12 @@ class Strings(SequenceSet):
         return distribution
 
     # ------------------------------------------------------------- moments
-    def mean_embedding(self):
+    def mean_embedding(self) -> np.ndarray:
         """Mean of psi over all strings; shape (q**n,)."""
         self._width()
         return mean_counts(self._some(), self.n)
 
-    def second_moment(self):
+    def second_moment(self) -> np.ndarray:
         """Mean of psi psi' over all strings; shape (q**n, q**n)."""
         if self._width() > MOST_MOMENTS:
             raise ValueError(
@@ -265,7 +278,7 @@ def _digits(q: int, n: int) -> np.ndarray:
     return np.arange(q**n) // q ** np.arange(n - 1, -1, -1)[:, None] % q
 
 
-def _has_pair(barred, digits) -> np.ndarray:
+def _has_pair(barred: np.ndarray, digits: np.ndarray) -> np.ndarray:
     """Which n-grams hold a forbidden transition; shape (1 or n, number of n-grams)."""
     found = np.zeros((len(barred), digits.shape[1]), bool)
     for a, b in pairwise(digits):
@@ -273,7 +286,7 @@ def _has_pair(barred, digits) -> np.ndarray:
     return found
 
 
-def _short_strings(constraints, shortest, size) -> np.ndarray:
+def _short_strings(constraints: Any, shortest: np.ndarray, size: int) -> np.ndarray:
     """For each row a string of up to ``size`` symbols within constraints, -2 where there is
     none.
     """

@@ -40,18 +40,20 @@ class SignDistribution(Distribution):
     (array([4.]), array([[0.25]]))
     """
 
-    def __init__(self, scores, signs, allowed, signed=True):
+    def __init__(
+        self, scores: np.ndarray, signs: np.ndarray, allowed: np.ndarray, signed: bool = True
+    ) -> None:
         self.signs, self.signed, self.shape = signs, signed, scores.shape
         n, _, k = scores.shape
         unary = np.where(allowed, scores, -np.inf)
         self.states = StateForestDistribution(unary, np.empty((n, 0, k, k)), NO_EDGES)
         self.log_partition = self.states.log_partition
 
-    def marginals(self):
+    def marginals(self) -> np.ndarray:
         probabilities = self.states.marginals()
         return probabilities.reshape(self.shape) @ self.signs if self.signed else probabilities
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         return self.signs[self.states.sample(n, rng)].astype(np.int8)
 
 
@@ -66,29 +68,39 @@ class SignProposals(StateProposals):
         Whether scores are of signed pairs, (r, d), or of pairs and signs, (r, d S).
     """
 
-    def __init__(self, allowed, signs, signed=True):
+    def __init__(self, allowed: np.ndarray, signs: np.ndarray, signed: bool = True) -> None:
         super().__init__(allowed, NO_EDGES)
         self.signs, self.signed = signs, signed
 
-    def start(self, outputs):
+    def start(self, outputs: Any) -> np.ndarray:
         return super().start((np.asarray(outputs)[:, :, None] == self.signs).argmax(axis=2))
 
-    def outputs(self, states):
+    def outputs(self, states: np.ndarray) -> np.ndarray:
         return self.signs[states].astype(np.int8)
 
-    def walk(self, states, scores, row, beta, n_steps, streams):
+    def walk(
+        self,
+        states: np.ndarray,
+        scores: np.ndarray,
+        row: np.ndarray,
+        beta: np.ndarray,
+        n_steps: int,
+        streams: np.ndarray,
+    ) -> np.ndarray:
         if self.signed:
             scores = (scores[:, :, None] * self.signs).reshape(len(scores), -1)
         return super().walk(states, scores, row, beta, n_steps, streams)
 
 
-def sign_distribution(space, scores, allowed, signed=True) -> SignDistribution:
+def sign_distribution(
+    space: Any, scores: np.ndarray, allowed: np.ndarray, signed: bool = True
+) -> SignDistribution:
     """The distribution of tournaments within constraints; scores (n, d, S)."""
     check_feasible(np.broadcast_to(allowed.any(axis=2).all(axis=1), len(scores)), space)
     return SignDistribution(scores, np.array(space.states_), allowed, signed)
 
 
-def sign_proposals(space, signed=True) -> SignProposals | None:
+def sign_proposals(space: Any, signed: bool = True) -> SignProposals | None:
     """Moves of tournaments, unless their constraints differ from row to row."""
     if space.constraints_.n_rows is not None:
         return None
@@ -129,7 +141,7 @@ class UniformTournaments(CountedSpace):
         allowed = self._possible()
         return allowed @ self._signs / allowed.sum(axis=1)
 
-    def covariance(self):
+    def covariance(self) -> Any:
         """Covariance of the signs under the uniform distribution: 2/3 I, or I without open
         pairs.
         """
@@ -146,14 +158,14 @@ class UniformTournaments(CountedSpace):
         np.fill_diagonal(moment, allowed @ self._signs**2 / allowed.sum(axis=1))
         return moment
 
-    def sample(self, n: int, rng) -> np.ndarray:
+    def sample(self, n: int, rng: Any) -> np.ndarray:
         """``n`` outputs drawn uniformly and independently; shape (n, d)."""
         allowed = self._possible()
         signs = self._signs[np.argsort(~allowed, axis=1, kind="stable")]  # possible ones first
         draws = np.random.default_rng(rng).integers(allowed.sum(axis=1), size=(n, len(allowed)))
         return signs[np.arange(len(allowed)), draws].astype(np.int8)
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         r"""The distributions :math:`p(z) \propto \exp \langle u, z \rangle`: pairs are independent.
 
         Scores of shape (n, d), within constraints that may differ from row to row.
@@ -161,7 +173,7 @@ class UniformTournaments(CountedSpace):
         scores = self._checked_scores(scores, len(self.labels_))
         return sign_distribution(self, scores[:, :, None] * self._signs, self.constraints_.allowed)
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Chains that change one pair; None where rows are restricted differently."""
         return sign_proposals(self)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,7 +32,9 @@ def wins_from_signs(signs: np.ndarray, wins_table: EdgeTable) -> np.ndarray:
     return wins
 
 
-def read_signs(rows, format: GraphFormat, table: EdgeTable, wins_table: EdgeTable) -> np.ndarray:
+def read_signs(
+    rows: Any, format: GraphFormat, table: EdgeTable, wins_table: EdgeTable
+) -> np.ndarray:
     """The signs of rows that ``read_format`` gave; int8 of shape (n, d)."""
     if format.kind == "array":
         return _checked_signs(rows, (len(table.edges),))
@@ -58,7 +61,7 @@ def read_signs(rows, format: GraphFormat, table: EdgeTable, wins_table: EdgeTabl
     return first_wins - second_wins
 
 
-def _checked_signs(Y: np.ndarray, shape: tuple) -> np.ndarray:
+def _checked_signs(Y: np.ndarray, shape: tuple[Any, ...]) -> np.ndarray:
     if Y.shape[1:] != shape:
         expected = ", ".join(str(size) for size in ("n_samples", *shape))
         raise ValueError(f"Tournaments expects Y of shape ({expected}); got shape {Y.shape}.")
@@ -70,7 +73,9 @@ def _checked_signs(Y: np.ndarray, shape: tuple) -> np.ndarray:
     return np.ascontiguousarray(Y, dtype=np.int8)
 
 
-def write_signs(Z: np.ndarray, format: GraphFormat, wins_table: EdgeTable, index=None):
+def write_signs(
+    Z: np.ndarray, format: GraphFormat, wins_table: EdgeTable, index: Any = None
+) -> Any:
     """Signs in the form of :class:`GraphFormat`; arrays of 0 and 1 become signed ones."""
     dtype = format.dtype if np.dtype(format.dtype).kind in "if" else np.dtype(np.int64)
     if format.kind == "array":
@@ -95,10 +100,10 @@ class SignConstraints:
         """Raise a ModelFileError unless these are constraints of d pairs."""
         check_row_constraints(self.allowed, "b", (d, None))
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Self:
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         n_open = int((self.allowed.sum(axis=2) > 1).sum())
         return f"SignConstraints({n_open} of {self.allowed[:, :, 0].size} pairs open)"
 
@@ -106,7 +111,7 @@ class SignConstraints:
     def n_rows(self) -> int | None:
         return None if len(self.allowed) == 1 else len(self.allowed)
 
-    def rows(self, index) -> SignConstraints:
+    def rows(self, index: Any) -> SignConstraints:
         return self if self.n_rows is None else SignConstraints(self.allowed[index])
 
     def within(self, allowed: np.ndarray) -> SignConstraints:
@@ -119,7 +124,9 @@ class SignConstraints:
         return SignConstraints(self.allowed & allowed)
 
 
-def best_signs(costs: np.ndarray, states: np.ndarray, allowed: np.ndarray):
+def best_signs(
+    costs: np.ndarray, states: np.ndarray, allowed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The minimum-cost sign of every pair that is allowed.
 
     Parameters
@@ -152,21 +159,21 @@ class TournamentStates(EmbeddingView):
     embedding = "node states"
 
     @property
-    def states_(self):
+    def states_(self) -> tuple[Any, ...]:
         return self.space.states_
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         hot = np.asarray(Z)[:, :, None] == np.array(self.states_)
         return hot.reshape(len(hot), hot.shape[1] * hot.shape[2]).astype(np.float64)
 
-    def lift(self, costs, embedding):
+    def lift(self, costs: np.ndarray, embedding: str) -> np.ndarray:
         """Costs of signed pairs, (n, d), where no pair is open: a sign costs its multiple."""
         if embedding != "signed pairs" or self.space.partial:
             return super().lift(costs, embedding)
         costs = check_costs(costs, len(self.labels_), used_by="Tournaments")
         return (costs[:, :, None] * np.array(self.states_, dtype=float)).reshape(len(costs), -1)
 
-    def argmin(self, costs):
+    def argmin(self, costs: np.ndarray) -> Any:
         d, states = len(self.labels_), np.array(self.states_)
         costs = check_costs(costs, d * len(states), used_by="Tournaments")
         check_n_rows(self.constraints_, len(costs), "Tournaments")
@@ -174,18 +181,18 @@ class TournamentStates(EmbeddingView):
         outputs, values = best_signs(cube, states, self.constraints_.allowed)
         return decoded_or_infeasible(outputs, values, values, self.space)
 
-    def kbest(self, costs, k):
+    def kbest(self, costs: np.ndarray, k: int) -> Any:
         d, states = len(self.labels_), len(self.states_)
         costs = check_costs(costs, d * states, used_by="Tournaments")
         return self.space.kbest_states(costs.reshape(len(costs), d, states), k)
 
-    def distribution(self, scores):
+    def distribution(self, scores: Any) -> Any:
         """Distributions of tournaments by scores of every pair and sign, (n, d * S)."""
         d, states = len(self.labels_), len(self.states_)
         scores = self._checked_scores(scores, d * states)
         cube = scores.reshape(len(scores), d, states)
         return sign_distribution(self.space, cube, self.constraints_.allowed, signed=False)
 
-    def proposals(self):
+    def proposals(self) -> Any:
         """Chains that change one pair; None where rows are restricted differently."""
         return sign_proposals(self.space, signed=False)

@@ -2,7 +2,7 @@
 """Which item of each pair wins, with or without open pairs."""
 
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -82,14 +82,16 @@ class Tournaments(UniformTournaments):
     _pairs_of = ("items", "learned_items_")
     _constraints_rest_on = ("partial",)
 
-    def __init__(self, items=None, partial=True, *, constraints=None):
+    def __init__(
+        self, items: Any = None, partial: bool = True, *, constraints: SignConstraints | None = None
+    ) -> None:
         self.items = items
         self.partial = partial
         self.constraints = constraints
 
     # ------------------------------------------------------------- items and forms
     @property
-    def items_(self) -> tuple:
+    def items_(self) -> tuple[Any, ...]:
         if self.items is not None:
             return self._given_items
         if not hasattr(self, "learned_items_"):
@@ -97,7 +99,7 @@ class Tournaments(UniformTournaments):
         return self.learned_items_
 
     @cached_property
-    def _given_items(self) -> tuple:
+    def _given_items(self) -> tuple[Any, ...]:
         return read_nodes(self.items, "Tournaments")
 
     @cached_property
@@ -108,11 +110,11 @@ class Tournaments(UniformTournaments):
         return EdgeTable(self.items_, pairs, False), EdgeTable(self.items_, wins, True)
 
     @property
-    def labels_(self) -> tuple:
+    def labels_(self) -> tuple[Any, ...]:
         return self._tables[0].labels
 
     @property
-    def states_(self) -> tuple:
+    def states_(self) -> tuple[Any, ...]:
         return (0, 1, -1) if self.partial else (1, -1)
 
     @property
@@ -124,16 +126,16 @@ class Tournaments(UniformTournaments):
 
     part_words = ("pair", "pairs")
 
-    def part_names(self):
+    def part_names(self) -> Any:
         return self.labels_
 
-    def canonical_range(self):
+    def canonical_range(self) -> tuple[Any, Any, int | None]:
         return -1, max(len(self.states_), 2), len(self.labels_)
 
-    def _constraints_sizes(self):
+    def _constraints_sizes(self) -> tuple[Any, ...]:
         return (len(self.labels_),)
 
-    def fit(self, Y):
+    def fit(self, Y: Any) -> Self:
         self._forget()
         rows, format = read_format(Y, "Tournaments")
         if self.items is None:
@@ -145,7 +147,7 @@ class Tournaments(UniformTournaments):
         self.validate(Y)
         return self
 
-    def validate(self, Y):
+    def validate(self, Y: Any) -> np.ndarray:
         """Outputs in canonical form: an int8 array of shape (n, d) of -1, 0 and 1."""
         Z = read_signs(*read_format(Y, "Tournaments"), *self._tables)
         open_ = np.argwhere(Z == 0)
@@ -157,16 +159,16 @@ class Tournaments(UniformTournaments):
             )
         return Z
 
-    def restore(self, Z, index=None):
+    def restore(self, Z: np.ndarray, index: Any = None) -> Any:
         """Canonical outputs in the format that was seen in ``fit``."""
         return write_signs(
             np.asarray(Z), getattr(self, "format_", GraphFormat()), self._tables[1], index
         )
 
-    def embed(self, Z):
+    def embed(self, Z: np.ndarray) -> np.ndarray:
         return np.asarray(Z, dtype=np.float64)
 
-    def contains(self, Z):
+    def contains(self, Z: np.ndarray) -> np.ndarray:
         """Whether each row is an output of this space, constraints included; shape (n,)."""
         Z = np.asarray(Z)
         d = len(self.labels_)
@@ -177,13 +179,17 @@ class Tournaments(UniformTournaments):
     def _signs(self) -> np.ndarray:
         return np.array(self.states_)
 
-    def with_embedding(self, name, outputs=None, candidates=None):
+    def with_embedding(
+        self, name: str, outputs: np.ndarray | None = None, candidates: np.ndarray | None = None
+    ) -> Any:
         if name == TournamentStates.embedding:
             return TournamentStates(self)
         return super().with_embedding(name, outputs, candidates)
 
     # ------------------------------------------------------------- constraints and decoding
-    def restrict(self, *, include=None, exclude=None):
+    def restrict(
+        self, *, include: list[Any] | None = None, exclude: list[tuple[int, int]] | None = None
+    ) -> "Tournaments":
         """The same space, narrowed.
 
         Parameters
@@ -202,7 +208,7 @@ class Tournaments(UniformTournaments):
                 )
         return self._limited(constraints)
 
-    def argmin(self, costs) -> Decoded:
+    def argmin(self, costs: np.ndarray) -> Decoded:
         """For every row the outcomes of least cost; costs of shape (n, d).
 
         Of equally cheap outcomes a pair stays open, or the first wins.
@@ -217,11 +223,11 @@ class Tournaments(UniformTournaments):
         )
         return decoded_or_infeasible(outputs, values, values, self)
 
-    def kbest(self, costs, k: int) -> Decoded:
+    def kbest(self, costs: np.ndarray, k: int) -> Decoded:
         """The ``k`` of least cost in every row: outputs (n, k, d), values (n, k)."""
         return self.kbest_states(self._state_costs(costs), k)
 
-    def kbest_states(self, state_costs, k: int) -> Decoded:
+    def kbest_states(self, state_costs: np.ndarray, k: int) -> Decoded:
         """The same where every sign has a cost of its own, (n, d, number of states).
 
         Wins of the first and of the second are 0/1 coordinates, one after the other.
@@ -230,7 +236,9 @@ class Tournaments(UniformTournaments):
         check_n_rows(self.constraints, n, "Tournaments")
         wins = np.stack([self._signs == 1, self._signs == -1])  # of the first, of the second
 
-        def best_within(rows, low, high):
+        def best_within(
+            rows: np.ndarray, low: np.ndarray, high: np.ndarray
+        ) -> tuple[np.ndarray, np.ndarray]:
             low, high = (mask.reshape(len(rows), 2, d, 1) for mask in (low, high))
             obeys = ((wins[:, None] >= low) & (wins[:, None] <= high)).all(axis=1)
             allowed = self.constraints_.rows(rows).allowed & obeys
@@ -241,7 +249,7 @@ class Tournaments(UniformTournaments):
         check_feasible(np.isfinite(values).any(axis=1), self)
         return Decoded(found[:, :, :d] - found[:, :, d:], values, values)
 
-    def _state_costs(self, costs) -> np.ndarray:
+    def _state_costs(self, costs: np.ndarray) -> np.ndarray:
         """Costs of every sign, the preferred of equal ones first; (n, d, number of states)."""
         costs = self._checked_costs(costs, len(self.labels_))
         return costs[:, :, None] * self._signs

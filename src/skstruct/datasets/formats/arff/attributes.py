@@ -5,6 +5,7 @@ may hold.
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -48,7 +49,7 @@ class Attribute:
 
 
 def read_header(
-    lines, comments: list[str] | None = None, remarks: list[str] | None = None
+    lines: Iterable[Any], comments: list[str] | None = None, remarks: list[str] | None = None
 ) -> tuple[str, list[Attribute]]:
     """Relation and attributes up to the @data line, from an iterator of (number, line).
 
@@ -82,18 +83,18 @@ def read_header(
     raise ArffError("the file ends without a @data line", line=number)
 
 
-def _first_word(line):
+def _first_word(line: str) -> tuple[str, str]:
     end = next((k for k, c in enumerate(line[:20]) if c in SPACE), len(line))
     return line[:end].lower(), line[end:].strip(SPACE)
 
 
-def _check_last(declared, number):
+def _check_last(declared: list[tuple[Attribute, int]], number: int) -> None:
     before = declared[-2][0] if len(declared) > 1 else None
     if before is not None and before.kind == "hierarchical":
         raise ArffError(f"the hierarchical class {before.name!r} has to be the last", line=number)
 
 
-def _distinct(declared, remarks) -> list[Attribute]:
+def _distinct(declared: list[tuple[Attribute, int]], remarks: list[Any]) -> list[Attribute]:
     """The attributes, those of a name that was there before by another one."""
     taken, seen, found = {attribute.name for attribute, _ in declared}, set(), []
     for attribute, number in declared:
@@ -110,7 +111,7 @@ def _distinct(declared, remarks) -> list[Attribute]:
     return found
 
 
-def split_cells(text, number):
+def split_cells(text: str, number: int) -> list[str]:
     """List of the pieces between the commas outside of quotes; the quotes stay."""
     if "'" not in text and '"' not in text:
         return text.split(",")
@@ -136,7 +137,7 @@ def unquote(text: str) -> str:
 _LINE_ENDS = {"n": "\n", "r": "\r", "t": "\t"}  # as Weka writes them
 
 
-def _attribute(line, number) -> Attribute:
+def _attribute(line: str, number: int) -> Attribute:
     match = _ATTRIBUTE.fullmatch(line)
     if match is None:
         raise ArffError(f"expected '@attribute name type', got {line[:40]!r}", line=number)
@@ -159,7 +160,7 @@ def _attribute(line, number) -> Attribute:
     )
 
 
-def _nominal_values(declared, number):
+def _nominal_values(declared: str, number: int) -> tuple[Any, ...]:
     if not declared.endswith("}"):
         raise ArffError(f"the nominal values {declared[:40]!r} lack the closing brace", line=number)
     inside = declared[1:-1].strip(SPACE)
@@ -172,7 +173,7 @@ def _nominal_values(declared, number):
     return values
 
 
-def _hierarchy(listed, number) -> LabelGraph:
+def _hierarchy(listed: str, number: int) -> LabelGraph:
     """From paths a/b/c or, if some parent is the word root, from parent/child arcs."""
     entries = [unquote(entry) for entry in split_cells(listed, number)]
     if any(entry.count("/") > MAX_DEPTH for entry in entries):  # all beginnings of it are labels
@@ -204,7 +205,7 @@ class Column:
     attribute : Attribute
     """
 
-    def __init__(self, attribute: Attribute):
+    def __init__(self, attribute: Attribute) -> None:
         self.attribute = attribute
         self.seen: list[Any] = [None]  # what the numbers of an undeclared kind stand for
         self._codes: dict[Any, float] = {}
@@ -231,7 +232,7 @@ class Column:
             if 0 < len(word) <= 8 and not set(word) & _QUOTED_BYTES and word != b"?"
         }
 
-    def _numeric(self, cell):
+    def _numeric(self, cell: str) -> float:
         if cell == "?":
             return math.nan
         try:
@@ -244,7 +245,7 @@ class Column:
             raise ValueError(f"{cell[:40]!r} is not a finite number; a missing one is '?'")
         return value
 
-    def _nominal(self, cell):
+    def _nominal(self, cell: str) -> float:
         if cell == "?":
             return math.nan
         value = unquote(cell)
@@ -253,13 +254,13 @@ class Column:
             raise ValueError(f"{value[:40]!r} is none of {some}")
         return self._codes[value]
 
-    def _string(self, cell):
+    def _string(self, cell: str) -> float:
         return math.nan if cell == "?" else self._number(unquote(cell))
 
-    def _key(self, cell):
+    def _key(self, cell: str) -> float:
         return self._number(unquote(cell))
 
-    def _hierarchical(self, cell):
+    def _hierarchical(self, cell: str) -> float:
         number = self.attribute.hierarchy.number
         labels = () if cell == "?" else tuple(unquote(cell).split("@"))
         for label in labels:
@@ -267,7 +268,7 @@ class Column:
                 raise ValueError(f"the label {label[:40]!r} is not in the declared hierarchy")
         return self._number(labels)
 
-    def _number(self, value) -> float:
+    def _number(self, value: Any) -> float:
         if value not in self._codes:
             self._codes[value] = float(len(self.seen))
             self.seen.append(value)
@@ -278,7 +279,7 @@ _QUOTED_BYTES = set(b" \t\r\n\f\v,'\"\\")
 _KINDS = {"numeric": 0, "nominal": 1}
 
 
-def lookup_tables(columns: list[Column]):
+def lookup_tables(columns: list[Column]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Kinds of the columns and short words of the nominal ones, for the compiled reader."""
     kinds = np.array([_KINDS.get(column.attribute.kind, 2) for column in columns], dtype=np.int64)
     first, words, codes = [0], [], []

@@ -2,9 +2,11 @@
 """ARFF files as data sets, in the dialects of Weka, MEKA, MULAN and CLUS."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +24,7 @@ from skstruct.exceptions import DataFormatError
 _MEKA_OPTION = re.compile(r"-C\s+(-?\d{1,9})(?!\S)")
 
 
-def read_arff_data(path, options: ReadOptions) -> Dataset:
+def read_arff_data(path: Path, options: ReadOptions) -> Dataset:
     """Read an ARFF file.
 
     What is to be predicted is named by ``options.targets``; else it is the hierarchical class of
@@ -43,7 +45,7 @@ def read_arff_data(path, options: ReadOptions) -> Dataset:
         raise error.at(path=path) from None
 
 
-def _dataset(table: ArffTable, path, options) -> Dataset:
+def _dataset(table: ArffTable, path: Path, options: ReadOptions) -> Dataset:
     index, table, remarks = _row_names(table, options)
     options = _stated(table, options, remarks)
     if table.hierarchy is not None and options.targets is None:
@@ -68,7 +70,7 @@ def _dataset(table: ArffTable, path, options) -> Dataset:
     )
 
 
-def _stated(table, options, remarks):
+def _stated(table: ArffTable, options: ReadOptions, remarks: list[str]) -> ReadOptions:
     """The options, and what a comment of the header says of the outputs if they do not."""
     task, with_outputs = stated_task(table.comments)
     if task is None or options.targets is not None:
@@ -79,7 +81,9 @@ def _stated(table, options, remarks):
     return options if with_outputs else replace(options, targets=())
 
 
-def _row_names(table, options):
+def _row_names(
+    table: ArffTable, options: ReadOptions
+) -> tuple[tuple[Any, ...] | None, ArffTable, list[str]]:
     """Names of the rows, the table without their column, and remarks to be continued."""
     remarks = list(table.remarks)
     keys = table.keys or {}
@@ -104,7 +108,9 @@ def _row_names(table, options):
     return tuple(shown), table.take(rest), remarks
 
 
-def _labelled(table, chosen, index, remarks):
+def _labelled(
+    table: ArffTable, chosen: list[int], index: Any, remarks: list[Any]
+) -> tuple[None, ArffTable]:
     """Names of the rows and the table without those that have no output."""
     found = _plain(table.take(chosen)).data
     found = found.toarray() if sparse.issparse(found) else found
@@ -118,7 +124,13 @@ def _labelled(table, chosen, index, remarks):
     return None if index is None else tuple(index[i] for i in rows), table.rows(rows)
 
 
-def _of_hierarchy(table, path, options, index, remarks):
+def _of_hierarchy(
+    table: ArffTable,
+    path: Path,
+    options: ReadOptions,
+    index: tuple[Any, ...] | None,
+    remarks: list[Any],
+) -> Dataset:
     if options.task not in (None, "hierarchy", "labels"):
         raise DataFormatError(f"the class is hierarchical; the task {options.task!r} is another")
     if options.skip_unlabelled:
@@ -141,7 +153,7 @@ def _of_hierarchy(table, path, options, index, remarks):
     )
 
 
-def _with_classes(table, path, options, index, remarks):
+def _with_classes(table: Any, path: Any, options: Any, index: Any, remarks: Any) -> Any:
     """The same without the rows whose class is '?'."""
     rows = np.array([i for i, labels in enumerate(table.classes) if labels], dtype=np.int64)
     n = len(table.classes) - len(rows)
@@ -156,7 +168,9 @@ def _with_classes(table, path, options, index, remarks):
     return _of_hierarchy(table, path, options, index, remarks)
 
 
-def _targets(table, path, options, remarks):
+def _targets(
+    table: ArffTable, path: Path, options: ReadOptions, remarks: list[str]
+) -> tuple[str, tuple[Any, ...], tuple[Any, ...]]:
     """Format, names of the attributes to predict, and edges between them."""
     names = table.names
     if options.targets is not None:
@@ -185,7 +199,7 @@ def _targets(table, path, options, remarks):
     return "arff", _last(table, options, remarks), ()
 
 
-def _last(table, options, remarks):
+def _last(table: ArffTable, options: ReadOptions, remarks: list[str]) -> tuple[str]:
     """The last attribute that fits the task."""
     fits = {"classes": True, "ordinal": True, "regression": False}.get(options.task)
     last = next(
@@ -202,7 +216,7 @@ def _last(table, options, remarks):
     return (last,)
 
 
-def _inputs(table, chosen, remarks) -> Table:
+def _inputs(table: ArffTable, chosen: list[int], remarks: list[str]) -> Table:
     """All columns but those chosen; strings are left out."""
     outside, strings = set(chosen), set(table.strings)
     left_out = [n for j, n in enumerate(table.names) if n in strings and j not in outside]
@@ -215,11 +229,11 @@ def _inputs(table, chosen, remarks) -> Table:
     return _plain(table.take(kept))
 
 
-def _plain(table) -> Table:
+def _plain(table: ArffTable) -> Table:
     return Table(table.names, table.values, table.data)
 
 
-def declares(lines, pattern: str) -> bool:
+def declares(lines: list[str], pattern: str) -> bool:
     """Whether a line of an ARFF header is like this, and nothing speaks against ARFF."""
     words = [line.strip().lstrip("\ufeff").lower() for line in lines]
     words = [line for line in words if line and not line.startswith("%")]
@@ -234,7 +248,7 @@ def _sniff_arff(file_name: str, lines: list[str]) -> bool:
     )
 
 
-def _is_comment(line):
+def _is_comment(line: Any) -> Any:
     return not line.strip() or line.lstrip("\ufeff \t").startswith("%")
 
 
@@ -252,10 +266,10 @@ ARFF = Format(
 # The ARFF dialect of CLUS, with a hierarchical class.
 
 
-def _reader(name: str, problem: str):
+def _reader(name: str, problem: str) -> Callable[..., Any]:
     """Reads ARFF files that are of this dialect, unless ``options.targets`` is given."""
 
-    def read(path, options: ReadOptions) -> Dataset:
+    def read(path: Path, options: ReadOptions) -> Dataset:
         data = read_arff_data(path, options)
         if options.targets is None and data.format != name:
             raise DataFormatError(problem, path=path)
@@ -285,7 +299,9 @@ CLUS = Format(
 _PART = re.compile(r"[-_.](train|test|valid|validation|dev)(?=$|[-_.])", re.IGNORECASE)
 
 
-def label_list_for(path, options, names, remarks):
+def label_list_for(
+    path: Path, options: ReadOptions, names: tuple[Any, ...], remarks: list[str]
+) -> tuple[tuple[str, str], tuple[Any, ...]] | None:
     """Labels and edges of the list that was given or lies beside the file, or None."""
     if options.labels_file is not None:
         labels, edges = read_label_list(options.labels_file)
@@ -306,7 +322,7 @@ def label_list_for(path, options, names, remarks):
     return labels, edges
 
 
-def _label_list_beside(path):
+def _label_list_beside(path: Path) -> Path | None:
     """The list x.xml of x.arff, x-train.arff or x-test.arff, packed or not."""
     name = stem(path)
     for candidate in dict.fromkeys((name, _PART.sub("", name))):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MULAN's XML list of labels, which nests those of a hierarchy."""
 
+from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -13,7 +14,7 @@ _MAX_BYTES = 100_000_000
 _ATTRIBUTE_SPACE = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 
-def read_label_list(path) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def read_label_list(path: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Names of the labels in the order of the list, and (parent, child) pairs of nested ones.
 
     A label may be repeated, below another parent for example; pairs come once. A document type
@@ -46,10 +47,10 @@ def parse_label_list(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str],
     open_labels: list[str | None] = []
     parser = expat.ParserCreate("utf-8")
 
-    def refuse(problem):
+    def refuse(problem: str) -> DataFormatError:
         return DataFormatError(problem, line=parser.CurrentLineNumber)
 
-    def start(tag, attributes):
+    def start(tag: str, attributes: dict[str, Any]) -> None:
         if len(open_labels) > MAX_DEPTH:
             raise refuse(f"labels lie within each other more than {MAX_DEPTH} deep")
         if tag.rpartition(":")[2] == "label":
@@ -68,7 +69,7 @@ def parse_label_list(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str],
         else:
             open_labels.append(None)
 
-    def refuse_doctype(*_):
+    def refuse_doctype(*_: Any) -> Any:
         raise refuse("a document type, which a list of labels does not need")
 
     parser.StartElementHandler = start
@@ -88,7 +89,7 @@ def parse_label_list(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str],
     return tuple(names), tuple(edges)
 
 
-def write_label_list(labels, edges=()) -> str:
+def write_label_list(labels: Any, edges: Any = ()) -> str:
     """XML text of the list; labels lie within their parent.
 
     Raises

@@ -13,7 +13,7 @@ from skstruct.spaces.common.label_graph import LabelGraph
 from skstruct.tolerances import OUTPUT_FEASIBLE
 
 
-def guess_task(table: Table, edges) -> tuple[str, str]:
+def guess_task(table: Table, edges: tuple[Any, ...]) -> tuple[str, str]:
     """Task of output columns, and why."""
     if edges:
         return "hierarchy", "a taxonomy is given"
@@ -27,7 +27,7 @@ def guess_task(table: Table, edges) -> tuple[str, str]:
     raise DataFormatError("several columns of outputs, some nominal: name the task, or one column")
 
 
-def outputs_of(task: str, table: Table, edges) -> dict[str, Any]:
+def outputs_of(task: str, table: Table, edges: tuple[Any, ...]) -> dict[str, Any]:
     """Outputs, labels and edges of a data set, as keyword arguments."""
     data = table.data.toarray() if sparse.issparse(table.data) else table.data
     missing = np.isnan(data)
@@ -54,13 +54,13 @@ def outputs_of(task: str, table: Table, edges) -> dict[str, Any]:
     return {"outputs": _numbers(task, data), "labels": table.names}
 
 
-def _names(task, table):
+def _names(task: str, table: Table) -> tuple[Any, ...]:
     if task in ("classes", "ordinal"):
         return table.values[0]
     return table.names
 
 
-def _classes(task, table, data):
+def _classes(task: str, table: Table, data: np.ndarray) -> dict[str, Any]:
     if len(table.names) != 1:
         raise DataFormatError(f"{task!r} has one column of outputs; got {len(table.names)}")
     column, labels = data[:, 0], table.values[0]
@@ -72,7 +72,7 @@ def _classes(task, table, data):
     return {"outputs": names[column.astype(np.int64)], "labels": labels}
 
 
-def label_sets(table: Table, data) -> list[tuple[str, ...]]:
+def label_sets(table: Table, data: np.ndarray) -> list[tuple[str, ...]]:
     """Names of the columns that are 1, for every row."""
     inside = np.empty(data.shape, dtype=bool)
     for j, (name, values) in enumerate(zip(table.names, table.values)):
@@ -89,7 +89,9 @@ def label_sets(table: Table, data) -> list[tuple[str, ...]]:
     return [tuple(names[row].tolist()) for row in inside]
 
 
-def with_edges(labels, edges, other_way="x.edges beside x.svm") -> dict[str, Any]:
+def with_edges(
+    labels: tuple[Any, ...], edges: tuple[Any, ...], other_way: str = "x.edges beside x.svm"
+) -> dict[str, Any]:
     """Labels, those of the taxonomy that are not columns behind them; and the edges."""
     if not edges and any("/" in name for name in labels):
         edges = path_edges(labels)[1]
@@ -106,12 +108,12 @@ def with_edges(labels, edges, other_way="x.edges beside x.svm") -> dict[str, Any
     return {"labels": tuple(named), "edges": tuple(edges)}
 
 
-def edges_of(options):
+def edges_of(options: Any) -> tuple[Any, ...]:
     """The taxonomy that was given, or none."""
     return () if options.edges_file is None else read_edges(options.edges_file)
 
 
-def _numbers(task, data):
+def _numbers(task: str, data: np.ndarray) -> np.ndarray:
     if task == "ranking":
         sound = (data >= 0) & (data <= data.shape[1]) & (data == np.round(data))
         if not sound.all():

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -33,7 +34,7 @@ _PAIR = re.compile(rf"([0-9]{{1,9}})[{SPACE}]+(.+)", re.DOTALL)
 _WEIGHT = re.compile(rf"\}}[{SPACE}]*,[{SPACE}]*\{{[^{{}},]*\}}$")
 
 
-def read_rows(lines, attributes: list[Attribute]):
+def read_rows(lines: Any, attributes: list[Attribute]) -> tuple[Any, list[Column]]:
     """All cells as numbers, and what the numbers of undeclared kinds stand for.
 
     Parameters
@@ -47,7 +48,7 @@ def read_rows(lines, attributes: list[Attribute]):
     columns : list of Column
     """
     columns = [Column(attribute) for attribute in attributes]
-    parts: list = []
+    parts: list[Any] = []
     tables = is_sparse = None
     for numbers, rows in _blocks(lines):
         if is_sparse is None:
@@ -61,7 +62,7 @@ def read_rows(lines, attributes: list[Attribute]):
     return narrow_indices(sparse.vstack(parts, format="csr")), columns
 
 
-def _blocks(lines) -> Iterator[tuple[list[int], list[str]]]:
+def _blocks(lines: Any) -> Iterator[tuple[list[int], list[str]]]:
     """Numbers and texts of rows, without comments and empty lines."""
     numbers: list[int] = []
     rows: list[str] = []
@@ -82,7 +83,12 @@ def _blocks(lines) -> Iterator[tuple[list[int], list[str]]]:
         yield numbers, rows
 
 
-def _dense_block(numbers, rows, columns, tables):
+def _dense_block(
+    numbers: list[int],
+    rows: list[str],
+    columns: list[Column],
+    tables: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None,
+) -> np.ndarray:
     n, p = len(rows), len(columns)
     values, fine = np.empty((n, p)), np.zeros(n, dtype=bool)
     if tables is not None:
@@ -95,7 +101,14 @@ def _dense_block(numbers, rows, columns, tables):
     return values
 
 
-def _compiled_dense(numbers, rows, columns, tables, values, fine):
+def _compiled_dense(
+    numbers: list[int],
+    rows: list[str],
+    columns: list[Column],
+    tables: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    values: np.ndarray,
+    fine: np.ndarray,
+) -> None:
     from skstruct.datasets.formats._numba import read_dense_rows
 
     text = _as_bytes(rows)
@@ -107,7 +120,15 @@ def _compiled_dense(numbers, rows, columns, tables, values, fine):
     values[at] = _odd_cells(text, numbers, columns, *at, starts[at], ends[at])
 
 
-def _odd_cells(text, numbers, columns, i, j, starts, ends):
+def _odd_cells(
+    text: bytes,
+    numbers: list[int],
+    columns: list[Column],
+    i: np.ndarray,
+    j: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+) -> list[float]:
     """Values of the cells that the compiled reader left."""
     values = []
     for row, column, start, end in zip(i.tolist(), j.tolist(), starts.tolist(), ends.tolist()):
@@ -119,7 +140,7 @@ def _odd_cells(text, numbers, columns, i, j, starts, ends):
     return values
 
 
-def _wrong_count(cells, n_attributes, number):
+def _wrong_count(cells: list[str], n_attributes: int, number: int) -> ArffError:
     weight = cells[-1].strip(SPACE)
     if len(cells) == n_attributes + 1 and weight[:1] == "{" and weight[-1:] == "}":
         return ArffError(f"weights of rows are not read; remove {weight[:40]!r}", line=number)
@@ -128,7 +149,12 @@ def _wrong_count(cells, n_attributes, number):
     return ArffError(problem, line=number, column=column)
 
 
-def _sparse_block(numbers, rows, columns, tables):
+def _sparse_block(
+    numbers: list[int],
+    rows: list[str],
+    columns: list[Column],
+    tables: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None,
+) -> Any:
     n, p = len(rows), len(columns)
     fine = np.zeros(n, dtype=bool)
     i_cells, j_cells, cells = np.empty(0, int), np.empty(0, int), np.empty(0)
@@ -151,7 +177,13 @@ def _sparse_block(numbers, rows, columns, tables):
     return data
 
 
-def _compiled_sparse(numbers, rows, columns, tables, fine):
+def _compiled_sparse(
+    numbers: list[int],
+    rows: list[str],
+    columns: list[Column],
+    tables: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    fine: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     from skstruct.datasets.formats._numba import read_sparse_rows
 
     text = _as_bytes(rows)
@@ -165,7 +197,7 @@ def _compiled_sparse(numbers, rows, columns, tables, fine):
     return i_cells[:k], j_cells[:k], cells[:k]
 
 
-def _pairs(line, number, n_attributes):
+def _pairs(line: str, number: int, n_attributes: int) -> Iterator[tuple[int, str]]:
     """Positions and cells of a sparse row."""
     if not (line.startswith("{") and line.endswith("}")):
         raise ArffError(f"expected a row {{position value, ...}}, got {line[:40]!r}", line=number)
@@ -185,7 +217,7 @@ def _pairs(line, number, n_attributes):
         yield last, found[2]
 
 
-def _read_cell(column, cell, number, position) -> float:
+def _read_cell(column: Column, cell: str, number: int, position: int) -> float:
     try:
         return column.read(cell)
     except ValueError as error:
@@ -193,7 +225,7 @@ def _read_cell(column, cell, number, position) -> float:
         raise ArffError(problem, line=number, column=int(position) + 1) from None
 
 
-def _as_bytes(rows) -> bytes:
+def _as_bytes(rows: list[str]) -> bytes:
     return ("\n".join(rows) + "\n").encode()
 
 
@@ -241,7 +273,7 @@ class ArffTable(Table):
     remarks: tuple[str, ...] = ()
 
 
-def read_arff(source) -> ArffTable:
+def read_arff(source: Any) -> ArffTable:
     """Read an ARFF file.
 
     Dense and sparse rows; numeric, real, integer, nominal and string attributes; of CLUS also
@@ -287,7 +319,7 @@ def read_arff(source) -> ArffTable:
         raise error.at(path=source) from None
 
 
-def check_same_declarations(tables, name: str) -> None:
+def check_same_declarations(tables: list[ArffTable], name: str) -> None:
     """Refuse parts of one data set whose columns or labels differ or come in another order."""
     declared = {
         (table.names, table.values, table.hierarchy and table.hierarchy.names) for table in tables
@@ -296,7 +328,7 @@ def check_same_declarations(tables, name: str) -> None:
         raise ValueError(f"The files of {name!r} declare different attributes or labels.")
 
 
-def _read_table(source) -> ArffTable:
+def _read_table(source: Any) -> ArffTable:
     lines = enumerate(source, 1)
     comments: list[str] = []
     remarks: list[str] = []
@@ -334,22 +366,24 @@ def _read_table(source) -> ArffTable:
 _DECLARED = ("numeric", "nominal")
 
 
-def _without_mark(lines):
+def _without_mark(lines: Any) -> Iterator[tuple[int, str]]:
     """A byte order mark in front of the first line says nothing."""
     for number, line in lines:
         yield number, line.removeprefix("\ufeff") if number == 1 else line
 
 
-def _dense_column(data, j):
+def _dense_column(data: Any, j: int) -> np.ndarray:
     column = data[:, [j]]
     return (column.toarray() if sparse.issparse(column) else column)[:, 0]
 
 
-def _meanings(numbers, seen) -> list:
+def _meanings(numbers: np.ndarray, seen: list[Any]) -> list[Any]:
     return [seen[k] for k in numbers.astype(np.int64)]
 
 
-def _strings(data, at, numbers, seen):
+def _strings(
+    data: Any, at: int, numbers: np.ndarray, seen: list[str | None]
+) -> tuple[Any, tuple[Any, ...]]:
     """The data with this column of strings as positions among those that were seen.
 
     A sparse row that omits a string has the empty one.

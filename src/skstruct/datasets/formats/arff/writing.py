@@ -3,7 +3,9 @@
 
 import math
 import re
+from collections.abc import Callable
 from itertools import chain, count
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +20,7 @@ _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ESCAPED = re.compile(r"[\\'\n\r\t]")
 
 
-def write_arff(table: Table, file, relation: str | None = None) -> None:
+def write_arff(table: Table, file: Any, relation: str | None = None) -> None:
     r"""Write a table, sparse if its data are.
 
     Keys come first and a hierarchical class last. Labels of a hierarchy are declared with
@@ -115,7 +117,7 @@ def declared_hierarchy(graph: LabelGraph) -> str:
     return ",".join(quote(f"{parent}/{name}") for parents, name in arcs for parent in parents)
 
 
-def _check_label(name):
+def _check_label(name: str) -> None:
     if not isinstance(name, str) or "@" in name or not all(name.split("/")):
         raise DataFormatError(
             f"the label {str(name)[:40]!r} cannot be in a hierarchical class: it is empty, has an "
@@ -123,11 +125,11 @@ def _check_label(name):
         )
 
 
-def _parents_first(above) -> list[int]:
+def _parents_first(above: dict[Any, Any]) -> list[int]:
     """Positions in their order, but for those that wait for a parent."""
     order, done = [], set()
 
-    def add(j):
+    def add(j: int) -> None:
         waiting = [j]
         while waiting:
             missing = [k for k in above[waiting[-1]] if k not in done]
@@ -144,7 +146,9 @@ def _parents_first(above) -> list[int]:
     return order
 
 
-def _write_dense(table, keys, classes, file):
+def _write_dense(
+    table: Any, keys: list[Any], classes: list[tuple[Any, ...]] | None, file: Any
+) -> None:
     writers = [_writer(values) for values in table.values]
     for i, row in enumerate(np.asarray(table.data, dtype=np.float64).tolist()):
         cells = [quote(key[i]) for key in keys]
@@ -154,7 +158,7 @@ def _write_dense(table, keys, classes, file):
         file.write(",".join(cells) + "\n")
 
 
-def _write_sparse(table, keys, classes, file):
+def _write_sparse(table: ArffTable, keys: list[Any], classes: Any, file: Any) -> None:
     writers = [_writer(values) for values in table.values]
     data = sparse.csr_array(table.data)
     data.sum_duplicates()
@@ -168,7 +172,7 @@ def _write_sparse(table, keys, classes, file):
         file.write("{" + ",".join(cells) + "}\n")
 
 
-def _writer(values):
+def _writer(values: tuple[Any, ...] | None) -> Callable[..., Any]:
     if values is None:
         return write_number
     words = [quote(value) if value != "?" else "'?'" for value in values]
@@ -184,7 +188,7 @@ def write_number(value: float) -> str:
     return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def _labels(labels) -> str:
+def _labels(labels: tuple[Any, ...]) -> str:
     text = "@".join(labels)
     return "?" if not labels else "'?'" if text == "?" else quote(text)
 
@@ -192,7 +196,7 @@ def _labels(labels) -> str:
 # Data sets as ARFF files of Weka, MEKA or CLUS, whichever can hold them.
 
 
-def write_arff_data(dataset: Dataset, file) -> None:
+def write_arff_data(dataset: Dataset, file: Any) -> None:
     """Write a data set as ARFF: a hierarchical class of CLUS, labels behind MEKA's ``-C``, or
     the output in the last attributes.
 
@@ -237,7 +241,7 @@ def task_comment(task: str, with_outputs: bool) -> str:
     return f"% task: {task}" + ("" if with_outputs else ", no outputs")
 
 
-def stated_task(comments) -> tuple[str | None, bool]:
+def stated_task(comments: Any) -> tuple[str | None, bool]:
     """The task that a comment tells, or None; and whether there are outputs."""
     for comment in comments:
         found = _COMMENT.fullmatch(comment)
@@ -246,7 +250,7 @@ def stated_task(comments) -> tuple[str | None, bool]:
     return None, True
 
 
-def _key(dataset):
+def _key(dataset: Dataset) -> dict[str, Any]:
     if dataset.index is None:
         return {}
     taken = {*dataset.inputs.names, *(dataset.labels or ())}
@@ -254,7 +258,7 @@ def _key(dataset):
     return {name: tuple(map(str, dataset.index))}
 
 
-def _output_columns(dataset, keys) -> Table:
+def _output_columns(dataset: Dataset, keys: dict[str, Any]) -> Table:
     n, labels = len(dataset), dataset.labels or ()
     inputs = dataset.inputs
     if dataset.outputs is None and not labels:
@@ -281,7 +285,7 @@ def _output_columns(dataset, keys) -> Table:
     return Table(labels, values, data)
 
 
-def _stack_columns(inputs, outputs):
+def _stack_columns(inputs: Table, outputs: Table) -> tuple[tuple[Any, ...], tuple[Any, ...], Any]:
     names, values = inputs.names + outputs.names, inputs.values + outputs.values
     if sparse.issparse(inputs.data):
         return names, values, sparse.hstack([inputs.data, sparse.csr_array(outputs.data)], "csr")
