@@ -9,7 +9,7 @@ import numpy as np
 from chain_peers import CrfTagger, chains_by_length, chains_row_by_row, window
 from harness import Table, at_least, at_most, compare, median, ratio
 
-from skstruct.datasets import load_conll2000
+from skstruct.datasets.sequences import load_conll2000
 from skstruct.exceptions import MissingDataError
 from skstruct.solvers.chains.viterbi import best_chains
 

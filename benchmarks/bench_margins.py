@@ -22,7 +22,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from skstruct.datasets import load_multilabel, load_ocr_words, make_label_tree
+from skstruct.datasets import make_label_tree
+from skstruct.datasets.images import load_ocr_words
+from skstruct.datasets.multilabel import load_multilabel
 from skstruct.exceptions import MissingDataError
 from skstruct.learners import MaxMarginNetwork, MaxMarginTree, StructuredSVM
 from skstruct.spaces import Sequences

@@ -13,7 +13,7 @@ from gene_ontology import load_gene_ontology, standardized
 from harness import Table, at_most, compare, in_fresh_process, median, peak_bytes, ratio
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import load_hierarchical
+from skstruct.datasets.hierarchical import load_hierarchical
 from skstruct.exceptions import MissingDataError
 from skstruct.spaces import Hierarchy
 

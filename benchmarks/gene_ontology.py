@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skstruct.datasets import data_file, read_arff
+from skstruct.datasets.files import data_file
+from skstruct.datasets.formats.arff.reading import read_arff
 from skstruct.spaces import Hierarchy
 
 SOURCE = "the folder HMC_data of the GitHub repository EGiunchiglia/C-HMCNN"

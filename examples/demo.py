@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import load_digit_shapes
+from skstruct.datasets import load
 from skstruct.inspection import HierarchyDisplay
 from skstruct.losses import Hamming, HierarchicalLoss, ZeroOne
 from skstruct.spaces import Hierarchy
@@ -22,7 +22,7 @@ from skstruct.spaces import Hierarchy
 
 def main():
     console = Console()
-    data = load_digit_shapes()
+    data = load("digit_shapes")
     rng = np.random.default_rng(0)  # noise, so that there is something to get wrong
     X_train = data.X_train + rng.normal(0, 0.4, data.X_train.shape)
     X_test = data.X_test + rng.normal(0, 0.4, data.X_test.shape)

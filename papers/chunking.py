@@ -37,7 +37,7 @@ from pathlib import Path
 import numpy as np
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import load_conll2000
+from skstruct.datasets.sequences import load_conll2000
 from skstruct.exceptions import MissingDataError
 from skstruct.losses import SequenceHamming
 from skstruct.smoothing import LinearRidge

@@ -34,7 +34,7 @@ from scipy import sparse
 from sklearn.model_selection import KFold
 
 from skstruct import ConditionalRiskMinimizer, CountingRidge
-from skstruct.datasets import load_hierarchical
+from skstruct.datasets.hierarchical import load_hierarchical
 from skstruct.exceptions import MissingDataError
 from skstruct.losses import Hamming, HierarchicalLoss, ZeroOne
 from skstruct.spaces import Hierarchy, Poset

@@ -35,7 +35,7 @@ from counting_peers import MultilabelMachine, ranking_loss
 from sklearn.model_selection import KFold
 
 from skstruct import CountingRidge
-from skstruct.datasets import load_multilabel
+from skstruct.datasets.multilabel import load_multilabel
 from skstruct.exceptions import MissingDataError
 from skstruct.spaces import LabelSets
 

@@ -39,7 +39,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import load_usps
+from skstruct.datasets.images import load_usps
 from skstruct.exceptions import MissingDataError
 from skstruct.losses import KernelLoss, RootAbsolute, SquaredHellinger
 from skstruct.spaces import Simplex

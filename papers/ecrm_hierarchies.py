@@ -41,7 +41,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.svm import SVC
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import load_hierarchical
+from skstruct.datasets.hierarchical import load_hierarchical
 from skstruct.exceptions import MissingDataError
 from skstruct.losses import Hamming, HierarchicalLoss
 from skstruct.smoothing import Forest

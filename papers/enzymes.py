@@ -36,7 +36,7 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from skstruct import OutputKernelRegressor
-from skstruct.datasets import load_enzymes
+from skstruct.datasets.sequences import load_enzymes
 from skstruct.exceptions import MissingDataError
 from skstruct.kernels import PathKernel, SpectrumKernel
 

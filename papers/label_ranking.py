@@ -34,7 +34,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import load_label_ranking
+from skstruct.datasets.rankings import load_label_ranking
 from skstruct.exceptions import MissingDataError
 from skstruct.learners import (
     ConstraintClassification,

@@ -40,7 +40,8 @@ from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_info
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import load_hierarchical, load_label_ranking
+from skstruct.datasets.hierarchical import load_hierarchical
+from skstruct.datasets.rankings import load_label_ranking
 from skstruct.exceptions import MissingDataError
 from skstruct.losses import Hamming, HierarchicalLoss
 from skstruct.rankings import kendall_tau

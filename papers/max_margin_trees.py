@@ -46,7 +46,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 from tree_choices import MEASURES, accuracies, choose, learner, risk_minimizers, scaled
 
-from skstruct.datasets import load_multilabel, make_label_tree
+from skstruct.datasets import make_label_tree
+from skstruct.datasets.multilabel import load_multilabel
 from skstruct.exceptions import MissingDataError
 
 METHODS = {

@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import load_multilabel
+from skstruct.datasets.multilabel import load_multilabel
 from skstruct.exceptions import MissingDataError
 from skstruct.learners.leave_out import GAMMA_STEPS
 from skstruct.losses import F1, Hamming, ZeroOne

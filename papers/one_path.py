@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import load_hierarchical
+from skstruct.datasets.hierarchical import load_hierarchical
 from skstruct.exceptions import MissingDataError
 from skstruct.spaces import Hierarchy
 

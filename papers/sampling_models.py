@@ -43,7 +43,9 @@ from ecrm_hierarchies import standardised, variants
 from sampling_rows import Part, Row, exponential, minimizer, show, without_inputs
 from sklearn.model_selection import KFold
 
-from skstruct.datasets import load_hierarchical, load_label_ranking, load_multilabel
+from skstruct.datasets.hierarchical import load_hierarchical
+from skstruct.datasets.multilabel import load_multilabel
+from skstruct.datasets.rankings import load_label_ranking
 from skstruct.exceptions import MissingDataError
 from skstruct.learners import chow_liu_tree
 from skstruct.losses import Hamming, Kendall

@@ -40,7 +40,7 @@ from sklearn.model_selection import KFold
 from tour_peers import Popularity, TourLoss, pairs_f1, places_f1, random_tour
 
 from skstruct import ConditionalRiskMinimizer, CountingRidge
-from skstruct.datasets import load_flickr_tours
+from skstruct.datasets.tours import load_flickr_tours
 from skstruct.exceptions import MissingDataError
 from skstruct.smoothing import KernelRidge
 from skstruct.spaces import Cycles

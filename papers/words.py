@@ -48,7 +48,7 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
-from skstruct.datasets import WordImages, load_ocr_words
+from skstruct.datasets.images import WordImages, load_ocr_words
 from skstruct.exceptions import MissingDataError
 from skstruct.kernels import Dirac, HammingKernel
 from skstruct.losses import SequenceHamming

@@ -6,7 +6,9 @@ import pytest
 from sklearn.preprocessing import StandardScaler, normalize
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import load_hierarchical, load_label_ranking, load_multilabel
+from skstruct.datasets.hierarchical import load_hierarchical
+from skstruct.datasets.multilabel import load_multilabel
+from skstruct.datasets.rankings import load_label_ranking
 from skstruct.exceptions import MissingDataError
 from skstruct.learners import PairwiseComparison
 from skstruct.losses import F1, HierarchicalLoss, ZeroOne

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstruct.datasets import load_label_ranking
+from skstruct.datasets.rankings import load_label_ranking
 from skstruct.exceptions import MissingDataError
 
 PAPERS = Path(__file__).parents[1] / "papers"

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import load_digit_shapes
+from skstruct.datasets import load
 from skstruct.inspection import AlphaPathDisplay
 from skstruct.spaces import Hierarchy
 
-data = load_digit_shapes()
+data = load("digit_shapes")
 X = data.X_train[:400] + np.random.default_rng(0).normal(0, 0.4, (400, 64))
 model = ConditionalRiskMinimizer(Hierarchy(data.edges, data.labels), gamma="auto")
 display = AlphaPathDisplay.from_estimator(model.fit(X, data.Y_train[:400]))

@@ -19,13 +19,13 @@ import pandas as pd
 from sklearn.preprocessing import StandardScaler
 
 from skstruct import MaxMarginTree
-from skstruct.datasets import load_multilabel
+from skstruct.datasets import load
 from skstruct.inspection import TreeDisplay
 
 IMAGES = Path(__file__).parents[1] / "images"
 
 for name, lam in (("emotions", 1e-3), ("yeast", 3e-4)):
-    data = load_multilabel(name)
+    data = load(name)
     X = StandardScaler().fit_transform(data.X_train)
     labels = [label.replace("Class", "class ") for label in data.labels]
     Y = pd.DataFrame(data.Y_train, columns=labels)

@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import load_hierarchical
+from skstruct.datasets import load
 from skstruct.model_selection import left_out_risk
 from skstruct.spaces import Hierarchy
 
-data = load_hierarchical("imclef07a", subset=2000)
+data = load("imclef07a", subset=2000)
 scaler = StandardScaler().fit(data.X_train)
 X_train, X_test = scaler.transform(data.X_train), scaler.transform(data.X_test)
 space = Hierarchy(data.edges, data.labels)

@@ -12,9 +12,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from skstruct.datasets import ArffError, read_arff
 from skstruct.datasets.formats.arff import reading as arff_rows
-from skstruct.datasets.formats.arff.reading import check_same_declarations
+from skstruct.datasets.formats.arff.reading import ArffError, check_same_declarations, read_arff
 
 WEATHER = """
 % written by hand

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skstruct.datasets import load_hierarchical, load_multilabel
+from skstruct.datasets.hierarchical import load_hierarchical
+from skstruct.datasets.multilabel import load_multilabel
 from skstruct.exceptions import MissingDataError
 from skstruct.spaces import Hierarchy
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
-from skstruct.datasets import make_hierarchical, random_dag_arcs, random_forest_parents
+from skstruct.datasets import make_hierarchical
+from skstruct.datasets.generated_labels import random_dag_arcs, random_forest_parents
 from skstruct.solvers.dags import Dag
 from skstruct.spaces import Hierarchy
 

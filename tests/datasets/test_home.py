@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from skstruct.datasets import data_file, data_home, load_hierarchical, load_multilabel, open_text
-from skstruct.datasets.files import open_binary
+from skstruct.datasets import data_home
+from skstruct.datasets.files import data_file, open_binary, open_text
+from skstruct.datasets.hierarchical import load_hierarchical
+from skstruct.datasets.multilabel import load_multilabel
 from skstruct.exceptions import MissingDataError
 
 

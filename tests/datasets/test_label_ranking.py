@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skstruct.datasets import LabelRankingData, load_label_ranking
+from skstruct.datasets.dataset import LabelRankingData
+from skstruct.datasets.rankings import load_label_ranking
 from skstruct.exceptions import DataFormatError, MissingDataError
 
 # Rows, features and labels, as papers print them.

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
-from skstruct.datasets import make_label_tree, random_tree_edges
+from skstruct.datasets import make_label_tree
+from skstruct.datasets.generated_labels import random_tree_edges
 from skstruct.solvers.pairwise.forests import is_forest
 from strategies import subsets
 

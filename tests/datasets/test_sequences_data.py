@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skstruct.datasets import load_conll2000, load_enzymes, load_ocr_words
 from skstruct.datasets.files import data_home
+from skstruct.datasets.images import load_ocr_words
+from skstruct.datasets.sequences import load_conll2000, load_enzymes
 from skstruct.exceptions import MissingDataError
 
 PIXELS = "\t".join(["0", "1"] * 64)

@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skstruct.datasets import load_digit_shapes, load_hierarchical, load_multilabel, read_arff
 from skstruct.datasets.dataset import fill_missing
-from skstruct.datasets.multilabel import split_labels
+from skstruct.datasets.formats.arff.reading import read_arff
+from skstruct.datasets.hierarchical import load_hierarchical
+from skstruct.datasets.images import load_digit_shapes
+from skstruct.datasets.multilabel import load_multilabel, split_labels
 from skstruct.spaces import Hierarchy
 
 HEADER = "@attribute x numeric\n@attribute c hierarchical root/GO0003674,GO0003674/b,b/d,root/q\n"

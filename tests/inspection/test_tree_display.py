@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from matplotlib import pyplot
 from matplotlib.colors import same_color
 
-from skstruct.datasets import random_tree_edges
+from skstruct.datasets.generated_labels import random_tree_edges
 from skstruct.inspection import TreeDisplay
 from skstruct.inspection.layout import graph_layout
 from skstruct.inspection.trees import ATTRACTING, REPELLING

@@ -25,24 +25,24 @@ def data() -> None:
 @data.command("list")
 @json_option
 def list_data(as_json: bool) -> None:
-    """List the formats that are read and the data sets that loaders know."""
+    """List the formats that are read and the data sets that are known by name."""
     from skstruct.cli.terminal import print_json, print_table
     from skstruct.datasets import data_home
     from skstruct.datasets.catalogue import KNOWN, on_this_machine
     from skstruct.datasets.formats import FORMATS
 
     formats = [(f.name, " ".join(f.suffixes), ", ".join(f.tasks), f.about) for f in FORMATS]
-    known = [(k.name, k.loader, k.task, "yes" if on_this_machine(k) else "no") for k in KNOWN]
+    known = [(k.name, k.task, "yes" if on_this_machine(k) else "no") for k in KNOWN]
     if as_json:
         print_json({
             "formats": [dict(zip(("format", "endings", "tasks", "about"), row)) for row in formats],
-            "data_sets": [dict(zip(("name", "loader", "task", "here"), row)) for row in known],
+            "data_sets": [dict(zip(("name", "task", "here"), row)) for row in known],
             "data_home": str(data_home()),
         })  # fmt: skip
         return
     print_table("Formats", ("format", "endings", "tasks", "about"), formats)
     title = f"Data sets, looked for in {data_home()} (set by SKSTRUCT_DATA)"
-    print_table(title, ("name", "loader", "task", "here"), known)
+    print_table(title, ("name", "task", "here"), known)
     print_table("Samples for `data sample`", ("file",), [(path.name,) for path in _samples()])
 
 

@@ -117,7 +117,7 @@ class EnzymeData:
     def paths(self) -> list[Any]:
         """The path of each enzyme from the root, ``("3", "5", "2", "6")``.
 
-        Only where each has a single EC number, as after ``load_enzymes(part, single=True)``.
+        Only where each has a single EC number, as after ``load("enzymes", single=True)``.
 
         Examples
         --------
@@ -128,7 +128,7 @@ class EnzymeData:
             if len(numbers) != 1:
                 raise ValueError(
                     f"Enzyme {entry!r} has {len(numbers)} EC numbers, hence no single path; "
-                    "leave such enzymes out by load_enzymes(..., single=True)."
+                    'leave such enzymes out by load("enzymes", single=True).'
                 )
         return [tuple(number.split(".")) for (number,) in self.numbers]
 

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.datasets import random_tree_edges
+from skstruct.datasets.generated_labels import random_tree_edges
 from skstruct.exceptions import InfeasibleError
 from skstruct.losses import Hamming, Listed, ZeroOne
 from skstruct.solvers.pairwise.forests import best_states_on_forest, k_best_states
