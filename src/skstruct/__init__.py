@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from skstruct.persistence import load_model, save_model
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _LEARNERS = (
     "ConditionalRiskMinimizer",
