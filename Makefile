@@ -53,5 +53,40 @@ docs: $(VENV)/.docs
 results: $(VENV)/.bench  # make results SCRIPT=papers/one_path.py
 	$(RUN)/python docs/scripts/collect_results.py $(SCRIPT)
 
+# Releases, and what the workflows in .github run beside the targets above.
+.PHONY: lint examples build oldest changelog release-check release-notes github-release
+
+$(VENV)/.release: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) -e ".[release]"
+	touch $@
+
+lint: $(VENV)/.test
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+
+examples: $(VENV)/.demo
+	for script in examples/*.py; do MPLBACKEND=Agg $(RUN)/python $$script || exit 1; done
+
+build: $(VENV)/.release
+	rm -rf dist
+	$(RUN)/python -m build --no-isolation --outdir dist .
+
+oldest: build
+	$(RUN)/python tools/release_check.py --oldest
+
+changelog: $(VENV)/.release
+	$(RUN)/python tools/changelog.py
+
+release-check: build  # TAG=v0.1.0 asks for this version
+	$(RUN)/python tools/release_check.py $(if $(TAG),--tag $(TAG))
+
+release-notes: $(VENV)/.release
+	mkdir -p output
+	$(RUN)/python tools/changelog.py --section > output/release_notes.md
+
+github-release:
+	gh release create "$(TAG)" --verify-tag --title "$(TAG)" --notes-file output/release_notes.md dist/*
+
 clean:
-	rm -rf $(VENV) output docs/_build docs/gallery docs/generated
+	rm -rf $(VENV) output dist docs/_build docs/gallery docs/generated
