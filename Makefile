@@ -4,7 +4,13 @@ VENV   := .venv
 RUN    := $(VENV)/bin
 PIP    := $(RUN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test bench papers docs results reliability clean
+# Compiled test modules are kept, also where the environment asks for none: collecting the tests
+# anew takes half a minute for each process. Files with slow tests come first (tests/conftest.py),
+# and whoever has finished takes over work of the others.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 \
+  $(RUN)/python -m pytest -n auto --dist worksteal
+
+.PHONY: demo check test bench papers docs results reliability clean
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -29,11 +35,17 @@ $(VENV)/.docs: $(VENV)/.made pyproject.toml constraints.txt
 demo: $(VENV)/.demo
 	$(RUN)/python examples/demo.py
 
+check: $(VENV)/.test
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+	$(PYTEST) -m "not slow and not subprocess and not browser and not data"
+
 test: $(VENV)/.test
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 	$(RUN)/mypy
-	OMP_NUM_THREADS=1 $(RUN)/python -m pytest -n auto
+	$(PYTEST)
 	PYTHON=$(PYTHON) tests/newcomer.sh $(abspath $(VENV))/newcomer
 
 bench: $(VENV)/.bench

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings for all tests: cases are chosen the same way in every run, figures are closed."""
+"""Settings for all tests: cases are chosen the same way in every run, figures are closed.
+
+Which tests need more than a moment is told by marks (see pyproject.toml); ``make check`` runs the
+others. Kernels stay compiled between runs: see kernel_cache.py.
+"""
 
 import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+import kernel_cache
 
 settings.register_profile(
     "skstruct",
@@ -14,6 +20,39 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("skstruct")
+kernel_cache.use()
+
+
+def pytest_sessionfinish(session):
+    if not hasattr(session.config, "workerinput"):
+        kernel_cache.remove_old()
+
+
+def pytest_itemcollected(item):
+    """A test that loads published data says so by its fixture."""
+    if "real_data" in getattr(item, "fixturenames", ()):
+        item.add_marker("data")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Files with slow tests come first: nobody waits for a last long test alone."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.fixture
+def real_data():
+    """Calls a loader of published data; where there are no files, the test is skipped."""
+    from skstruct.exceptions import MissingDataError
+
+    def load(loader, *arguments):
+        try:
+            return loader(*arguments)
+        except MissingDataError as error:
+            pytest.skip(str(error))
+
+    return load
 
 
 @pytest.fixture(autouse=True)

@@ -2,29 +2,20 @@
 """End to end on the data of the papers, where they are; small enough for every run."""
 
 import numpy as np
-import pytest
 from sklearn.preprocessing import StandardScaler, normalize
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets.hierarchical import load_hierarchical
 from skstruct.datasets.multilabel import load_multilabel
 from skstruct.datasets.rankings import load_label_ranking
-from skstruct.exceptions import MissingDataError
 from skstruct.learners import PairwiseComparison
 from skstruct.losses import F1, HierarchicalLoss, ZeroOne
 from skstruct.rankings import kendall_tau
 from skstruct.spaces import Hierarchy, Rankings
 
 
-def loaded(load, name, *arguments):
-    try:
-        return load(name, *arguments)
-    except MissingDataError as error:
-        pytest.skip(str(error))
-
-
-def test_enron_under_both_losses():
-    data = loaded(load_hierarchical, "enron")
+def test_enron_under_both_losses(real_data):
+    data = real_data(load_hierarchical, "enron")
     space = Hierarchy(data.edges, data.labels)
     rarity = np.log(len(data.X_train) / np.maximum(data.X_train.sum(axis=0), 1))
     X, X_test = normalize(data.X_train * rarity), normalize(data.X_test * rarity)
@@ -35,8 +26,8 @@ def test_enron_under_both_losses():
     assert space.contains(predicted).all()
 
 
-def test_gene_ontology_decodes_the_exact_loss():
-    data = loaded(load_hierarchical, "pheno_go")
+def test_gene_ontology_decodes_the_exact_loss(real_data):
+    data = real_data(load_hierarchical, "pheno_go")
     space = Hierarchy(data.edges, data.labels)
     assert not space.dag_.is_forest
     model = ConditionalRiskMinimizer(space, "hierarchical", kernel="linear", alpha=100.0)
@@ -49,8 +40,8 @@ def test_gene_ontology_decodes_the_exact_loss():
     assert space.contains(average).all()
 
 
-def test_yeast_one_model_three_losses():
-    data = loaded(load_multilabel, "yeast")
+def test_yeast_one_model_three_losses(real_data):
+    data = real_data(load_multilabel, "yeast")
     model = ConditionalRiskMinimizer(loss="hamming").fit(data.X_train, data.Y_train)
     for_f1 = model.predict(data.X_test, loss="f1")
     for_all = model.predict(data.X_test, loss="zero_one")
@@ -59,8 +50,8 @@ def test_yeast_one_model_three_losses():
     assert 1 - ZeroOne()(for_all, data.Y_test).mean() > 0.26
 
 
-def test_sorted_training_rows_fool_leave_one_out():
-    data = loaded(load_hierarchical, "imclef07a", 2000)
+def test_sorted_training_rows_fool_leave_one_out(real_data):
+    data = real_data(load_hierarchical, "imclef07a", 2000)
     space = Hierarchy(data.edges, data.labels)
     paths = np.unique(data.Y_train, axis=0)
     assert len(paths) == 22
@@ -77,9 +68,9 @@ def test_sorted_training_rows_fool_leave_one_out():
     assert abs(left["output"] - test["output"]) < 0.5 < abs(left["one"] - test["one"])
 
 
-def test_vowels_are_ranked_better_than_by_pairs():
+def test_vowels_are_ranked_better_than_by_pairs(real_data):
     """Eleven labels, one split: well above published trees (0.79) and pairwise comparison."""
-    data = loaded(load_label_ranking, "vowel")
+    data = real_data(load_label_ranking, "vowel")
     rows = np.random.default_rng(0).permutation(len(data.X))
     train, test = rows[:400], rows[400:]
     scaler = StandardScaler().fit(data.X[train])

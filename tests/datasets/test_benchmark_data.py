@@ -7,7 +7,6 @@ from numpy.testing import assert_array_equal
 
 from skstruct.datasets.hierarchical import load_hierarchical
 from skstruct.datasets.multilabel import load_multilabel
-from skstruct.exceptions import MissingDataError
 from skstruct.spaces import Hierarchy
 
 # Features, labels, training rows, test rows, labels per row over both parts: appendix C of
@@ -41,16 +40,9 @@ MULTILABEL = {
 }
 
 
-def load_or_skip(load, *args):
-    try:
-        return load(*args)
-    except MissingDataError as error:
-        pytest.skip(str(error))
-
-
 @pytest.mark.parametrize("name", HIERARCHICAL)
-def test_hierarchical(name):
-    data = load_or_skip(load_hierarchical, name)
+def test_hierarchical(real_data, name):
+    data = real_data(load_hierarchical, name)
     n_features, n_labels, n_train, n_test, cardinality = HIERARCHICAL[name]
     assert data.name == name
     assert data.X_train.shape == (n_train, n_features)
@@ -76,8 +68,8 @@ def test_hierarchical(name):
     assert (data.note == "") == (name in papers_own)
 
 
-def test_subset():
-    data = load_or_skip(load_hierarchical, "pheno_fun")
+def test_subset(real_data):
+    data = real_data(load_hierarchical, "pheno_fun")
     first = load_hierarchical("pheno_fun", subset=10)
     assert_array_equal(first.X_train, data.X_train[:10])
     assert_array_equal(first.Y_train, data.Y_train[:10])
@@ -87,8 +79,8 @@ def test_subset():
 
 
 @pytest.mark.parametrize("name", MULTILABEL)
-def test_multilabel(name):
-    data = load_or_skip(load_multilabel, name)
+def test_multilabel(real_data, name):
+    data = real_data(load_multilabel, name)
     n_features, n_labels, n_train, n_test, *cardinalities = MULTILABEL[name]
     assert data.X_train.shape == (n_train, n_features)
     assert data.X_test.shape == (n_test, n_features)

@@ -115,11 +115,8 @@ def test_unknown_name():
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_real_data(name):
-    try:
-        data = load_label_ranking(name)
-    except MissingDataError as error:
-        pytest.skip(str(error))
+def test_real_data(real_data, name):
+    data = real_data(load_label_ranking, name)
     n_rows, n_features, n_labels = SIZES[name]
     assert data.X.shape == (n_rows, n_features)
     assert data.Y.shape == (n_rows, n_labels)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skstruct.datasets.files import data_home
 from skstruct.datasets.images import load_usps
 from skstruct.exceptions import MissingDataError
 
@@ -54,9 +53,8 @@ def test_missing_file(folder):
         load_usps()
 
 
-@pytest.mark.skipif(not (data_home() / "usps").is_dir(), reason="no USPS digits on this machine")
-def test_real_files():
-    data = load_usps()
+def test_real_files(real_data):
+    data = real_data(load_usps)
     assert (data.train.shape, data.test.shape) == ((7291, 256), (2007, 256))
     assert_array_equal(
         np.bincount(data.train_digits), [1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644]
