@@ -1,4 +1,5 @@
-# Every target makes what it needs: a virtual environment in .venv, and nothing outside it.
+# Every target makes what it needs: a virtual environment in .venv; only compiled kernels of tests lie
+# outside, in the cache of the user.
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin

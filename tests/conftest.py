@@ -5,6 +5,7 @@ Which tests need more than a moment is told by marks (see pyproject.toml); ``mak
 others. Kernels stay compiled between runs: see kernel_cache.py.
 """
 
+import os
 import sys
 
 import pytest
@@ -21,6 +22,11 @@ settings.register_profile(
 )
 settings.load_profile("skstruct")
 kernel_cache.use()
+
+# What is printed and drawn is the same in any terminal, and in none.
+for _name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(_name, None)
+os.environ.update(COLUMNS="80", MPLBACKEND="Agg")
 
 
 def pytest_sessionfinish(session):
