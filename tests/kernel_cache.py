@@ -45,22 +45,18 @@ def package_of(path):
     return folder
 
 
-def imported(path, package):
-    """Files of the package that a file may take names from; all imports in it count."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+@functools.cache
+def imported(text):
+    """Dotted names that a text imports, and of which it imports names; anywhere in it."""
+    names = set()
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             if node.level:
-                raise ValueError(f"{path}: the file of a relative import is not looked up.")
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        else:
-            continue
-        for name in names:
-            if name.split(".")[0] == package.name:
-                place = package.parent.joinpath(*name.split("."))
-                files = (place.with_suffix(".py"), place / "__init__.py")
-                yield from (file for file in files if file.exists())
+                raise ValueError("The file of a relative import is not looked up.")
+            names.update([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
+    return names
 
 
 def sources(path):
@@ -70,7 +66,11 @@ def sources(path):
         file = new.pop()
         if file not in seen:
             seen.add(file)
-            new += imported(file, package)
+            for name in imported(file.read_bytes()):
+                if name.split(".")[0] == package.name:
+                    place = package.parent.joinpath(*name.split("."))
+                    found = (place.with_suffix(".py"), place / "__init__.py")
+                    new += [other for other in found if other.exists()]
     return sorted(seen)
 
 

@@ -97,7 +97,9 @@ def test_folders_that_nobody_used_are_removed(monkeypatch, tmp_path):
     assert [folder.name for folder in kernel_cache.home().iterdir()] == ["new"]
 
 
-@pytest.mark.skipif(not hasattr(numba.config, "CACHE_LOCATOR_CLASSES"), reason="this numba does not ask")
+@pytest.mark.skipif(
+    not hasattr(numba.config, "CACHE_LOCATOR_CLASSES"), reason="this numba does not ask"
+)
 def test_numba_asks():
     kernel = numba.njit(cache=True)(_numba_closures.transposed.py_func)
     where = kernel._cache.cache_path

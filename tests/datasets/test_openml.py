@@ -9,7 +9,6 @@ import sklearn.datasets
 from numpy.testing import assert_array_equal
 from sklearn.utils import Bunch
 
-from skstruct.datasets.files import data_home
 from skstruct.datasets.multilabel import fetch_multilabel, load_multilabel
 from skstruct.exceptions import DataFormatError, MissingDataError
 
@@ -83,11 +82,10 @@ def test_unknown_name():
 
 
 @pytest.mark.parametrize("name", ["emotions", "scene", "yeast"])
-def test_files_here_come_first(monkeypatch, name):
-    if not (data_home() / name).is_dir():
-        pytest.skip(f"no data set {name} on this machine")
+def test_files_here_come_first(real_data, monkeypatch, name):
+    known = real_data(load_multilabel, name)
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", None)
-    found, known = fetch_multilabel(name), load_multilabel(name)
+    found = fetch_multilabel(name)
     assert_array_equal(found.data[~found.is_test], known.X_train)
     assert_array_equal(found.target[found.is_test], known.Y_test)
     # The shapes that are asked of OpenML are those of the published files.

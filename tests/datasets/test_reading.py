@@ -3,13 +3,14 @@
 
 import gzip
 import lzma
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from skstruct.datasets.dataset import Dataset, Table
-from skstruct.datasets.files import data_home, text_lines
+from skstruct.datasets.files import data_file, text_lines
 from skstruct.datasets.formats.edges import read_edges
 from skstruct.datasets.reading import read_data
 from skstruct.datasets.writing import write_data
@@ -141,10 +142,7 @@ def test_taxonomies(tmp_path):
         ("conll2000/train.txt.xz", "conll", "sequence", 8936, 22),
     ],
 )
-def test_published_files(file, format, task, n, n_labels):
-    path = data_home() / file
-    if not path.is_file():
-        pytest.skip(f"no file {file} on this machine")
-    data = read_data(path)
+def test_published_files(real_data, file, format, task, n, n_labels):
+    data = read_data(real_data(partial(data_file, source="its authors"), file))
     assert (data.format, data.task, len(data), len(data.labels)) == (format, task, n, n_labels)
     assert data.remarks[0].startswith(f"The format is taken for {format!r}")

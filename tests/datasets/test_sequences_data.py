@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skstruct.datasets.files import data_home
 from skstruct.datasets.images import load_ocr_words
 from skstruct.datasets.sequences import load_conll2000, load_enzymes
 from skstruct.exceptions import MissingDataError
@@ -22,12 +21,6 @@ def home(monkeypatch, tmp_path):
     for name in ("ocr_letters", "enzyme_ec", "conll2000"):
         (tmp_path / name).mkdir()
     return tmp_path
-
-
-def real(name):
-    return pytest.mark.skipif(
-        not (data_home() / name).is_dir(), reason=f"no data set {name} on this machine"
-    )
 
 
 # Handwritten words
@@ -76,9 +69,8 @@ def test_no_letters(home):
         load_ocr_words()
 
 
-@real("ocr_letters")
-def test_real_words():
-    data = load_ocr_words()
+def test_real_words(real_data):
+    data = real_data(load_ocr_words)
     assert (len(data.words), len(set(data.words)), sum(map(len, data.words))) == (6877, 55, 52152)
     assert_array_equal(np.bincount(data.folds), [626, 704, 684, 698, 693, 651, 739, 717, 690, 675])
     assert [len(image) for image in data.images] == [len(word) for word in data.words]
@@ -136,9 +128,8 @@ def test_bad_header(home):
         load_enzymes()
 
 
-@real("enzyme_ec")
-def test_real_enzymes():
-    data, later = load_enzymes(), load_enzymes("new")
+def test_real_enzymes(real_data):
+    data, later = real_data(load_enzymes), real_data(load_enzymes, "new")
     assert (len(data.entries), len(later.entries)) == (7757, 392)
     assert len(set(data.entries)) == 7757
     nodes = [{tuple(number.split(".")[:depth]) for numbers in data.numbers for number in numbers}
@@ -185,9 +176,8 @@ def test_too_few_columns(home):
         load_conll2000()
 
 
-@real("conll2000")
-def test_real_sentences():
-    data = load_conll2000()
+def test_real_sentences(real_data):
+    data = real_data(load_conll2000)
     assert (len(data.train), len(data.test)) == (8936, 2012)
     assert (sum(map(len, data.train)), sum(map(len, data.test))) == (211727, 47377)
     assert list(map(len, data.train_tags)) == list(map(len, data.train))

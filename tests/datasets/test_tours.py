@@ -104,11 +104,8 @@ def test_unknown_city():
 
 
 @pytest.mark.parametrize("city", SIZES)
-def test_real_data(city):
-    try:
-        data, every = load_flickr_tours(city), load_flickr_tours(city, min_places=1)
-    except MissingDataError as error:
-        pytest.skip(str(error))
+def test_real_data(real_data, city):
+    data, every = real_data(load_flickr_tours, city), load_flickr_tours(city, min_places=1)
     n_places, n_users, n_tours, n_long = SIZES[city]
     assert len(data.places) == len(set(data.places)) == len(data.themes) == n_places
     assert (len(set(every.users)), len(every.tours), len(data.tours)) == (n_users, n_tours, n_long)
