@@ -107,16 +107,18 @@ def test_a_fit_that_is_stopped_again_and_again_ends_with_the_same_bits(name, sto
 def test_a_fit_goes_on_in_another_process_after_a_kill(tmp_path):
     """With other hashes of texts, so that sets have another order."""
     code = (
-        f"import sys; sys.path.insert(0, {str(FOLDER)!r})\n"
+        f"import os, sys; sys.path.insert(0, {str(FOLDER)!r})\n"
         "from checkpoint_cases import outcome\nfrom skstruct.learners import Checkpoint\n"
+        "from skstruct.learners.checkpoints import saving\n"
+        "write, n = saving.write_container, iter((1, 2))\n"
+        "def written(*arguments):\n    write(*arguments)\n"
+        f"    if next(n, 3) == 2: os.kill(os.getpid(), {int(signal.SIGKILL)})\n"
+        "saving.write_container = written\n"
         f"outcome('network', Checkpoint({str(tmp_path / 'fit')!r}, every=0))\n"
     )
     environment = {**os.environ, "PYTHONHASHSEED": "17"}
-    with subprocess.Popen([sys.executable, "-c", code], env=environment) as process:
-        while not (tmp_path / "fit").exists() and process.poll() is None:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
+    killed = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+    assert killed.returncode == -signal.SIGKILL
     assert (tmp_path / "fit").exists()
     assert outcome("network", tmp_path / "fit") == outcome("network")
     assert list(tmp_path.iterdir()) == []
