@@ -13,7 +13,8 @@ import pytest
 import skstruct
 
 PACKAGE = Path(skstruct.__file__).parent
-LAYERS = ["exceptions", "tolerances", "saving", "_arrays", "_files", "backends", "streaming"]
+LAYERS = ["exceptions", "tolerances", "saving", "_arrays", "config", "_files", "backends"]
+LAYERS += ["streaming"]
 LAYERS += ["solvers", "spaces", "losses"]
 LAYERS += ["rankings", "kernels", "smoothing", "bounds", "sampling", "learners"]
 LAYERS += ["model_selection", "inspection", "datasets", "tasks", "persistence", "reports"]

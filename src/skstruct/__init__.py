@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skstruct.config import config_context, get_config, set_config
     from skstruct.learners import (
         ConditionalRiskMinimizer,
         CountingRidge,
@@ -36,6 +37,7 @@ _LEARNERS = (
     "StructuredSVM",
 )
 _FILES = ("load_model", "save_model")
+_SETTINGS = ("config_context", "get_config", "set_config")
 _ROOMS = (
     "bounds",
     "datasets",
@@ -64,8 +66,11 @@ __all__ = [
     "StructuredPerceptron",
     "StructuredSVM",
     "__version__",
+    "config_context",
+    "get_config",
     "load_model",
     "save_model",
+    "set_config",
     *_ROOMS,
 ]
 
@@ -74,6 +79,8 @@ def __getattr__(name: str) -> Any:
     """Load sub-packages when they are first touched, so that importing costs little."""
     if name in _LEARNERS:
         return getattr(import_module("skstruct.learners"), name)
+    if name in _SETTINGS:
+        return getattr(import_module("skstruct.config"), name)
     if name in _FILES:
         return getattr(import_module("skstruct.persistence"), name)
     if name in _ROOMS:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstruct.bounds.certificate import WIDTH, check_positive
-from skstruct.kernels.inputs import SCALED
+from skstruct.kernels.inputs import follows_scale
 from skstruct.tolerances import STATED_BOUND
 
 LARGEST_VALUES = {  # sup k(y, y), where the kind of kernel tells
@@ -193,7 +193,6 @@ def output_assumptions(model: Any, *extra: str) -> tuple[str, ...]:
     ]
     if kernel_trials(model) > 1:
         lines.append("the input kernels tried were listed without looking at the rows")
-    kernel = getattr(model, "input_kernel_", None)
-    if isinstance(kernel, str) and kernel in SCALED and isinstance(model.gamma, str | None):
+    if follows_scale(model):
         lines.append(WIDTH)
     return (*lines, *extra)

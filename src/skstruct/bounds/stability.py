@@ -19,7 +19,7 @@ from skstruct.bounds.certificate import (
     check_positive,
     largest_of_problem,
 )
-from skstruct.kernels.inputs import SCALED, UNIT_KERNELS, is_sum
+from skstruct.kernels.inputs import follows_scale
 from skstruct.smoothing import KernelRidge
 from skstruct.tolerances import STATED_BOUND
 
@@ -120,7 +120,7 @@ def checked_ridge(model: Any, X: Any, y: Any) -> KernelRidge:
     if type(smoother) is not KernelRidge or np.ndim(smoother.alpha) > 0:
         raise ValueError(
             "stability_bound covers kernel ridge regression with one alpha for all labels; got "
-            f"{type(smoother).__name__}. Leave smoother and label_kernel at None. {OTHER_ROWS}"
+            f"{type(smoother).__name__}. Leave smoother at None. {OTHER_ROWS}"
         )
     if smoother.fit_intercept:
         raise ValueError(
@@ -193,10 +193,7 @@ def _is_unit(model: Any) -> bool:
     features = getattr(model, "features_", None)
     if features is not None:
         return bool(getattr(features, "normalize", False))
-    kernel = model.smoother_.kernel
-    if is_sum(kernel):
-        return all(name.strip() in UNIT_KERNELS for name in kernel.split("+"))
-    return kernel in UNIT_KERNELS if isinstance(kernel, str) else False
+    return bool(model.smoother_.kernel_.is_unit)
 
 
 def _largest_diagonal(smoother: KernelRidge, X: Any, step: int = 64) -> float:
@@ -209,7 +206,7 @@ def _largest_diagonal(smoother: KernelRidge, X: Any, step: int = 64) -> float:
 
 def ridge_assumptions(model: Any, *, rho_given: bool) -> tuple[str, ...]:
     """What the theorem needs and no computation can see."""
-    problem, smoother = model.problem_, model.smoother_
+    problem = model.problem_
     lines = [
         "training rows and new rows are independent draws from one distribution",
         "the outputs that may be predicted, the kernel and alpha were fixed before seeing the rows",
@@ -221,11 +218,7 @@ def ridge_assumptions(model: Any, *, rho_given: bool) -> tuple[str, ...]:
         )
     if rho_given:
         lines.append("rho was chosen before seeing the rows")
-    kernel, gamma = smoother.kernel, smoother.gamma
-    names = kernel.split("+") if isinstance(kernel, str) else []
-    if any(name.strip() in SCALED for name in names) and (
-        gamma is None or isinstance(getattr(model, "gamma", None), str)
-    ):
+    if follows_scale(model):
         lines.append(WIDTH)
     if problem.space.guarantee.kind != "exact" or decided_from_weights(problem):
         lines.append("predictions minimize the estimated risk, as their bounds can confirm")

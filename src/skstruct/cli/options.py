@@ -120,8 +120,8 @@ def check_format(name: Any) -> None:
 def parse_settings(pairs: Any) -> dict[Any, Any]:
     """Parameters from ``key=value`` texts; values are read as JSON where they can be.
 
-    >>> parse_settings(["alpha=0.5", "kernel=linear", "smoother__n_estimators=50", "gamma=null"])
-    {'alpha': 0.5, 'kernel': 'linear', 'smoother__n_estimators': 50, 'gamma': None}
+    >>> parse_settings(["alpha=0.5", "kernel=linear", "smoother__n_estimators=50", "cv=null"])
+    {'alpha': 0.5, 'kernel': 'linear', 'smoother__n_estimators': 50, 'cv': None}
     """
     return {key: _value(text) for key, text in map(_key_and_text, pairs)}
 

@@ -48,7 +48,7 @@ class RiskCurveDisplay:
     >>> import numpy as np
     >>> from skstruct import ConditionalRiskMinimizer
     >>> X, y = np.arange(8.0)[:, None], np.array([0.0, 0.1, 0.2, 5.0, 0.2, 0.1, 0.0, 0.1])
-    >>> model = ConditionalRiskMinimizer(loss="cauchy", gamma=0.1, alpha=0.1).fit(X, y)
+    >>> model = ConditionalRiskMinimizer(loss="cauchy", alpha=0.1).fit(X, y)
     >>> display = RiskCurveDisplay.from_estimator(model, [3.0], loss=["squared", "cauchy"])
     >>> [curve.name for curve in display.curves]
     ['Squared()', 'Cauchy()']

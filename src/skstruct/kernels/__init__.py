@@ -4,7 +4,20 @@
 from typing import TYPE_CHECKING
 
 from skstruct._arrays.imports import lazy_names
-from skstruct.kernels.inputs import InputKernel
+from skstruct.kernels.inputs import (
+    RBF,
+    AdditiveChiSquare,
+    ChiSquare,
+    Cosine,
+    InputKernel,
+    KernelSum,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    resolve_kernel,
+)
 from skstruct.kernels.labels import label_kernel_matrix
 
 if TYPE_CHECKING:
@@ -49,20 +62,31 @@ __getattr__ = lazy_names(
 )
 
 __all__ = [
+    "RBF",
+    "AdditiveChiSquare",
     "BlendedSpectrumKernel",
+    "ChiSquare",
+    "Cosine",
     "Dirac",
     "EdgeKernel",
     "ExtensionKernel",
     "HammingKernel",
     "InputKernel",
+    "KernelSum",
+    "Laplacian",
+    "Linear",
     "OutputKernel",
     "PathKernel",
+    "Polynomial",
     "PositionKernel",
+    "Precomputed",
     "ProductKernel",
+    "Sigmoid",
     "SignedEdgeKernel",
     "SpectrumKernel",
     "SumKernel",
     "WeightedDegreeKernel",
     "label_kernel_matrix",
+    "resolve_kernel",
     "resolve_output_kernel",
 ]

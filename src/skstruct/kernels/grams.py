@@ -24,10 +24,10 @@ class GramBlocks:
 
     Examples
     --------
-    >>> from skstruct.kernels import InputKernel
+    >>> from skstruct.kernels import Linear
     >>> X = np.array([[1.0, 0.0], [1.0, 2.0]])
     >>> part = np.empty((1, 2))
-    >>> GramBlocks(InputKernel("linear").fit(X), X).into(part, slice(1, 2), slice(0, 2))
+    >>> GramBlocks(Linear().fit(X), X).into(part, slice(1, 2), slice(0, 2))
     >>> part
     array([[1., 5.]])
     """
@@ -36,7 +36,7 @@ class GramBlocks:
 
     def __init__(self, kernel: Any, X: Any) -> None:
         self.kernel, self.X, self.n = kernel, X, X.shape[0]
-        self.precomputed = isinstance(kernel.kernel, str) and kernel.kernel == "precomputed"
+        self.precomputed = kernel.name == "precomputed"
         if self.precomputed:
             check_symmetric(X)
         self.gaussian = kernel.centre_ is not None
@@ -65,7 +65,7 @@ class GramBlocks:
                     f"The kernel of {len(out)} rows has shape {part.shape}; {out.shape} expected."
                 )
             out[...] = part
-            if self.kernel.kernel == "rbf":  # of sparse rows: distances of a row to itself round
+            if self.kernel.name == "rbf":  # of sparse rows: distances of a row to itself round
                 out[_diagonal(rows, columns)] = 1.0
         if not np.isfinite(out.sum()):
             raise ValueError(

@@ -1,77 +1,93 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels between inputs: scikit-learn's by name, any callable, or precomputed matrices."""
+"""Kernels between inputs: scikit-learn's with their parameters, sums, any callable, or matrices."""
 
-from typing import Any, Self
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.base import BaseEstimator, clone
+from sklearn.metrics.pairwise import pairwise_kernels
 
 from skstruct._arrays.rows import narrow_indices
 from skstruct.kernels.grams import GramBlocks, check_symmetric, mirror
 from skstruct.saving import savable
 
-SCALED = ("rbf", "laplacian", "poly", "polynomial", "sigmoid")  # gamma=None: by the data's scale
-UNIT_KERNELS = ("rbf", "laplacian", "cosine")  # k(x, x) = 1, or 0 for cosine at zero
+GAMMA_STEPS = tuple(2.0**step for step in range(-3, 4))  # times the default: gamma="auto"
 
 
-@savable
 class InputKernel(BaseEstimator):
-    r"""A kernel with its parameters settled on training data.
+    r"""A kernel between rows of inputs, with its parameters settled on training data.
 
-    ``gamma=None`` is :math:`1 / (p \cdot \mathrm{var}(X))`, the ``"scale"`` of support
-    vector machines, for kernels that have a gamma.
+    A child has a ``name``, which stands for it wherever a kernel is asked for, and a formula by
+    scikit-learn's function of that name.
 
-    Parameters
+    Attributes
     ----------
-    kernel : str or callable (A, B) -> array of shape (n_a, n_b)
-        A name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or ``"precomputed"``.
-        Names joined by a plus, such as ``"rbf+laplacian"``, are added, each divided by its
-        mean over the diagonal so that all weigh the same.
-    gamma, degree, coef0 : float
-        As in scikit-learn; used by the kernels that know them.
+    gamma_ : float or None
+        The width in use. ``gamma=None`` is :math:`1 / (p \cdot \mathrm{var}(X))`, the
+        ``"scale"`` of support vector machines.
     """
 
-    def __init__(
-        self, kernel: Any = "rbf", *, gamma: float | None = None, degree: int = 3, coef0: float = 1
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+    name: ClassVar[str]
+    is_unit: ClassVar[bool] = False  # k(x, x) = 1, or 0 at zero
+    parts_: tuple[Any, ...] = ()
+    centre_: Any = None
+    gamma_: float | None = None
 
-    def fit(self, X: Any, sample_weight: Any = None) -> "InputKernel":
-        self.parts_ = ()
-        if is_sum(self.kernel):
-            return self._fit_parts(X, sample_weight)
-        if isinstance(self.kernel, str):
-            known = {*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"}
-            if self.kernel not in known:
-                raise ValueError(f"Unknown kernel {self.kernel!r}; known are {sorted(known)}.")
-        elif not callable(self.kernel):
-            raise ValueError(f"A kernel is a name or a callable; got {self.kernel!r}.")
-        self.gamma_ = self.gamma
-        if self.gamma is None and self.kernel in SCALED:
-            self.gamma_ = default_gamma(X, sample_weight)
-        elif self.gamma is not None and not (np.isfinite(self.gamma) and self.gamma > 0):
-            raise ValueError(f"gamma must be positive; got {self.gamma!r}.")
-        # Distances do not see a common shift, but their rounding errors do.
-        centred = self.kernel == "rbf" and not sparse.issparse(X)
-        self.centre_ = X.mean(axis=0) if centred else None
+    def fit(self, X: Any, sample_weight: Any = None) -> Self:
+        """Settle the parameters on rows X (n, p)."""
+        if self.has_gamma:
+            gamma: Any = self.gamma  # type: ignore[attr-defined]
+            if gamma is None:
+                gamma = self._default_gamma(X, sample_weight)
+            elif isinstance(gamma, str) or np.ndim(gamma):
+                raise ValueError(
+                    f"{type(self).__name__}: a kernel of several widths is chosen by a learner; "
+                    f"here gamma is one number or None; got {gamma!r}."
+                )
+            elif not (np.isfinite(gamma) and gamma > 0):
+                raise ValueError(f"gamma must be positive; got {gamma!r}.")
+            self.gamma_ = float(gamma)
         return self
 
-    def _fit_parts(self, X: Any, sample_weight: Any) -> Self:
-        """A sum: its terms, and what each is divided by."""
-        names = [name.strip() for name in self.kernel.split("+")]
-        if "precomputed" in names:
-            raise ValueError("A precomputed kernel cannot be added to others by name.")
-        shared = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        self.parts_ = tuple(InputKernel(name, **shared).fit(X, sample_weight) for name in names)
-        self.scales_ = tuple(_mean_diagonal(part, X) for part in self.parts_)
-        widths = [part.gamma_ for part in self.parts_ if part.kernel in SCALED]
-        self.gamma_, self.centre_ = (widths[0] if widths else self.gamma), None
-        return self
+    def _default_gamma(self, X: Any, sample_weight: Any) -> float:
+        return default_gamma(X, sample_weight)
+
+    @property
+    def has_gamma(self) -> bool:
+        """Whether there is a width that is worth trying several of."""
+        return hasattr(self, "gamma")
+
+    @property
+    def follows_scale(self) -> bool:
+        """Whether a parameter is settled by the training rows."""
+        return self.has_gamma and not isinstance(self.gamma, (int, float))  # type: ignore[attr-defined]
+
+    def widths(self, X: Any, sample_weight: Any = None) -> list[float | None]:
+        """The values of gamma to try: ``"auto"`` is seven around the default, by factors of two."""
+        gamma: Any = getattr(self, "gamma", None)
+        if isinstance(gamma, str):
+            if gamma != "auto":
+                raise ValueError(
+                    f'gamma is a positive number, several, None or "auto"; got {gamma!r}.'
+                )
+            scale = self._default_gamma(X, sample_weight)
+            return [scale * step for step in GAMMA_STEPS]
+        return [None] if gamma is None else np.ravel(gamma).tolist()
+
+    def with_gamma(self, gamma: float | None) -> InputKernel:
+        """The same kernel of another width, where it has one."""
+        other = clone(self)
+        return other.set_params(gamma=gamma) if self.has_gamma and gamma is not None else other
+
+    def __add__(self, other: Any) -> KernelSum:
+        return KernelSum([*_terms(self), *_terms(resolve_kernel(other))])
+
+    def __radd__(self, other: Any) -> KernelSum:
+        return resolve_kernel(other) + self
 
     def gram(self, X: Any, *, half: bool = False) -> np.ndarray:
         """The square matrix of training rows, in memory that the caller may overwrite.
@@ -79,45 +95,344 @@ class InputKernel(BaseEstimator):
         It is computed by blocks of rows on and above the diagonal: memory for one matrix, and
         half of the values. With ``half``, entries below the diagonal may be missing.
         """
-        if self.kernel == "precomputed":
-            return check_gram(X)
         K, _ = GramBlocks(self, X).half()
         return K if half else mirror(K)
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        if self.kernel == "precomputed":
-            return A.toarray() if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
-        if self.parts_:
-            total = np.zeros((A.shape[0], B.shape[0]))
-            for part, scale in zip(self.parts_, self.scales_):
-                total += part(A, B) / (scale * len(self.parts_))
-            return total
-        if self.kernel == "rbf":
-            if self.centre_ is not None:
-                # By value: a model read from a file holds equal rows, and must round alike.
-                same = A is B or (A.shape == B.shape and np.array_equal(A, B))
-                A = A - self.centre_
-                B = A if same else B - self.centre_
-            return gaussian(A, B, self.gamma_)
-        if callable(self.kernel):
-            return np.asarray(self.kernel(A, B), dtype=np.float64)
-        settings = {"degree": self.degree, "coef0": self.coef0}
-        if self.gamma_ is not None:  # else the kernel's own
+        settings = {name: getattr(self, name) for name in ("degree", "coef0") if name in vars(self)}
+        if self.has_gamma:
             settings["gamma"] = self.gamma_
         A, B = narrow_indices(A), narrow_indices(B)
-        return pairwise_kernels(A, B, metric=self.kernel, filter_params=True, **settings)
+        values: np.ndarray = pairwise_kernels(A, B, metric=self.name, **settings)
+        return values
 
 
-def is_sum(kernel: Any) -> bool:
-    """Whether a kernel is a sum of several, given by their names."""
-    return isinstance(kernel, str) and "+" in kernel
+@savable
+class Linear(InputKernel):
+    r"""The inner product, :math:`k(a, b) = \langle a, b \rangle`.
+
+    >>> Linear().fit(np.eye(2))(np.array([[1.0, 2.0]]), np.eye(2))
+    array([[1., 2.]])
+    """
+
+    name = "linear"
 
 
-def has_gamma(kernel: Any) -> bool:
-    """Whether a kernel has a width that is worth trying several of."""
-    if is_sum(kernel):
-        return any(name.strip() in SCALED for name in kernel.split("+"))
-    return kernel in SCALED or callable(kernel)
+@savable
+class RBF(InputKernel):
+    r"""The Gaussian kernel, :math:`k(a, b) = e^{-\gamma |a - b|^2}`.
+
+    Parameters
+    ----------
+    gamma : float, several, "auto" or None, default=None
+        Inverse width. None is 1 / (n_features * variance of X); ``"auto"`` and several values
+        are searched by learners like a penalty, seven around the default for ``"auto"``.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [2.0]])
+    >>> RBF(gamma=0.5).fit(X)(X, X).round(3)
+    array([[1.   , 0.135],
+           [0.135, 1.   ]])
+    """
+
+    name = "rbf"
+    is_unit = True
+
+    def __init__(self, gamma: Any = None) -> None:
+        self.gamma = gamma
+
+    def fit(self, X: Any, sample_weight: Any = None) -> Self:
+        super().fit(X, sample_weight)
+        # Distances do not see a common shift, but their rounding errors do.
+        self.centre_ = None if sparse.issparse(X) else X.mean(axis=0)
+        return self
+
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        if self.centre_ is not None:
+            # By value: a model read from a file holds equal rows, and must round alike.
+            same = A is B or (A.shape == B.shape and np.array_equal(A, B))
+            A = A - self.centre_
+            B = A if same else B - self.centre_
+        assert self.gamma_ is not None
+        return gaussian(A, B, self.gamma_)
+
+
+@savable
+class Laplacian(InputKernel):
+    r"""The exponential of the Manhattan distance, :math:`k(a, b) = e^{-\gamma |a - b|_1}`.
+
+    Parameters
+    ----------
+    gamma : as in :class:`RBF`
+
+    Examples
+    --------
+    >>> Laplacian(gamma=0.5).fit(np.eye(2))(np.array([[0.0]]), np.array([[2.0]])).round(3)
+    array([[0.368]])
+    """
+
+    name = "laplacian"
+    is_unit = True
+
+    def __init__(self, gamma: Any = None) -> None:
+        self.gamma = gamma
+
+
+@savable
+class Polynomial(InputKernel):
+    r"""A power of the inner product, :math:`k(a, b) = (\gamma \langle a, b \rangle + c_0)^d`.
+
+    Parameters
+    ----------
+    degree : float, default=3
+    gamma : as in :class:`RBF`
+    coef0 : float, default=1
+
+    Examples
+    --------
+    >>> Polynomial(2, gamma=1.0).fit(np.eye(2))(np.array([[2.0]]), np.array([[3.0]]))
+    array([[49.]])
+    """
+
+    name = "polynomial"
+
+    def __init__(self, degree: float = 3, gamma: Any = None, coef0: float = 1) -> None:
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
+
+@savable
+class Sigmoid(InputKernel):
+    r"""The hyperbolic tangent, :math:`k(a, b) = \tanh(\gamma \langle a, b \rangle + c_0)`.
+
+    It may be indefinite: a ridge penalty must then outweigh its lowest eigenvalue.
+
+    Parameters
+    ----------
+    gamma : as in :class:`RBF`
+    coef0 : float, default=1
+
+    Examples
+    --------
+    >>> Sigmoid(gamma=1.0, coef0=0).fit(np.eye(2))(np.array([[1.0]]), np.array([[1.0]])).round(3)
+    array([[0.762]])
+    """
+
+    name = "sigmoid"
+
+    def __init__(self, gamma: Any = None, coef0: float = 1) -> None:
+        self.gamma = gamma
+        self.coef0 = coef0
+
+
+@savable
+class Cosine(InputKernel):
+    r"""The cosine of the angle, :math:`k(a, b) = \langle a, b \rangle / (|a|\,|b|)`.
+
+    >>> Cosine().fit(np.eye(2))(np.array([[1.0, 1.0]]), np.eye(2)).round(3)
+    array([[0.707, 0.707]])
+    """
+
+    name = "cosine"
+    is_unit = True
+
+
+@savable
+class ChiSquare(InputKernel):
+    r"""For histograms, :math:`k(a, b) = e^{-\gamma \sum_j (a_j - b_j)^2 / (a_j + b_j)}`.
+
+    Parameters
+    ----------
+    gamma : float, several, "auto" or None, default=None
+        As in :class:`RBF`, but that None is 1.
+
+    Examples
+    --------
+    >>> ChiSquare().fit(np.eye(2))(np.array([[1.0, 0.0]]), np.eye(2)).round(3)
+    array([[1.   , 0.135]])
+    """
+
+    name = "chi2"
+    is_unit = True
+
+    def __init__(self, gamma: Any = None) -> None:
+        self.gamma = gamma
+
+    def _default_gamma(self, X: Any, sample_weight: Any) -> float:
+        return 1.0
+
+
+@savable
+class AdditiveChiSquare(InputKernel):
+    r"""For histograms, :math:`k(a, b) = -\sum_j (a_j - b_j)^2 / (a_j + b_j)`.
+
+    >>> AdditiveChiSquare().fit(np.eye(2))(np.array([[1.0, 0.0]]), np.eye(2))
+    array([[-0., -2.]])
+    """
+
+    name = "additive_chi2"
+
+
+@savable
+class Precomputed(InputKernel):
+    """Inputs are rows of the kernel matrix: k of new rows with those of training.
+
+    >>> Precomputed().fit(np.eye(2)).gram(np.eye(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    name = "precomputed"
+
+    def gram(self, X: Any, *, half: bool = False) -> np.ndarray:
+        return check_gram(X)
+
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        return A.toarray() if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
+
+
+@savable
+class CallableKernel(InputKernel):
+    """Any function of two arrays (n, p) and (m, p) with values of shape (n, m).
+
+    Parameters
+    ----------
+    function : callable (A, B) -> array
+
+    Examples
+    --------
+    >>> CallableKernel(lambda A, B: A @ B.T).fit(np.eye(2))(np.eye(2), np.eye(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    name = "function"
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        return np.asarray(self.function(A, B), dtype=np.float64)
+
+
+@savable
+class KernelSum(InputKernel):
+    """The mean of kernels, each divided by its mean over the diagonal so that all weigh the same.
+
+    ``RBF() + Laplacian()`` and ``"rbf+laplacian"`` are such. Widths that are searched go
+    together: the first of one with the first of the other.
+
+    Parameters
+    ----------
+    kernels : list of kernels
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0]])
+    >>> (RBF(1.0) + Linear()).fit(X).gram(X).round(3)
+    array([[0.5  , 0.184],
+           [0.184, 1.5  ]])
+    """
+
+    name = "sum"
+
+    def __init__(self, kernels: Sequence[InputKernel]) -> None:
+        self.kernels = kernels
+
+    @property
+    def is_unit(self) -> bool:  # type: ignore[override]
+        return all(kernel.is_unit for kernel in self.kernels)
+
+    @property
+    def has_gamma(self) -> bool:
+        return any(kernel.has_gamma for kernel in self.kernels)
+
+    @property
+    def follows_scale(self) -> bool:
+        return any(kernel.follows_scale for kernel in self.kernels)
+
+    def fit(self, X: Any, sample_weight: Any = None) -> Self:
+        if any(kernel.name == "precomputed" for kernel in self.kernels):
+            raise ValueError("A precomputed kernel cannot be added to others.")
+        self.parts_ = tuple(clone(kernel).fit(X, sample_weight) for kernel in self.kernels)
+        self.scales_ = tuple(_mean_diagonal(part, X) for part in self.parts_)
+        self.gamma_ = next((part.gamma_ for part in self.parts_ if part.has_gamma), None)
+        return self
+
+    def widths(self, X: Any, sample_weight: Any = None) -> list[Any]:
+        """The widths of the terms to try: tuples, one number for each term; [None] for one."""
+        each = [kernel.widths(X, sample_weight) for kernel in self.kernels]
+        longest = max(map(len, each))
+        if longest == 1:
+            return [None]
+        if not {len(values) for values in each} <= {1, longest}:
+            raise ValueError(
+                "The widths of a sum go together: as many for each kernel that has several; got "
+                f"{[len(values) for values in each]}."
+            )
+        return list(zip(*(values * (longest // len(values)) for values in each)))
+
+    def with_gamma(self, gamma: Any) -> InputKernel:
+        each = [None] * len(self.kernels) if gamma is None else gamma
+        return KernelSum([k.with_gamma(value) for k, value in zip(self.kernels, each)])
+
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        total = np.zeros((A.shape[0], B.shape[0]))
+        for part, scale in zip(self.parts_, self.scales_):
+            total += part(A, B) / (scale * len(self.parts_))
+        return total
+
+
+_CLASSES = (
+    AdditiveChiSquare, ChiSquare, Cosine, Laplacian, Linear, Polynomial, Precomputed, RBF, Sigmoid,
+)  # fmt: skip
+KERNELS: dict[str, type[InputKernel]] = {kind.name: kind for kind in _CLASSES}
+KERNELS["poly"] = Polynomial
+
+
+def resolve_kernel(kernel: Any, **parameters: Any) -> InputKernel:
+    """The kernel that a name stands for, with these parameters; objects are copied.
+
+    >>> resolve_kernel("rbf", gamma=2.0)
+    RBF(gamma=2.0)
+    >>> resolve_kernel("rbf+linear")
+    KernelSum(kernels=[RBF(), Linear()])
+    """
+    if isinstance(kernel, InputKernel):
+        return clone(kernel).set_params(**parameters)
+    if isinstance(kernel, str):
+        if "+" in kernel:
+            return KernelSum([resolve_kernel(name.strip()) for name in kernel.split("+")])
+        if kernel not in KERNELS:
+            raise ValueError(f"Unknown kernel {kernel!r}; known are {sorted(KERNELS)}.")
+        return KERNELS[kernel](**parameters)
+    if callable(kernel):
+        return CallableKernel(kernel)
+    raise ValueError(f"A kernel is a name, a kernel object or a callable; got {kernel!r}.")
+
+
+def kernel_name(kernel: Any) -> str | None:
+    """The name of a kernel that is given by its name or as an object; None for callables.
+
+    >>> kernel_name("poly"), kernel_name(RBF(2.0)), kernel_name(max)
+    ('polynomial', 'rbf', None)
+    """
+    if isinstance(kernel, str):
+        return KERNELS[kernel].name if kernel in KERNELS else kernel
+    return kernel.name if isinstance(kernel, InputKernel) else None
+
+
+def follows_scale(model: Any) -> bool:
+    """Whether the kernel that a fitted model chose has a width by the scale of the rows."""
+    if getattr(model, "features_", None) is not None or model.kernel_ is None:
+        return False
+    return resolve_kernel(model.kernel_).follows_scale
+
+
+def _terms(kernel: InputKernel) -> list[InputKernel]:
+    return list(kernel.kernels) if isinstance(kernel, KernelSum) else [kernel]
 
 
 def _mean_diagonal(part: InputKernel, X: Any, step: int = 64) -> float:

@@ -12,7 +12,7 @@ from scipy import sparse
 from skstruct._arrays.memory import parse_memory, row_blocks
 from skstruct.backends import backend_for, is_tensor
 
-KNOWN = ("cosine", "laplacian", "linear", "poly", "polynomial", "rbf", "sigmoid")
+KNOWN = ("cosine", "laplacian", "linear", "polynomial", "rbf", "sigmoid")
 ALIGNED = 8  # numbers in a row are a multiple of this: products are faster then
 
 
@@ -23,27 +23,27 @@ def device_kernel(kernel: Any, backend: Any) -> DeviceKernel:
 
     Examples
     --------
-    >>> from skstruct.kernels import InputKernel
+    >>> from skstruct.kernels import RBF
     >>> X = np.array([[0.0], [1.0]])
     >>> backend = backend_for("cpu")
-    >>> K = device_kernel(InputKernel(gamma=1.0).fit(X), backend)
+    >>> K = device_kernel(RBF(gamma=1.0).fit(X), backend)
     >>> K(backend.asarray(X), backend.asarray(X))
     tensor([[1.0000, 0.3679],
             [0.3679, 1.0000]], dtype=torch.float64)
     """
     if kernel.parts_:
         return SumKernel(kernel, backend)
-    if not isinstance(kernel.kernel, str) or kernel.kernel not in KNOWN:
+    if kernel.name not in KNOWN:
         raise ValueError(
-            f"On a device, kernels are {', '.join(KNOWN)} and sums of them; got {kernel.kernel!r}."
+            f"On a device, kernels are {', '.join(KNOWN)} and sums of them; got {kernel!r}. "
             "Use device=None."
         )
     kinds: dict[str, type[DeviceKernel]] = {
-        "rbf": GaussianKernel, "linear": LinearKernel, "poly": PolynomialKernel,
+        "rbf": GaussianKernel, "linear": LinearKernel,
         "polynomial": PolynomialKernel, "sigmoid": SigmoidKernel, "cosine": CosineKernel,
         "laplacian": LaplacianKernel,
     }  # fmt: skip
-    return kinds[kernel.kernel](kernel, backend)
+    return kinds[kernel.name](kernel, backend)
 
 
 class DeviceKernel:

@@ -20,7 +20,9 @@ from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, track, watching
 from skstruct._arrays.rows import dense
 from skstruct.backends import backend_for
+from skstruct.config import Configured, carried
 from skstruct.exceptions import InfeasibleError
+from skstruct.kernels.inputs import kernel_name
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.inputs import (
     given_outputs,
@@ -107,7 +109,9 @@ def decide_in_blocks(
         return _joined([decided(*pair) for pair in smoothed])
     if n_jobs == 1:
         return _joined([one(rows) for rows in shown])
-    return _joined(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(rows) for rows in shown))
+    return _joined(
+        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(carried(one))(rows) for rows in shown)
+    )
 
 
 def _joined(parts: list[Decoded]) -> Decoded:
@@ -144,14 +148,12 @@ def _padded(part: Decoded, width: int) -> Decoded:
     )
 
 
-class BlockPredictor(BaseEstimator):
+class BlockPredictor(Configured, BaseEstimator):
     """Predictions from a fitted ``space_``, in blocks of rows.
 
-    A child has the parameters ``memory``, ``n_jobs`` and ``verbose``, and asks with a
+    A child has the parameters ``kernel``, ``n_jobs`` and ``verbose``, and asks with a
     problem and a smoother of its targets.
     """
-
-    _kernel_parameter = "kernel"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -162,8 +164,7 @@ class BlockPredictor(BaseEstimator):
 
     @property
     def _precomputed(self) -> bool:
-        kernel = getattr(self, self._kernel_parameter)
-        return isinstance(kernel, str) and kernel == "precomputed"
+        return kernel_name(self.kernel) == "precomputed"
 
     def _read_first(self, X: Any, kernel: Any) -> Any:
         """Inputs of training as the smoother reads them; keeps what new ones are read by."""
@@ -307,7 +308,7 @@ class BlockPredictor(BaseEstimator):
 class ScoreLearner(BlockPredictor):
     """Predicts the output of the largest score; how scores are learned is up to the child.
 
-    A child has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``, ``n_components``,
+    A child has the parameters ``kernel``, ``n_landmarks``,
     ``fit_intercept``, ``memory``, ``n_jobs``, ``verbose`` and ``random_state``.
     """
 
@@ -353,7 +354,6 @@ class ScoreLearner(BlockPredictor):
     def _begin(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, np.ndarray]:
         """Inputs and weights of the examples, once everything is read and checked."""
         y = given_outputs(y, type(self).__name__)
-        parse_memory(self.memory)
         self._check_parameters()
         X = self._read_first(X, self.kernel) if reset else read_inputs(self, X)
         check_consistent_length(X, y)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from skstruct._arrays.memory import check_square_fits
-from skstruct.kernels.inputs import InputKernel
+from skstruct.kernels.inputs import InputKernel, kernel_name, resolve_kernel
 from skstruct.saving import savable
 from skstruct.tolerances import EIGENVALUE_ZERO
 
@@ -30,18 +30,18 @@ class NystroemFeatures:
 
     @classmethod
     def of_rows(
-        cls, kernel: Any, X: Any, n_components: int, random_state: Any
+        cls, kernel: Any, X: Any, n_landmarks: int, random_state: Any
     ) -> "NystroemFeatures":
         """Landmarks chosen among rows of X by randomly pivoted Cholesky."""
         from skstruct.backends import NumpyBackend
         from skstruct.smoothing.nystroem.landmarks import ROWS_PER_LANDMARK, choose_landmarks
 
-        if kernel.kernel == "precomputed":
-            raise ValueError("A precomputed kernel has no Nyström features: n_components=None.")
+        if kernel.name == "precomputed":
+            raise ValueError("A precomputed kernel has no Nyström features: n_landmarks=None.")
         rng = check_random_state(random_state)
-        few = max(1000, ROWS_PER_LANDMARK * int(n_components))  # of many rows, some will do
+        few = max(1000, ROWS_PER_LANDMARK * int(n_landmarks))  # of many rows, some will do
         sample = X if X.shape[0] <= few else X[np.sort(rng.permutation(X.shape[0])[:few])]
-        found = choose_landmarks(kernel, sample, int(n_components), rng, NumpyBackend())
+        found = choose_landmarks(kernel, sample, int(n_landmarks), rng, NumpyBackend())
         rows = np.sort(found.rows) if len(found.rows) else np.arange(1)  # a kernel that is zero
         return cls(kernel, sample[rows])
 
@@ -51,35 +51,13 @@ class NystroemFeatures:
 
 
 @savable
-class FourierFeatures:
-    """Random cosines, whose inner products are the Gaussian kernel on average."""
-
-    def __init__(self, kernel: Any, X: Any, n_components: int, random_state: Any) -> None:
-        if kernel.kernel != "rbf":
-            raise ValueError(
-                f'Random Fourier features stand for kernel="rbf"; got {kernel.kernel!r}. '
-                'features="nystroem" serves every kernel.'
-            )
-        from sklearn.kernel_approximation import RBFSampler
-
-        sampler = RBFSampler(
-            gamma=kernel.gamma_, n_components=int(n_components), random_state=random_state
-        )
-        self.sampler = sampler.fit(X)
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Features of the rows of X; shape (n, n_components)."""
-        return self.sampler.transform(X)
-
-
-@savable
 class KernelSettings(BaseEstimator):
     """What is linear in features of the inputs, or in those of a kernel between them.
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0 : see :class:`~skstruct.kernels.inputs.InputKernel`
-    n_components : int, default=None
+    kernel : str, kernel or callable; see :func:`~skstruct.kernels.resolve_kernel`
+    n_landmarks : int, default=None
         Stand in for the kernel by so many features; None for the kernel itself.
     fit_intercept : bool, default=True
         A constant feature, the last one, penalised like all others.
@@ -89,34 +67,27 @@ class KernelSettings(BaseEstimator):
 
     def __init__(
         self,
-        kernel: str = "linear",
+        kernel: Any = "linear",
         *,
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: int = 1,
-        n_components: int | None = None,
+        n_landmarks: int | None = None,
         fit_intercept: bool = True,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.fit_intercept = fit_intercept
         self.random_state = random_state
 
     @property
     def is_linear(self) -> bool:
         """Whether features are the inputs as they came."""
-        return isinstance(self.kernel, str) and self.kernel == "linear" and not self.n_components
+        return kernel_name(self.kernel) == "linear" and not self.n_landmarks
 
     def _fitted_kernel(self, X: Any, weight: np.ndarray | None = None) -> InputKernel:
-        kernel = InputKernel(self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
-        return kernel.fit(X, weight)
+        return resolve_kernel(self.kernel).fit(X, weight)
 
     def _nystroem(self, kernel: Any, X: Any) -> NystroemFeatures:
-        return NystroemFeatures.of_rows(kernel, X, self.n_components, self.random_state)
+        return NystroemFeatures.of_rows(kernel, X, self.n_landmarks, self.random_state)
 
     def _with_one(self, X: Any) -> Any:
         """Rows with the constant feature, if there is one; array or CSR."""
@@ -130,7 +101,7 @@ class KernelSettings(BaseEstimator):
 class InputFeatures(KernelSettings):
     """Rows of features, sparse where inputs are sparse and the kernel is linear.
 
-    Where ``n_components`` is None there are as many as rows, and inner products are the kernel.
+    Where ``n_landmarks`` is None there are as many as rows, and inner products are the kernel.
     """
 
     def fit(self, X: Any, sample_weight: Any = None) -> Self:
@@ -138,12 +109,12 @@ class InputFeatures(KernelSettings):
         if self.is_linear:
             return self
         kernel = self._fitted_kernel(X, sample_weight)
-        if self.n_components:
+        if self.n_landmarks:
             self.map_ = self._nystroem(kernel, X)
             return self
-        check_square_fits(X.shape[0], "The kernel of the training rows", "Give n_components.")
+        check_square_fits(X.shape[0], "The kernel of the training rows", "Give n_landmarks.")
         self.map_ = NystroemFeatures(kernel, X)
-        if kernel.kernel == "precomputed":  # new rows bring their values
+        if kernel.name == "precomputed":  # new rows bring their values
             self.map_.landmarks = X[:0]
         return self
 

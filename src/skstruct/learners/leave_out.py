@@ -4,7 +4,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,11 @@ from sklearn.base import clone
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import announce, track
 from skstruct._arrays.rows import copied_rows, distinct
-from skstruct.kernels.inputs import default_gamma, has_gamma
+from skstruct.kernels.inputs import resolve_kernel
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.saving import savable
 from skstruct.tolerances import TIE
 
-GAMMA_STEPS = tuple(2.0**step for step in range(-3, 4))  # times the default: gamma="auto"
 N_ALPHAS = 22
 MEASURES = ("alpha", "risk", "squared error")
 
@@ -60,40 +58,37 @@ def _is_better(trial: dict[str, Any], best: dict[str, Any]) -> bool:
     return trial.get("squared error", 0.0) < best.get("squared error", 0.0)
 
 
-def group_numbers(
-    leave_out: Any, outputs: np.ndarray, groups: Any, X: Any = None
-) -> np.ndarray | None:
+def group_numbers(cv: Any, outputs: np.ndarray, groups: Any, X: Any = None) -> np.ndarray | None:
     """One group per row that is left out together, or None for each row by itself.
 
     Parameters
     ----------
-    leave_out : "one", "output", int or scikit-learn splitter
-        Each row, together with copies of it; all rows with the same output; so many
+    cv : None, "output", int or scikit-learn splitter
+        Each row, together with copies of it, for None; all rows with the same output; so many
         contiguous blocks; the test sets of the splitter.
     outputs : array
     groups : array or None
-        Given by the user: overrides ``leave_out``, or goes to a splitter.
+        Given by the user: overrides ``cv``, or goes to a splitter.
     X : array, sparse array or TokenBatch, default=None
         Inputs; None where they are not known, and every row is on its own.
     """
     n = len(outputs)
     check_groups(groups, n)
-    if hasattr(leave_out, "split") and not isinstance(leave_out, str):
-        return _several(_test_sets(leave_out, outputs, groups))
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        return _several(_test_sets(cv, outputs, groups))
     if groups is not None:
         return _several(np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1))
-    if isinstance(leave_out, str):
-        if leave_out == "one":
-            return None if X is None else twins(X, outputs)
-        if leave_out == "output":
-            return _several(distinct(outputs)[1])
-    elif isinstance(leave_out, (int, np.integer)) and not isinstance(leave_out, bool):
-        if leave_out < 2:
-            raise ValueError(f"leave_out needs at least 2 blocks; got {leave_out}.")
-        return _several(np.arange(n) * min(int(leave_out), n) // n)
+    if cv is None:
+        return None if X is None else twins(X, outputs)
+    if isinstance(cv, str) and cv == "output":
+        return _several(distinct(outputs)[1])
+    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        if cv < 2:
+            raise ValueError(f"cv needs at least 2 blocks; got {cv}.")
+        return _several(np.arange(n) * min(int(cv), n) // n)
     raise ValueError(
-        'leave_out is "one", "output", a number of contiguous blocks or a splitter; got '
-        f"{leave_out!r}."
+        'cv is None for each row, "output", a number of contiguous blocks or a splitter; got '
+        f"{cv!r}."
     )
 
 
@@ -155,31 +150,33 @@ def smoother_alphas(smoother: Any) -> np.ndarray:
     return allowed if len(allowed) else alphas[:1]
 
 
-def kernel_grid(kernel: Any, gamma: Any, X: Any, sample_weight: Any) -> list[tuple[Any, Any]]:
-    """Pairs of kernel and gamma to try."""
+def kernel_grid(kernel: Any, X: Any, sample_weight: Any) -> list[tuple[Any, Any]]:
+    """Pairs of a kernel, as it was given, and a width to try; None for its default."""
     kernels = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
-    gammas: list[float | None]
-    if isinstance(gamma, str):
-        if gamma != "auto":
-            raise ValueError(f'gamma is a positive number, several, None or "auto"; got {gamma!r}.')
-        scale = default_gamma(X, sample_weight)
-        gammas = [scale * step for step in GAMMA_STEPS]
-    else:
-        gammas = [None] if gamma is None else np.ravel(gamma).tolist()
     pairs = [
-        pair
-        for name in kernels
-        for pair in product([name], gammas if has_gamma(name) else gammas[:1])
+        (given, gamma)
+        for given in kernels
+        for gamma in resolve_kernel(given).widths(X, sample_weight)
     ]
     if not pairs:
-        raise ValueError(f"Nothing to try: kernel is {kernel!r} and gamma {gamma!r}.")
+        raise ValueError(f"Nothing to try: kernel is {kernel!r}.")
     return pairs
 
 
 def choose(
-    make_smoother: Callable[..., Any], pairs: list[Any], alpha: Any, problem: Any, X: Any, groups: Any, *, sample_weight: Any, memory: Any, verbose: int,
-    level: Any=NOWHERE, fit: Callable[..., Any] | None=None,
-) -> tuple[LeaveOutSearch, Any]:  # fmt: skip
+    make_smoother: Callable[..., Any],
+    pairs: list[Any],
+    alpha: Any,
+    problem: Any,
+    X: Any,
+    groups: Any,
+    *,
+    sample_weight: Any,
+    memory: Any,
+    verbose: int,
+    level: Any = NOWHERE,
+    fit: Callable[..., Any] | None = None,
+) -> tuple[LeaveOutSearch, Any]:
     """Fit one smoother per kernel and gamma, and pick the alpha of least left-out loss.
 
     Alphas run from large to small, so that ties go to the smoother model, unless the problem
@@ -191,7 +188,7 @@ def choose(
         Where its ``left_out_rows_`` are some of the rows, the loss on these decides.
     level : Level
         Where a search that is saved goes on: trials are kept, and smoothers are fitted again.
-    fit : callable (smoother) -> fitted smoother, default=None
+    fit : callable (smoother, number of its pair) -> fitted smoother, default=None
         Where ``X`` are not all rows that are learned from.
     """
     targets, tie_targets = None if fit else problem.search_targets(), problem.tie_targets()
@@ -199,7 +196,7 @@ def choose(
 
     def fitted(number: int) -> Any:
         smoother = make_smoother(*pairs[number], np.inf)
-        return fit(smoother) if fit else smoother.fit(X, targets, sample_weight)
+        return fit(smoother, number) if fit else smoother.fit(X, targets, sample_weight)
 
     search, of_pair, chosen = _stopped_search(level, pairs)  # chosen: the pair of the best trial
     search.loss = stand_in(judge, problem)

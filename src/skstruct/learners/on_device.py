@@ -54,7 +54,7 @@ def device_means(smoother: Any, backend: Any, memory: Any = "1GB") -> Callable[.
     kernel, X_fit, coef = (getattr(smoother, name, None) for name in names)
     if kernel is None or X_fit is None or coef is None or sparse.issparse(X_fit):
         return None
-    if not isinstance(kernel.kernel, str):
+    if kernel.name in ("function", "precomputed"):
         return None  # a callable is for arrays of numpy
     expansion = KernelExpansion(kernel, X_fit, coef, backend, memory=memory)
     shift = backend.asarray(np.atleast_1d(smoother.intercept_), "float64")

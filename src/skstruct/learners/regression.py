@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from skstruct._arrays.methods import warn_caller
 from skstruct._arrays.progress import announce, working
-from skstruct.kernels.labels import label_kernel_matrix
+from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.learners.inputs import TrainingData, plain_kernel
 from skstruct.learners.leave_out import (
     N_ALPHAS,
@@ -27,8 +28,7 @@ from skstruct.smoothing.planning import (
     LINEAR_FEATURES,
     check_fits,
     check_n_landmarks,
-    check_precision,
-    check_system_name,
+    check_solver,
     feature_costs,
     plan,
 )
@@ -48,7 +48,7 @@ class Regressed:
     kernel: Any = None
     alpha: Any = None
     gamma: Any = None
-    system: str | None = None
+    solver: str | None = None
     search: LeaveOutSearch | None = None
 
 
@@ -82,17 +82,17 @@ class RidgeRegression:
     def fit(self, data: TrainingData, level: Any) -> Regressed:
         """From all rows at once."""
         model, X, weight = self.model, data.rows, data.row_weight
-        pairs = kernel_grid(self.kernels(*X.shape), model.gamma, X, weight)
+        pairs = kernel_grid(self.kernels(*X.shape), X, weight)
         n_tried = number_tried(pairs, model.alpha)
         n_targets = self.problem.n_targets(compared=n_tried > 1)
-        compared, system = planned_systems(model, X, n_targets, pairs, n_tried)
+        compared, solver = planned_solvers(model, X, n_targets, pairs, n_tried)
         if n_tried == 1:
-            smoother = self.ridge(*pairs[0], model.alpha, system)
+            smoother = self.ridge(*pairs[0], model.alpha, solver)
             smoother.fit(X, self.problem.targets(), weight)
-            return self.settled(smoother, system, weight=weight)
+            return self.settled(smoother, solver, pairs[0][0], weight=weight)
         if len(data.outputs) == 1:
             return self._fit_single(X)
-        groups = group_numbers(model.leave_out, data.outputs, data.groups, data.X)
+        groups = group_numbers(model.cv, data.outputs, data.groups, data.X)
         groups = self.problem.groups_of_rows(groups)
         search, smoother = choose(
             lambda kernel, gamma, alpha: self.ridge(kernel, gamma, alpha, compared),
@@ -100,19 +100,19 @@ class RidgeRegression:
             sample_weight=weight, memory=model.memory, verbose=model.verbose,
             level=level.below("search"),
         )  # fmt: skip
-        if system == compared:
+        if solver == compared:
             smoother = self._grown(smoother, search, X, weight, groups)
         else:
             best = search.best
-            smoother = self.ridge(best["kernel"], best["gamma"], best["alpha"], system)
+            smoother = self.ridge(best["kernel"], best["gamma"], best["alpha"], solver)
             smoother.fit(X, self.problem.targets(), weight)
-        return self.settled(smoother, system, search, weight)
+        return self.settled(smoother, solver, None, search, weight)
 
     def _fit_single(self, X: Any) -> Regressed:
         """One row: nothing can be left out, and any penalty predicts that row's output."""
-        pairs = kernel_grid(self.kernels(*X.shape), None, X, None)
+        pairs = kernel_grid(self.kernels(*X.shape), X, None)
         smoother = self.ridge(*pairs[0], 1.0, "cholesky")
-        return self.settled(smoother.fit(X, self.problem.targets()), "cholesky")
+        return self.settled(smoother.fit(X, self.problem.targets()), "cholesky", pairs[0][0])
 
     def _grown(
         self, smoother: Any, search: LeaveOutSearch, X: Any, weight: np.ndarray | None, groups: Any
@@ -122,7 +122,7 @@ class RidgeRegression:
             return smoother
 
         def refitted(n_landmarks: int) -> Any:
-            larger = self.ridge(smoother.kernel, smoother.gamma, np.inf, "nystroem")
+            larger = self.ridge(smoother.kernel, None, np.inf, "nystroem")
             larger.set_params(n_landmarks=n_landmarks)
             return larger.fit(X, self.problem.targets(), weight)
 
@@ -133,15 +133,20 @@ class RidgeRegression:
     def settled(
         self,
         smoother: Any,
-        system: str,
+        solver: str,
+        kernel: Any,
         search: LeaveOutSearch | None = None,
         weight: np.ndarray | None = None,
     ) -> Regressed:
-        """What was chosen, and warnings where little was learned."""
+        """What was chosen, and warnings where little was learned.
+
+        ``kernel`` is the one that was given, a name for a name; that of the best trial, if some
+        were compared.
+        """
         warn_of_loss(smoother, self.problem, search, weight)
-        kernel, gamma = smoother.kernel, getattr(smoother.kernel_, "gamma_", None)
-        system = self._system_of(kernel, system)
-        return Regressed(smoother, kernel, smoother.alpha, gamma, system, search)
+        kernel = kernel if search is None or search.best is None else search.best["kernel"]
+        solver = self._solver_of(kernel, solver)
+        return Regressed(smoother, kernel, smoother.alpha, smoother.kernel_.gamma_, solver, search)
 
     # ------------------------------------------------------------------ what is tried
     def kernels(self, n_rows: int | None, n_features: int) -> Any:
@@ -150,35 +155,73 @@ class RidgeRegression:
         kernel = plain_kernel(model, model.kernel)
         if not (isinstance(kernel, str) and kernel == "auto"):
             return kernel
-        if model.system == "primal":
+        if model.solver == "primal":
             return "linear"
         many = n_rows is None or n_rows > EXACT_ROWS
-        one_pass = model.system in ("auto", "nystroem") and model.label_kernel is None
+        one_pass = model.solver in ("auto", "nystroem")
         wide = model.streamed_ and n_features > LINEAR_FEATURES
-        searched = isinstance(model.alpha, str) and model.gamma is None
+        searched = isinstance(model.alpha, str)
         return ["rbf", "linear"] if many and one_pass and searched and not wide else "rbf"
 
-    def _system_of(self, kernel: str, system: str) -> str:
+    def _solver_of(self, kernel: Any, solver: str) -> str:
         """Where "auto" leaves the choice open, a linear kernel has no need of landmarks."""
-        free = self.model.system == "auto" and system == "nystroem" and kernel == "linear"
-        return "primal" if free else system
+        free = (
+            self.model.solver == "auto" and solver == "nystroem" and kernel_name(kernel) == "linear"
+        )
+        return "primal" if free else solver
 
-    def ridge(self, kernel: Any, gamma: float | None, alpha: float, system: str) -> Any:
+    def ridge(self, kernel: Any, gamma: Any, alpha: float, solver: str) -> Any:
         """A smoother that is not fitted."""
-        model = self.model
-        names = ("degree", "coef0", "fit_intercept", "memory")
-        shared = {"gamma": gamma, **{name: getattr(model, name) for name in names}}
-        if system in ONE_PASS:
-            system = self._system_of(kernel, system)
-            return one_pass_ridge(model, kernel, alpha, system, shared, model.n_features_in_)
-        if model.label_kernel is None:
-            shared |= {"precision": model.precision, "device": model.device_}
-            return KernelRidge(kernel, alpha, system=system, **shared)
-        from skstruct.smoothing import AdditiveKernelRidge
+        model, shared = self.model, {"fit_intercept": self.model.fit_intercept}
+        if solver in ONE_PASS:
+            solver = self._solver_of(kernel, solver)
+            settled = resolve_kernel(kernel).with_gamma(gamma)
+            return one_pass_ridge(model, settled, alpha, solver, shared, model.n_features_in_)
+        settled = resolve_kernel(kernel).with_gamma(gamma)
+        return KernelRidge(settled, alpha, solver=solver, **shared)
 
-        dag = getattr(model.space_, "dag_", None)
-        S = label_kernel_matrix(model.label_kernel, dag)
-        return AdditiveKernelRidge(S, kernel=kernel, alpha=alpha, **shared)
+
+def is_searched(model: Any) -> bool:
+    """Whether a penalty, that of the model or of its smoother, may have to be chosen."""
+    if model.smoother is None:
+        return True
+    alpha = getattr(model.smoother, "alpha", None)
+    return hasattr(model.smoother, "loo_path") and (isinstance(alpha, str) or np.ndim(alpha) > 0)
+
+
+class GivenSmoother:
+    """A smoother of the user's own, fitted to the targets of a problem.
+
+    A ridge regression of this library whose alpha is "auto" or several has it chosen by the loss.
+    """
+
+    def __init__(self, model: Any, problem: Any) -> None:
+        self.model, self.problem = model, problem
+
+    def fit(self, data: TrainingData, level: Any) -> Regressed:
+        model, smoother = self.model, clone(self.model.smoother)
+        if hasattr(smoother, "for_space"):  # it looks at what may be predicted
+            smoother = smoother.for_space(model.space_)
+        if is_searched(model):
+            return self._chosen(smoother, data, level)
+        return fit_given(smoother, self.problem, data, model.random_state)
+
+    def _chosen(self, smoother: Any, data: TrainingData, level: Any) -> Regressed:
+        model, problem = self.model, self.problem
+        groups = problem.groups_of_rows(group_numbers(model.cv, data.outputs, data.groups, data.X))
+
+        def made(kernel: Any, gamma: Any, alpha: float) -> Any:
+            return clone(smoother).set_params(alpha=alpha)
+
+        search, smoother = choose(
+            made, [(getattr(smoother, "kernel", None), None)], smoother.alpha, problem, data.rows,
+            groups, sample_weight=data.row_weight, memory=model.memory, verbose=model.verbose,
+            level=level.below("search"),
+        )  # fmt: skip
+        warn_of_loss(smoother, problem, search, data.row_weight)
+        gamma = getattr(getattr(smoother, "kernel_", None), "gamma_", None)
+        kernel = search.best["kernel"] if search.best else None
+        return Regressed(smoother, kernel, smoother.alpha, gamma, None, search)
 
 
 def fit_given(
@@ -209,13 +252,12 @@ def fit_given(
         ) from error
 
 
-# Systems by the number of rows, and by what they would take.
+# Solvers by the number of rows, and by what they would take.
 
 
 def check_settings(model: Any) -> None:
     """Look at parameters that may have no part in a fit to few rows, and will in one to many."""
-    check_system_name(model.system)
-    check_precision(model.precision)
+    check_solver(model.solver)
     check_n_landmarks(model.n_landmarks)
 
 
@@ -224,43 +266,43 @@ def number_tried(pairs: list[Any], penalties: Any) -> int:
     return len(pairs) * (N_ALPHAS if isinstance(penalties, str) else int(np.size(penalties)))
 
 
-def planned_systems(
+def planned_solvers(
     model: Any, X: Any, n_targets: int, pairs: list[Any], n_tried: int
 ) -> tuple[str, str]:
-    """The systems by which penalties are compared, and by which the best one is fitted.
+    """The solvers by which penalties are compared, and by which the best one is fitted.
 
     Where an eigendecomposition would take too long and a factorization would not, landmarks
     choose the penalty, and the fit is exact.
     """
-    linear = all(kernel == "linear" for kernel, _ in pairs)
+    linear = all(kernel_name(kernel) == "linear" for kernel, _ in pairs)
     planned = _planned(model, X, n_targets, n_tried, linear)
     if n_tried == 1:
         return planned, planned
     if planned not in ONE_PASS:
         return "spectral", "spectral"
-    final = _planned(model, X, n_targets, 1, linear) if model.system == "auto" else planned
+    final = _planned(model, X, n_targets, 1, linear) if model.solver == "auto" else planned
     return planned, final
 
 
 def _planned(model: Any, X: Any, n_targets: int, n_tried: int, linear: bool) -> str:
-    """The system that a model asks for, or the one that suits the rows."""
-    whole = model._precomputed or getattr(model, "label_kernel", None) is not None
-    if model.system == "auto" and whole:
+    """The solver that a model asks for, or the one that suits the rows."""
+    whole = model._precomputed
+    if model.solver == "auto" and whole:
         return "spectral" if n_tried > 1 else "cholesky"
-    if whole and model.system in ONE_PASS:
+    if whole and model.solver in ONE_PASS:
         raise ValueError(
-            f'A precomputed or a label kernel needs an exact system; got system="{model.system}".'
+            f'A precomputed kernel needs an exact solver; got solver="{model.solver}".'
         )
     n, p = X.shape
     filled = X.nnz / max(1, n * p) if sparse.issparse(X) else 1.0
     chosen = plan(
-        n, p, n_targets, system=model.system, precision=model.precision, n_alphas=n_tried,
+        n, p, n_targets, solver=model.solver, precision=model.precision, n_alphas=n_tried,
         device=model.device_, linear=linear, filled=filled,
     )  # fmt: skip
-    if chosen.system not in ONE_PASS:
+    if chosen.solver not in ONE_PASS:
         check_fits(chosen)  # before penalties are compared by other means
     announce(lambda: _plan_text(n, n_targets, n_tried, chosen))
-    return chosen.system
+    return chosen.solver
 
 
 def _plan_text(n: int, n_targets: int, n_tried: int, chosen: Any) -> str:
@@ -270,22 +312,21 @@ def _plan_text(n: int, n_targets: int, n_tried: int, chosen: Any) -> str:
 
 
 def one_pass_ridge(
-    model: Any, kernel: str, alpha: float, system: str, shared: dict[str, Any], n_features: int
+    model: Any, kernel: Any, alpha: float, solver: str, shared: dict[str, Any], n_features: int
 ) -> Any:
     """Ridge regression from sums over rows, or in the primal, with the parameters of a model."""
     from skstruct.smoothing import LinearRidge, NystroemRidge
 
-    if system == "primal":
-        if kernel != "linear":
-            raise ValueError(f'system="primal" is for kernel="linear"; got kernel={kernel!r}.')
+    if solver == "primal":
+        if kernel.name != "linear":
+            raise ValueError(f'solver="primal" is for kernel="linear"; got kernel={kernel!r}.')
         in_memory = model.device_ is None and not getattr(model, "streamed_", False)
         if in_memory and n_features > LINEAR_FEATURES:
             return LinearRidge(alpha, fit_intercept=shared["fit_intercept"], n_jobs=model.n_jobs)
     return NystroemRidge(
-        kernel, alpha, features="linear" if system == "primal" else system,
+        kernel, alpha, features="linear" if solver == "primal" else solver,
         n_landmarks=model.n_landmarks,
-        dtype="float32" if model.precision == "mixed" else "float64", device=model.device_,
-        engine=model.engine, verbose=model.verbose,
+        dtype="float32" if model.precision == "mixed" else "float64", verbose=model.verbose,
         random_state=getattr(model, "seed_", seed_of(model)), **shared,
     )  # fmt: skip
 
@@ -358,7 +399,7 @@ def warn_of_loss(
             f"{smoother.n_landmarks_:,} landmarks leave {left:.0%} of the kernel's trace "
             "unexplained: predictions may be far from those of the exact model. Give more "
             '(n_landmarks=...), another kernel (kernel="linear" is solved without them), or '
-            'system="cholesky" where the rows fit.',
+            'solver="cholesky" where the rows fit.',
         )
     if search is None or not problem.rows_stand_alone:
         return

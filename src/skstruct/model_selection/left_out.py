@@ -16,13 +16,13 @@ def left_out_risk(
     *,
     loss: Any = None,
     groups: Any = None,
-    leave_out: Any = "one",
+    cv: Any = None,
     alphas: list[float] | None = None,
 ) -> Any:
     r"""Mean loss on the training rows, each decided without itself or its group.
 
     Rows that equal each other in inputs and output are left out together, unless ``groups`` or
-    ``leave_out`` say otherwise.
+    ``cv`` say otherwise.
 
     Kernel ridge regression gives left-out conditional means in closed form; decoding
     them gives exactly the loss that refitting would have had, for any loss and any
@@ -37,11 +37,11 @@ def left_out_risk(
         The model's own when None.
     groups : array of shape (n,), default=None
         Rows of the same group are left out together.
-    leave_out : "one", "output", int or splitter
+    cv : None, "output", int or splitter
         What is left out together when ``groups`` is None; see
         :class:`~skstruct.ConditionalRiskMinimizer`.
     alphas : sequence, default=None
-        Penalties to try instead of the fitted one; needs the spectral system, which
+        Penalties to try instead of the fitted one; needs the spectral solver, which
         ``alpha="auto"`` uses.
 
     Returns
@@ -66,7 +66,7 @@ def left_out_risk(
         raise ValueError("The model was fitted to one row: leaving it out leaves nothing.")
     if problem.by_weights:  # left-out means of the identity are the weights
         smoother = smoother.with_targets(problem.search_targets())
-    groups = group_numbers(leave_out, model.outputs_, groups, _inputs(model, smoother))
+    groups = group_numbers(cv, model.outputs_, groups, _inputs(model, smoother))
     groups = problem.groups_of_rows(groups)
     weight = getattr(smoother, "sample_weight_", None)
     if alphas is None:

@@ -13,7 +13,7 @@ from skstruct.inspection.drawing import written
 from skstruct.reports.pages import Facts, Section, number
 from skstruct.reports.subject import len_of_rows, row_of
 
-CHOSEN = ("alpha_", "C_", "gamma_", "radius_", "kernel_", "input_kernel_", "n_neighbors_")
+CHOSEN = ("alpha_", "gamma_", "radius_", "kernel_", "n_neighbors_")
 WARNINGS = ("converged_",)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstruct.kernels.labels import check_semidefinite
+from skstruct.kernels.labels import check_semidefinite, label_kernel_matrix
 from skstruct.saving import savable
 from skstruct.smoothing.kernel_ridge import KernelRidge, check_alpha
 from skstruct.tolerances import EIGENVALUE_ZERO
@@ -25,11 +25,13 @@ class AdditiveKernelRidge(KernelRidge):
 
     Parameters
     ----------
-    label_kernel : array of shape (q, q)
-        Symmetric and positive semidefinite. Targets of several times q columns are taken
+    label_kernel : array of shape (q, q), "adjacency", "laplacian" or "diffusion"
+        Symmetric and positive semidefinite; a name is that of a kernel between the labels of a
+        hierarchy, which the learner knows. Targets of several times q columns are taken
         in blocks of q, each rotated alike.
-    kernel, alpha, gamma, degree, coef0, fit_intercept, memory
-        As in :class:`KernelRidge`; alpha is a single number.
+    kernel, alpha, fit_intercept
+        As in :class:`KernelRidge`; alpha is a single number, or ``"auto"`` for a learner that
+        chooses it.
 
     References
     ----------
@@ -42,7 +44,7 @@ class AdditiveKernelRidge(KernelRidge):
     >>> import numpy as np
     >>> X, Y = np.arange(6.0)[:, None], np.eye(2)[[0, 0, 0, 1, 1, 1]]
     >>> S = np.array([[1.0, 0.5], [0.5, 1.0]])
-    >>> AdditiveKernelRidge(S, gamma=0.5).fit(X, Y).predict(X).shape
+    >>> AdditiveKernelRidge(S).fit(X, Y).predict(X).shape
     (6, 2)
     """
 
@@ -51,28 +53,30 @@ class AdditiveKernelRidge(KernelRidge):
         label_kernel: Any,
         *,
         kernel: str = "rbf",
-        alpha: float = 1.0,
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: int = 1,
+        alpha: Any = 1.0,
         fit_intercept: bool = True,
-        memory: str = "1GB",
     ) -> None:
         super().__init__(
             kernel,
             alpha,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
             fit_intercept=fit_intercept,
-            system="spectral",
-            memory=memory,
+            solver="spectral",
         )
         self.label_kernel = label_kernel
 
+    joins_labels = True  # targets are indicators of labels, all of them
+
+    def for_space(self, space: Any) -> Self:
+        """The same with the matrix of a label kernel that was named."""
+        if not isinstance(self.label_kernel, str):
+            return self
+        return self.set_params(
+            label_kernel=label_kernel_matrix(self.label_kernel, getattr(space, "dag_", None))
+        )
+
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        return sorted({*super()._get_param_names(), "kernel", "alpha"} - {"system"})
+        return sorted({*super()._get_param_names(), "kernel", "alpha"} - {"solver"})
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to targets ``y`` of shape (n, blocks * q)."""

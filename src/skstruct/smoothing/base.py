@@ -43,25 +43,6 @@ class RidgeSystem(Protocol):
     def leverages(self) -> Array: ...  # one minus that, shape: (n,)
 
 
-class KeepsEngine:
-    """An estimator whose parameter ``engine`` may be a client of a cluster, which is not copied.
-
-    Copies, pickles and what goes to workers have no engine, and clones share it.
-    """
-
-    engine: Any
-
-    def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        live = not (state.get("engine") is None or isinstance(state["engine"], str))
-        return {**state, "engine": None} if live else state
-
-    def __sklearn_clone__(self) -> Any:
-        other = super(KeepsEngine, copy.copy(self)).__sklearn_clone__()
-        other.engine = self.engine
-        return other
-
-
 class SparseRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Reads dense or sparse rows of inputs, and any number of targets."""
 

@@ -10,23 +10,23 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import working
-from skstruct.kernels.inputs import InputKernel
+from skstruct.config import Configured
+from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.base import SparseRegressor, group_rows
-from skstruct.smoothing.planning import check_fits, check_precision, check_system_name, plan
+from skstruct.smoothing.planning import check_fits, check_precision, check_solver, plan
 from skstruct.smoothing.systems import CholeskySystem, SpectralSystem
 
 
-class KernelMachine(SparseRegressor):
+class KernelMachine(Configured, SparseRegressor):
     """Predictions k(x, x_i) @ dual_coef_, in blocks of rows.
 
-    A child has the parameters ``kernel``, ``gamma``, ``degree``, ``coef0``, ``memory`` and, if it
-    can compute elsewhere, ``device``, and keeps ``kernel_``, ``X_fit_``, ``targets_`` and
-    ``dual_coef_`` (n_fitted, n_targets).
+    A child has the parameter ``kernel``, and keeps ``kernel_``, ``X_fit_``, ``targets_``,
+    ``dual_coef_`` (n_fitted, n_targets) and, if it computes elsewhere, ``device_``.
     """
 
     intercept_: np.ndarray | float = 0.0
-    device = None
+    device_: Any = None
     system_: Any
 
     def __sklearn_tags__(self) -> Any:
@@ -36,13 +36,11 @@ class KernelMachine(SparseRegressor):
 
     @property
     def _precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return kernel_name(self.kernel) == "precomputed"
 
     def _settle_kernel(self, X: Any, sample_weight: Any = None) -> None:
         """The kernel with its parameters settled on the training rows."""
-        self.kernel_ = InputKernel(
-            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
-        ).fit(X, sample_weight)
+        self.kernel_ = resolve_kernel(self.kernel).fit(X, sample_weight)
         self.X_fit_ = None if self._precomputed else X
 
     def penalty_range(self) -> tuple[float, float]:
@@ -62,11 +60,11 @@ class KernelMachine(SparseRegressor):
 
     def _multiplied(self, X: Any) -> np.ndarray:
         """k(x, x_i) @ dual_coef_; shape (n, n_targets)."""
-        if self.device is not None and not self._precomputed:
+        if self.device_ is not None and not self._precomputed:
             from skstruct.kernels.on_device import kernel_product
 
             return kernel_product(
-                self.kernel_, X, self.X_fit_, self.dual_coef_, self.device, self.memory
+                self.kernel_, X, self.X_fit_, self.dual_coef_, self.device_, self.memory
             )
         out = np.empty((X.shape[0], self.dual_coef_.shape[1]))
         for rows in row_blocks(X.shape[0], 8 * len(self.dual_coef_), self.memory):
@@ -77,7 +75,7 @@ class KernelMachine(SparseRegressor):
 # Kernel ridge regression as a smoother: signed weights, closed-form leave-out.
 
 
-__all__ = ["KernelRidge", "check_alpha", "check_system_name"]
+__all__ = ["KernelRidge", "check_alpha", "check_solver"]
 
 
 @savable
@@ -92,28 +90,27 @@ class KernelRidge(KernelMachine):
 
     Parameters
     ----------
-    kernel : str or callable, default="rbf"
-        Any kernel name of scikit-learn, a callable (A, B) -> matrix, or "precomputed".
+    kernel : str, kernel or callable, default="rbf"
+        A kernel of :mod:`skstruct.kernels`, or the name that stands for it: ``"rbf"`` is
+        :class:`RBF() <skstruct.kernels.RBF>`; a callable (A, B) -> matrix; or ``"precomputed"``.
     alpha : float or array of shape (n_targets,), default=1.0
         Ridge penalty on scikit-learn's scale, K + alpha I.
-    gamma, degree, coef0 : float
-        Kernel parameters; ``gamma=None`` is 1 / (n_features * variance of X).
     fit_intercept : bool, default=True
-    system : "auto", "cholesky", "packed" or "spectral"
+    solver : "auto", "cholesky", "packed" or "spectral"
         Cholesky factors the kernel matrix where it lies, 8 n² bytes. Packed keeps half of it,
         4 n² bytes, for up to 23,000 rows, at about the same speed. Spectral costs more once,
         and then serves any alpha. Auto is Cholesky, or spectral when alpha differs between
         targets. Whether it fits into memory is checked before anything is allocated.
-    memory : str or int, default="1GB"
-        Budget of one block of kernel rows at prediction.
-    precision : "double" or "mixed", default="double"
-        Mixed factors in single precision, with half of the memory, and refines the solution to
-        that of double precision (see :class:`~skstruct.smoothing.systems.MixedSystem`). It falls
-        back to double, with a warning, where alpha is too small for it. Worth it for few
-        targets; leaving out is much faster in double precision.
-    device : None, "cpu", "cuda", "cuda:1" or torch.device, default=None
-        Where to compute with torch; None computes with numpy. An eigendecomposition, system
-        spectral, is computed by numpy in double precision in any case.
+
+    Notes
+    -----
+    Of the settings of :func:`skstruct.set_config`, ``memory`` is the budget of one block of kernel
+    rows at prediction. ``precision="mixed"`` factors in single precision, with half of the memory,
+    and refines the solution to that of double precision (see
+    :class:`~skstruct.smoothing.systems.MixedSystem`). It falls back to double, with a warning,
+    where alpha is too small for it; it is worth it for few targets, and leaving out is much faster
+    in double precision. On a ``device``, an eigendecomposition, the spectral solver, is computed
+    by numpy in double precision in any case.
 
     Attributes
     ----------
@@ -123,8 +120,9 @@ class KernelRidge(KernelMachine):
     Examples
     --------
     >>> import numpy as np
+    >>> from skstruct.kernels import RBF
     >>> X = np.linspace(0, 6, 30)[:, None]
-    >>> model = KernelRidge(alpha=0.01, gamma=1.0).fit(X, np.sin(X))
+    >>> model = KernelRidge(RBF(1.0), alpha=0.01).fit(X, np.sin(X))
     >>> bool(abs(model.predict([[1.5]])[0, 0] - np.sin(1.5)) < 1e-2)
     True
     >>> model.weights([[1.5]]).sum().round(12)
@@ -132,42 +130,29 @@ class KernelRidge(KernelMachine):
 
     Half of the memory, and the same answer:
 
-    >>> packed = KernelRidge(alpha=0.01, gamma=1.0, system="packed").fit(X, np.sin(X))
+    >>> packed = KernelRidge(RBF(1.0), alpha=0.01, solver="packed").fit(X, np.sin(X))
     >>> bool(abs(packed.predict(X) - model.predict(X)).max() < 1e-10)
     True
     """
-
-    precision = "double"  # of models that were saved before there was a choice
 
     def __init__(
         self,
         kernel: Any = "rbf",
         alpha: float = 1.0,
         *,
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1,
         fit_intercept: bool = True,
-        system: str = "auto",
-        memory: Any = "1GB",
-        precision: str = "double",
-        device: Any = None,
+        solver: str = "auto",
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.fit_intercept = fit_intercept
-        self.system = system
-        self.memory = memory
-        self.precision = precision
-        self.device = device
+        self.solver = solver
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to targets ``y`` of shape (n, n_targets) or (n,)."""
         X, targets = self._read(X, y)
+        self.device_ = self.device
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         self.sample_weight_ = weight
         self._settle_kernel(X, weight)
@@ -181,7 +166,7 @@ class KernelRidge(KernelMachine):
         name = "spectral" if isinstance(system, SpectralSystem) else "cholesky"
         sizes = X.shape[0], 0 if self._precomputed else X.shape[1], n_targets
         what = f"decomposing the kernel matrix of {X.shape[0]:,} rows"
-        with working(what, expected=lambda: plan(*sizes, system=name).seconds):
+        with working(what, expected=lambda: plan(*sizes, solver=name).seconds):
             self.system_ = system.fit_rows(self.kernel_, X, self.root_, shift, border)
         self.column_mean_ = system.column_mean_
 
@@ -190,11 +175,11 @@ class KernelRidge(KernelMachine):
         name = self._system_name()
         sizes = (X.shape[0], 0 if self._precomputed else X.shape[1], n_targets)
         if name == "spectral":
-            check_fits(plan(*sizes, system=name))
+            check_fits(plan(*sizes, solver=name))
             return SpectralSystem()
         name = "cholesky" if name == "auto" else name
         shared = {"precision": self.precision, "device": self.device}
-        check_fits(plan(*sizes, system=name, **shared))
+        check_fits(plan(*sizes, solver=name, **shared))
         packed = name == "packed"
         if self.device is not None:
             from skstruct.smoothing.systems.on_device import DeviceSystem
@@ -212,22 +197,22 @@ class KernelRidge(KernelMachine):
 
     def _system_name(self) -> str:
         """The name of a system, after a look at what goes together."""
-        check_system_name(self.system)
+        check_solver(self.solver)
         check_precision(self.precision)
-        if self.system in ("nystroem", "fourier"):
+        if self.solver in ("nystroem", "fourier"):
             raise ValueError(
-                f'KernelRidge is exact; system="{self.system}" is NystroemRidge(features='
-                f'"{self.system}").'
+                f'KernelRidge is exact; solver="{self.solver}" is NystroemRidge(features='
+                f'"{self.solver}").'
             )
-        if np.ndim(self.alpha) > 0 or self.system == "spectral":
+        if np.ndim(self.alpha) > 0 or self.solver == "spectral":
             return "spectral"
-        if self.device is not None and (self.system == "packed" or self.precision == "mixed"):
+        if self.device is not None and (self.solver == "packed" or self.precision == "mixed"):
             raise ValueError(
-                'On a device the whole matrix is factored in double precision: system="cholesky" '
-                f'and precision="double"; got system="{self.system}" and '
+                'On a device the whole matrix is factored in double precision: solver="cholesky" '
+                f'and precision="double"; got solver="{self.solver}" and '
                 f'precision="{self.precision}".'
             )
-        return self.system
+        return self.solver
 
     def _solve(self, targets: np.ndarray) -> Self:
         self.targets_ = targets

@@ -9,15 +9,16 @@ from scipy import sparse
 from sklearn.metrics import euclidean_distances
 from sklearn.utils.extmath import row_norms
 
-from skstruct._arrays.memory import parse_memory, row_blocks
-from skstruct.kernels.inputs import InputKernel
+from skstruct._arrays.memory import row_blocks
+from skstruct.config import Configured
+from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.saving import savable
 from skstruct.smoothing.base import WeightedMean
 from skstruct.tolerances import DIFFERENCE_ROUNDING, NEAR_ROW
 
 
 @savable
-class NadarayaWatson(WeightedMean):
+class NadarayaWatson(Configured, WeightedMean):
     r"""The mean of all training targets, weighted by a kernel that is nowhere negative.
 
     .. math:: w_i(x) = s_i k(x, x_i) / \textstyle\sum_j s_j k(x, x_j)
@@ -28,18 +29,16 @@ class NadarayaWatson(WeightedMean):
 
     Parameters
     ----------
-    kernel : str or callable, default="rbf"
-        Any kernel name of scikit-learn, a callable (A, B) -> matrix, or "precomputed".
-    gamma, degree, coef0 : float
-        Kernel parameters; ``gamma=None`` is 1 / (n_features * variance of X), a wide
-        kernel. ``loo`` keeps the gamma of all rows.
-    memory : str or int, default="1GB"
-        Budget of one block of weights at prediction.
+    kernel : str, kernel or callable, default="rbf"
+        A kernel of :mod:`skstruct.kernels`, or the name that stands for it; a callable
+        (A, B) -> matrix; or ``"precomputed"``. The width of ``"rbf"``, by the scale of the
+        inputs, is wide for a mean: try ``RBF(gamma=...)``. ``loo`` keeps the gamma of all rows.
 
     Examples
     --------
+    >>> from skstruct.kernels import RBF
     >>> X, T = [[0.0], [1.0], [9.0]], [[1, 0], [1, 0], [0, 1]]
-    >>> model = NadarayaWatson(gamma=1.0).fit(X, T)
+    >>> model = NadarayaWatson(RBF(1.0)).fit(X, T)
     >>> model.weights([[0.5]]).round(3)
     array([[0.5, 0.5, 0. ]])
     >>> model.predict([[1000.0]])
@@ -53,33 +52,23 @@ class NadarayaWatson(WeightedMean):
     def __init__(
         self,
         kernel: Any = "rbf",
-        gamma: float | None = None,
-        *,
-        degree: int = 3,
-        coef0: int = 1,
-        memory: str = "1GB",
     ) -> None:
         self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.memory = memory
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.regressor_tags.poor_score = self.gamma is None  # smooth, until gamma is chosen
+        tags.input_tags.pairwise = kernel_name(self.kernel) == "precomputed"
+        tags.regressor_tags.poor_score = isinstance(
+            self.kernel, str
+        )  # smooth, until gamma is chosen
         return tags
 
     def _learn(self, X: Any, targets: np.ndarray, sample_weight: Any) -> None:
-        parse_memory(self.memory)
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+        if kernel_name(self.kernel) == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"A precomputed kernel between training rows is square; got shape {X.shape}."
             )
-        self.kernel_ = InputKernel(
-            self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0
-        ).fit(X, sample_weight)
+        self.kernel_ = resolve_kernel(self.kernel).fit(X, sample_weight)
         self.X_fit_ = X
 
     def _average(self, X: Any, own: np.ndarray | None = None, groups: Any = None) -> np.ndarray:
@@ -92,7 +81,11 @@ class NadarayaWatson(WeightedMean):
 
     def _weigh(self, X: Any, own: np.ndarray | None = None, groups: Any = None) -> np.ndarray:
         left_out = None if own is None else own[:, None] == groups
-        W = self._gaussian(X, left_out) if self.kernel == "rbf" else self._general(X, left_out)
+        W = (
+            self._gaussian(X, left_out)
+            if self.kernel_.name == "rbf"
+            else self._general(X, left_out)
+        )
         W /= W.sum(axis=1, keepdims=True)
         return W
 
@@ -110,7 +103,7 @@ class NadarayaWatson(WeightedMean):
         return np.exp(W, out=W)
 
     def _general(self, X: Any, left_out: np.ndarray | None) -> np.ndarray:
-        K = X if self.kernel == "precomputed" else self.kernel_(X, self.X_fit_)
+        K = X if self.kernel_.name == "precomputed" else self.kernel_(X, self.X_fit_)
         K = self._nonnegative(K)
         used = self.sample_weight_ if left_out is None else self.sample_weight_ * ~left_out
         W = K * used

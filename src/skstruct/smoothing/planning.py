@@ -13,7 +13,7 @@ from skstruct._arrays.checks import is_count
 from skstruct._arrays.memory import parse_memory
 from skstruct.backends import backend_for
 
-SYSTEMS = ("auto", "cholesky", "packed", "spectral", "nystroem", "fourier", "primal")
+SOLVERS = ("auto", "cholesky", "packed", "spectral", "nystroem", "fourier", "primal")
 PRECISIONS = ("double", "mixed")
 EXACT_ROWS = 20_000  # "auto" factors so many rows, for one alpha
 LINEAR_FEATURES = 4_000  # "primal" sums products of so many features; more, it iterates
@@ -30,7 +30,7 @@ class Plan:
 
     Attributes
     ----------
-    system : "cholesky", "packed", "spectral", "nystroem", "fourier" or "primal"
+    solver : "cholesky", "packed", "spectral", "nystroem", "fourier" or "primal"
     precision : "double" or "mixed"
     rows : int
     bytes : int
@@ -42,10 +42,10 @@ class Plan:
     device : Any
         Where it will be computed; None for numpy.
     why : str
-        The reason for this system.
+        The reason for this solver.
     """
 
-    system: str
+    solver: str
     precision: str
     rows: int
     bytes: int
@@ -61,7 +61,7 @@ class Plan:
 
     def __str__(self) -> str:
         return (
-            f"{self.system}: {_size(self.bytes)}, about {_time(self.seconds)} for "
+            f"{self.solver}: {_size(self.bytes)}, about {_time(self.seconds)} for "
             f"{self.rows:,} rows ({self.why})"
         )
 
@@ -72,7 +72,7 @@ class Plan:
 
 
 def plan(
-    n: int, p: int, d: int, *, system: str="auto", precision: str="double", n_alphas: int=1, memory: Any=None, device: Any=None,
+    n: int, p: int, d: int, *, solver: str="auto", precision: str="double", n_alphas: int=1, memory: Any=None, device: Any=None,
     linear: bool=False, filled: float=1.0,
 ) -> Plan:  # fmt: skip
     """How to solve kernel ridge regression with so many rows, features and targets.
@@ -87,7 +87,7 @@ def plan(
     ----------
     n, p, d : int
         Numbers of rows, of features (0 for a precomputed kernel) and of targets.
-    system : str, default="auto"
+    solver : str, default="auto"
         What was asked for.
     precision : "double" or "mixed", default="double"
     n_alphas : int, default=1
@@ -106,23 +106,23 @@ def plan(
 
     Examples
     --------
-    >>> plan(1_000, 10, 5).system
+    >>> plan(1_000, 10, 5).solver
     'cholesky'
-    >>> plan(20_000, 10, 5, memory="2GB").system, plan(20_000, 10, 5, memory="2GB").fits
+    >>> plan(20_000, 10, 5, memory="2GB").solver, plan(20_000, 10, 5, memory="2GB").fits
     ('cholesky', False)
-    >>> plan(1_000_000, 10, 5).system
+    >>> plan(1_000_000, 10, 5).solver
     'nystroem'
     """
-    check_system_name(system)
+    check_solver(solver)
     check_precision(precision)
     free = free_memory(device) if memory is None else parse_memory(memory)
 
-    def made(system: str, why: str) -> Plan:
-        size, flops = costs(system, n, p, d, precision=precision, n_alphas=n_alphas, filled=filled)
-        return Plan(system, precision, n, size, flops, free, device, why)
+    def made(solver: str, why: str) -> Plan:
+        size, flops = costs(solver, n, p, d, precision=precision, n_alphas=n_alphas, filled=filled)
+        return Plan(solver, precision, n, size, flops, free, device, why)
 
-    if system != "auto":
-        return made(system, f'system="{system}" was asked for')
+    if solver != "auto":
+        return made(solver, f'solver="{solver}" was asked for')
     if linear and n > SPECTRAL_ROWS:
         return made("primal", "a linear kernel, and many rows")
     if n_alphas > 1:
@@ -143,16 +143,16 @@ def check_fits(plan: Plan) -> None:
 
     Examples
     --------
-    >>> check_fits(plan(50_000, 10, 1, system="cholesky", memory="100GB"))
-    >>> check_fits(plan(50_000, 10, 1, system="cholesky", memory="2GB"))
+    >>> check_fits(plan(50_000, 10, 1, solver="cholesky", memory="100GB"))
+    >>> check_fits(plan(50_000, 10, 1, solver="cholesky", memory="2GB"))
     Traceback (most recent call last):
         ...
-    MemoryError: 50,000 rows with system="cholesky" need 20.2 GB ...; 2.0 GB are free. ...
+    MemoryError: 50,000 rows with solver="cholesky" need 20.2 GB ...; 2.0 GB are free. ...
     """
     if plan.fits:
         return
     raise MemoryError(
-        f'{plan.rows:,} rows with system="{plan.system}" need {_size(plan.bytes)} (and would take '
+        f'{plan.rows:,} rows with solver="{plan.solver}" need {_size(plan.bytes)} (and would take '
         f"about {_time(plan.seconds)}); {_size(plan.free)} are free. {_advice(plan)}"
     )
 
@@ -161,20 +161,20 @@ def _advice(plan: Plan) -> str:
     """What would need less memory."""
     n, ways = plan.rows, []
     if plan.device is None:
-        for system, precision in (("packed", "double"), ("cholesky", "mixed"), ("packed", "mixed")):
-            size, _ = costs(system, n, 0, 1, precision=precision)
-            if size < plan.bytes and size <= plan.free and (system != "packed" or n <= 23_000):
-                given = f'system="{system}"' + (
+        for solver, precision in (("packed", "double"), ("cholesky", "mixed"), ("packed", "mixed")):
+            size, _ = costs(solver, n, 0, 1, precision=precision)
+            if size < plan.bytes and size <= plan.free and (solver != "packed" or n <= 23_000):
+                given = f'solver="{solver}"' + (
                     ', precision="mixed"' if precision == "mixed" else ""
                 )
                 ways.append(f"{given} ({_size(size)})")
-    ways.append('system="nystroem", which is approximate')
+    ways.append('solver="nystroem", which is approximate')
     return "Use " + ", or ".join(ways) + "."
 
 
 # ---------------------------------------------------------------------- costs
 def costs(
-    system: str,
+    solver: str,
     n: int,
     p: int,
     d: int,
@@ -184,21 +184,21 @@ def costs(
     filled: float = 1.0,
 ) -> tuple[int, float]:
     """Bytes and operations of one fit; parameters as of :func:`plan`."""
-    if system in ("nystroem", "fourier"):
+    if solver in ("nystroem", "fourier"):
         from skstruct.smoothing.nystroem.landmarks import most_landmarks
 
         return feature_costs(n, p * filled, d, min(n, most_landmarks("auto", n)), n_alphas)
-    if system == "primal":
+    if solver == "primal":
         if p <= LINEAR_FEATURES:
             return feature_costs(n, 0, d, p, n_alphas)
         return 32 * p * d, (1 + n_alphas / 4) * STEPS * 4.0 * n * p * filled * d
-    columns = 10 if precision == "mixed" and system != "spectral" else 3  # beside the targets
+    columns = 10 if precision == "mixed" and solver != "spectral" else 3  # beside the targets
     rest = 8 * n * (p + 3 * min(n, 128, max(64, n // 24)) + columns * (d + 1))
     kernel, solve = float(n) * n * p * filled, 2.0 * n * n * d
-    if system == "spectral":
+    if solver == "spectral":
         return 16 * n * n + rest, FACTORIZATIONS * n**3 / 3 + kernel + 2 * n_alphas * solve
     width = 4 if precision == "mixed" else 8
-    matrix = width * (n * n if system == "cholesky" else n * (n + 1) // 2)
+    matrix = width * (n * n if solver == "cholesky" else n * (n + 1) // 2)
     if precision == "double":
         return matrix + rest, n**3 / 3 + kernel + solve
     return matrix + rest, n**3 / 6 + PASSES * (kernel + 2 * solve)
@@ -242,11 +242,11 @@ def _measured_rate(device: Any) -> float:
 
 
 # ---------------------------------------------------------------------- words
-def check_system_name(system: str) -> None:
-    """One of the names that choose a system."""
-    if system not in SYSTEMS:
-        names = ", ".join(f'"{name}"' for name in SYSTEMS[:-1])
-        raise ValueError(f'system is {names} or "{SYSTEMS[-1]}"; got {system!r}.')
+def check_solver(solver: str) -> None:
+    """One of the names of solvers."""
+    if solver not in SOLVERS:
+        names = ", ".join(f'"{name}"' for name in SOLVERS[:-1])
+        raise ValueError(f'solver is {names} or "{SOLVERS[-1]}"; got {solver!r}.')
 
 
 def check_n_landmarks(n_landmarks: str | int) -> None:

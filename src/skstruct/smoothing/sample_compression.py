@@ -21,12 +21,10 @@ class SampleCompression(KernelMachine):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0
+    kernel : str, kernel or callable
         Kernel between inputs, as in :class:`KernelRidge`.
     radius : float, default=1.0
         R. Zero predicts zero; a large one does not bind.
-    memory : str or int, default="1GB"
-        Budget of one block of kernel rows at prediction.
 
     Attributes
     ----------
@@ -46,18 +44,9 @@ class SampleCompression(KernelMachine):
         self,
         kernel: str = "rbf",
         radius: float | str = 1.0,
-        *,
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: int = 1,
-        memory: str = "1GB",
     ) -> None:
         self.kernel = kernel
         self.radius = radius
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.memory = memory
 
     def fit(
         self,

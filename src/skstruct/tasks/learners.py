@@ -11,6 +11,7 @@ import numpy as np
 from skstruct import spaces
 from skstruct.datasets.dataset import Table
 from skstruct.exceptions import DataFormatError
+from skstruct.kernels.inputs import kernel_name, resolve_kernel
 from skstruct.losses import resolve_loss
 from skstruct.model_selection.evaluation import loss_name
 
@@ -88,19 +89,9 @@ def _columns(data: Any, labels: Any) -> Any:
 # GB for 20,000 rows.
 EXACT_ROWS = 5_000
 RIDGE = (  # parameters of ConditionalRiskMinimizer that serve kernel ridge regression alone
-    "kernel", "gamma", "degree", "coef0", "alpha", "fit_intercept", "system", "n_landmarks",
-    "precision", "device", "engine", "label_kernel", "leave_out",
+    "kernel", "alpha", "fit_intercept", "solver", "n_landmarks", "cv",
 )  # fmt: skip
 EXACT = ("cholesky", "packed", "spectral")
-# By kernel, what it does not look at; of others nothing is known.
-UNUSED = {
-    "linear": ("gamma", "degree", "coef0"),
-    "auto": ("degree", "coef0"),
-    "rbf": ("degree", "coef0"),
-    "laplacian": ("degree", "coef0"),
-    "sigmoid": ("degree",),
-    "cosine": ("gamma", "degree", "coef0"),
-}
 
 
 @dataclass(frozen=True)
@@ -196,12 +187,23 @@ def make_learner(
     if "space" not in known and type(space).__name__ != "LabelSets":
         raise ValueError(f"The learner {name!r} is for plain label sets (--task labels).")
     learner.set_params(**{key: value for key, value in given.items() if key in known})
+    parameters = _with_kernel_object(learner, parameters)
     _check_nested(learner, parameters)
     learner.set_params(**parameters)
     if named.home == _CRM:
         _check_values(learner)
         _check_parts(learner, parameters, f"The learner {name!r}")
     return learner
+
+
+def _with_kernel_object(learner: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The kernel as an object, where parameters of it are given, as in kernel__gamma."""
+    known = learner.get_params(deep=False)
+    if "kernel" not in known or not any(key.startswith("kernel__") for key in parameters):
+        return parameters
+    kernel = parameters.get("kernel", known["kernel"])
+    kernel = "rbf" if isinstance(kernel, str) and kernel == "auto" else kernel
+    return {**parameters, "kernel": resolve_kernel(kernel)}
 
 
 def _check_values(learner: Any) -> None:
@@ -241,18 +243,21 @@ def _check_parts(learner: Any, given: dict[str, Any], who: str) -> None:
     if learner.smoother is not None:
         kind = type(learner.smoother).__name__
         why |= dict.fromkeys(RIDGE, f"it smooths by {kind}, not by kernel ridge regression")
-    if learner.system in EXACT:
-        exact = f"system={learner.system} takes all rows, not landmarks"
-        why |= dict.fromkeys(("n_landmarks", "engine"), exact)
-    kernel = learner.kernel
-    unused = UNUSED.get(kernel, ()) if isinstance(kernel, str) else ()
-    why = {**dict.fromkeys(unused, f"the kernel {kernel!r} has no such parameter"), **why}
-    single = isinstance(learner.alpha, (int, float)) and isinstance(kernel, str)
-    if single and (learner.gamma is None or isinstance(learner.gamma, (int, float))):
-        why.setdefault("leave_out", f"alpha={learner.alpha} is given, so that nothing is chosen")
+    if learner.solver in EXACT:
+        why["n_landmarks"] = f"solver={learner.solver} takes all rows, not landmarks"
+    if isinstance(learner.alpha, (int, float)) and not _is_open(learner.kernel):
+        why.setdefault("cv", f"alpha={learner.alpha} is given, so that nothing is chosen")
     for key in given:
         if key in why:
             raise ValueError(f"{who} makes no use of {key}: {why[key]}.")
+
+
+def _is_open(kernel: Any) -> bool:
+    """Whether there are several kernels or widths to choose from."""
+    if isinstance(kernel, (list, tuple)):
+        return True
+    gamma = getattr(kernel, "gamma", None)
+    return isinstance(gamma, str) or np.ndim(gamma) > 0
 
 
 def takes_landmarks(name: str, learner: Any, loss: Any, n_rows: int) -> bool:
@@ -264,8 +269,8 @@ def takes_landmarks(name: str, learner: Any, loss: Any, n_rows: int) -> bool:
     from skstruct.smoothing.planning import EXACT_ROWS as FACTORED
 
     able = reads_blocks(name) and needs_all_rows(name, learner, loss) is None
-    between = EXACT_ROWS < n_rows <= FACTORED and learner.kernel != "linear"
-    return able and learner.system == "auto" and between
+    between = EXACT_ROWS < n_rows <= FACTORED and kernel_name(learner.kernel) != "linear"
+    return able and learner.solver == "auto" and between
 
 
 def reads_blocks(name: str) -> bool:
@@ -285,10 +290,10 @@ def needs_all_rows(name: str, learner: Any, loss: Any) -> str | None:
     """
     if not reads_blocks(name) or learner.smoother is not None:
         return f"the learner {name}"
-    if learner.system not in ("auto", "nystroem", "fourier"):
-        return f"system={learner.system}"
-    if learner.label_kernel is not None or learner.kernel == "precomputed":
-        return "a label kernel" if learner.label_kernel is not None else "a precomputed kernel"
+    if learner.solver not in ("auto", "nystroem", "fourier"):
+        return f"solver={learner.solver}"
+    if kernel_name(learner.kernel) == "precomputed":
+        return "a precomputed kernel"
     return f"the loss {loss_name(loss)}" if loss.embedding == "weights" else None
 
 

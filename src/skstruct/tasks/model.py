@@ -220,7 +220,7 @@ class TaskModel(BaseEstimator):
         }
         if getattr(learner, "loss_", None) is not None:
             summary["loss"] = loss_name(learner.loss_)
-        for name in ("alpha_", "gamma_", "C_", "objective_", "gap_"):
+        for name in ("alpha_", "gamma_", "objective_", "gap_"):
             value = getattr(learner, name, None)
             if isinstance(value, (int, float)):
                 summary[name.rstrip("_")] = float(value)
@@ -238,7 +238,7 @@ class TaskModel(BaseEstimator):
         space = space_for(data)
         learner = make_learner(name, space, self.loss, self.verbose, **(self.parameters or {}))
         if takes_landmarks(name, learner, loss_of(learner, space), len(data)):
-            learner.set_params(system="nystroem")
+            learner.set_params(solver="nystroem")
         return learner
 
     def _chosen(self, data: Dataset) -> tuple[str, str]:

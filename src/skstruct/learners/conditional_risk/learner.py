@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct._arrays.memory import parse_memory
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported
+from skstruct.config import config_context
 from skstruct.learners.base import BlockPredictor, Explanation
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.conditional_risk.streams import StreamedRisk, is_read_whole
@@ -31,17 +31,17 @@ from skstruct.learners.leave_out import check_groups
 from skstruct.learners.problem import risk_problem
 from skstruct.learners.regression import (
     ONE_PASS,
+    GivenSmoother,
     Regressed,
     Retargeting,
     RidgeRegression,
     check_settings,
-    fit_given,
+    is_searched,
     seed_of,
 )
 from skstruct.losses import resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing import LinearSmoother
-from skstruct.smoothing.base import KeepsEngine
 from skstruct.smoothing.planning import SPECTRAL_ROWS
 from skstruct.spaces import Decoded
 from skstruct.spaces.infer_space import infer_space
@@ -57,7 +57,7 @@ def _name_of(smoother: Any) -> str:
 
 
 @savable
-class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
+class ConditionalRiskMinimizer(StreamedRisk, BlockPredictor):
     r"""Predict the output of least estimated conditional risk.
 
     .. math:: \hat z(x) = \arg\min_{z \in \mathcal{Y}} \sum_i w_i(x)\, \ell(z, y_i)
@@ -76,16 +76,13 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     loss : str, loss or callable, default=None
         The loss; the usual one of the space when None. A callable of two
         outputs is minimized over the outputs seen in training.
-    kernel : str, callable or list of them, default="auto"
-        Kernel between inputs, by scikit-learn's names; ``"precomputed"`` too. Names joined
-        by a plus, ``"rbf+laplacian"``, are added with equal weight. A list is searched
-        like alpha. ``"auto"`` is the Gaussian kernel, ``"rbf"``; above 20,000 rows, if alpha and
-        gamma are open, the better one on left-out rows of it and the linear kernel.
-    gamma : float, "auto" or several, default=None
-        Kernel width; None is 1 / (n_features * variance of X), ``"auto"`` searches seven
-        widths around it.
-    degree, coef0 : float
-        Further kernel parameters.
+    kernel : str, kernel, callable or list of them, default="auto"
+        Kernel between inputs: an object of :mod:`skstruct.kernels` or the name that stands for
+        it, ``"rbf"`` for :class:`RBF() <skstruct.kernels.RBF>`; ``"precomputed"`` too. Names
+        joined by a plus, ``"rbf+laplacian"``, are added with equal weight. A list is searched like
+        alpha, and so are the widths of ``RBF(gamma="auto")``. ``"auto"`` is the Gaussian kernel,
+        ``"rbf"``; above 20,000 rows, if alpha is open, the better one on left-out rows of it and
+        the linear kernel.
     alpha : float, several, or "auto"
         Ridge penalty, K + alpha I. ``"auto"`` and several values are chosen by the loss
         itself on left-out rows, in closed form, from one eigendecomposition.
@@ -94,10 +91,12 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     smoother : regressor, default=None
         Replaces kernel ridge regression: a smoother of this library, any multi-output
         regressor of scikit-learn as it is, or a classifier, whose ``predict_proba`` gives the
-        means of 0/1 targets (:class:`~skstruct.smoothing.ClassifierMeans`). Kernel, alpha and
-        what is left out then have no part. Where its tags, or those of a pipeline's first step,
+        means of 0/1 targets (:class:`~skstruct.smoothing.ClassifierMeans`). The learner's kernel
+        and alpha then have no part; a ridge regression of this library with ``alpha="auto"``,
+        such as :class:`~skstruct.smoothing.AdditiveKernelRidge` for labels that borrow strength
+        from each other, has its penalty chosen like the learner's own. Where its tags, or those of a pipeline's first step,
         say that it takes missing values, categories or texts, inputs reach it as they are.
-    system : "auto", "cholesky", "packed", "spectral", "nystroem", "fourier" or "primal"
+    solver : "auto", "cholesky", "packed", "spectral", "nystroem", "fourier" or "primal"
         How the ridge system is solved. ``"auto"`` is exact for up to 20,000 rows; beyond it
         takes landmarks, in one pass over the rows (:class:`~skstruct.smoothing.NystroemRidge`).
         Up to 5,000 rows, alphas are compared by one eigendecomposition; beyond, by landmarks.
@@ -108,24 +107,14 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         Of ``"nystroem"`` and ``"fourier"``. ``"auto"`` begins with 1,000 or 2 sqrt(n), and takes
         twice as many as long as the loss on left-out rows falls by a hundredth, within some
         minutes. More than a tenth of the kernel's trace left unexplained raises a warning.
-    precision : "double" or "mixed", default="double"
-        ``"mixed"`` factors in float32 and refines in float64; with landmarks, features are
-        computed in float32 and summed in float64.
-    device : None, "cpu", "cuda" or torch.device, default=None
-        Where torch computes kernels and solves; None is numpy.
-    engine : None, "dask", client or engine, default=None
-        Who sums over partitions of the rows with landmarks; see :mod:`skstruct.streaming`.
-    label_kernel : array (d, d), "adjacency", "laplacian" or "diffusion", default=None
-        Lets the labels of a hierarchy borrow strength from each other.
-    leave_out : "one", "output", int or splitter, default="one"
-        What is left out together when alpha is chosen: each row with its copies, all rows of
-        the same output, so many contiguous blocks, or the test sets of a scikit-learn splitter.
+    cv : None, "output", int or splitter, default=None
+        What is left out together when alpha is chosen: each row with its copies for None, in
+        closed form; all rows of the same output; so many contiguous blocks; or the test sets of a
+        scikit-learn splitter.
         Rows that are alike beyond what the test rows will be (blocks, sorted files, copies
         with small changes) must go together, or the choice will be too bold. Rows equal in
         inputs and output are taken for copies, unless inputs are discrete: equal ones with
         different outputs, or five of each row. ``groups`` in ``fit`` overrides it.
-    memory : str or int, default="1GB"
-        Budget for one block of rows at prediction.
     n_jobs : int, default=None
         Threads that predict blocks of rows.
     verbose : int, default=0
@@ -137,7 +126,8 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     Attributes
     ----------
     space_, loss_, smoother_ : the fitted parts
-    alpha_, gamma_, kernel_, system_ : what was chosen; None with a smoother of your own
+    alpha_, gamma_, kernel_, solver_ : what was chosen; None with a smoother of your own
+    device_ : where it was fitted; see :func:`skstruct.set_config`
     search_ : LeaveOutSearch or None; all trials with their left-out risks
     outputs_ : array of the training outputs in canonical form; of a sample, where blocks are read
 
@@ -150,11 +140,13 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
 
     Examples
     --------
+    >>> from skstruct.kernels import RBF
     >>> from skstruct.spaces import Hierarchy
     >>> X = [[0.0], [0.1], [1.0], [1.1], [3.0]]
     >>> Y = [{"animal", "cat"}, {"animal", "cat"}, {"animal", "dog"}, {"animal", "dog"}, set()]
     >>> space = Hierarchy([("animal", "cat"), ("animal", "dog")])
-    >>> model = ConditionalRiskMinimizer(space, "hierarchical", gamma=2.0, alpha=0.1).fit(X, Y)
+    >>> model = ConditionalRiskMinimizer(space, "hierarchical", kernel=RBF(2.0), alpha=0.1)
+    >>> model = model.fit(X, Y)
     >>> sorted(model.predict([[0.05]])[0])
     ['animal', 'cat']
     >>> sorted(model.predict([[0.05]], restrict={"exclude": ["cat"]})[0])
@@ -167,20 +159,12 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         loss: Any = None,
         *,
         kernel: Any = "auto",
-        gamma: Any = None,
-        degree: int = 3,
-        coef0: int = 1,
         alpha: str | float = "auto",
         fit_intercept: bool = True,
         smoother: Any = None,
-        system: str = "auto",
+        solver: str = "auto",
         n_landmarks: str | int = "auto",
-        precision: str = "double",
-        device: Any = None,
-        engine: Any = None,
-        label_kernel: Any = None,
-        leave_out: str = "one",
-        memory: str = "1GB",
+        cv: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -188,20 +172,12 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         self.space = space
         self.loss = loss
         self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.smoother = smoother
-        self.system = system
+        self.solver = solver
         self.n_landmarks = n_landmarks
-        self.precision = precision
-        self.device = device
-        self.engine = engine
-        self.label_kernel = label_kernel
-        self.leave_out = leave_out
-        self.memory = memory
+        self.cv = cv
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -248,21 +224,20 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         self._pair(data)
         self.seed_ = seed_of(self)  # a fit that is saved has one of its own meanwhile
         read = {"X": data.rows, "y": y, "sample_weight": data.row_weight, "groups": groups}
-        with resuming(self, checkpoint, **read) as level:
+        with resuming(self, checkpoint, **read) as level, config_context(device=self.device_):
             return self._keep(self._regress(data, level))
 
     def _read(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> TrainingData:
         """What is learned from, once it is checked; device, space and how inputs are read."""
         y, self.device_ = given_outputs(y, "ConditionalRiskMinimizer"), device_of(self, X)
-        parse_memory(self.memory)
         X = self._read_first(X, self.kernel)
         self.starts_ = X.starts if self.tokens_ is not None else None
         if self.starts_ is not None and self.streamed_:
             raise ValueError("Features for every position of a sequence are not read in blocks.")
         check_consistent_length(X, y)
         check_groups(groups, X.shape[0])
-        if self.smoother is not None and groups is not None:
-            raise ValueError("groups serve the choice of alpha, which a smoother has not.")
+        if groups is not None and not is_searched(self):
+            raise ValueError("groups serve the choice of alpha, which the smoother has not.")
         if sample_weight is not None:
             sample_weight = row_weights(sample_weight, X.shape[0])
         self.space_ = self._inferred(y) if self.space is None else clone(self.space)
@@ -278,14 +253,14 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         if self.smoother is None:
             return RidgeRegression(self, self.problem_).fit(data, level)
         self._check_linear(self.problem_, self.smoother)
-        return fit_given(clone(self.smoother), self.problem_, data, self.random_state)
+        return GivenSmoother(self, self.problem_).fit(data, level)
 
     def _keep(self, found: Regressed) -> Self:
         """The model, with what was fitted and chosen."""
         self.smoother_, self.search_ = found.smoother, found.search
         self.kernel_, self.alpha_, self.gamma_ = found.kernel, found.alpha, found.gamma
-        self.system_, self._retargeting = found.system, Retargeting()
-        if found.system in ONE_PASS:
+        self.solver_, self._retargeting = found.solver, Retargeting()
+        if found.solver in ONE_PASS:
             self.problem_.n_kept = getattr(found.smoother, "n_landmarks_", 0)
         return self
 
@@ -298,11 +273,11 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         return infer_space(y, quantities=needs in ("weights", "squares"))
 
     def _problem(self, loss: Any) -> Any:
-        joint = self.label_kernel is not None
+        joint = getattr(self.smoother, "joins_labels", False)
         if self.starts_ is not None:
             return self._token_problem(loss)
         # With many rows, or blocks of them, their weights would need a pass over all.
-        many = self.streamed_ or self.system in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
+        many = self.streamed_ or self.solver in ONE_PASS or len(self.outputs_) > SPECTRAL_ROWS
         problem = risk_problem(
             self.space_, loss, self.outputs_,
             joint=joint, by_weights=self.smoother is None and not many, some=self.streamed_,
@@ -336,10 +311,10 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
     def _token_problem(self, loss: Any) -> Any:
         from skstruct.learners.token_problem import TokenProblem
 
-        if not self.space_.decodes_chains or self.label_kernel is not None:
+        if not self.space_.decodes_chains:
             raise ValueError(
-                "X has features for every position of a sequence: the space is Sequences, without "
-                f"a label kernel; got {type(self.space_).__name__}."
+                "X has features for every position of a sequence: the space is Sequences; got "
+                f"{type(self.space_).__name__}."
             )
         fitted = self.problem_  # with bigrams, means of symbols alone are there as well
         pairs = fitted is not None and fitted.pairs_used
@@ -355,7 +330,8 @@ class ConditionalRiskMinimizer(KeepsEngine, StreamedRisk, BlockPredictor):
         smoother = self.smoother_
         self._check_linear(problem, smoother)
         if problem.key != self.problem_.key and not problem.by_weights:
-            if not isinstance(smoother, LinearSmoother) or self.label_kernel is not None:
+            joint = getattr(smoother, "joins_labels", False)
+            if not isinstance(smoother, LinearSmoother) or joint:
                 raise ValueError(
                     f"{_name_of(smoother)} was fitted to {self.problem_.key[0]}, and "
                     f"{type(problem.loss).__name__} needs {problem.key[0]}: fit with that loss, or "

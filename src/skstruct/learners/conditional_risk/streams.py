@@ -10,9 +10,9 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 
 from skstruct._arrays.checks import is_count
-from skstruct._arrays.memory import parse_memory
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, working
+from skstruct.config import config_context
 from skstruct.learners.base import widened
 from skstruct.learners.checkpoints.saving import NOWHERE, resuming
 from skstruct.learners.inputs import given_outputs, on_host, read_inputs
@@ -45,7 +45,7 @@ FEWEST_JUDGED_ROWS = 200  # rows: with fewer to judge it by, alpha stays as it i
 def _goes_on(model: Any) -> bool:
     """Whether further rows can be added to what was learned."""
     plain = model.smoother is None and model.label_kernel is None and not model._precomputed
-    if not plain or model.system not in ("auto", *ONE_PASS):
+    if not plain or model.solver not in ("auto", *ONE_PASS):
         return False
     return model.loss is None or resolve_loss(model.loss).embedding != "weights"
 
@@ -54,8 +54,8 @@ class StreamedRidge(RidgeRegression):
     """Ridge regression from blocks of rows, by sums over them; see :class:`RidgeRegression`."""
 
     @property
-    def system(self) -> str:
-        return self.model.system if self.model.system in ONE_PASS else "nystroem"
+    def solver(self) -> str:
+        return self.model.solver if self.model.solver in ONE_PASS else "nystroem"
 
     @property
     def is_searched(self) -> bool:
@@ -68,26 +68,25 @@ class StreamedRidge(RidgeRegression):
         model, source, weight = self.model, read["source"], read["sample"].weight
         # What can be read only once is not tried with a second kernel.
         n_rows = rows_of(source, X.shape[0], model.n_landmarks) if source.again else 0
-        pairs = kernel_grid(self.kernels(n_rows, X.shape[1]), model.gamma, X, weight)
+        pairs = kernel_grid(self.kernels(n_rows, X.shape[1]), X, weight)
         announce(self._plan(source, pairs))
         search = level.below("search")
 
-        def made(
-            kernel: str, gamma: float | None, alpha: float
-        ) -> Any:  # a seed of the checkpoint's own has no part here
-            return self.ridge(kernel, gamma, alpha, self.system).set_params(random_state=seed)
+        def made(kernel: Any, gamma: Any, alpha: float) -> Any:
+            # A seed of the checkpoint's own has no part here.
+            return self.ridge(kernel, gamma, alpha, self.solver).set_params(random_state=seed)
 
-        def fit(smoother: Any) -> Any:
-            number = pairs.index((smoother.kernel, smoother.gamma))
+        def fit(smoother: Any, number: int) -> Any:
             sums = None if level is NOWHERE else search.below(f"sums {number}")
             return smoother.fit_source(**read, level=sums)
 
         def refitted(n_landmarks: int) -> Any:
-            larger = made(smoother.kernel, smoother.gamma, np.inf)
+            larger = made(smoother.kernel, None, np.inf)
             return larger.set_params(n_landmarks=n_landmarks).fit_source(**read)
 
         if not (self.is_searched or len(pairs) > 1):
-            return self.settled(fit(made(*pairs[0], model.alpha)), self.system, weight=weight)
+            smoother = fit(made(*pairs[0], model.alpha), 0)
+            return self.settled(smoother, self.solver, pairs[0][0], weight=weight)
         if not source.again and len(pairs) > 1:
             raise ValueError("A stream can be read once: give one kernel and one gamma.")
         found, smoother = choose(
@@ -98,7 +97,7 @@ class StreamedRidge(RidgeRegression):
             smoother = grow_landmarks(
                 model, self.problem, found, smoother, refitted, source.n_rows, weight
             )
-        return self.settled(smoother, self.system, found, weight)
+        return self.settled(smoother, self.solver, None, found, weight)
 
     def _plan(self, source: Any, pairs: list[Any]) -> str:
         """What will be done with the blocks of a source."""
@@ -106,22 +105,23 @@ class StreamedRidge(RidgeRegression):
         passes = "one pass" if len(pairs) == 1 else f"{len(pairs)} passes, one for each kernel"
         tried = number_tried(pairs, self.model.alpha) // len(pairs)
         return (
-            f"{rows} in blocks x {self.problem.width + 1:,} targets, {self.system}, {passes}; "
+            f"{rows} in blocks x {self.problem.width + 1:,} targets, {self.solver}, {passes}; "
             f"{tried} penalties, judged by {len(self.problem.outputs):,} rows"
         )
 
     # ------------------------------------------------------------------ further rows
-    def begun(self, X: Any, weight: np.ndarray | None) -> Any:
-        """A smoother that rows can be added to; its kernel is that of the first ones."""
+    def begun(self, X: Any, weight: np.ndarray | None) -> tuple[Any, Any]:
+        """A smoother that rows can be added to, its width by the first ones; and its kernel as given."""
         model = self.model
-        pairs = kernel_grid(self.kernels(0, X.shape[1]), model.gamma, X, weight)
+        pairs = kernel_grid(self.kernels(0, X.shape[1]), X, weight)
         if len(pairs) > 1:
             raise ValueError("partial_fit takes one kernel and one gamma; got several.")
-        return self.ridge(*pairs[0], 1.0 if self.is_searched else model.alpha, self.system)
+        alpha = 1.0 if self.is_searched else model.alpha
+        return self.ridge(*pairs[0], alpha, self.solver), pairs[0][0]
 
     def begun_from(self, exact: Any) -> Any:
-        """Landmarks in place of an exact system, from the rows that it has."""
-        smoother = self.ridge(exact.kernel, exact.gamma, exact.alpha, self.system)
+        """Landmarks in place of an exact solver, from the rows that it has."""
+        smoother = self.ridge(exact.kernel, None, exact.alpha, self.solver)
         return smoother.partial_fit(exact.X_fit_, self.problem.targets(), exact.sample_weight_)
 
     def best_alpha(self, smoother: Any) -> Any:
@@ -134,32 +134,29 @@ class StreamedRidge(RidgeRegression):
 
 
 def is_read_whole(model: Any, X: Any, groups: Any) -> bool:
-    """Whether an array mapped from a file is read whole, for a system that needs all of it."""
+    """Whether an array mapped from a file is read whole, for a solver that needs all of it."""
     if not isinstance(X, np.memmap):
         return False
-    whole = model.smoother is not None or model.label_kernel is not None or model._precomputed
-    text = isinstance(model.leave_out, str)
-    whole |= model.leave_out != "one" if text else hasattr(model.leave_out, "split")
+    whole = model.smoother is not None or model._precomputed
+    whole |= isinstance(model.cv, str) or hasattr(model.cv, "split")
     if whole or groups is not None:
         return True
-    return model.system not in ONE_PASS and (model.system != "auto" or len(X) <= EXACT_ROWS)
+    return model.solver not in ONE_PASS and (model.solver != "auto" or len(X) <= EXACT_ROWS)
 
 
 def check_streamed(model: Any, groups: Any = None) -> None:
     """Raise where parameters do not go with blocks of rows."""
-    parse_memory(model.memory)
-    if model.smoother is not None or model.label_kernel is not None:
-        raise ValueError("Blocks of rows are learned from without a smoother or label kernel.")
-    if model.system not in ("auto", *ONE_PASS):
+    if model.smoother is not None:
+        raise ValueError("Blocks of rows are learned from without a smoother.")
+    if model.solver not in ("auto", *ONE_PASS):
         raise ValueError(
-            f'system="{model.system}" needs all rows at once; rows that come in blocks need '
-            'system="nystroem", "fourier" or "auto".'
+            f'solver="{model.solver}" needs all rows at once; rows that come in blocks need '
+            'solver="nystroem", "fourier" or "auto".'
         )
-    single = isinstance(model.leave_out, str) and model.leave_out == "one"
-    if groups is not None or not (single or is_count(model.leave_out)):
+    if groups is not None or not (model.cv is None or is_count(model.cv)):
         raise ValueError(
             "Of rows that come in blocks, single ones or whole parts are left out when alpha "
-            'is chosen: leave_out="one" or a number of parts, and no groups.'
+            "is chosen: cv=None or a number of parts, and no groups."
         )
 
 
@@ -189,7 +186,7 @@ class StreamedRisk:
         reader, seed = BlockReader(self, self.problem_), seed_of(self)
         read = {"source": source, "sample": sample, "read": reader, "folds": folds}
         data = {"X": X, "y": sample.y, "sample_weight": sample.weight, "n_rows": source.n_rows}
-        with resuming(self, checkpoint, **data) as level:
+        with resuming(self, checkpoint, **data) as level, config_context(device=self.device_):
             ridge = StreamedRidge(self, self.problem_)
             return self._keep(ridge.fit_source(X, read, level, seed))
 
@@ -223,16 +220,20 @@ class StreamedRisk:
             X, problem = self._further_rows(X, y)
         weight = None if sample_weight is None else checked_weight(sample_weight, X.shape[0])
         ridge = StreamedRidge(self, self.problem_)
-        smoother = ridge.begun(X, weight) if first else copy.copy(self.smoother_)
+        if first:
+            smoother, kernel = ridge.begun(X, weight)
+        else:
+            smoother, kernel = copy.copy(self.smoother_), self.kernel_
         known = 0 if first else smoother.n_judged  # others, of a model from a file, are not kept
-        smoother.partial_fit(X, problem.targets(), weight)
+        with config_context(device=self.device_):
+            smoother.partial_fit(X, problem.targets(), weight)
         # What the space lists is that of outputs_, the first ones; alpha is judged by the latest.
         outputs = [self.problem_.outputs[len(self.problem_.outputs) - known :], problem.outputs]
         self.problem_ = ridge.problem = copy.copy(self.problem_)
         self.problem_.outputs = _joined(outputs)[-smoother.n_judged :]
         if ridge.is_searched and (first or smoother.n_judged >= FEWEST_JUDGED_ROWS):
             smoother = ridge.best_alpha(smoother)
-        return self._keep(ridge.settled(smoother, ridge.system))
+        return self._keep(ridge.settled(smoother, ridge.solver, kernel))
 
     def _further_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Inputs, and the problem whose outputs are those of these rows."""
@@ -240,12 +241,12 @@ class StreamedRisk:
             raise ValueError("Features for every position of a sequence are not read in blocks.")
         X = read_inputs(self, X)
         check_consistent_length(X, y)
-        if not hasattr(self.smoother_, "stats_"):  # an exact system
+        if not hasattr(self.smoother_, "stats_"):  # an exact solver
             self.streamed_ = True
             self.problem_ = risk_problem(self.space_, self.loss_, self.outputs_, some=True)
             check_by_means(self.problem_)
             ridge = StreamedRidge(self, self.problem_)
-            self.smoother_, self.system_ = ridge.begun_from(self.smoother_), ridge.system
+            self.smoother_, self.solver_ = ridge.begun_from(self.smoother_), ridge.solver
         check_by_means(self.problem_)
         problem = copy.copy(self.problem_)
         problem.outputs = self.space_.validate(y)
@@ -321,10 +322,10 @@ def first_rows(model: Any, source: Any) -> tuple[Any, None]:
     """
     wanted = rows_to_choose_from(model.n_landmarks, source.n_rows)
     folds = None
-    if isinstance(model.leave_out, str):
+    if model.cv is None:
         sample = source.sample(wanted, seed_of(model))
     else:
-        sample, folds = _beginnings(source, int(model.leave_out), wanted)
+        sample, folds = _beginnings(source, int(model.cv), wanted)
     if sample.y is None:
         raise ValueError(
             f"{type(model).__name__} requires y to be passed, but the blocks of the source have "
@@ -344,7 +345,7 @@ def _beginnings(source: Any, n_parts: int, wanted: int) -> tuple[Any, np.ndarray
     """The first rows of so many parts, about as many as wanted, and the part of each row."""
     if n_parts < 2 or not source.again:
         raise ValueError(
-            f"leave_out={n_parts} parts: at least 2, of a source that can be read more than once."
+            f"cv={n_parts} parts: at least 2, of a source that can be read more than once."
         )
     parts = source.partitions(n_parts)
     if len(parts) < 2:

@@ -11,8 +11,8 @@ from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported, track
 from skstruct.learners.checkpoints.saving import resuming
 from skstruct.learners.counting_ridge.closed_form import ClosedForms
-from skstruct.learners.counting_ridge.objective import newton_cg
-from skstruct.learners.counting_ridge.online import OnlineState
+from skstruct.learners.counting_ridge.objective import NewtonCG, newton_cg
+from skstruct.learners.counting_ridge.online import OnlineState, StochasticGradient
 from skstruct.learners.counting_ridge.reading import CountingReader
 from skstruct.learners.counting_ridge.search import (
     check_learned,
@@ -30,7 +30,7 @@ EMBEDDED = 1 << 20  # numbers of embeddings that partial_fit has at a time
 class CountingRidge(CountingReader):
     r"""Structured ridge regression (CSOP): the truth one ahead of other outputs on average.
 
-    .. math:: \min_f \lambda \|f\|^2 + \frac{1}{2|\mathcal Y|} \sum_i \sum_{z \in \mathcal Y}
+    .. math:: \min_f \alpha \|f\|^2 + \frac{1}{2|\mathcal Y|} \sum_i \sum_{z \in \mathcal Y}
               \bigl(1 - \langle f(x_i), \psi(y_i) - \psi(z) \rangle\bigr)^2
 
     The sum over all outputs needs the mean :math:`\bar\psi` and the covariance S of the embedding
@@ -45,20 +45,19 @@ class CountingRidge(CountingReader):
         when None.
     loss : str, loss or callable, default=None
         What ``score`` measures and ``alpha`` is chosen by; the usual loss of the space when None.
-    kernel, gamma, degree, coef0
-        Kernel between inputs, by scikit-learn's names, a callable or ``"precomputed"``. With
-        ``"linear"``, n rows and p features take n p² operations and no n x n matrix; sparse rows
+    kernel : str, kernel or callable, default="rbf"
+        Kernel between inputs, an object of :mod:`skstruct.kernels` or the name that stands for
+        it; ``"precomputed"`` too. With ``"linear"``, n rows and p features take n p² operations and no n x n matrix; sparse rows
         of more features than rows are treated as any kernel.
     alpha : float, several, or "auto", default="auto"
-        The penalty :math:`\lambda` of the objective above, on the scale of means over the space:
+        The penalty of the objective above, on the scale of means over the space:
         1 is the choice of [1]_. ``"auto"`` and several values are chosen by the loss on left-out
         rows; the former tries six decades below the scale of the kernel, so scale features.
-    solver : "closed-form" or "newton-cg", default="closed-form"
-        The second finds the same by conjugate gradients: slower, but without eigenvalues of S.
-    features : "nystroem" or "fourier", default="nystroem"
-        What stands for the kernel where ``n_components`` is given.
-    n_components : int, default=None
-        Stand in for the kernel by so many features; None for the kernel itself.
+    solver : "closed-form", "newton-cg" or NewtonCG, default="closed-form"
+        The second, which stands for :class:`~skstruct.learners.NewtonCG` with its defaults, finds
+        the same by conjugate gradients: slower, but without eigenvalues of S.
+    n_landmarks : int, default=None
+        Stand in for the kernel by so many Nyström features; None for the kernel itself.
     fit_intercept : bool, default=True
         A constant feature, penalised like all others.
     contrast : "auto", "space", "relaxation" or space, default="auto"
@@ -69,30 +68,9 @@ class CountingRidge(CountingReader):
         where nearly every output holds nearly all inner labels so that their mean is near no
         truth, and for graphs with a property, which are hard to count. A space that is given
         embeds the outputs as ``space`` does.
-    several_outputs : bool, default=False
-        Whether ``y[i]`` is a list of outputs that are all correct.
-    leave_out : "one", "output", int or splitter, default="one"
-        What is left out together when alpha is chosen. Where single rows would take too long
+    cv : None, "output", int or splitter, default=None
+        What is left out together when alpha is chosen: each row for None. Where single rows would take too long
         (2 n d (n² + d²) above 1e10), five interleaved groups are left out.
-    learning_rate : "optimal", "invscaling", "constant" or "meta", default="optimal"
-        Steps of ``partial_fit`` after t batches: :math:`\eta_0 / (1 + 2 \lambda \eta_0 t / n)`,
-        :math:`\eta_0 / t^{power\_t}`, :math:`\eta_0`, or adapted by stochastic meta-descent.
-    eta0 : float, default=None
-        First step; None takes a safe one from the curvature of the first batch.
-    power_t, meta_rate : float
-        Of the rates ``"invscaling"`` and ``"meta"``.
-    batch_size : int, default=4
-        Rows of a step of ``partial_fit``.
-    budget : int, default=1000
-        Kernel terms that ``partial_fit`` keeps; the oldest are dropped.
-    n_total : int, default=None
-        Rows that share the penalty in ``partial_fit``; those seen so far when None.
-    tol : float, default=1e-6
-        Where ``"newton-cg"`` stops: the gradient as a share of the first.
-    max_iter : int, default=1000
-        Iterations of ``"newton-cg"`` at most.
-    memory : str or int, default="1GB"
-        Budget for a block of rows at prediction.
     n_jobs : int, default=None
         Threads that predict blocks of rows.
     verbose : int, default=0
@@ -129,28 +107,13 @@ class CountingRidge(CountingReader):
         space: Any = None,
         loss: Any = None,
         *,
-        kernel: str = "rbf",
-        gamma: Any = None,
-        degree: int = 3,
-        coef0: int = 1,
+        kernel: Any = "rbf",
         alpha: str | float = "auto",
-        solver: str = "closed-form",
-        features: str = "nystroem",
-        n_components: int | None = None,
+        solver: Any = "closed-form",
+        n_landmarks: int | None = None,
         fit_intercept: bool = True,
-        contrast: str = "auto",
-        several_outputs: bool = False,
-        leave_out: str = "one",
-        learning_rate: str = "optimal",
-        eta0: Any = None,
-        power_t: float = 0.5,
-        meta_rate: float = 0.1,
-        batch_size: int = 4,
-        budget: int = 1000,
-        n_total: Any = None,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        memory: str = "1GB",
+        contrast: Any = "auto",
+        cv: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -158,27 +121,12 @@ class CountingRidge(CountingReader):
         self.space = space
         self.loss = loss
         self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.alpha = alpha
         self.solver = solver
-        self.features = features
-        self.n_components = n_components
+        self.n_landmarks = n_landmarks
         self.fit_intercept = fit_intercept
         self.contrast = contrast
-        self.several_outputs = several_outputs
-        self.leave_out = leave_out
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.meta_rate = meta_rate
-        self.batch_size = batch_size
-        self.budget = budget
-        self.n_total = n_total
-        self.tol = tol
-        self.max_iter = max_iter
-        self.memory = memory
+        self.cv = cv
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
@@ -193,6 +141,7 @@ class CountingRidge(CountingReader):
         sample_weight: Any = None,
         groups: Any = None,
         *,
+        several_outputs: bool = False,
         checkpoint: Any = None,
     ) -> Self:
         """Learn from inputs ``X`` (n, p) and outputs ``y`` in any format the space reads.
@@ -202,11 +151,15 @@ class CountingRidge(CountingReader):
         sample_weight : array of shape (n,), default=None
         groups : array of shape (n,), default=None
             Rows of the same group are left out together when alpha is chosen.
+        several_outputs : bool, default=False
+            Whether ``y[i]`` is a list of outputs that are all correct; ``score`` then takes such
+            lists, too.
         checkpoint : str, path or Checkpoint, default=None
             File that the choice of alpha and the steps of ``"newton-cg"`` are saved to on the way,
             and go on from when they were stopped; it is removed in the end. See
             :class:`~skstruct.learners.Checkpoint`.
         """
+        self.several_outputs_ = several_outputs
         X, outputs, row, weight = self._begin(X, y, sample_weight, reset=True)
         check_groups(groups, len(weight))
         kept = np.flatnonzero(weight > 0)
@@ -246,14 +199,15 @@ class CountingRidge(CountingReader):
     def _solve(self, X: Any, examples: Any, groups: Any, level: Any) -> None:
         announce(
             f"CountingRidge on {len(examples.counts):,} rows x {self.problem_.width:,} coordinates "
-            f"of {type(self.space_).__name__}, alpha={self.alpha!r}, {self.solver}"
+            f"of {type(self.space_).__name__}, alpha={self.alpha!r}, {self.solver!r}"
         )
         gram = self.function_.gram(X, examples.root)
         solutions = ClosedForms(examples, gram)
         self.alpha_, self.search_ = self._penalty(X, solutions, groups, level)
-        if self.solver == "newton-cg":
+        if self.solver != "closed-form":
+            method = NewtonCG() if isinstance(self.solver, str) else self.solver
             A, self.n_iter_ = newton_cg(
-                examples, gram, self.alpha_, tol=self.tol, max_iter=self.max_iter,
+                examples, gram, self.alpha_, tol=method.tol, max_iter=method.max_iter,
                 verbose=self.verbose, level=level.below("newton-cg"),
             )  # fmt: skip
             weights, total, scores = gram.coefficients(A), None, gram.times(A)
@@ -278,7 +232,7 @@ class CountingRidge(CountingReader):
         losses = level.found.get("losses")
         if losses is None:
             losses = left_out_losses(
-                grid, solutions, problem, self.leave_out, groups,
+                grid, solutions, problem, self.cv, groups,
                 memory=self.memory, verbose=self.verbose, level=level.below("search"),
             )  # fmt: skip
         level.keep(losses=losses)
@@ -290,9 +244,8 @@ class CountingRidge(CountingReader):
         self, X: Any, solutions: ClosedForms, groups: Any
     ) -> tuple[ClosedForms, Any]:
         """Solutions and problem that alpha is chosen by: equal rows are one of all their weight."""
-        single = isinstance(self.leave_out, str) and self.leave_out == "one"
         number = None
-        if groups is None and single:
+        if groups is None and self.cv is None:
             number = twins(X, self.problem_.number_of_outputs())
         if number is None:
             return solutions, self.problem_
@@ -306,17 +259,35 @@ class CountingRidge(CountingReader):
     # ------------------------------------------------------------------ online
     @reported
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        several_outputs: bool = False,
+        steps: StochasticGradient | None = None,
+    ) -> Self:
         """Steps of functional gradient descent on further rows.
 
         The first call learns what is open of the space (names) and of the kernel (its width);
         all later ones take these as they are, and landmarks of features too. After ``fit``, goes
         on from its solution, with the alpha that it chose; else ``"auto"`` is 1, and of several
         alphas the largest is taken.
+
+        Parameters
+        ----------
+        several_outputs : bool, default=False
+            Whether ``y[i]`` is a list of outputs that are all correct.
+        steps : StochasticGradient, default=None
+            Lengths of the steps and what is kept; None goes on with those of the call before,
+            and begins with the defaults of :class:`~skstruct.learners.StochasticGradient`.
         """
         if self._precomputed:
             raise ValueError("partial_fit needs the inputs themselves, not a precomputed kernel.")
         first = not hasattr(self, "function_")
+        self.several_outputs_ = several_outputs
+        steps = self._steps(steps)
         X, outputs, row, weight = self._begin(X, y, sample_weight, reset=first)
         if first:
             self._open(X, outputs, row, weight)
@@ -327,13 +298,13 @@ class CountingRidge(CountingReader):
         X = self.function_.like_kept_rows(X)
         self.function_ = copy.copy(self.function_)  # an interrupted call leaves the old one
         self.function_.total_ = None
-        self.online_ = self._online_state()
-        batches = self._batches(outputs, row, weight)
-        starts = range(0, len(weight), int(self.batch_size))
+        self.online_ = self._online_state(steps)
+        batches = self._batches(outputs, row, weight, int(steps.batch_size))
+        starts = range(0, len(weight), int(steps.batch_size))
         for start in track(starts, "partial_fit", self.verbose):
             batch = next(batches)
             rows = slice(start, start + len(batch.counts))
-            total = self.n_total or self.online_.n_rows + len(batch.counts)
+            total = steps.n_total or self.online_.n_rows + len(batch.counts)
             self.online_.step(X[rows], batch, self.alpha_ / total)
         self.online_.windows = None  # a copy would hold everything twice
         if not np.isfinite(self.function_.weights_).all():
@@ -353,9 +324,10 @@ class CountingRidge(CountingReader):
         chosen = self.search_ is not None and (auto or self.alpha_ in grid)
         return self.alpha_ if chosen else grid[0]
 
-    def _batches(self, outputs: np.ndarray, row: np.ndarray, weight: np.ndarray) -> Iterator[Any]:
+    def _batches(
+        self, outputs: np.ndarray, row: np.ndarray, weight: np.ndarray, size: int
+    ) -> Iterator[Any]:
         """Examples of one step after the other; many steps are embedded at once."""
-        size = int(self.batch_size)
         many = size * max(1, EMBEDDED // (size * self.problem_.width))
         for first in range(0, len(weight), many):
             last = min(first + many, len(weight))
@@ -364,16 +336,23 @@ class CountingRidge(CountingReader):
             for start in range(0, last - first, size):
                 yield examples.batch(start, min(start + size, last - first))
 
-    def _online_state(self) -> OnlineState:
+    def _steps(self, given: StochasticGradient | None) -> StochasticGradient:
+        """How steps are taken: as given, as before, or as usual."""
+        before = getattr(self, "online_", None)
+        if given is None:
+            return StochasticGradient() if before is None else before.steps
+        if not isinstance(given, StochasticGradient):
+            raise ValueError(f"steps is a StochasticGradient; got {given!r}.")
+        return given.checked()
+
+    def _online_state(self, steps: StochasticGradient) -> OnlineState:
         n_rows = 0 if self.objective_ is None else int(self.problem_.row[-1]) + 1
         state = OnlineState(n_rows=n_rows) if self.online_ is None else copy.copy(self.online_)
-        state.function, state.learning_rate = self.function_, self.learning_rate
-        state.power_t, state.meta_rate = self.power_t, self.meta_rate
-        state.budget, state.batch_size = int(self.budget), int(self.batch_size)
-        if self.learning_rate != "meta":
+        state.function, state.steps = self.function_, steps
+        if steps.learning_rate != "meta":
             state.trace = None
-        if state.given != self.eta0:
-            state.given = state.eta0 = self.eta0
+        if state.given != steps.eta0:
+            state.given = state.eta0 = steps.eta0
         return state
 
     @property

@@ -17,10 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct._arrays.progress import ticker
 from skstruct.learners.checkpoints.saving import NOWHERE
+from skstruct.saving import savable
 from skstruct.spaces.common.covariances import Covariance
 
 
@@ -158,10 +160,41 @@ class CountingExamples:
 # eigenvalues: a check on the closed form, and the way to go where d is very large.
 
 
+@savable
+class NewtonCG(BaseEstimator):
+    """Structured ridge regression by conjugate gradients, for :class:`~skstruct.CountingRidge`.
+
+    Parameters
+    ----------
+    tol : float, default=1e-6
+        Stop when the norm of the gradient is at most this share of the first.
+    max_iter : int, default=1000
+        Iterations at most.
+
+    Examples
+    --------
+    >>> from skstruct import CountingRidge
+    >>> model = CountingRidge(alpha=1.0, solver=NewtonCG(max_iter=50))
+    >>> model = model.fit([[0.0], [1.0]], ["a", "b"])
+    >>> model.n_iter_ <= 50
+    True
+    """
+
+    def __init__(self, tol: float = 1e-6, max_iter: int = 1000) -> None:
+        self.tol = tol
+        self.max_iter = max_iter
+
+
 def newton_cg(
-    examples: CountingExamples, gram: Any, lam: float, *, tol: float, max_iter: int, verbose: int = 0,
-    level: Any=NOWHERE,
-) -> tuple[np.ndarray, int]:  # fmt: skip
+    examples: CountingExamples,
+    gram: Any,
+    lam: float,
+    *,
+    tol: float,
+    max_iter: int,
+    verbose: int = 0,
+    level: Any = NOWHERE,
+) -> tuple[np.ndarray, int]:
     """Coefficients A (m, d) with scaled scores K A, and the number of iterations.
 
     Parameters

@@ -216,7 +216,7 @@ class CountingPredictor(BlockPredictor):
     ) -> float:
         """Minus the mean loss of the predictions; to the nearest of several correct outputs."""
         problem, function = self._prepared(loss, restrict)
-        if not self.several_outputs:
+        if not self.several_outputs_:
             return self._score(X, y, sample_weight, problem, function)
         X, _ = self._checked(X)
         check_consistent_length(X, y, sample_weight)

@@ -11,16 +11,15 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 
 from skstruct._arrays.checks import is_count, is_number
-from skstruct._arrays.memory import check_table_fits, parse_memory
+from skstruct._arrays.memory import check_table_fits
 from skstruct._arrays.rows import dense, distinct
-from skstruct.learners.counting_ridge.objective import CountingExamples
-from skstruct.learners.counting_ridge.online import RATES
+from skstruct.learners.counting_ridge.objective import CountingExamples, NewtonCG
 from skstruct.learners.counting_ridge.prediction import (
     CountingPredictor,
     CountingProblem,
     flattened,
 )
-from skstruct.learners.counting_ridge.score_functions import FEATURES, ScoreFunction
+from skstruct.learners.counting_ridge.score_functions import ScoreFunction
 from skstruct.learners.inputs import given_outputs, plain_kernel, read_inputs, row_weights
 from skstruct.learners.tokens import TokenBatch
 from skstruct.losses import resolve_loss
@@ -84,12 +83,6 @@ def _fitted(contrast: Any, space: Any, outputs: list[set[Any]]) -> Any:
 # What a counting learner reads and checks before it learns anything.
 
 
-WORDS = {"solver": ("closed-form", "newton-cg"), "features": FEATURES, "learning_rate": RATES}
-COUNTS = {  # and whether there may be none
-    "n_components": True, "n_total": True, "batch_size": False, "budget": False, "max_iter": False
-}  # fmt: skip
-
-
 class CountingReader(CountingPredictor):
     """Inputs, outputs and parameters of :class:`~.ridge.CountingRidge`, once they are checked."""
 
@@ -106,14 +99,14 @@ class CountingReader(CountingPredictor):
                 "ConditionalRiskMinimizer or StructuredSVM."
             )
         check_consistent_length(X, y)
-        flat, row = flattened(y) if self.several_outputs else (y, np.arange(X.shape[0]))
+        flat, row = flattened(y) if self.several_outputs_ else (y, np.arange(X.shape[0]))
         try:
             outputs = self._fit_space(flat) if reset else self.space_.validate(flat)
             if reset:
                 self.contrast_ = contrasted_with(self.contrast, self.space_, flat)
         except ValueError as error:
             raise self._in_its_row(error, row) from None
-        if self.several_outputs:
+        if self.several_outputs_:
             outputs, row = self._once(outputs, row)
         return X, outputs, row, row_weights(sample_weight, X.shape[0])
 
@@ -132,7 +125,7 @@ class CountingReader(CountingPredictor):
     def _in_its_row(self, error: Any, row: np.ndarray) -> ValueError:
         """An error that counts all correct outputs, with the row of the one it names."""
         named = re.search(r"Y\[(\d+)\]", str(error))
-        if not self.several_outputs or named is None:
+        if not self.several_outputs_ or named is None:
             return error
         at = row[int(named[1])]
         return ValueError(
@@ -164,24 +157,23 @@ class CountingReader(CountingPredictor):
         return alpha
 
     def _check_parameters(self) -> None:
-        parse_memory(self.memory)
-        for name, known in WORDS.items():
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name} is one of {', '.join(known)}; got {getattr(self, name)!r}."
-                )
-        for name, optional in COUNTS.items():
-            value = getattr(self, name)
-            if not is_count(value) and not (optional and value is None):
-                raise ValueError(f"{name} is a whole number from 1; got {value!r}.")
-        for name in ("eta0", "power_t", "meta_rate", "tol"):
-            value = getattr(self, name)
-            if name == "eta0" and value is None:
-                continue
-            good = is_number(value) and 0 <= value < (1 if name == "tol" else np.inf)
-            if not good or (name == "eta0" and value == 0):
-                most = " and below 1" if name == "tol" else ""
-                raise ValueError(f"{name} is a number that is not negative{most}; got {value!r}.")
+        if self.n_landmarks is not None and not is_count(self.n_landmarks):
+            raise ValueError(f"n_landmarks is a whole number from 1; got {self.n_landmarks!r}.")
+        if isinstance(self.solver, NewtonCG):
+            self._check_newton(self.solver)
+        elif self.solver not in ("closed-form", "newton-cg"):
+            raise ValueError(
+                f'solver is "closed-form", "newton-cg" or a NewtonCG; got {self.solver!r}.'
+            )
+
+    @staticmethod
+    def _check_newton(solver: NewtonCG) -> None:
+        if not is_count(solver.max_iter):
+            raise ValueError(f"max_iter is a whole number from 1; got {solver.max_iter!r}.")
+        if not (is_number(solver.tol) and 0 <= solver.tol < 1):
+            raise ValueError(
+                f"tol is a number that is not negative and below 1; got {solver.tol!r}."
+            )
 
     def _open(self, X: Any, outputs: np.ndarray, row: np.ndarray, weight: np.ndarray) -> None:
         """What is known of space and inputs before anything is learned."""
@@ -190,8 +182,7 @@ class CountingReader(CountingPredictor):
         self.outputs_ = outputs
         self.problem_ = self._problem(outputs, row)
         self.function_ = ScoreFunction(
-            plain_kernel(self, self.kernel), gamma=self.gamma, degree=self.degree,
-            coef0=self.coef0, features=self.features, n_components=self.n_components,
+            plain_kernel(self, self.kernel), n_landmarks=self.n_landmarks,
             fit_intercept=self.fit_intercept, random_state=self.random_state,
         ).fit(X, weight)  # fmt: skip
 

@@ -13,7 +13,8 @@ from scipy import sparse
 from scipy.linalg import eigh, svd
 
 from skstruct._arrays.rows import dense
-from skstruct.learners.features import FourierFeatures, KernelSettings
+from skstruct.kernels.inputs import kernel_name
+from skstruct.learners.features import KernelSettings
 from skstruct.saving import check_floats, savable
 from skstruct.tolerances import GRAM_DEFINITENESS, SINGULAR_VALUE_ZERO
 
@@ -134,36 +135,14 @@ class ScoreFunction(KernelSettings):
         if hasattr(self, "weights_"):
             check_floats(self, ["weights_"], 2)
 
-    def __init__(
-        self,
-        kernel: str,
-        *,
-        gamma: float | None,
-        degree: int,
-        coef0: int,
-        features: str,
-        n_components: int | None,
-        fit_intercept: bool,
-        random_state: Any,
-    ) -> None:
-        super().__init__(
-            kernel, gamma=gamma, degree=degree, coef0=coef0, n_components=n_components,
-            fit_intercept=fit_intercept, random_state=random_state,
-        )  # fmt: skip
-        self.features = features
-
     def fit(self, X: Any, sample_weight: Any = None) -> Self:
         """Settle kernel and features on the rows of X."""
         self.map_ = self.X_ = self.total_ = None
         wide = sparse.issparse(X) and X.shape[1] > X.shape[0]  # better left sparse
-        linear = isinstance(self.kernel, str) and self.kernel == "linear" and not wide
-        self.by_features_ = linear or self.n_components is not None
+        linear = kernel_name(self.kernel) == "linear" and not wide
+        self.by_features_ = linear or self.n_landmarks is not None
         self.kernel_ = self._fitted_kernel(X, sample_weight)
-        if self.n_components is not None and self.features == "fourier":
-            self.map_ = FourierFeatures(
-                self.kernel_, dense(X), self.n_components, self.random_state
-            )
-        elif self.n_components is not None:
+        if self.n_landmarks is not None:
             self.map_ = self._nystroem(self.kernel_, X)
         return self
 
@@ -181,13 +160,13 @@ class ScoreFunction(KernelSettings):
 
     def between(self, A: Any, B: Any) -> np.ndarray:
         """Kernel between rows; shape (n_a, n_b)."""
-        if not B.shape[0] and self.kernel != "precomputed":
+        if not B.shape[0] and self.kernel_.name != "precomputed":
             return np.zeros((A.shape[0], 0))
         return self.kernel_(A, B) + bool(self.fit_intercept)
 
     def take(self, X: Any, weights: np.ndarray, total: np.ndarray | None = None) -> Self:
         """Keep a solution; rows of a precomputed kernel bring their own values."""
-        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        precomputed = self.kernel_.name == "precomputed"
         self.X_ = None if self.by_features_ else X[:0] if precomputed else X
         self.weights_, self.total_ = weights, total
         return self

@@ -140,7 +140,7 @@ def left_out_losses(
     alphas: np.ndarray,
     solutions: ClosedForms,
     problem: Any,
-    leave_out: str | int,
+    cv: Any,
     groups: Any,
     *,
     memory: str,
@@ -158,7 +158,7 @@ def left_out_losses(
     """
     examples, gram = solutions.examples, solutions.gram
     m = len(examples.counts)
-    groups = group_numbers(leave_out, problem.first_outputs, groups)
+    groups = group_numbers(cv, problem.first_outputs, groups)
     if groups is None and not can_leave_one_out(examples):
         groups = np.arange(m) % min(N_FOLDS, m)
     losses: np.ndarray = level.found.get("losses", np.empty((len(alphas), m)))

@@ -4,12 +4,10 @@
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import LinAlgError
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from skstruct._arrays.memory import parse_memory
 from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import announce, reported
 from skstruct.bounds import (
@@ -20,7 +18,8 @@ from skstruct.bounds import (
     pac_bayes_bound,
 )
 from skstruct.bounds.output_regression import largest_output_loss
-from skstruct.kernels.inputs import UNIT_KERNELS
+from skstruct.config import config_context
+from skstruct.kernels.inputs import resolve_kernel
 from skstruct.kernels.outputs.base import OutputKernel, resolve_output_kernel
 from skstruct.kernels.outputs.matches import Dirac
 from skstruct.kernels.outputs.precomputed import check_definite
@@ -45,25 +44,24 @@ from skstruct.learners.regression import (
     check_settings,
     number_tried,
     one_pass_ridge,
-    planned_systems,
+    planned_solvers,
     warn_of_loss,
 )
 from skstruct.losses import resolve_loss
 from skstruct.saving import savable
 from skstruct.smoothing import KernelRidge, SampleCompression
-from skstruct.smoothing.base import KeepsEngine
 from skstruct.spaces import Decoded
 from skstruct.streaming import is_source
 
 
 @savable
-class OutputKernelRegressor(KeepsEngine, BlockPredictor):
+class OutputKernelRegressor(BlockPredictor):
     r"""Ridge regression between an input and an output kernel, and the pre-image of its answer.
 
     .. math:: \hat y(x) = \arg\min_y k_Y(y, y) - 2 \sum_i b_i(x)\, k_Y(y, y_i), \quad
               b(x) = A\, (k_X(x_j, x))_j
 
-    ``method="ridge"`` (SORR [1]_) takes :math:`A = (K_X + I/C)^{-1}`. ``"sample_compression"``
+    ``method="ridge"`` (SORR [1]_) takes :math:`A = (K_X + \alpha I)^{-1}`. ``"sample_compression"``
     (SOSC) takes the A of least squared error with :math:`\sum_{ij} A_{ij}^2 \le R^2`; see
     :class:`~skstruct.smoothing.systems.CompressionSystem`.
 
@@ -75,50 +73,47 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
 
     Parameters
     ----------
-    input_kernel : str, callable or kernel, default="rbf"
-        Kernel between inputs by scikit-learn's names, ``"precomputed"`` too; or a string
+    space : space, default=None
+        What may be predicted: gives outputs their form, and perhaps a decoder. None is the
+        outputs of training, unless a space can be searched whole;
+        :class:`Candidates(outputs) <skstruct.spaces.Candidates>` a list of others.
+    loss : str or loss, default=None
+        What alpha and radius are chosen by, and ``score`` measures. None is the kernel's own,
+        :math:`(k(y, y) + k(y', y'))/2 - k(y, y')`.
+    kernel : str, kernel, callable or list of them, default="rbf"
+        Kernel between inputs, as in :class:`~skstruct.ConditionalRiskMinimizer`; or a string
         kernel such as :class:`~skstruct.kernels.SpectrumKernel`, for inputs that are strings.
-        A list is searched like C.
+        A list is searched like alpha.
     output_kernel : str, kernel or callable, default="dirac"
         Kernel between outputs: ``"dirac"``, ``"hamming"``, ``"path"``, ``"linear"``,
         ``"rbf"``, ``"polynomial"``, ``"precomputed"`` (then ``y`` is the kernel matrix and
         predictions are row numbers), a kernel of :mod:`skstruct.kernels`, or a function
         k(y, y') of two outputs.
-    method : "ridge" or "sample_compression"
-    C : float, several or "auto", default="auto"
-        Inverse penalty of ridge regression. ``"auto"`` and several values are chosen by the
+    method : "ridge", "sample_compression" or SampleCompression, default="ridge"
+        The second stands for :class:`SampleCompression(radius=None)
+        <skstruct.smoothing.SampleCompression>`, whose radius R is a number, several, or None for
+        20 values; among several the folds of ``cv`` choose.
+    alpha : float, several or "auto", default="auto"
+        Penalty of ridge regression. ``"auto"`` and several values are chosen by the
         loss on left-out rows, in closed form, from one eigendecomposition; those of equal loss
         by the squared error of left-out rows.
-    radius : float, several or None, default=None
-        R of sample compression; None tries 20 values, several are tried, by ``cv`` folds.
-    candidates : list of outputs, default=None
-        What may be predicted; the outputs of training when None, unless a space can be
-        searched whole.
-    space : space, default=None
-        What may be predicted, as a space: gives outputs their form, and perhaps a decoder.
-    loss : str or loss, default=None
-        What C and radius are chosen by, and ``score`` measures. None is the kernel's own,
-        :math:`(k(y, y) + k(y', y'))/2 - k(y, y')`.
-    gamma, degree, coef0 : float
-        Parameters of the input kernel; ``gamma="auto"`` is searched like C.
-    system, n_landmarks, precision, device, engine
-        How ridge regression is solved, and where, as in
+    solver, n_landmarks
+        How ridge regression is solved, as in
         :class:`~skstruct.ConditionalRiskMinimizer`: exactly, or by landmarks in one pass.
-    leave_out : "one", "output", int or splitter, default="one"
-        What is left out together when C is chosen; see
-        :class:`~skstruct.ConditionalRiskMinimizer`.
-    cv : int, default=5
-        Folds, at random, by which a radius is chosen.
-    memory, n_jobs, verbose
+    cv : None, "output", int or splitter, default=None
+        What is left out together when alpha is chosen; see
+        :class:`~skstruct.ConditionalRiskMinimizer`. The number of folds, at random, by which a
+        radius is chosen: 5 for None.
+    n_jobs, verbose
         As in :class:`~skstruct.ConditionalRiskMinimizer`.
-    random_state : int or RandomState, default=0
+    random_state : int or RandomState, default=None
         Of the folds.
 
     Attributes
     ----------
     coef_ : array of shape (m, m)
         A; computed when asked for.
-    C_, radius_, gamma_, input_kernel_, system_ : what was chosen; None where it has no part
+    alpha_, radius_, gamma_, kernel_, solver_ : what was chosen; None where it has no part
     output_kernel_ : the fitted kernel between outputs
     space_, smoother_ : the fitted parts
     search_ : LeaveOutSearch or None; all trials with their left-out risks
@@ -132,8 +127,10 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
 
     Examples
     --------
+    >>> from skstruct.kernels import RBF
     >>> X, words = [[0.0], [0.2], [1.0], [1.1], [2.0]], ["cat", "cat", "dog", "dig", "bird"]
-    >>> model = OutputKernelRegressor(output_kernel="hamming", gamma=2.0, C=10.0).fit(X, words)
+    >>> model = OutputKernelRegressor(kernel=RBF(2.0), output_kernel="hamming", alpha=0.1)
+    >>> model = model.fit(X, words)
     >>> model.predict([[0.1], [2.1]]).tolist()
     ['cat', 'bird']
     >>> model.decode([[0.1]]).values.shape, model.coef_.shape
@@ -142,54 +139,32 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
 
     def __init__(
         self,
-        input_kernel: Any = "rbf",
-        output_kernel: Any = "dirac",
-        *,
-        method: str = "ridge",
-        C: str | float = "auto",
-        radius: Any = None,
-        candidates: Any = None,
         space: Any = None,
         loss: Any = None,
-        gamma: Any = None,
-        degree: int = 3,
-        coef0: int = 1,
-        system: str = "auto",
-        n_landmarks: str = "auto",
-        precision: str = "double",
-        device: Any = None,
-        engine: Any = None,
-        leave_out: str = "one",
-        cv: int = 5,
-        memory: str = "1GB",
+        *,
+        kernel: Any = "rbf",
+        output_kernel: Any = "dirac",
+        method: Any = "ridge",
+        alpha: Any = "auto",
+        solver: str = "auto",
+        n_landmarks: int | str = "auto",
+        cv: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        random_state: Any = 0,
+        random_state: Any = None,
     ) -> None:
-        self.input_kernel = input_kernel
-        self.output_kernel = output_kernel
-        self.method = method
-        self.C = C
-        self.radius = radius
-        self.candidates = candidates
         self.space = space
         self.loss = loss
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.system = system
+        self.kernel = kernel
+        self.output_kernel = output_kernel
+        self.method = method
+        self.alpha = alpha
+        self.solver = solver
         self.n_landmarks = n_landmarks
-        self.precision = precision
-        self.device = device
-        self.engine = engine
-        self.leave_out = leave_out
         self.cv = cv
-        self.memory = memory
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
-
-    _kernel_parameter = "input_kernel"
 
     # ------------------------------------------------------------------ fitting
     @reported
@@ -210,9 +185,9 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         sample_weight : array of shape (m,), default=None
             For ridge regression.
         groups : array of shape (m,), default=None
-            Rows of the same group are left out together when C or radius is chosen.
+            Rows of the same group are left out together when alpha or radius is chosen.
         checkpoint : str, path or Checkpoint, default=None
-            File that the choice of C, radius and kernel is saved to on the way, and goes on from
+            File that the choice of alpha, radius and kernel is saved to on the way, and goes on from
             when it was stopped; it is removed in the end. See
             :class:`~skstruct.learners.Checkpoint`.
         """
@@ -225,8 +200,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
                 "ConditionalRiskMinimizer reads them."
             )
         self.device_ = device_of(self, X)
-        parse_memory(self.memory)
-        X = self._read_first(X, self.input_kernel)
+        X = self._read_first(X, self.kernel)
         if self.tokens_ is not None:
             raise ValueError("OutputKernelRegressor takes one input per output, not one per token.")
         check_consistent_length(X, y)
@@ -234,77 +208,71 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         if sample_weight is not None:
             sample_weight = row_weights(sample_weight, X.shape[0])
         kernel = clone(resolve_output_kernel(self.output_kernel))
-        self.space_, self.outputs_, candidates = output_space(
-            y, self.space, self.candidates, kernel
-        )
+        self.space_, self.outputs_, candidates = output_space(y, self.space, kernel)
         self.problem_ = KernelProblem(
             self.space_, kernel, self.outputs_, y, loss=self.loss, candidates=candidates,
-            whole=self.space is not None, memory=self.memory,
+            whole=self.space is not None and candidates is None, memory=self.memory,
         )  # fmt: skip
         self.output_kernel_ = self.problem_.kernel
         if not self.problem_.by_embedding:
             check_definite(self.problem_.output_gram()[0])
-        self.C_ = self.radius_ = self.search_ = self.system_ = None
-        fit = self._fit_ridge if self.method == "ridge" else self._fit_compression
+        self.alpha_ = self.radius_ = self.search_ = self.solver_ = None
+        fit = self._fit_ridge if self._is_ridge else self._fit_compression
         data = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups}
-        try:
-            with resuming(self, checkpoint, **data) as level:
-                self.smoother_ = fit(X, sample_weight, groups, level.below("search"))
-        except LinAlgError as error:  # speaks of alpha
-            raise ValueError(f"{error} Here alpha is 1 / C.") from None
-        self.input_kernel_ = self.smoother_.kernel
+        with resuming(self, checkpoint, **data) as level, config_context(device=self.device_):
+            self.smoother_ = fit(X, sample_weight, groups, level.below("search"))
         self.gamma_ = self.smoother_.kernel_.gamma_
         return self
 
+    @property
+    def _is_ridge(self) -> bool:
+        return isinstance(self.method, str) and self.method == "ridge"
+
     def _check_method(self, sample_weight: Any) -> None:
-        if self.method not in ("ridge", "sample_compression"):
-            raise ValueError(f'method is "ridge" or "sample_compression"; got {self.method!r}.')
-        if self.method == "ridge" and self.radius is not None:
-            raise ValueError('A radius goes with method="sample_compression".')
-        if self.method == "sample_compression" and sample_weight is not None:
+        known = isinstance(self.method, SampleCompression)
+        if not known and self.method not in ("ridge", "sample_compression"):
+            raise ValueError(
+                'method is "ridge", "sample_compression" or a SampleCompression; got '
+                f"{self.method!r}."
+            )
+        if not self._is_ridge and sample_weight is not None:
             raise ValueError(
                 "Sample compression bounds the coefficients of single rows: it takes no "
                 "sample_weight."
             )
 
     def _kernels(self, X: Any, sample_weight: Any = None) -> list[Any]:
-        kernel = plain_kernel(self, self.input_kernel)
-        return kernel_grid(kernel, self.gamma, X, sample_weight)
+        return kernel_grid(plain_kernel(self, self.kernel), X, sample_weight)
 
-    @property
-    def _shape(self) -> dict[str, Any]:
-        return {"degree": self.degree, "coef0": self.coef0, "memory": self.memory}
-
-    def _ridge(self, kernel: str, gamma: float | None, alpha: float, system: str) -> Any:
-        shared = {"gamma": gamma, "fit_intercept": False, **self._shape}
-        if system in ONE_PASS:
-            return one_pass_ridge(self, kernel, alpha, system, shared, self.n_features_in_)
-        shared |= {"precision": self.precision, "device": self.device_}
-        return KernelRidge(kernel, alpha, system=system, **shared)
+    def _ridge(self, kernel: Any, gamma: Any, alpha: float, solver: str) -> Any:
+        shared, settled = {"fit_intercept": False}, resolve_kernel(kernel).with_gamma(gamma)
+        if solver in ONE_PASS:
+            return one_pass_ridge(self, settled, alpha, solver, shared, self.n_features_in_)
+        return KernelRidge(settled, alpha, solver=solver, **shared)
 
     def _fit_ridge(self, X: Any, sample_weight: Any, groups: Any, level: Any) -> Any:
         pairs = self._kernels(X, sample_weight)
-        n_tried = number_tried(pairs, self.C)
+        n_tried = number_tried(pairs, self.alpha)
         search = n_tried != 1
         n_targets = self.problem_.n_targets(compared=search)
-        compared, self.system_ = planned_systems(self, X, n_targets, pairs, n_tried)
+        compared, self.solver_ = planned_solvers(self, X, n_targets, pairs, n_tried)
         if search and len(self.outputs_) > 1:
-            groups = group_numbers(self.leave_out, self.outputs_, groups, X)
+            groups = group_numbers(self.cv, self.outputs_, groups, X)
             self.search_, smoother = choose(
                 lambda kernel, gamma, alpha: self._ridge(kernel, gamma, alpha, compared),
-                pairs, _penalties(self.C), self.problem_, X, groups,
+                pairs, self.alpha, self.problem_, X, groups,
                 sample_weight=sample_weight, memory=self.memory, verbose=self.verbose,
                 level=level,
             )  # fmt: skip
             best = self.search_.best
             tried = (best["kernel"], best["gamma"], best["alpha"])
         else:
-            compared, C = None, 1.0 if search else self.C  # one row: nothing can be left out
-            tried = (*pairs[0], _penalties(C))
-        if compared != self.system_:
-            smoother = self._ridge(*tried, self.system_)
+            # Of one row nothing can be left out.
+            compared, tried = None, (*pairs[0], 1.0 if search else float(self.alpha))
+        if compared != self.solver_:
+            smoother = self._ridge(*tried, self.solver_)
             smoother.fit(X, self.problem_.targets(), sample_weight)
-        self.C_ = 1.0 / smoother.alpha
+        self.alpha_, self.kernel_ = smoother.alpha, tried[0]
         warn_of_loss(smoother, self.problem_, self.search_, sample_weight)
         return smoother
 
@@ -314,26 +282,32 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         pairs = self._kernels(X)
         announce(
             f"{X.shape[0]:,} rows, sample compression, {len(pairs)} kernels, "
-            f"{self.cv} folds where a radius is chosen"
+            f"{self._n_folds} folds where a radius is chosen"
         )
         groups = twins(X, self.outputs_) if groups is None else groups
-        makers = [SampleCompression(kernel, gamma=gamma, **self._shape) for kernel, gamma in pairs]
+        radius = None if isinstance(self.method, str) else self.method.radius
+        makers = [SampleCompression(resolve_kernel(k).with_gamma(g)) for k, g in pairs]
         self.search_, smoother = choose_radius(
-            makers, self.radius, self.problem_, X,
-            groups=groups, cv=self.cv, memory=self.memory, verbose=self.verbose,
+            makers, pairs, radius, self.problem_, X,
+            groups=groups, cv=self._n_folds, memory=self.memory, verbose=self.verbose,
             random_state=self.random_state, level=level,
         )  # fmt: skip
         self.radius_ = smoother.radius
+        self.kernel_ = pairs[0][0] if self.search_ is None else self.search_.best["kernel"]
         return smoother
+
+    @property
+    def _n_folds(self) -> Any:
+        return 5 if self.cv is None else self.cv
 
     # ------------------------------------------------------------------ what was fitted
     @property
     def coef_(self) -> np.ndarray:
         """A of shape (m, m): the weights of training outputs are A times kernel values."""
         check_is_fitted(self, "smoother_")
-        if self.method == "sample_compression":
+        if not self._is_ridge:
             return self.smoother_.coef_
-        if self.system_ in ONE_PASS:
+        if self.solver_ in ONE_PASS:
             raise AttributeError("coef_: landmarks take the place of the coefficients of rows.")
         root = self.smoother_.root_
         return root[:, None] * self.smoother_.system_.solve(np.diag(root))
@@ -343,7 +317,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         """Whether k(x, x) = 1 is known for all inputs."""
         if self.features_ is not None:
             return bool(getattr(self.features_, "normalize", False))
-        return isinstance(self.input_kernel_, str) and self.input_kernel_ in UNIT_KERNELS
+        return bool(self.smoother_.kernel_.is_unit)
 
     def gram_inputs(self, X: Any = None) -> np.ndarray:
         """Kernel matrix of the training inputs, (m, m); of a precomputed kernel, give it."""
@@ -456,7 +430,7 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
             )
         trained = bound in (None, "held_out") and are_training_rows(self, X, y)
         if bound is None and trained:
-            bound = "pac_bayes" if self.method == "ridge" else "compression"
+            bound = "pac_bayes" if self._is_ridge else "compression"
         if bound in ("pac_bayes", "compression"):
             certified = pac_bayes_bound if bound == "pac_bayes" else compression_bound
             return certified(self, X, y, delta=delta, **options)
@@ -474,15 +448,3 @@ class OutputKernelRegressor(KeepsEngine, BlockPredictor):
         if known is None:
             raise ValueError(f"{used_by}: the largest loss is not known; give loss_bound.")
         return float(known)
-
-
-def _penalties(C: Any) -> Any:
-    """Ridge penalties 1 / C."""
-    if isinstance(C, str):
-        if C != "auto":
-            raise ValueError(f'C is a positive number, several, or "auto"; got {C!r}.')
-        return C
-    values = np.asarray(C, dtype=np.float64)
-    if not values.size or not (np.isfinite(values) & (values > 0)).all():
-        raise ValueError(f"C must be positive; got {C!r}.")
-    return 1.0 / values if values.ndim else float(1.0 / values)

@@ -30,15 +30,16 @@ from skstruct.spaces.contracts import Decoded, KBest
 from skstruct.spaces.infer_space import infer_space
 
 
-def output_space(
-    y: Any, space: Any, candidates: list[Any] | None, kernel: Any
-) -> tuple[Any, np.ndarray, Any]:
+def output_space(y: Any, space: Any, kernel: Any) -> tuple[Any, np.ndarray, Any]:
     """A fitted space, the outputs in canonical form, and the candidates or None.
 
     Without a space: labels are classes, rows of an array or frame what they look like
     (label sets, boxes), numbers under a kernel of numbers are quantities, and anything else
-    a list of objects.
+    a list of objects. With a list of candidates the same, and no other may be predicted.
     """
+    candidates = None
+    if isinstance(space, Candidates):
+        candidates, space = space.outputs, None
     _check_candidates(candidates)
     n_rows = y.shape[0] if hasattr(y, "shape") else len(y)
     if n_rows == 0:

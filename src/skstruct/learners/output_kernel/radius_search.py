@@ -9,6 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from skstruct._arrays.memory import row_blocks
 from skstruct._arrays.progress import track
+from skstruct.kernels.inputs import kernel_name
 from skstruct.learners.checkpoints.saving import NOWHERE
 from skstruct.learners.leave_out import LeaveOutSearch
 
@@ -17,6 +18,7 @@ N_RADII = 20
 
 def choose_radius(
     smoothers: list[Any],
+    pairs: list[Any],
     radius: Any,
     problem: Any,
     X: Any,
@@ -36,8 +38,7 @@ def choose_radius(
 
     Parameters
     ----------
-    smoothers : list of SampleCompression
-        One for each kernel and gamma.
+    smoothers, pairs : lists of SampleCompression, and of the kernel and gamma of each
     radius : float, several or None
     level : Level
         Where a search that is saved goes on, fold by fold.
@@ -75,9 +76,9 @@ def choose_radius(
                 row[1, test] = ((means[:, q:] - ties[test]) ** 2).sum(axis=1)
         level.reached(measured=measured, n_done=n_done)
     search = LeaveOutSearch()
-    for smoother, tried, measures in zip(whole, radii, measured):
+    for smoother, (kernel, gamma), tried, measures in zip(whole, pairs, radii, measured):
         for value, (risk, error) in zip(tried.tolist(), measures.mean(axis=2)):
-            trial = {"kernel": smoother.kernel, "gamma": smoother.gamma, "radius": value}
+            trial = {"kernel": kernel, "gamma": gamma, "radius": value}
             if search.add(trial | {"risk": float(risk), "squared error": float(error)}):
                 winner = smoother
     assert search.best is not None
@@ -104,7 +105,7 @@ def _splitter(cv: int, groups: Any, m: int, random_state: Any) -> Any:
 
 
 def _part(X: Any, rows: np.ndarray, columns: np.ndarray, smoother: Any) -> np.ndarray:
-    return X[rows][:, columns] if smoother.kernel == "precomputed" else X[rows]
+    return X[rows][:, columns] if kernel_name(smoother.kernel) == "precomputed" else X[rows]
 
 
 def _grid(radius: list[float] | None, smoother: Any) -> np.ndarray:

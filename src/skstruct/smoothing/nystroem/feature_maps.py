@@ -221,9 +221,9 @@ class FourierMap(_ExplicitMap):
         device: Any,
     ) -> "FourierMap":
         """So many directions, drawn for the kernel's width."""
-        if kernel.kernel != "rbf":
+        if kernel.name != "rbf":
             raise ValueError(
-                f'Random Fourier features stand for kernel="rbf"; got {kernel.kernel!r}. '
+                f'Random Fourier features stand for kernel="rbf"; got {kernel.name!r}. '
                 '"nystroem" serves every kernel.'
             )
         _checked_backend(device, X)
@@ -278,9 +278,9 @@ class LinearMap(_ExplicitMap):
     @classmethod
     def of_sample(cls, kernel: Any, X: Any, centred: bool, dtype: str, device: Any) -> "LinearMap":
         """Centred by the means of a sample, where there is an intercept."""
-        if kernel.kernel != "linear":
+        if kernel.name != "linear":
             raise ValueError(
-                f'features="linear" are those of kernel="linear"; got {kernel.kernel!r}. '
+                f'features="linear" are those of kernel="linear"; got {kernel.name!r}. '
                 '"nystroem" serves every kernel.'
             )
         _checked_backend(device, X)
@@ -316,7 +316,7 @@ def kernel_function(kernel: Any, backend: Any) -> Any:
         from skstruct.kernels.on_device import device_kernel
 
         return device_kernel(kernel, backend)
-    if kernel.kernel == "rbf" and kernel.centre_ is not None:  # float32 stays float32
+    if kernel.name == "rbf" and kernel.centre_ is not None:  # float32 stays float32
         return lambda A, B: gaussian(
             A - kernel.centre_.astype(A.dtype), B - kernel.centre_.astype(B.dtype), kernel.gamma_
         )

@@ -14,9 +14,8 @@ from skstruct._arrays.methods import all_or_nothing
 from skstruct._arrays.progress import reported, working
 from skstruct._arrays.rows import narrow_indices
 from skstruct.backends import is_tensor
-from skstruct.kernels.inputs import InputKernel
+from skstruct.kernels.inputs import InputKernel, resolve_kernel
 from skstruct.saving import savable
-from skstruct.smoothing.base import KeepsEngine
 from skstruct.smoothing.kernel_ridge import KernelMachine, check_alpha
 from skstruct.smoothing.nystroem.feature_maps import FourierMap, LinearMap, NystroemMap
 from skstruct.smoothing.nystroem.landmarks import (
@@ -39,7 +38,7 @@ MAPS: dict[str, Any] = {"nystroem": NystroemMap, "fourier": FourierMap, "linear"
 
 
 @savable
-class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
+class NystroemRidge(LeftOut, KernelMachine):
     r"""Ridge regression on features that stand for a kernel, from sums of one pass.
 
     .. math:: \min_{B, b} \sum_i s_i \|z(x_i)' B + b - t_i\|^2 + \alpha \|B\|^2, \qquad
@@ -57,8 +56,6 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         As in :class:`KernelRidge`, but ``"precomputed"``.
     alpha : float, default=1.0
         Ridge penalty, on the scale of :class:`KernelRidge`.
-    gamma, degree, coef0 : float
-        Kernel parameters; ``gamma=None`` is 1 / (n_features * variance of X).
     features : "nystroem", "fourier" or "linear", default="nystroem"
         Landmarks; or random Fourier features (for ``"rbf"``), which need no sample of rows and
         more features for the same error; or the inputs themselves (for ``"linear"``): exact.
@@ -69,15 +66,9 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
     dtype : "float64" or "float32", default="float64"
         Of the features; sums are in float64. ``"float32"`` takes half the time, and is for
         penalties above 1e-7 of the number of rows.
-    device : None, "cpu", "cuda" or torch.device, default=None
-        Where to compute with torch; None is numpy, or where tensors given as ``X`` are.
-    engine : None, "dask", client or engine, default=None
-        What sums over partitions of the rows; see :mod:`skstruct.streaming`. None is this process.
     n_partitions : int, default=None
         Parts in which rows are summed; 16, or more where one would have above 250,000 rows, when
         None. The same number gives the same bits on every engine, with any number of workers.
-    memory : str or int, default="1GB"
-        Budget of one block of rows.
     verbose : int, default=0
     random_state : int or RandomState, default=0
 
@@ -102,8 +93,9 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
     Examples
     --------
     >>> import numpy as np
+    >>> from skstruct.kernels import RBF
     >>> X = np.linspace(0, 6, 500)[:, None]
-    >>> model = NystroemRidge(alpha=0.01, gamma=1.0).fit(X, np.sin(X))
+    >>> model = NystroemRidge(RBF(1.0), alpha=0.01).fit(X, np.sin(X))
     >>> bool(abs(model.predict([[1.5]])[0, 0] - np.sin(1.5)) < 1e-2), model.n_landmarks_ < 20
     (True, True)
     """
@@ -113,33 +105,21 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         kernel: Any = "rbf",
         alpha: float = 1.0,
         *,
-        gamma: float | None = None,
-        degree: int = 3,
-        coef0: int = 1,
         features: str = "nystroem",
         n_landmarks: int | str = "auto",
         fit_intercept: bool = True,
         dtype: str = "float64",
-        device: Any = None,
-        engine: Any = None,
         n_partitions: int | None = None,
-        memory: Any = "1GB",
         verbose: int = 0,
         random_state: Any = 0,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
         self.features = features
         self.n_landmarks = n_landmarks
         self.fit_intercept = fit_intercept
         self.dtype = dtype
-        self.device = device
-        self.engine = engine
         self.n_partitions = n_partitions
-        self.memory = memory
         self.verbose = verbose
         self.random_state = random_state
 
@@ -237,7 +217,6 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         return self._solve()
 
     def _check_parameters(self) -> None:
-        parse_memory(self.memory)
         if self.features not in MAPS:
             raise ValueError(
                 f'features is "nystroem", "fourier" or "linear"; got {self.features!r}.'
@@ -281,9 +260,8 @@ class NystroemRidge(KeepsEngine, LeftOut, KernelMachine):
         return check_random_state(self.random_state).randint(2**31 - 1)
 
     def _settled_kernel(self, X: Any, weight: np.ndarray | None) -> InputKernel:
-        shape = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         X = X.detach().cpu().numpy().astype(np.float64) if is_tensor(X) else X
-        return InputKernel(self.kernel, **shape).fit(X, weight)
+        return resolve_kernel(self.kernel).fit(X, weight)
 
     def _check_memory(self, m: int, n_sample: int, n_features: int) -> None:
         """Raise before anything of the size of landmarks is made, if that does not fit."""

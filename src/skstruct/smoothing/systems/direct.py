@@ -311,7 +311,7 @@ def _order(shape: tuple[int, ...]) -> tuple[int, int]:
 class _Given:
     """Stands for a kernel whose matrix is there already."""
 
-    kernel, centre_ = "precomputed", None
+    name, centre_ = "precomputed", None
 
 
 @savable

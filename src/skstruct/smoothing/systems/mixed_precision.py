@@ -53,9 +53,9 @@ class MixedSystem(CholeskySystem):
 
     Examples
     --------
-    >>> from skstruct.kernels import InputKernel
+    >>> from skstruct.kernels import RBF
     >>> X, B = np.linspace(0, 6, 30)[:, None], np.ones((30, 1))
-    >>> kernel = InputKernel("rbf", gamma=1.0).fit(X)
+    >>> kernel = RBF(gamma=1.0).fit(X)
     >>> system = MixedSystem().fit_rows(kernel, X, np.ones(30), 0.01)
     >>> residual = B - (kernel(X, X) + 0.01 * np.eye(30)) @ system.solve(B)
     >>> bool(np.linalg.norm(residual) < 1e-11)
@@ -73,7 +73,7 @@ class MixedSystem(CholeskySystem):
         self, kernel: Any, X: Any, root: np.ndarray, shift: float, border: np.ndarray | None = None
     ) -> Self:
         """Factor D K D + shift I; ``X`` and ``kernel`` are kept."""
-        if isinstance(kernel.kernel, str) and kernel.kernel == "precomputed":
+        if kernel.name == "precomputed":
             raise ValueError(
                 'precision="mixed" computes a kernel anew, and this one is precomputed: use '
                 'precision="double", with system="packed" to save memory.'

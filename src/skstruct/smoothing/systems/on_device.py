@@ -37,9 +37,9 @@ class DeviceSystem(BaseEstimator):
 
     Examples
     --------
-    >>> from skstruct.kernels import InputKernel
+    >>> from skstruct.kernels import Linear
     >>> X = np.array([[0.0], [1.0]])
-    >>> kernel = InputKernel("linear").fit(X)
+    >>> kernel = Linear().fit(X)
     >>> system = DeviceSystem("cpu").fit_rows(kernel, X, np.ones(2), 1.0)
     >>> system.solve(np.array([[3.0], [4.0]]))
     array([[3.],
