@@ -13,6 +13,7 @@ from sklearn.kernel_ridge import KernelRidge as SklearnKernelRidge
 from sklearn.model_selection import GridSearchCV
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct.kernels import RBF
 from skstruct.smoothing import KernelRidge
 
 ALPHA, ALPHAS = 1.0, np.logspace(-2, 2, 13)
@@ -52,8 +53,8 @@ def fits(X, T, Y):
     gamma = 1.0 / X.shape[1]
     return {
         FLOOR: lambda: bare_fit(X, T, gamma),
-        OURS: lambda: KernelRidge(alpha=ALPHA, gamma=gamma, system="cholesky").fit(X, T),
-        RISK: lambda: ConditionalRiskMinimizer(alpha=ALPHA, gamma=gamma).fit(X, Y),
+        OURS: lambda: KernelRidge(RBF(gamma), alpha=ALPHA, solver="cholesky").fit(X, T),
+        RISK: lambda: ConditionalRiskMinimizer(alpha=ALPHA, kernel=RBF(gamma)).fit(X, Y),
         PEER: lambda: SklearnKernelRidge(alpha=ALPHA, kernel="rbf", gamma=gamma).fit(X, T),
     }
 
@@ -62,7 +63,7 @@ def searches(X, Y):
     gamma = 1.0 / X.shape[1]
     peer = SklearnKernelRidge(kernel="rbf", gamma=gamma)
     return {
-        SEARCH: lambda: ConditionalRiskMinimizer(alpha=ALPHAS, gamma=gamma).fit(X, Y),
+        SEARCH: lambda: ConditionalRiskMinimizer(alpha=ALPHAS, kernel=RBF(gamma)).fit(X, Y),
         GRID: lambda: GridSearchCV(peer, {"alpha": ALPHAS}, cv=5).fit(X, Y),
     }
 

@@ -28,6 +28,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct.kernels import RBF
 from skstruct.smoothing import KernelRidge, NystroemRidge
 from skstruct.spaces import LabelSets
 
@@ -118,7 +119,7 @@ def _pass_bytes(n, d, m):
 
 
 def _ridge(**settings):
-    return lambda m: KernelRidge(alpha=ALPHA, gamma=GAMMA, fit_intercept=False, **settings)
+    return lambda m: KernelRidge(RBF(GAMMA), alpha=ALPHA, fit_intercept=False, **settings)
 
 
 def _sklearn_pass(m):
@@ -127,7 +128,7 @@ def _sklearn_pass(m):
 
 
 def _one_pass(m):
-    return NystroemRidge(alpha=ALPHA, gamma=GAMMA, n_landmarks=m, fit_intercept=False)
+    return NystroemRidge(RBF(GAMMA), alpha=ALPHA, n_landmarks=m, fit_intercept=False)
 
 
 def _learner(m):

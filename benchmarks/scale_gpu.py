@@ -18,7 +18,7 @@ import torch
 
 from skstruct.backends import backend_for, torch_backend
 from skstruct.backends.torch_backend import BlockTriangle
-from skstruct.kernels import InputKernel
+from skstruct.kernels import RBF
 from skstruct.kernels.on_device import device_kernel, kernel_product
 from skstruct.smoothing.systems.on_device import DeviceSystem, half_gram
 from skstruct.streaming import Block, Partition, Source
@@ -116,7 +116,7 @@ def rates(machine, small):
 def factor_and_values(machine, n, m, dtype):
     """A factor R of a kernel between landmarks, columns together, and values of some rows."""
     X = machine.normal(m, P, dtype=torch.float64)
-    function = device_kernel(InputKernel(gamma=0.5 / P).fit(np.zeros((1, P))), machine.backend)
+    function = device_kernel(RBF(0.5 / P).fit(np.zeros((1, P))), machine.backend)
     half, _ = half_gram(function, X, torch.ones(m, dtype=torch.float64, device=machine.device))
     L, _ = machine.backend.cholesky(machine.backend.add_diagonal(half, 1e-10 * m))
     A, X = machine.normal(n, P, dtype=dtype, seed=1), X.to(dtype)
@@ -169,7 +169,7 @@ def squares(machine, Z, peak):
 def factoring(machine, n, dtype, peak):
     X = machine.normal(n, P, dtype=dtype)
     one = torch.ones(n, dtype=dtype, device=machine.device)
-    function = device_kernel(InputKernel(gamma=0.5 / P).fit(np.zeros((1, P))), machine.backend)
+    function = device_kernel(RBF(0.5 / P).fit(np.zeros((1, P))), machine.backend)
     spent, (half, _), memory = machine.once(lambda: half_gram(function, X, one))
     matrix = n * n * X.itemsize
     line(f"half of the kernel of {n:,} rows", spent, float(n) * n * P, matrices=memory / matrix)
@@ -200,7 +200,7 @@ def exact(machine, small):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, P))
     T = np.tanh(X @ rng.standard_normal((P, Q)) / np.sqrt(P))
-    kernel, one = InputKernel("rbf").fit(X), np.ones(n)
+    kernel, one = RBF().fit(X), np.ones(n)
     operations = n**3 / 3 + 2.0 * n * n * Q + float(n) * n * P
     for dtype in ("float64", "float32"):
         title(f"Exact, {dtype}: {n:,} rows, {P} features, {Q} targets")
@@ -238,7 +238,7 @@ def estimator(machine, X, T, dtype):
 
     if dtype != "float64" or "device" not in inspect.signature(KernelRidge).parameters:
         return
-    model = KernelRidge(alpha=1.0, device=str(machine.device), memory="8GB")
+    model = KernelRidge(alpha=1.0)
     line("KernelRidge.fit", machine.once(lambda: model.fit(X, T))[0])
     spent, found, _ = machine.once(lambda: model.predict(X[:10_000]))
     line(f"KernelRidge.predict, {len(found):,} rows", spent, 2.0 * len(found) * len(X) * Q)

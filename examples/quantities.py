@@ -19,6 +19,7 @@ from sklearn.model_selection import train_test_split
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.inspection import RiskCurveDisplay
+from skstruct.kernels import RBF
 from skstruct.losses import Pinball
 from skstruct.spaces import Interval
 
@@ -26,7 +27,9 @@ OUTPUT = Path(__file__).parents[1] / "output"
 
 X, y = load_diabetes(return_X_y=True)
 X, X_test, y, y_test = train_test_split(X, y, random_state=0)
-model = ConditionalRiskMinimizer(Interval(0, None), "absolute", gamma="auto", verbose=1).fit(X, y)
+model = ConditionalRiskMinimizer(Interval(0, None), "absolute", verbose=1, kernel=RBF("auto")).fit(
+    X, y
+)
 median = model.predict(X_test)
 low, high = (model.predict(X_test, loss=Pinball(tau)) for tau in (0.1, 0.9))
 constant = np.abs(y_test - np.median(y)).mean()

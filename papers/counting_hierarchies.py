@@ -113,7 +113,7 @@ class Table:
         for alpha in alphas:
             started = time.perf_counter()
             model = CountingRidge(
-                space, "hamming", kernel=inner, alpha=alpha, leave_out=folds, contrast=contrast
+                space, "hamming", kernel=inner, alpha=alpha, contrast=contrast, cv=folds
             )
             model.fit(self.X_train, self.data.Y_train)
             note = f"alpha {model.alpha_:.3g}, {time.perf_counter() - started:.1f} s"

@@ -79,7 +79,7 @@ def timed(objective, *, budget, batch=None, kernel=inner):
     settings = {"kernel": kernel, "alpha": 1.0, "budget": budget}
     started = time.perf_counter()
     if batch is None:
-        model = CountingRidge(objective.space, batch_size=1, n_total=m, **settings)
+        model = CountingRidge(objective.space, **settings)
         model.partial_fit(X, Y)
     else:
         model = CountingRidge(objective.space, solver=batch, **settings).fit(X, Y)

@@ -41,6 +41,7 @@ from threadpoolctl import threadpool_limits
 from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets.images import load_usps
 from skstruct.exceptions import MissingDataError
+from skstruct.kernels import RBF
 from skstruct.losses import KernelLoss, RootAbsolute, SquaredHellinger
 from skstruct.spaces import Simplex
 
@@ -88,7 +89,7 @@ def gaussian_width(Y):
 def choose(X, Y, loss):
     """gamma and alpha of least left-out loss."""
     gammas = np.array(STEPS) / (X.shape[1] * X.var())
-    model = ConditionalRiskMinimizer(Simplex(), loss, gamma=gammas, alpha=len(X) * SHARES)
+    model = ConditionalRiskMinimizer(Simplex(), loss, alpha=len(X) * SHARES, kernel=RBF(gammas))
     model.fit(X, Y)
     return model.gamma_, model.alpha_
 
@@ -106,7 +107,7 @@ def predictions(X, Y, X_test):
     found = {}
     for method, loss, (gamma, alpha) in plans:
         start = time.perf_counter()
-        model = ConditionalRiskMinimizer(Simplex(), loss, gamma=gamma, alpha=alpha).fit(X, Y)
+        model = ConditionalRiskMinimizer(Simplex(), loss, alpha=alpha, kernel=RBF(gamma)).fit(X, Y)
         decoded = model.decode(X_test)
         gap = np.median((decoded.values - decoded.bounds) / np.abs(decoded.values))
         found[method] = decoded.outputs, gap, time.perf_counter() - start

@@ -81,7 +81,7 @@ def cells(predicted, true):
 
 
 def regressor(**settings):
-    return OutputKernelRegressor(SpectrumKernel(4), PathKernel(), **settings)
+    return OutputKernelRegressor(kernel=SpectrumKernel(4), output_kernel=PathKernel(), **settings)
 
 
 def nearest(X, y, X_test):

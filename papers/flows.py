@@ -47,6 +47,7 @@ from threadpoolctl import threadpool_limits
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets import StreetNetwork, make_network_flows
+from skstruct.kernels import RBF
 from skstruct.losses import Absolute, Squared
 from skstruct.smoothing import Neighbors
 from skstruct.spaces import Flows
@@ -101,7 +102,7 @@ def make(method, loss, setting):
     if method == "KRR":
         return ProjectedRidge(*setting)
     gamma, alpha = setting
-    return ConditionalRiskMinimizer(space, loss, gamma=gamma, alpha=alpha)
+    return ConditionalRiskMinimizer(space, loss, alpha=alpha, kernel=RBF(gamma))
 
 
 def tune(method, loss, n, n_valid, jobs):

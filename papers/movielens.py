@@ -95,7 +95,7 @@ def left_out_loss(weights, ratings, judged):
 
 def choose_alpha(X, ratings, judged):
     """The alpha of least leave-one-out loss; means of the identity are the weights."""
-    smoother = KernelRidge("linear", np.inf, system="spectral").fit(X, np.eye(len(X)))
+    smoother = KernelRidge("linear", np.inf, solver="spectral").fit(X, np.eye(len(X)))
     losses = [left_out_loss(weights, ratings, judged) for weights in smoother.loo_path(ALPHAS)]
     return ALPHAS[int(np.argmin(losses))]
 

@@ -30,6 +30,7 @@ from sklearn.svm import SVC
 from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets.multilabel import load_multilabel
 from skstruct.exceptions import MissingDataError
+from skstruct.kernels import resolve_kernel
 from skstruct.learners.leave_out import GAMMA_STEPS
 from skstruct.losses import F1, Hamming, ZeroOne
 from skstruct.model_selection import left_out_risk
@@ -49,7 +50,9 @@ def choose(X, Y):
     best = {}
     for kernel in ("rbf", "laplacian"):
         for step in GAMMA_STEPS:
-            model = ConditionalRiskMinimizer(kernel=kernel, gamma=step / X.shape[1]).fit(X, Y)
+            model = ConditionalRiskMinimizer(
+                kernel=resolve_kernel(kernel, gamma=step / X.shape[1])
+            ).fit(X, Y)
             alphas = [trial["alpha"] for trial in model.search_.trials]  # largest first
             risks = {
                 name: left_out_risk(model, loss=loss, alphas=alphas)

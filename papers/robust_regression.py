@@ -30,6 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets import make_outlier_regression
+from skstruct.kernels import RBF
 from skstruct.losses import Cauchy
 from skstruct.model_selection import left_out_risk
 from skstruct.smoothing import NadarayaWatson
@@ -52,19 +53,19 @@ def fit_all(X, y):
     """The three fitted models, each with what its own left-out loss chose."""
     alphas = len(X) * SHARES
     return {
-        "ours": ConditionalRiskMinimizer(Interval(), Cauchy(), gamma=GAMMAS, alpha=alphas).fit(
-            X, y
-        ),
+        "ours": ConditionalRiskMinimizer(
+            Interval(), Cauchy(), alpha=alphas, kernel=RBF(GAMMAS)
+        ).fit(X, y),
         "RNW": fit_nadaraya_watson(X, y),
         "KRR": ConditionalRiskMinimizer(
-            Interval(-np.inf, np.inf), "squared", gamma=GAMMAS, alpha=alphas
+            Interval(-np.inf, np.inf), "squared", alpha=alphas, kernel=RBF(GAMMAS)
         ).fit(X, y),
     }
 
 
 def fit_nadaraya_watson(X, y):
     def fit(gamma):
-        smoother = NadarayaWatson(gamma=gamma)
+        smoother = NadarayaWatson(RBF(gamma))
         return ConditionalRiskMinimizer(Interval(), Cauchy(), smoother=smoother).fit(X, y)
 
     return min(map(fit, NARROW), key=left_out_risk)

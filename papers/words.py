@@ -50,7 +50,7 @@ from threadpoolctl import threadpool_limits
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
 from skstruct.datasets.images import WordImages, load_ocr_words
 from skstruct.exceptions import MissingDataError
-from skstruct.kernels import Dirac, HammingKernel
+from skstruct.kernels import RBF, Dirac, HammingKernel
 from skstruct.losses import SequenceHamming
 from skstruct.smoothing import KernelRidge
 from skstruct.spaces import Sequences
@@ -104,7 +104,7 @@ def by_squared_error(X, words, kernel):
     targets, K = np.eye(len(names))[number], kernel.fit(words)(names.tolist())
     trials = []
     for degree in DEGREES:
-        ridge = KernelRidge(power(degree), 1.0, fit_intercept=False, system="spectral")
+        ridge = KernelRidge(power(degree), 1.0, fit_intercept=False, solver="spectral")
         paths = ridge.fit(X, targets).loo_path(1 / CS)
         for C, left in zip(CS, paths):
             trials.append((np.sum((left - targets) @ K * (left - targets)), degree, C))
@@ -184,7 +184,7 @@ def chain(train, test, weights):
 
 def _chain(gamma, alpha, w):
     return ConditionalRiskMinimizer(
-        Sequences(), SequenceHamming(bigrams=w), gamma=gamma, alpha=alpha
+        Sequences(), SequenceHamming(bigrams=w), alpha=alpha, kernel=RBF(gamma)
     )
 
 

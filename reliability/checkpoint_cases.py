@@ -18,6 +18,7 @@ from skstruct import (
     StructuredPerceptron,
     StructuredSVM,
 )
+from skstruct.kernels import RBF, Laplacian
 from skstruct.spaces import Classes, LabelSets, Rankings, Sequences
 
 
@@ -114,24 +115,28 @@ CASES = {
     ),
     "risk": lambda: (
         ConditionalRiskMinimizer(
-            LabelSets(), "f1", kernel=["rbf", "laplacian"], gamma=[0.1, 0.4], alpha=[1, 0.1, 0.01]
+            LabelSets(), "f1", kernel=[RBF([0.1, 0.4]), Laplacian([0.1, 0.4])], alpha=[1, 0.1, 0.01]
         ),
         *label_sets(n=40),
     ),
     "output kernel": lambda: (
-        OutputKernelRegressor("rbf", "dirac", C=[0.1, 1, 10], gamma=[0.1, 0.5, 1.0]),
+        OutputKernelRegressor(
+            kernel=RBF([0.1, 0.5, 1.0]), output_kernel="dirac", alpha=[10.0, 1.0, 0.1]
+        ),
         *classes(n=40),
     ),
     "output kernel, radius": lambda: (
-        OutputKernelRegressor("rbf", "dirac", method="sample_compression", cv=7),
+        OutputKernelRegressor(
+            kernel="rbf", output_kernel="dirac", method="sample_compression", cv=7
+        ),
         *classes(n=40),
     ),
     "counting": lambda: (
-        CountingRidge(LabelSets(), solver="newton-cg", leave_out=4, random_state=0),
+        CountingRidge(LabelSets(), solver="newton-cg", random_state=0, cv=4),
         *label_sets(n=30),
     ),
     "counting, one by one": lambda: (
-        CountingRidge(LabelSets(), kernel="rbf", n_components=10, random_state=3),
+        CountingRidge(LabelSets(), kernel="rbf", random_state=3, n_landmarks=10),
         *label_sets(n=30),
     ),
 }

@@ -72,7 +72,7 @@ def make_models() -> dict:
         "chains": (StructuredPerceptron(Sequences(), random_state=0), names, tags),
         "family": (ExponentialFamily(Sequences("xy"), max_iter=5, random_state=0), tokens, tags),
         "constraints": (risk(limited, alpha=1.0), X, ordered),
-        "strings": (OutputKernelRegressor("rbf", SpectrumKernel(2)), X, words),
+        "strings": (OutputKernelRegressor(kernel="rbf", output_kernel=SpectrumKernel(2)), X, words),
         "boosting": (LabelRankingBoosting(3, random_state=0), X, ranks),
         "pairs": (PairwiseComparison(), X, ranks),
         "pipeline": (make_pipeline(StandardScaler(), risk(LabelSets(), alpha=1.0)), X, closed),

@@ -56,7 +56,7 @@ def test_sorted_training_rows_fool_leave_one_out(real_data):
     paths = np.unique(data.Y_train, axis=0)
     assert len(paths) == 22
     fitted = {
-        leave_out: ConditionalRiskMinimizer(space, "hamming", leave_out=leave_out).fit(
+        leave_out: ConditionalRiskMinimizer(space, "hamming", cv=leave_out).fit(
             data.X_train, data.Y_train
         )
         for leave_out in ("one", "output")

@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from script_folders import scripts_of
+from skstruct.kernels import RBF
 from skstruct.smoothing import KernelRidge
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -58,7 +59,7 @@ def test_conjugate_gradients_take_label_sets_and_targets_without_variation(
 
 def test_bare_lapack_solves_kernel_ridge_regression(module_named, small_problem):
     peers, (X, T) = module_named("scale_peers"), small_problem
-    ours = KernelRidge(alpha=0.5, gamma=0.1, fit_intercept=False).fit(X, T)
+    ours = KernelRidge(RBF(0.1), alpha=0.5, fit_intercept=False).fit(X, T)
     bare = peers.BareExact(0.1, 0.5).fit(X, T)
     assert_allclose(bare.predict(X[:9]), ours.predict(X[:9]), atol=1e-10)
     assert bare.lapack_wall_ > 0

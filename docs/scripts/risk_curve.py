@@ -10,13 +10,14 @@ import numpy as np
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.inspection import RiskCurveDisplay
+from skstruct.kernels import RBF
 from skstruct.losses import Cauchy, Pinball
 from skstruct.spaces import Interval
 
 rng = np.random.default_rng(0)
 X = rng.uniform(0, 10, (400, 1))
 y = X[:, 0] + rng.exponential(1 + X[:, 0] / 4)
-model = ConditionalRiskMinimizer(Interval(0, None), "absolute", gamma="auto").fit(X, y)
+model = ConditionalRiskMinimizer(Interval(0, None), "absolute", kernel=RBF("auto")).fit(X, y)
 losses = ["absolute", Pinball(0.9), Cauchy(1.0)]
 display = RiskCurveDisplay.from_estimator(model, [8.0], loss=losses)
 path = Path(__file__).parents[1] / "images" / "risk_curve.png"

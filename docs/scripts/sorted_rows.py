@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.datasets import load
+from skstruct.kernels import RBF
 from skstruct.model_selection import left_out_risk
 from skstruct.spaces import Hierarchy
 
@@ -23,7 +24,7 @@ space = Hierarchy(data.edges, data.labels)
 
 
 def fitted(**settings):
-    model = ConditionalRiskMinimizer(space, "hamming", gamma=1 / 80, **settings)
+    model = ConditionalRiskMinimizer(space, "hamming", kernel=RBF(1 / 80), **settings)
     return model.fit(X_train, data.Y_train)
 
 

@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV
 
 from skstruct import ConditionalRiskMinimizer, StructuredSVM
 from skstruct.bounds import held_out_bound
+from skstruct.kernels import RBF
 from skstruct.learners import LabelRankingSVM, OutputKernelRegressor
 from skstruct.losses import F1, Hamming
 from skstruct.model_selection import loss_scorer
@@ -105,7 +106,7 @@ MODELS = {
     "f1": lambda: ConditionalRiskMinimizer(LabelSets(), F1()),
     "forest": lambda: ConditionalRiskMinimizer(smoother=Forest(10, random_state=0)),
     "neighbors": lambda: ConditionalRiskMinimizer(smoother=Neighbors(5)),
-    "landmarks": lambda: ConditionalRiskMinimizer(system="nystroem", n_landmarks=20, alpha=1.0),
+    "landmarks": lambda: ConditionalRiskMinimizer(n_landmarks=20, alpha=1.0, solver="nystroem"),
     "no intercept": lambda: ConditionalRiskMinimizer(fit_intercept=False),
     "output kernel": lambda: OutputKernelRegressor(output_kernel="hamming", space=LabelSets()),
     "output kernel, loss": lambda: OutputKernelRegressor(loss="hamming", space=LabelSets()),
@@ -156,7 +157,7 @@ def test_training_rows_need_a_theorem():
         stable.certify(*labels(50, 1), rho=0.1)
     with pytest.raises(ValueError, match="bound is"):
         stable.certify(X, Y, bound="hope")
-    regressor = OutputKernelRegressor(gamma=1.0, C=1.0).fit(X, [str(row) for row in Y])
+    regressor = OutputKernelRegressor(kernel=RBF(1.0), alpha=1.0).fit(X, [str(row) for row in Y])
     assert regressor.certify(X, [str(row) for row in Y]).kind == "pac_bayes"
     assert regressor.certify(X, [str(row) for row in Y], bound="compression",
                              input_bound=1.0, output_bound=1.0).kind == "compression"  # fmt: skip

@@ -17,7 +17,7 @@ from skstruct.bounds import (
 )
 from skstruct.bounds.output_regression import output_dimension_of, squared_error_and_norm
 from skstruct.bounds.pac_bayes import SIGMAS, coefficient_scale, spread_evenly
-from skstruct.kernels import Dirac
+from skstruct.kernels import RBF, Dirac
 from skstruct.learners import OutputKernelRegressor
 from skstruct.spaces import Candidates, Classes, LabelSets, Sequences
 from strategies import subsets
@@ -284,7 +284,9 @@ WORDS = ["ab", "ba", "aab", "b"]
 def test_the_dimension_covers_the_features(kernel, space, everything):
     """Never below the rank of the kernel on all outputs, and not far above."""
     X = np.arange(float(len(everything)))[:, None]
-    model = OutputKernelRegressor("rbf", kernel, space=space, C=1.0, gamma=1.0).fit(X, everything)
+    model = OutputKernelRegressor(
+        space=space, kernel=RBF(1.0), output_kernel=kernel, alpha=1.0
+    ).fit(X, everything)
     rank = np.linalg.matrix_rank(model.output_kernel_(everything))
     assert rank <= output_dimension_of(model) <= rank + 1
 
@@ -293,16 +295,16 @@ def test_models_of_the_library():
     """Three classes, three far inputs: both certificates read all they need off the model."""
     x = np.arange(600) % 3
     X, y = 10.0 * x[:, None], np.array(list("abc"))[x]
-    model = OutputKernelRegressor(gamma=1.0, C=5.0).fit(X, y)
+    model = OutputKernelRegressor(kernel=RBF(1.0), alpha=0.2).fit(X, y)
     certificate = pac_bayes_bound(model, X, y)
     given = pac_bayes_bound(model, X, y, loss_bound=1.0, output_dimension=3)
     assert certificate.value == given.value < 0.3
     assert not certificate.vacuous
     assert -model.score(X, y) == 0.0
     assert not any("width" in line for line in certificate.assumptions)
-    searched = OutputKernelRegressor(C=[1.0, 5.0], gamma=[0.5, 1.0]).fit(X[:60], y[:60])
+    searched = OutputKernelRegressor(kernel=RBF([0.5, 1.0]), alpha=[1.0, 0.2]).fit(X[:60], y[:60])
     assert pac_bayes_bound(searched, X[:60], y[:60]).terms["kernels tried"] == 2
-    from_data = OutputKernelRegressor(C=1.0).fit(X[:60], y[:60])
+    from_data = OutputKernelRegressor(alpha=1.0).fit(X[:60], y[:60])
     assert any("width" in line for line in pac_bayes_bound(from_data, X[:60], y[:60]).assumptions)
 
 
@@ -311,7 +313,7 @@ def test_the_traces_of_a_fitted_model():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(12, 3)), rng.integers(2, size=12)
     for settings in ({"C": 2.0}, {"method": "sample_compression", "radius": 0.5}):
-        model = OutputKernelRegressor("linear", "dirac", **settings).fit(X, y)
+        model = OutputKernelRegressor(kernel="linear", output_kernel="dirac", **settings).fit(X, y)
         Y = np.eye(2)[y]
         W = Y.T @ model.coef_ @ X
         matrices = model.coef_, model.gram_inputs(), model.gram_outputs()
@@ -330,7 +332,10 @@ def test_lists_tell_their_largest_loss():
     """A kernel that knows no bound, on a list of outputs: the largest loss on that list."""
     y = [1.0, 2.0, 4.0] * 4
     model = OutputKernelRegressor(
-        "rbf", lambda a, b: a * b, gamma=1.0, C=1.0, candidates=[1.0, 2.0, 4.0]
+        space=Candidates([1.0, 2.0, 4.0]),
+        kernel=RBF(1.0),
+        output_kernel=lambda a, b: a * b,
+        alpha=1.0,
     ).fit(np.arange(12.0)[:, None], y)
     X = np.arange(12.0)[:, None]
     assert pac_bayes_bound(model, X, y).terms["largest loss"] == pytest.approx(0.5 * 3.0**2)
@@ -340,7 +345,7 @@ def test_lists_tell_their_largest_loss():
 
 def test_empty_inputs_are_refused():
     X, y = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]), [0, 1, 0]
-    model = OutputKernelRegressor("cosine", C=1.0).fit(X, y)
+    model = OutputKernelRegressor(kernel="cosine", alpha=1.0).fit(X, y)
     with pytest.raises(ValueError, match="it is 0 for training row 1"):
         pac_bayes_bound(model, X, y)
 
@@ -388,7 +393,7 @@ def test_kernels_tried_have_their_price():
 def test_outputs_that_cannot_be_predicted_have_no_certificate(settings):
     """The nearest candidate says nothing of an output that is none."""
     X, y = np.zeros((20, 1)), ["b"] * 19 + ["a"]
-    model = OutputKernelRegressor(gamma=1.0, C=10.0, **settings).fit(X, y)
+    model = OutputKernelRegressor(kernel=RBF(1.0), alpha=0.1, **settings).fit(X, y)
     assert model.score(X, y) < -0.9
     for bound in ("pac_bayes", "compression"):
         with pytest.raises(ValueError, match="training row 0 is not among those"):
@@ -397,10 +402,14 @@ def test_outputs_that_cannot_be_predicted_have_no_certificate(settings):
 
 def test_given_bounds_are_compared_with_the_rows():
     X, y = np.array([[1.0], [2.0], [3.0], [4.0]] * 3), ["ab", "ba", "aa", "bb"] * 3
-    model = OutputKernelRegressor("linear", "hamming", C=1.0, candidates=y[:4]).fit(X, y)
+    model = OutputKernelRegressor(
+        space=Candidates(y[:4]), kernel="linear", output_kernel="hamming", alpha=1.0
+    ).fit(X, y)
     with pytest.raises(ValueError, match=r"input_bound is 1, but .* = 16"):
         model.certify(X, y, bound="compression", input_bound=1.0)
-    unit = OutputKernelRegressor("rbf", "hamming", gamma=1.0, C=1.0, candidates=y[:4]).fit(X, y)
+    unit = OutputKernelRegressor(
+        space=Candidates(y[:4]), kernel=RBF(1.0), output_kernel="hamming", alpha=1.0
+    ).fit(X, y)
     with pytest.raises(ValueError, match=r"loss_bound is 0\.5, but two training outputs are 2"):
         unit.certify(X, y, loss_bound=0.5)
     with pytest.raises(ValueError, match="and 0 outputs"):
@@ -409,7 +418,7 @@ def test_given_bounds_are_compared_with_the_rows():
 
 def test_a_given_dimension_is_compared_with_the_rows():
     X, y = np.arange(10.0)[:, None], ["ab", "ba"] * 5
-    model = OutputKernelRegressor(output_kernel="hamming", gamma=1.0, C=1.0).fit(X, y)
+    model = OutputKernelRegressor(kernel=RBF(1.0), output_kernel="hamming", alpha=1.0).fit(X, y)
     with pytest.raises(ValueError, match="output_dimension is 1, but training outputs span 2"):
         model.certify(X, y, output_dimension=1)
     with pytest.raises(ValueError, match="output_dimension is a whole number"):

@@ -19,7 +19,7 @@ from skstruct.bounds.stability import (
     rounding_of_risk,
     stability_constant,
 )
-from skstruct.kernels import SpectrumKernel
+from skstruct.kernels import RBF, SpectrumKernel
 from skstruct.losses import (
     F1,
     Footrule,
@@ -41,7 +41,7 @@ def fitted(space, outputs, loss, *, seed=0, alpha=3.0, **settings):
     """A small model without intercept, and the rows that it was fitted to."""
     X = np.random.default_rng(seed).normal(size=(len(outputs), 2))
     model = ConditionalRiskMinimizer(
-        space, loss, alpha=alpha, gamma=0.7, fit_intercept=False, **settings
+        space, loss, alpha=alpha, fit_intercept=False, kernel=RBF(0.7), **settings
     )
     return model.fit(X, outputs), X
 
@@ -350,7 +350,7 @@ def test_a_model_with_a_certificate_that_says_something():
     y = np.where(rng.random(2000) < 0.05, 1 - x, x)
     X = SIGNS[x][:, None]
     model = ConditionalRiskMinimizer(
-        Classes([0, 1]), kernel="cosine", alpha=1e5, fit_intercept=False, system="cholesky"
+        Classes([0, 1]), kernel="cosine", alpha=1e5, fit_intercept=False, solver="cholesky"
     ).fit(X, y)
     certificate = stability_bound(model, X, y)
     assert -model.score(SIGNS[[0, 1]][:, None], [0, 1]) + 0.05 + 1e-9 > 0.05
@@ -380,7 +380,7 @@ def test_assumptions_name_a_width_from_the_data():
     outputs = subsets(3)[[1, 2, 3, 4]]
     X = np.arange(8.0).reshape(4, 2)
     settings = {"alpha": 1.0, "fit_intercept": False}
-    own = ConditionalRiskMinimizer(LabelSets(range(3)), gamma=1.0, **settings).fit(X, outputs)
+    own = ConditionalRiskMinimizer(LabelSets(range(3)), kernel=RBF(1.0), **settings).fit(X, outputs)
     from_data = ConditionalRiskMinimizer(LabelSets(range(3)), **settings).fit(X, outputs)
     assert not any("width" in line for line in stability_bound(own, X, outputs).assumptions)
     assert any("width" in line for line in stability_bound(from_data, X, outputs).assumptions)
@@ -444,7 +444,7 @@ def test_a_given_largest_loss_is_compared_with_all_distinct_outputs():
     """Files are often sorted: the first rows may all have one output."""
     X, y = np.ones((400, 1)), ["a"] * 300 + ["b", "c"] * 50
     model = ConditionalRiskMinimizer(
-        Classes(["a", "b", "c"]), gamma=1.0, alpha=100.0, fit_intercept=False
+        Classes(["a", "b", "c"]), alpha=100.0, fit_intercept=False, kernel=RBF(1.0)
     ).fit(X, y)
     with pytest.raises(ValueError, match=r"loss_bound is 0\.01, but a training output costs 1"):
         stability_bound(model, X, y, loss_bound=0.01)

@@ -17,7 +17,7 @@ RANKS = np.argsort(np.argsort(X, axis=1), axis=1) + 1
 
 
 def compression(radius):
-    return OutputKernelRegressor(method="sample_compression", radius=radius, cv=3)
+    return OutputKernelRegressor(method=SampleCompression(radius=radius), cv=3)
 
 
 CASES = {

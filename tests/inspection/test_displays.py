@@ -14,6 +14,7 @@ from skstruct.inspection import (
     RiskCurveDisplay,
     SequenceDisplay,
 )
+from skstruct.kernels import RBF
 from skstruct.learners import NeighborLabelRanker
 from skstruct.losses import Cauchy, Kendall, Pinball, SequenceHamming
 from skstruct.spaces import Box, Hierarchy, Interval, Rankings, Sequences
@@ -46,7 +47,7 @@ def test_drawn_shares_are_possible_and_raw_ones_stay():
     """From 0 to 1, and no label more than any label above it: a DAG, so that there are several."""
     space = Hierarchy([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "e")])
     Z = space.enumerate()[RNG.integers(space.size(), size=30)]
-    model = ConditionalRiskMinimizer(space, "hamming", alpha=1e-4, gamma=2.0).fit(X, Z)
+    model = ConditionalRiskMinimizer(space, "hamming", alpha=1e-4, kernel=RBF(2.0)).fit(X, Z)
     outside = broken = 0
     for x in RNG.standard_normal((20, 2)):
         display = HierarchyDisplay.from_estimator(model, x)
@@ -68,13 +69,13 @@ def test_drawn_shares_are_possible_and_raw_ones_stay():
 
 def test_drawn_probabilities_of_pairs_and_symbols_are_possible():
     Y = Rankings("abc").sample(30, 0)
-    model = ConditionalRiskMinimizer(Rankings("abc"), alpha=1e-4, gamma=2.0).fit(X, Y)
+    model = ConditionalRiskMinimizer(Rankings("abc"), alpha=1e-4, kernel=RBF(2.0)).fit(X, Y)
     drawn = [RankingDisplay.from_estimator(model, x) for x in RNG.standard_normal((10, 2))]
     assert min(display.probabilities.min() for display in drawn) < -0.01
     for display in drawn:
         assert all(0 <= float(text.get_text()) <= 1 for text in display.ax_.texts)
     words = ["".join("ab"[int(v > 0)] for v in x) for x in X]
-    model = ConditionalRiskMinimizer(Sequences(), alpha=1e-4, gamma=2.0).fit(X, words)
+    model = ConditionalRiskMinimizer(Sequences(), alpha=1e-4, kernel=RBF(2.0)).fit(X, words)
     for x in RNG.standard_normal((10, 2)):
         shown = SequenceDisplay.from_estimator(model, x).ax_.images[0].get_array()
         assert shown.min() >= 0
@@ -90,7 +91,7 @@ def test_large_hierarchies_show_the_likely_part():
 
 
 def test_alpha_path():
-    model = ConditionalRiskMinimizer(gamma=[0.1, 1.0]).fit(X, RNG.integers(0, 2, 30))
+    model = ConditionalRiskMinimizer(kernel=RBF([0.1, 1.0])).fit(X, RNG.integers(0, 2, 30))
     display = AlphaPathDisplay.from_estimator(model)
     assert len(display.ax_.lines) == 3  # two curves and the chosen point
     with pytest.raises(ValueError, match="Nothing was searched"):

@@ -4,14 +4,14 @@ import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from skstruct import ConditionalRiskMinimizer
-from skstruct.kernels import InputKernel
+from skstruct.kernels import resolve_kernel
 from skstruct.learners.leave_out import kernel_grid
 
 X = np.random.default_rng(0).standard_normal((150, 3)) * [1.0, 2.0, 0.5]
 
 
 def test_a_sum_weighs_its_terms_alike():
-    kernel = InputKernel("linear + rbf+laplacian").fit(X)
+    kernel = resolve_kernel("linear + rbf+laplacian").fit(X)
     gamma = 1 / (3 * X.var())
     expected = X @ X.T / (X**2).sum(axis=1).mean() + rbf_kernel(X, gamma=gamma)
     expected = (expected + laplacian_kernel(X, gamma=gamma)) / 3
@@ -33,4 +33,4 @@ def test_bad_sums():
     for kernel, message in (("rbf+nonsense", "Unknown kernel 'nonsense'"), ("rbf+", "Unknown"),
                             ("rbf+precomputed", "cannot be added")):  # fmt: skip
         with pytest.raises(ValueError, match=message):
-            InputKernel(kernel).fit(X)
+            resolve_kernel(kernel).fit(X)

@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from skstruct.backends import backend_for
-from skstruct.kernels import InputKernel
 
 torch = pytest.importorskip("torch")
+from skstruct.kernels import RBF, ChiSquare, Precomputed, resolve_kernel
 from skstruct.kernels.on_device import device_kernel, kernel_product  # noqa: E402
 
 NAMES = [
@@ -37,7 +37,7 @@ def rows(rng, n, p, shift=0.0):
 def test_values_are_those_of_the_host(name, n, m, p, shift, gamma, seed):
     rng = np.random.default_rng(seed)
     A, B = rows(rng, n, p, shift), rows(rng, m, p, shift)
-    kernel = InputKernel(name, gamma=gamma, degree=2, coef0=0.5).fit(A)
+    kernel = resolve_kernel(name, gamma=gamma, degree=2, coef0=0.5).fit(A)
     a, b = BACKEND.asarray(A), BACKEND.asarray(B)
     function = device_kernel(kernel, BACKEND)
     expected = kernel(A, B)
@@ -56,7 +56,7 @@ def test_values_are_those_of_the_host(name, n, m, p, shift, gamma, seed):
 def test_single_precision(name):
     rng = np.random.default_rng(0)
     X = rows(rng, 20, 5)
-    kernel = InputKernel(name, coef0=1).fit(X)
+    kernel = resolve_kernel(name, coef0=1).fit(X)
     x = BACKEND.asarray(X, "float32")
     K = device_kernel(kernel, BACKEND)(x, x)
     assert K.dtype == torch.float32
@@ -65,7 +65,7 @@ def test_single_precision(name):
 
 def test_one_on_the_diagonal():
     X = torch.randn(30, 4, dtype=torch.float32, generator=torch.manual_seed(0)) + 100.0
-    kernel = device_kernel(InputKernel().fit(X.numpy().astype(float)), BACKEND)
+    kernel = device_kernel(RBF().fit(X.numpy().astype(float)), BACKEND)
     assert (kernel(X, X).diagonal() == 1.0).all()
 
 
@@ -74,7 +74,7 @@ def test_one_on_the_diagonal():
 def test_products_by_blocks(name, dtype):
     rng = np.random.default_rng(0)
     X, X_fit, coef = rows(rng, 23, 4), rows(rng, 17, 4), rng.standard_normal((17, 3))
-    kernel = InputKernel(name).fit(X_fit)
+    kernel = resolve_kernel(name).fit(X_fit)
     found = kernel_product(kernel, X, X_fit, coef, "cpu", memory=500, dtype=dtype)
     tolerance = {"atol": 1e-12} if dtype == "float64" else {"rtol": 1e-4, "atol": 1e-4}
     assert_allclose(found, kernel(X, X_fit) @ coef, **tolerance)
@@ -84,15 +84,15 @@ def test_products_by_blocks(name, dtype):
 
 def test_kernels_that_devices_have_not():
     X = np.eye(3)
-    for kernel in (InputKernel(np.dot), InputKernel("precomputed"), InputKernel("chi2")):
+    for kernel in (resolve_kernel(np.dot), Precomputed(), ChiSquare()):
         with pytest.raises(ValueError, match="On a device, kernels are"):
             device_kernel(kernel.fit(X), BACKEND)
     with pytest.raises(ValueError, match="On a device, kernels are"):
-        device_kernel(InputKernel("rbf+chi2", gamma=1.0).fit(X), BACKEND)
+        device_kernel(resolve_kernel("rbf+chi2", gamma=1.0).fit(X), BACKEND)
 
 
 def test_sparse_rows():
     X = np.eye(3)
-    kernel = InputKernel().fit(X)
+    kernel = RBF().fit(X)
     with pytest.raises(ValueError, match=r"toarray\(\), or device=None"):
         kernel_product(kernel, sparse.csr_array(X), X, np.ones((3, 1)), "cpu")

@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skstruct.kernels import (
+    RBF,
     BlendedSpectrumKernel,
     Dirac,
     EdgeKernel,
     HammingKernel,
-    InputKernel,
     PathKernel,
     ProductKernel,
     SpectrumKernel,
@@ -224,7 +224,7 @@ def test_kernel_objects_give_matrices():
     ranks = [[1, 2, 3], [3, 1, 2], [1, 1, 2]]
     assert_is_kernel(resolve_output_kernel(EdgeKernel()), ranks)
     rows = np.array([[0.0], [1.0]])
-    fitted = resolve_output_kernel(InputKernel("rbf", gamma=1.0)).fit(rows)
+    fitted = resolve_output_kernel(RBF(1.0)).fit(rows)
     assert_allclose(fitted(rows), [[1, np.exp(-1)], [np.exp(-1), 1]])
     total = spectrum + Dirac()
     assert_allclose(total(words), spectrum(words) + np.eye(3))

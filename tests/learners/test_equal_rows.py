@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from skstruct import ConditionalRiskMinimizer, CountingRidge
+from skstruct.kernels import RBF
 from skstruct.learners import NeighborLabelRanker, OutputKernelRegressor
 from skstruct.learners.leave_out import group_numbers, twins
 from skstruct.model_selection import left_out_risk
@@ -30,10 +31,12 @@ def risks(model):
 
 LEARNERS = {
     "labels": lambda: ConditionalRiskMinimizer(LabelSets(range(4)), "hamming"),
-    "gamma": lambda: ConditionalRiskMinimizer(LabelSets(range(4)), "f1", gamma="auto"),
+    "gamma": lambda: ConditionalRiskMinimizer(LabelSets(range(4)), "f1", kernel=RBF("auto")),
     "kernels": lambda: ConditionalRiskMinimizer(LabelSets(), kernel=["rbf", "linear"]),
     "label kernel": lambda: ConditionalRiskMinimizer(
-        Hierarchy([], labels=range(4)), "hamming", label_kernel=np.eye(4) + 0.5
+        Hierarchy([], labels=range(4)),
+        "hamming",
+        smoother=AdditiveKernelRidge(np.eye(4) + 0.5, alpha="auto"),
     ),
     "no intercept": lambda: ConditionalRiskMinimizer(LabelSets(), fit_intercept=False),
     "output kernel": lambda: OutputKernelRegressor(output_kernel="hamming", space=LabelSets()),
@@ -145,11 +148,11 @@ def test_single_rows_among_groups_are_left_out_as_groups_are(seed, intercept):
     X, T = rng.standard_normal((12, 2)), rng.standard_normal((12, 3))
     groups = rng.integers(0, 9, 12)
     groups[:2] = 0, 1
-    model = KernelRidge(alpha=0.3, gamma=0.5, system="spectral", fit_intercept=intercept).fit(X, T)
+    model = KernelRidge(RBF(0.5), alpha=0.3, fit_intercept=intercept, solver="spectral").fit(X, T)
     left = model.loo(groups)
     for group in np.unique(groups):
         out = groups == group
-        other = KernelRidge(alpha=0.3, gamma=0.5, fit_intercept=intercept).fit(X[~out], T[~out])
+        other = KernelRidge(RBF(0.5), alpha=0.3, fit_intercept=intercept).fit(X[~out], T[~out])
         assert_allclose(left[out], other.predict(X[out]), atol=1e-8)
 
 
@@ -158,7 +161,7 @@ def test_groups_of_a_sample_of_rows_are_left_out_exactly():
     rng = np.random.default_rng(0)
     X, T = rng.standard_normal((60, 2)), rng.standard_normal((60, 2))
     groups = np.concatenate([np.arange(45), rng.integers(0, 45, 15)])
-    model = NystroemRidge(alpha=0.5, gamma=0.5, n_landmarks=20, random_state=0).fit(X, T)
+    model = NystroemRidge(RBF(0.5), alpha=0.5, n_landmarks=20, random_state=0).fit(X, T)
     whole = next(model.loo_path([0.5], groups))
     model.left_out_rows_ = np.sort(rng.permutation(60)[:25])
     assert_allclose(next(model.loo_path([0.5], groups)), whole[model.left_out_rows_], atol=1e-9)

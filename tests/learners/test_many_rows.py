@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
+from skstruct.kernels import RBF
 from skstruct.learners import leave_out, regression
 from skstruct.learners.conditional_risk import learner, streams
 from skstruct.smoothing import KernelRidge, LinearRidge, NystroemRidge, planning
@@ -59,7 +60,7 @@ def test_linear_kernels_are_solved_in_the_primal(n_features, kind, dense, monkey
     assert model.kernel_ == "linear"
     exact = KernelRidge("linear", 0.2).fit(X, model.problem_.targets())
     np.testing.assert_allclose(model.smoother_.predict(X), exact.predict(X), atol=2e-4)
-    asked = ConditionalRiskMinimizer(LabelSets(), kernel="linear", alpha=0.2, system="cholesky")
+    asked = ConditionalRiskMinimizer(LabelSets(), kernel="linear", alpha=0.2, solver="cholesky")
     np.testing.assert_array_equal(asked.fit(X, Y).predict(X), model.predict(X))
     np.testing.assert_array_equal(asked.predict(X, loss="f1"), model.predict(X, loss="f1"))
     weights = model.explain(X[:3]).weights
@@ -102,12 +103,16 @@ def test_a_penalty_found_in_the_primal_is_as_good_as_any(n_features, monkeypatch
 
 def test_the_primal_on_request():
     X, Y = texts(60)
-    model = ConditionalRiskMinimizer(LabelSets(), system="primal").fit(X, Y)
+    model = ConditionalRiskMinimizer(LabelSets(), solver="primal").fit(X, Y)
     assert (model.kernel_, model.system_) == ("linear", "primal")
     with pytest.raises(ValueError, match=r'"primal" is for kernel="linear"; got kernel=\'rbf\''):
-        ConditionalRiskMinimizer(LabelSets(), kernel="rbf", system="primal").fit(X, Y)
-    regressor = OutputKernelRegressor("linear", "hamming", system="primal").fit(X, Y)
-    exact = OutputKernelRegressor("linear", "hamming", C=regressor.C_, system="cholesky").fit(X, Y)
+        ConditionalRiskMinimizer(LabelSets(), kernel="rbf", solver="primal").fit(X, Y)
+    regressor = OutputKernelRegressor(
+        kernel="linear", output_kernel="hamming", solver="primal"
+    ).fit(X, Y)
+    exact = OutputKernelRegressor(
+        kernel="linear", output_kernel="hamming", alpha=1 / regressor.C_, solver="cholesky"
+    ).fit(X, Y)
     np.testing.assert_array_equal(regressor.predict(X), exact.predict(X))
 
 
@@ -164,7 +169,7 @@ def test_blocks_are_tried_with_both_kernels_if_they_can_be_read_again():
 def test_landmarks_grow_while_the_loss_falls(streamed):
     X, Y = waves(frequency=3.0)
     data = (ArraySource(X, Y),) if streamed else (X, Y)
-    model = ConditionalRiskMinimizer(LabelSets(), "hamming", kernel="rbf", gamma=2.0).fit(*data)
+    model = ConditionalRiskMinimizer(LabelSets(), "hamming", kernel=RBF(2.0)).fit(*data)
     sizes = [trial.get("n_landmarks", 40) for trial in model.search_.trials]
     assert sizes[0] == 40  # 2 sqrt(400)
     assert model.smoother_.n_landmarks_ in (160, 320)
@@ -175,9 +180,9 @@ def test_landmarks_grow_while_the_loss_falls(streamed):
     assert all(b < 0.99 * a for a, b in pairwise(risks[:-1]))
     assert model.search_.best["risk"] == min(risks)
     assert model.alpha_ == model.search_.best["alpha"]
-    asked = ConditionalRiskMinimizer(
-        LabelSets(), "hamming", kernel="rbf", gamma=2.0, n_landmarks=40
-    ).fit(*data)
+    asked = ConditionalRiskMinimizer(LabelSets(), "hamming", kernel=RBF(2.0), n_landmarks=40).fit(
+        *data
+    )
     assert asked.smoother_.n_landmarks_ == 40
     assert -model.score(X, Y) < -asked.score(X, Y)
 
@@ -186,14 +191,14 @@ def test_landmarks_grow_while_the_loss_falls(streamed):
 def test_landmarks_do_not_grow_beyond_what_a_fit_may_take(monkeypatch):
     X, Y = waves(frequency=3.0)
     monkeypatch.setattr(regression, "GROWING", planning.feature_costs(400, 0, 2, 80, 4)[1])
-    model = ConditionalRiskMinimizer(LabelSets(), kernel="rbf", gamma=2.0).fit(X, Y)
+    model = ConditionalRiskMinimizer(LabelSets(), kernel=RBF(2.0)).fit(X, Y)
     assert model.smoother_.n_landmarks_ == 80
 
 
 @pytest.mark.usefixtures("_many")
 def test_enough_landmarks_stay():
     X, Y = waves()
-    model = ConditionalRiskMinimizer(LabelSets(), kernel="rbf", gamma=0.01).fit(X, Y)
+    model = ConditionalRiskMinimizer(LabelSets(), kernel=RBF(0.01)).fit(X, Y)
     assert model.smoother_.residual_ < landmarks.EXPLAINED
     assert not any("n_landmarks" in trial for trial in model.search_.trials)
 
@@ -202,12 +207,14 @@ def test_enough_landmarks_stay():
 @pytest.mark.usefixtures("_many")
 def test_a_kernel_that_landmarks_do_not_explain_is_told():
     X, Y = waves()
-    model = ConditionalRiskMinimizer(LabelSets(), kernel="rbf", gamma=50.0, n_landmarks=20)
+    model = ConditionalRiskMinimizer(LabelSets(), kernel=RBF(50.0), n_landmarks=20)
     with pytest.warns(UserWarning, match=r"20 landmarks leave \d\d% of the kernel's trace"):
         model.fit(X, Y)
     with pytest.warns(UserWarning, match="20 landmarks leave"):
         model.fit(ArraySource(X, Y))
-    regressor = OutputKernelRegressor("rbf", "dirac", gamma=50.0, n_landmarks=20, system="nystroem")
+    regressor = OutputKernelRegressor(
+        kernel=RBF(50.0), output_kernel="dirac", n_landmarks=20, solver="nystroem"
+    )
     with pytest.warns(UserWarning, match="20 landmarks leave"):
         regressor.fit(X, Y[:, 0].tolist())
 
@@ -245,7 +252,7 @@ def test_a_model_that_learns_is_not_told_of():
     X, Y = waves(150)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ConditionalRiskMinimizer(LabelSets(), gamma=1.0).fit(X, Y)
+        ConditionalRiskMinimizer(LabelSets(), kernel=RBF(1.0)).fit(X, Y)
         ConditionalRiskMinimizer(LabelSets(), alpha=1.0).fit(X, Y)
         ConditionalRiskMinimizer(Classes()).fit(X, ["same"] * 150)  # nothing can be better
 

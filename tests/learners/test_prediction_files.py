@@ -7,6 +7,7 @@ from scipy import sparse
 
 from learners.stream_cases import classes, inputs, label_sets, rankings, symbols, tokens, words
 from skstruct import ConditionalRiskMinimizer
+from skstruct.kernels import RBF
 from skstruct.learners.prediction_streams import PredictedColumns, column_names, prepared
 from skstruct.spaces import Candidates, LabelSets, Rankings, Sequences
 from skstruct.streaming import ArraySource
@@ -29,7 +30,7 @@ def pairs(X):
 
 
 def fitted(y, space=None, loss=None, X=X):
-    return ConditionalRiskMinimizer(space, loss, gamma=0.5, alpha=0.1).fit(X, y)
+    return ConditionalRiskMinimizer(space, loss, alpha=0.1, kernel=RBF(0.5)).fit(X, y)
 
 
 def written(model, folder, X=X_NEW, **choices):

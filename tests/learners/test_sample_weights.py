@@ -204,7 +204,7 @@ def test_one_step_of_a_perceptron_is_as_long_as_its_weight():
 OTHERS = {
     "risk": lambda: ConditionalRiskMinimizer(LabelSets(range(4)), alpha=0.5),
     "risk, fourier": lambda: ConditionalRiskMinimizer(
-        LabelSets(range(4)), alpha=0.5, system="fourier", n_landmarks=50, random_state=0
+        LabelSets(range(4)), alpha=0.5, n_landmarks=50, random_state=0, solver="fourier"
     ),
     "risk, given": lambda: ConditionalRiskMinimizer(
         LabelSets(range(4)), smoother=KernelRidge(alpha=0.5)
@@ -215,7 +215,7 @@ OTHERS = {
         LabelSets(range(4)), smoother=Forest(30, random_state=0)
     ),
     "output kernel": lambda: OutputKernelRegressor(
-        output_kernel="hamming", space=LabelSets(range(4)), C=2.0
+        space=LabelSets(range(4)), output_kernel="hamming", alpha=0.5
     ),
     "counting": lambda: CountingRidge(LabelSets(range(4)), alpha=0.5),
     "probabilities": lambda: ExponentialFamily(LabelSets(range(4)), lam=0.1),

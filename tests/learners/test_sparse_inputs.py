@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from skstruct import ConditionalRiskMinimizer, learners
 from skstruct._arrays.rows import LARGEST_INDEX, narrow_indices
 from skstruct.cli.main import main
-from skstruct.kernels.inputs import InputKernel
+from skstruct.kernels import Laplacian, resolve_kernel
 from skstruct.smoothing import (
     Forest,
     KernelRidge,
@@ -51,22 +51,22 @@ def widened(X, name, kind):
 @pytest.mark.parametrize("name", ["csr_matrix", "csr_array"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_kernel(kernel, name, kind):
-    expected = InputKernel(kernel).fit(X)(X, X[:9])
+    expected = resolve_kernel(kernel).fit(X)(X, X[:9])
     assert np.isfinite(expected).all()
     if kernel in DENSE_ONLY:
         return
     wide = widened(X, name, kind)
-    found = InputKernel(kernel).fit(wide)(wide, wide[:9])
+    found = resolve_kernel(kernel).fit(wide)(wide, wide[:9])
     np.testing.assert_allclose(found, expected, atol=1e-12)
     np.testing.assert_allclose(
-        InputKernel(kernel).fit(wide).gram(wide)[:, :9], expected, atol=1e-12
+        resolve_kernel(kernel).fit(wide).gram(wide)[:, :9], expected, atol=1e-12
     )
 
 
 SMOOTHERS = {
-    "kernel ridge": KernelRidge(kernel="laplacian", gamma=0.5),
-    "landmarks": NystroemRidge(kernel="laplacian", gamma=0.5, n_landmarks=8, random_state=0),
-    "Nadaraya-Watson": NadarayaWatson(kernel="laplacian", gamma=0.5),
+    "kernel ridge": KernelRidge(Laplacian(0.5)),
+    "landmarks": NystroemRidge(Laplacian(0.5), n_landmarks=8, random_state=0),
+    "Nadaraya-Watson": NadarayaWatson(Laplacian(0.5)),
     "neighbors": Neighbors(5),
     "forest": Forest(10, random_state=0),
     "linear": LinearRidge(),
@@ -89,7 +89,7 @@ def test_every_smoother(smoother, name, kind):
 ORDERS = np.argsort(np.argsort(RNG.random((30, 3)) - X[:, :3], axis=1), axis=1) + 1.0
 LEARNERS = {
     "blocks": (
-        ConditionalRiskMinimizer(LabelSets(), kernel="laplacian", alpha=1.0, memory="9KB"),
+        ConditionalRiskMinimizer(LabelSets(), kernel="laplacian", alpha=1.0),
         Y,
     ),
     "search": (ConditionalRiskMinimizer(LabelSets(), kernel="laplacian"), Y),
@@ -104,7 +104,7 @@ LEARNERS = {
     "foreign": (ConditionalRiskMinimizer(LabelSets(), smoother=Ridge()), Y),
     "trees": (ConditionalRiskMinimizer(LabelSets(), smoother=Forest(10, random_state=0)), Y),
     "output kernel": (
-        learners.OutputKernelRegressor("laplacian", C=1.0, space=LabelSets()),
+        learners.OutputKernelRegressor(space=LabelSets(), kernel="laplacian", alpha=1.0),
         Y,
     ),
     "counting": (learners.CountingRidge(LabelSets()), Y),

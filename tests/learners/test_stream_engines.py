@@ -13,6 +13,7 @@ import pytest
 from learners.stream_cases import Watched, classes, inputs, label_sets
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import ModelFileError
+from skstruct.kernels import RBF
 from skstruct.learners import Checkpoint
 from skstruct.learners.checkpoints import saving
 from skstruct.smoothing import NystroemRidge
@@ -39,7 +40,7 @@ def bits(model):
 
 
 def ridge(**options):
-    return NystroemRidge(alpha=0.1, gamma=0.3, n_landmarks=20, **options)
+    return NystroemRidge(RBF(0.3), alpha=0.1, n_landmarks=20, **options)
 
 
 def minimizer(**options):

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from skstruct import ConditionalRiskMinimizer, OutputKernelRegressor
-from skstruct.kernels import InputKernel
+from skstruct.kernels import RBF, resolve_kernel
 from skstruct.smoothing import KernelRidge, NystroemRidge, planning
 from skstruct.smoothing.nystroem.feature_maps import NystroemMap
 from skstruct.spaces import LabelSets
@@ -36,9 +36,8 @@ def test_landmarks_compare_alphas_and_the_fit_is_exact(model, few_rows, monkeypa
     assert type(fitted.smoother_) is KernelRidge
     best = fitted.search_.best
     again = KernelRidge(
-        best["kernel"],
+        resolve_kernel(best["kernel"], gamma=best["gamma"]),
         best["alpha"],
-        gamma=best["gamma"],
         fit_intercept=fitted.smoother_.fit_intercept,
     )
     targets = fitted.problem_.targets()
@@ -66,7 +65,7 @@ def test_the_system_that_is_asked_for(parameters, system):
 
 def test_kernels_that_need_all_rows():
     K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=-1))
-    model = ConditionalRiskMinimizer(kernel="precomputed", system="nystroem")
+    model = ConditionalRiskMinimizer(kernel="precomputed", solver="nystroem")
     with pytest.raises(ValueError, match="needs an exact system"):
         model.fit(K, Y)
 
@@ -74,7 +73,7 @@ def test_kernels_that_need_all_rows():
 def test_too_many_rows_are_refused_before_anything_is_made(monkeypatch):
     monkeypatch.setattr(planning.machine, "available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r'system="nystroem"'):
-        ConditionalRiskMinimizer(alpha=1.0, system="cholesky").fit(X, Y)
+        ConditionalRiskMinimizer(alpha=1.0, solver="cholesky").fit(X, Y)
 
 
 @pytest.mark.parametrize("loss", ["hamming", "f1"])
@@ -132,7 +131,7 @@ def _fitted(precision, device, system):
 
 
 def test_a_checkpoint_changes_nothing(tmp_path):
-    model = ConditionalRiskMinimizer(system="nystroem", n_landmarks=20)
+    model = ConditionalRiskMinimizer(n_landmarks=20, solver="nystroem")
     plain = model.fit(X, Y).smoother_.landmarks_
     saved = model.fit(X, Y, checkpoint=tmp_path / "fit").smoother_.landmarks_
     np.testing.assert_array_equal(plain, saved)
@@ -140,7 +139,7 @@ def test_a_checkpoint_changes_nothing(tmp_path):
 
 def left_out_risks(n_parts, alphas, landmarks):
     """Risks of a stream's sample, by fitting without each part; landmarks are the model's own."""
-    kernel, parts = InputKernel(gamma=0.3).fit(X), np.array_split(np.arange(len(X)), n_parts)
+    kernel, parts = RBF(0.3).fit(X), np.array_split(np.arange(len(X)), n_parts)
     targets, risks = np.hstack([Y, np.ones((len(Y), 1))]), []
     for alpha in alphas:
         wrong = 0
@@ -165,7 +164,7 @@ def test_parts_of_a_stream_are_left_out(n_parts, tmp_path):
 
     alphas = [100.0, 1.0, 0.01]
     model = ConditionalRiskMinimizer(
-        loss="hamming", gamma=0.3, alpha=alphas, n_landmarks=30, leave_out=n_parts
+        loss="hamming", alpha=alphas, n_landmarks=30, cv=n_parts, kernel=RBF(0.3)
     )
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")

@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
+from skstruct.kernels import RBF
 from skstruct.learners.tokens import TokenReader, are_tokens
 from skstruct.losses import SequenceHamming
 from skstruct.model_selection import left_out_risk
@@ -78,7 +79,7 @@ def test_decisions_are_of_least_risk_among_all_sequences(seed, weight):
     X, Y = chains(seed)
     new = chains(seed + 1)[0]
     model = ConditionalRiskMinimizer(
-        Sequences(), SequenceHamming(bigrams=weight), gamma=0.5, alpha=0.3
+        Sequences(), SequenceHamming(bigrams=weight), alpha=0.3, kernel=RBF(0.5)
     ).fit(X, Y)
     symbols, means = means_by_hand(X, Y, new, 0.3, 0.5)
     decoded = model.decode(new)
@@ -95,8 +96,7 @@ def test_decisions_are_of_least_risk_among_all_sequences(seed, weight):
 
 def test_sequences_are_left_out_whole():
     X, Y = chains(3)
-    model = ConditionalRiskMinimizer(Sequences("abc"), SequenceHamming(bigrams=1.0), gamma=0.5,
-                                     alpha=[0.1, 1.0, 10.0]).fit(X, Y)  # fmt: skip
+    model = ConditionalRiskMinimizer(Sequences("abc"), SequenceHamming(bigrams=1.0), alpha=[0.1, 1.0, 10.0], kernel=RBF(0.5)).fit(X, Y)  # fmt: skip
     for trial in model.search_.trials:
         losses = []
         for i in range(len(X)):
@@ -171,9 +171,9 @@ def test_bigrams_may_be_left_aside_at_prediction():
 
 def test_the_loss_and_constraints_may_change_at_prediction():
     X, Y = chains(5)
-    model = ConditionalRiskMinimizer(Sequences(), gamma=0.5, alpha=0.3).fit(X, Y)
+    model = ConditionalRiskMinimizer(Sequences(), alpha=0.3, kernel=RBF(0.5)).fit(X, Y)
     joint = ConditionalRiskMinimizer(
-        Sequences(), SequenceHamming(bigrams=1.0), gamma=0.5, alpha=0.3
+        Sequences(), SequenceHamming(bigrams=1.0), alpha=0.3, kernel=RBF(0.5)
     ).fit(X, Y)
     assert list(model.predict(X, loss=SequenceHamming(bigrams=1.0))) == list(joint.predict(X))
     forbidden = [("a", "b"), ("b", "c"), (None, "c")]
@@ -186,7 +186,7 @@ def test_the_loss_and_constraints_may_change_at_prediction():
 
 def test_blocks_and_weights():
     X, Y = chains(6, n=40)
-    model = ConditionalRiskMinimizer(Sequences(), SequenceHamming(1.0), gamma=0.5, alpha=0.3)
+    model = ConditionalRiskMinimizer(Sequences(), SequenceHamming(1.0), alpha=0.3, kernel=RBF(0.5))
     whole = model.fit(X, Y).predict(X)
     small = clone(model).set_params(memory=2000, n_jobs=2).fit(X, Y)
     assert list(small.predict(X)) == list(whole)

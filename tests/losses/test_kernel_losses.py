@@ -9,6 +9,7 @@ from scipy.linalg import expm
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct.kernels import RBF
 from skstruct.losses import Listed, Squared, pair
 from skstruct.losses import diffusion as diffusion_module
 from skstruct.losses.diffusion import Diffusion, heat_kernel, laplacian
@@ -81,7 +82,7 @@ def test_large_graphs_give_the_same_as_all_eigenpairs(t, kind, monkeypatch):
 def test_learning_with_the_diffusion_distance():
     """Predictions may fall on nodes between those of training."""
     path = nx.path_graph(9)
-    model = ConditionalRiskMinimizer(GraphNodes(path), Diffusion(4.0), alpha=1e-3, gamma=1.0)
+    model = ConditionalRiskMinimizer(GraphNodes(path), Diffusion(4.0), alpha=1e-3, kernel=RBF(1.0))
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     model.fit(X, [0, 2, 6, 8])
     assert_array_equal(model.predict([[0.0], [1.0]]), [1, 7])
@@ -278,7 +279,7 @@ def test_linear_kernel_is_the_squared_loss():
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((20, 2)), rng.uniform(0, 1, (20, 2))
     models = [
-        ConditionalRiskMinimizer(Box(0.0, 1.0), loss, alpha=0.1, gamma=1.0).fit(X, Y)
+        ConditionalRiskMinimizer(Box(0.0, 1.0), loss, alpha=0.1, kernel=RBF(1.0)).fit(X, Y)
         for loss in (Squared(), KernelLoss("linear"))
     ]
     by_squares, by_kernel = (model.decode(X[:5]) for model in models)

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.inspection.risks import risks_and_losses
+from skstruct.kernels import RBF
 from skstruct.losses import (
     F1,
     BaseLoss,
@@ -109,7 +110,7 @@ X, NEW = RNG.normal(size=(60, 2)), RNG.normal(size=(200, 2))
 def test_risks_are_possible_and_values_stay_as_they_are(loss):
     """Kernel ridge regression with hardly a penalty: far outside of what can be."""
     Y = (X @ RNG.normal(size=(2, 3)) + RNG.normal(size=(60, 3)) > 0).astype(int)
-    model = ConditionalRiskMinimizer(LabelSets(), "hamming", alpha=1e-4, gamma=3.0).fit(X, Y)
+    model = ConditionalRiskMinimizer(LabelSets(), "hamming", alpha=1e-4, kernel=RBF(3.0)).fit(X, Y)
     decoded, risks = model.decode(NEW, loss=loss), model.predict_risk(NEW, loss=loss)
     top = 3.0 if loss == "hamming" else 1.0
     assert decoded.values.min() < -0.05
@@ -132,7 +133,9 @@ def test_a_callable_that_may_be_negative_keeps_its_risks():
 
 
 def test_quantities_and_averages():
-    model = ConditionalRiskMinimizer(Interval(), "squared", alpha=1e-4, gamma=3.0).fit(X, X[:, 0])
+    model = ConditionalRiskMinimizer(Interval(), "squared", alpha=1e-4, kernel=RBF(3.0)).fit(
+        X, X[:, 0]
+    )
     values = model.decode(NEW).values
     assert values.min() < 0
     assert_array_equal(model.predict_risk(NEW), np.maximum(values, 0.0))

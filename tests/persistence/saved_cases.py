@@ -24,6 +24,7 @@ from skstruct import (
 from skstruct import losses as L
 from skstruct import spaces as S
 from skstruct.kernels import (
+    RBF,
     BlendedSpectrumKernel,
     Dirac,
     HammingKernel,
@@ -165,7 +166,7 @@ def _by_space() -> dict[str, Case]:
             learners["counting"] = CountingRidge(space, alpha=0.1, kernel="linear")
             learners["family"] = ExponentialFamily(space, random_state=0, max_iter=3)
         if name.split(",")[0] != "Rankings":
-            learners["output kernel"] = OutputKernelRegressor(C=1.0, space=space)
+            learners["output kernel"] = OutputKernelRegressor(space=space, alpha=1.0)
         cases.update({f"{kind}, {name}": Case(m, X, y) for kind, m in learners.items()})
     return cases
 
@@ -201,10 +202,10 @@ def _smoothers() -> dict[str, Case]:
         for s in smoothers
     }
     rows = SPACES["LabelSets"][1]
-    compressed = OutputKernelRegressor(method="sample_compression", radius=1.0)
+    compressed = OutputKernelRegressor(method=SampleCompression(radius=1.0))
     return cases | {
-        "label kernel": Case(ConditionalRiskMinimizer(space, label_kernel="adjacency"), X, y),
-        "searched": Case(ConditionalRiskMinimizer(space, gamma="auto"), X, y),
+        "label kernel": Case(ConditionalRiskMinimizer(space, smoother=AdditiveKernelRidge("adjacency", alpha="auto")), X, y),
+        "searched": Case(ConditionalRiskMinimizer(space, kernel=RBF("auto")), X, y),
         "compression": Case(compressed, X, rows),
         "compression alone": Case(SampleCompression(radius=1.0), X, X[:, 0]),
         "ridge alone": Case(KernelRidge(), X, X[:, :2]),
@@ -212,7 +213,7 @@ def _smoothers() -> dict[str, Case]:
         "function": Case(ConditionalRiskMinimizer(space, kernel=laplacian_kernel), X, y),
         "sparse": Case(ConditionalRiskMinimizer(space), sparse.csr_array(X * (X > 0)), y),
         "fourier": Case(
-            CountingRidge(alpha=0.1, n_components=4, features="fourier", random_state=0), X, rows),
+            CountingRidge(alpha=0.1, random_state=0, n_landmarks=4), X, rows),
         "kernel perceptron": Case(StructuredPerceptron(kernel="rbf", random_state=0), X, rows),
     }  # fmt: skip
 
@@ -225,12 +226,18 @@ def _kernels() -> dict[str, Case]:
     for k in strings:
         risk = ConditionalRiskMinimizer(S.Classes(), kernel=k, alpha=1.0)
         cases[f"strings {k!r}"] = Case(risk, WORDS, CLASSES)
-        cases[f"strings {k!r}, outputs"] = Case(OutputKernelRegressor(k, k), WORDS, WORDS)
+        cases[f"strings {k!r}, outputs"] = Case(
+            OutputKernelRegressor(kernel=k, output_kernel=k), WORDS, WORDS
+        )
     for k in between:
-        cases[f"outputs {k!r}"] = Case(OutputKernelRegressor("rbf", k), X, WORDS)
+        cases[f"outputs {k!r}"] = Case(
+            OutputKernelRegressor(kernel="rbf", output_kernel=k), X, WORDS
+        )
     for k in ("rbf", "linear", "polynomial"):
-        cases[f"outputs {k}"] = Case(OutputKernelRegressor("rbf", k), X, X[:, :2])
-    paths = OutputKernelRegressor("rbf", PathKernel(S.Hierarchy(EDGES)))
+        cases[f"outputs {k}"] = Case(
+            OutputKernelRegressor(kernel="rbf", output_kernel=k), X, X[:, :2]
+        )
+    paths = OutputKernelRegressor(kernel="rbf", output_kernel=PathKernel(S.Hierarchy(EDGES)))
     cases["outputs, paths"] = Case(paths, X, CLOSED)
     return cases
 

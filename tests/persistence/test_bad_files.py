@@ -185,7 +185,7 @@ def test_ties_may_be_broken_otherwise():
 
 
 def test_models_without_values_must_give_the_same_outputs():
-    model = OutputKernelRegressor(C=1.0).fit(X, ["u", "v", "u", "u", "v", "v"])
+    model = OutputKernelRegressor(alpha=1.0).fit(X, ["u", "v", "u", "u", "v", "v"])
     found = predict_with_values(model, X) | {"values": None}
     check_stored_predictions(model, X, found)
     with pytest.raises(ModelFileError, match="predictions"):

@@ -17,6 +17,7 @@ from script_folders import scripts_of
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
 from skstruct._files.container import read_container, write_container
 from skstruct.exceptions import ModelFileError
+from skstruct.kernels import RBF
 from skstruct.persistence.budget import Budget
 from skstruct.persistence.decoding import DEEPEST, READERS, Decoder
 from skstruct.smoothing import NadarayaWatson
@@ -230,7 +231,7 @@ def test_a_large_model_is_read(tmp_path):
     X = rng.random((500, 25_000))
     Y = [{f"n{j}" for j in row} for row in rng.integers(0, 200_000, (500, 3))]
     names = [f"n{j}" for j in range(200_000)]
-    model = ConditionalRiskMinimizer(LabelSets(names), smoother=NadarayaWatson(gamma=1e-4))
+    model = ConditionalRiskMinimizer(LabelSets(names), smoother=NadarayaWatson(RBF(1e-4)))
     model.fit(X, Y)
     save_model(model, tmp_path / "model", X=X[:1])
     assert (tmp_path / "model").stat().st_size > 10**8

@@ -97,7 +97,7 @@ def test_sequences_stay_sequences(tmp_path):
 
 def test_symbols_of_a_string_kernel_are_no_features(tmp_path):
     symbols = [[int(value > 0) for value in x] for x in X]
-    model = OutputKernelRegressor(SpectrumKernel(2)).fit(symbols, CLASSES)
+    model = OutputKernelRegressor(kernel=SpectrumKernel(2)).fit(symbols, CLASSES)
     assert described(report(tmp_path, model, symbols, CLASSES)) == "sequences of 4 positions"
 
 

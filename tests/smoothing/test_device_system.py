@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
-from skstruct.kernels import InputKernel
 from skstruct.smoothing.systems import CholeskySystem
 from skstruct.testing import check_system
 
 torch = pytest.importorskip("torch")
+from skstruct.kernels import RBF, Linear, Sigmoid, resolve_kernel
 from skstruct.smoothing.systems.on_device import DeviceSystem  # noqa: E402
 
 
@@ -35,7 +35,7 @@ def test_same_as_on_the_host(n, seed, weighted, bordered, name):
     rng, X, B = data(seed, n)
     weight = rng.integers(0, 3, n).astype(float) if weighted else np.ones(n)
     weight[0] = 1.0
-    root, kernel = np.sqrt(weight), InputKernel(name).fit(X, weight)
+    root, kernel = np.sqrt(weight), resolve_kernel(name).fit(X, weight)
     border = root if bordered else None
     K = kernel(X, X)
     host = CholeskySystem().fit(K * root * root[:, None], 0.3, border=border)
@@ -52,7 +52,7 @@ def test_same_as_on_the_host(n, seed, weighted, bordered, name):
 def test_leaving_out_before_solving():
     """What solving brings along is found without it, too."""
     _, X, B = data(0, 20)
-    kernel, one = InputKernel().fit(X), np.ones(20)
+    kernel, one = RBF().fit(X), np.ones(20)
     systems = [DeviceSystem("cpu").fit_rows(kernel, X, one, 0.1, border=one) for _ in range(2)]
     systems[1].solve(B)
     assert_allclose(*(system.residual_shares() for system in systems), atol=1e-13)
@@ -61,7 +61,7 @@ def test_leaving_out_before_solving():
 def test_one_matrix_in_memory():
     """The factor lies where the kernel was written, columns together."""
     _, X, _ = data(0, 40)
-    system = DeviceSystem("cpu").fit_rows(InputKernel().fit(X), X, np.ones(40), 0.1)
+    system = DeviceSystem("cpu").fit_rows(RBF().fit(X), X, np.ones(40), 0.1)
     assert system.factor_.stride() == (1, 40)
     assert system.factor_.untyped_storage().nbytes() == 40 * 40 * 8
     assert (system.factor_.triu(1) == 0).all()
@@ -69,7 +69,7 @@ def test_one_matrix_in_memory():
 
 def test_tensors_and_single_precision():
     _, X, B = data(1, 30)
-    kernel, one = InputKernel().fit(X), np.ones(30)
+    kernel, one = RBF().fit(X), np.ones(30)
     expected = DeviceSystem("cpu").fit_rows(kernel, X, one, 0.5, border=one)
     single = DeviceSystem("cpu", dtype="float32")
     single.fit_rows(kernel, torch.tensor(X), one, 0.5, border=one)
@@ -83,8 +83,8 @@ def test_tensors_and_single_precision():
 def test_single_precision_far_from_zero():
     """Rows are centred before they lose digits."""
     _, X, B = data(2, 30)
-    kernel, one = InputKernel("rbf", gamma=0.3).fit(X), np.ones(30)
-    far = InputKernel("rbf", gamma=0.3).fit(X + 1e6)
+    kernel, one = RBF(0.3).fit(X), np.ones(30)
+    far = RBF(0.3).fit(X + 1e6)
     expected = DeviceSystem("cpu").fit_rows(kernel, X, one, 0.5).solve(B)
     found = DeviceSystem("cpu", "float32").fit_rows(far, X + 1e6, one, 0.5).solve(B)
     assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
@@ -92,7 +92,7 @@ def test_single_precision_far_from_zero():
 
 def test_not_positive_definite():
     X = np.array([[1.0], [2.0], [3.0]])
-    kernel = InputKernel("sigmoid", gamma=1.0, coef0=-3.0).fit(X)
+    kernel = Sigmoid(1.0, coef0=-3.0).fit(X)
     messages = []
     for fit in (
         lambda: CholeskySystem().fit(kernel(X, X), 1e-3),
@@ -106,7 +106,7 @@ def test_not_positive_definite():
 
 def test_kernel_that_is_not_finite():
     X = np.array([[1e200], [1.0]])
-    kernel = InputKernel("linear").fit(X)
+    kernel = Linear().fit(X)
     with pytest.raises(ValueError, match="not finite"):
         DeviceSystem("cpu").fit_rows(kernel, X, np.ones(2), 1.0)
 
@@ -114,7 +114,7 @@ def test_kernel_that_is_not_finite():
 def test_sparse_rows():
     X = np.eye(3)
     with pytest.raises(ValueError, match="toarray"):
-        DeviceSystem("cpu").fit_rows(InputKernel().fit(X), sparse.csr_array(X), np.ones(3), 1.0)
+        DeviceSystem("cpu").fit_rows(RBF().fit(X), sparse.csr_array(X), np.ones(3), 1.0)
 
 
 def test_memory_is_asked_for_first(monkeypatch):
@@ -123,4 +123,4 @@ def test_memory_is_asked_for_first(monkeypatch):
     monkeypatch.setattr(TorchBackend, "free_memory", lambda self: 7000)
     X = np.random.default_rng(0).standard_normal((30, 2))
     with pytest.raises(MemoryError, match=r"30 rows takes 0\.0 GB.*NystroemRidge"):
-        DeviceSystem("cpu").fit_rows(InputKernel().fit(X), X, np.ones(30), 1.0)
+        DeviceSystem("cpu").fit_rows(RBF().fit(X), X, np.ones(30), 1.0)

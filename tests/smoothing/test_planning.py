@@ -118,7 +118,7 @@ def test_kernel_ridge_asks_before_it_allocates(monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: full)
     assert type(KernelRidge().fit(X, T).system_) is CholeskySystem
     monkeypatch.setattr(machine, "available_memory", lambda: full - 1)
-    assert type(KernelRidge(system="packed").fit(X, T).system_) is PackedCholeskySystem
+    assert type(KernelRidge(solver="packed").fit(X, T).system_) is PackedCholeskySystem
 
     def refuse(*args):
         raise AssertionError("the kernel matrix was begun")
@@ -126,12 +126,12 @@ def test_kernel_ridge_asks_before_it_allocates(monkeypatch):
     monkeypatch.setattr("skstruct.kernels.grams.GramBlocks.into", refuse)
     for system in ("auto", "cholesky"):
         with pytest.raises(MemoryError, match=r'300 rows with system="cholesky".*"packed"'):
-            KernelRidge(system=system).fit(X, T)
+            KernelRidge(solver=system).fit(X, T)
     with pytest.raises(MemoryError, match='300 rows with system="spectral"'):
-        KernelRidge(system="spectral").fit(X, T)
+        KernelRidge(solver="spectral").fit(X, T)
     monkeypatch.setattr(machine, "available_memory", lambda: half - 1)
     with pytest.raises(MemoryError, match='300 rows with system="packed"'):
-        KernelRidge(system="packed").fit(X, T)
+        KernelRidge(solver="packed").fit(X, T)
 
 
 # ------------------------------------------------------------------ free memory
@@ -214,13 +214,13 @@ def test_a_device_computes_both_ends(monkeypatch):
         monkeypatch.setitem(sys.modules, name, module)
     X, T = np.random.default_rng(0).standard_normal((30, 2)), np.ones((30, 2))
     T[:10] = 0.0
-    there = KernelRidge(device="cpu", memory="1MB").fit(X, T)
+    there = KernelRidge().fit(X, T)
     here = KernelRidge().fit(X, T)
     np.testing.assert_allclose(there.predict(X), here.predict(X), atol=1e-10)
     assert Recorder.asked == ["cpu", ("cpu", "1MB")]
     for changes in ({"system": "packed"}, {"precision": "mixed"}):
         with pytest.raises(ValueError, match="On a device the whole matrix"):
-            KernelRidge(device="cpu", **changes).fit(X, T)
+            KernelRidge(**changes).fit(X, T)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
@@ -229,11 +229,11 @@ def test_torch_answers_like_numpy(kernel):
     pytest.importorskip("skstruct.smoothing.systems.on_device")
     rng = np.random.default_rng(0)
     X, T, weight = rng.standard_normal((40, 3)), rng.standard_normal((40, 2)), rng.random(40)
-    here, there = (KernelRidge(kernel, device=device).fit(X, T, weight) for device in (None, "cpu"))
+    here, there = (KernelRidge(kernel).fit(X, T, weight) for device in (None, "cpu"))
     np.testing.assert_allclose(there.predict(X[:9]), here.predict(X[:9]), atol=1e-9)
     np.testing.assert_allclose(there.weights(X[:9]), here.weights(X[:9]), atol=1e-9)
     np.testing.assert_allclose(there.loo(), here.loo(), atol=1e-9)
-    spectral = KernelRidge(kernel, device="cpu", system="spectral").fit(X, T, weight)
+    spectral = KernelRidge(kernel, solver="spectral").fit(X, T, weight)
     np.testing.assert_allclose(spectral.predict(X[:9]), here.predict(X[:9]), atol=1e-9)
 
 

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
+from skstruct.kernels import RBF
 from skstruct.smoothing import SampleCompression
 from skstruct.smoothing.systems import CompressionSystem
 
@@ -83,11 +84,11 @@ def test_predictions_are_weights_times_targets():
         rng.standard_normal((9, 2)),
         rng.standard_normal((4, 3)),
     )
-    model = SampleCompression(radius=1.5, gamma=0.3).fit(X, T)
+    model = SampleCompression(RBF(0.3), radius=1.5).fit(X, T)
     assert_allclose(model.weights(new) @ T, model.predict(new), atol=1e-12)
     other = rng.standard_normal((9, 4))
     assert_allclose(model.with_targets(other).predict(new), model.weights(new) @ other, atol=1e-12)
-    assert_allclose(model.with_radius(0.2).coef_, SampleCompression(radius=0.2, gamma=0.3).fit(
+    assert_allclose(model.with_radius(0.2).coef_, SampleCompression(RBF(0.3), radius=0.2).fit(
         X, T).coef_, atol=1e-12)  # fmt: skip
 
 
@@ -95,7 +96,7 @@ def test_radius_zero_predicts_zero_and_a_large_one_interpolates():
     rng = np.random.default_rng(0)
     X, T = rng.standard_normal((6, 2)), rng.standard_normal((6, 2))
     assert_allclose(SampleCompression(radius=0).fit(X, T).predict(X), 0.0)
-    assert_allclose(SampleCompression(radius=1e9, gamma=2.0).fit(X, T).predict(X), T, atol=1e-6)
+    assert_allclose(SampleCompression(RBF(2.0), radius=1e9).fit(X, T).predict(X), T, atol=1e-6)
 
 
 def test_a_free_solution_is_least_squares():

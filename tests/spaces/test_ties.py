@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer, losses, spaces
+from skstruct.kernels import RBF
 from skstruct.spaces import (
     BinaryPolytope,
     Box,
@@ -356,7 +357,7 @@ def test_learners_in_blocks_and_on_threads(space, loss):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, (60, 2)).astype(float)
     Y = FLOWS[rng.integers(0, 4, 60)] if isinstance(space, Flows) else space.sample(60, rng)
-    model = ConditionalRiskMinimizer(space, loss, alpha=0.1, gamma=0.5).fit(X, Y)
+    model = ConditionalRiskMinimizer(space, loss, alpha=0.1, kernel=RBF(0.5)).fit(X, Y)
     expected = model.predict(X)
     for i in range(0, 60, 7):
         np.testing.assert_array_equal(model.predict(X[[i]])[0], expected[i])

@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import EngineError
+from skstruct.kernels import RBF
 from skstruct.streaming import (
     ArraySource,
     DaskEngine,
@@ -108,7 +109,7 @@ def test_predictions_written_by_workers_of_which_one_is_killed(client, tmp_path)
 def test_grid_search_by_joblib(client):
     y = (rows()[:, 0] > 0).astype(int)
     search = GridSearchCV(
-        ConditionalRiskMinimizer(gamma=0.5), {"alpha": [0.1, 10.0]}, cv=2, n_jobs=2
+        ConditionalRiskMinimizer(kernel=RBF(0.5)), {"alpha": [0.1, 10.0]}, cv=2, n_jobs=2
     )
     with joblib.parallel_config("dask"):
         scores = search.fit(rows(), y).cv_results_["mean_test_score"]

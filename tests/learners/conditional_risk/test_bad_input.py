@@ -10,6 +10,7 @@ from sklearn.model_selection import ShuffleSplit
 
 from skstruct import ConditionalRiskMinimizer
 from skstruct.exceptions import InfeasibleError
+from skstruct.kernels import Sigmoid
 from skstruct.losses import F1, Hamming, Listed, ZeroOne
 from skstruct.model_selection import loss_scorer
 from skstruct.smoothing import Neighbors
@@ -173,7 +174,7 @@ def test_integer_boolean_readonly_and_strided_inputs():
 @pytest.mark.parametrize("memory", [1, 800, "1GB"])
 @pytest.mark.parametrize("loss", ["hamming", "f1", "zero_one"])
 def test_row_by_row_constraints_are_for_just_these_rows(memory, loss):
-    model = ConditionalRiskMinimizer(LabelSets(["a", "b", "c"]), alpha=1.0, memory=memory)
+    model = ConditionalRiskMinimizer(LabelSets(["a", "b", "c"]), alpha=1.0)
     model.fit(X, Y)
     for include in ([["a"], ["b"], ["c"]], [["a"], ["b"], ["c"], [], []]):
         for ask in (model.predict, model.kbest, model.explain):
@@ -221,7 +222,7 @@ def test_f_measures_do_not_forget_the_constraints():
 
 
 def test_indefinite_and_sparse_kernels():
-    sigmoid = ConditionalRiskMinimizer(kernel="sigmoid", coef0=-2.0).fit(X, Y)
+    sigmoid = ConditionalRiskMinimizer(kernel=Sigmoid(coef0=-2.0)).fit(X, Y)
     assert sigmoid.predict(X).shape == Y.shape
     K = X @ X.T
     dense = ConditionalRiskMinimizer(kernel="precomputed", alpha=1.0).fit(K, Y)
@@ -236,5 +237,5 @@ def test_a_single_target_column_with_any_regressor():
     space = LabelSets(["a", "b", "c"])
     outputs = np.tile([1, 1, 0], (20, 1))
     loss = ZeroOne(candidates=[[0, 0, 1]])
-    model = ConditionalRiskMinimizer(space, loss, smoother=Ridge(), n_jobs=2, memory=1)
+    model = ConditionalRiskMinimizer(space, loss, smoother=Ridge(), n_jobs=2)
     assert_array_equal(model.fit(X, outputs).predict(X), np.tile([0, 0, 1], (20, 1)))

@@ -25,6 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct.kernels import RBF
 from skstruct.losses import F1, Hamming, HierarchicalLoss, ZeroOne, pair
 from skstruct.smoothing import Forest, KernelRidge, NadarayaWatson, Neighbors
 from skstruct.spaces import Candidates, Hierarchy, LabelSets
@@ -144,7 +145,7 @@ def test_alpha_is_chosen_by_refitting_risk(loss, groups):
         for g in np.unique(number):
             out = number == g
             single = ConditionalRiskMinimizer(
-                LabelSets(range(4)), loss, alpha=alpha, gamma=model.gamma_
+                LabelSets(range(4)), loss, alpha=alpha, kernel=RBF(model.gamma_)
             ).fit(X[~out], Y[~out])
             bound = pair(single.loss_, single.space_, single.outputs_)[1]
             losses[out] = bound(single.predict(X[out]), Y[out])
@@ -160,20 +161,20 @@ def test_alpha_is_chosen_by_refitting_risk(loss, groups):
 def test_what_is_left_out_together():
     fits = {}
     for leave_out in ("one", "output", 5, KFold(4), KFold(4, shuffle=True, random_state=0)):
-        model = ConditionalRiskMinimizer(alpha="auto", leave_out=leave_out).fit(X, Y)
+        model = ConditionalRiskMinimizer(alpha="auto", cv=leave_out).fit(X, Y)
         fits[str(leave_out)] = model.search_.best["risk"]
     assert fits["output"] > fits["one"]  # outputs never seen are harder
-    stratified = ConditionalRiskMinimizer(leave_out=StratifiedKFold(3)).fit(X, Y[:, 0])
+    stratified = ConditionalRiskMinimizer(cv=StratifiedKFold(3)).fit(X, Y[:, 0])
     assert stratified.search_.best["risk"] < 0.6
-    grouped = ConditionalRiskMinimizer(leave_out=GroupKFold(4)).fit(X, Y, groups=np.arange(60) // 6)
+    grouped = ConditionalRiskMinimizer(cv=GroupKFold(4)).fit(X, Y, groups=np.arange(60) // 6)
     assert grouped.search_.best["risk"] > 0
     with pytest.raises(ValueError, match="Row 0 is in no test set"):
-        ConditionalRiskMinimizer(leave_out=TimeSeriesSplit(3)).fit(X, Y)
+        ConditionalRiskMinimizer(cv=TimeSeriesSplit(3)).fit(X, Y)
     with pytest.raises(ValueError, match="which a smoother has not"):
         ConditionalRiskMinimizer(smoother=Neighbors(3)).fit(X, Y, groups=np.arange(60))
     for bad in ("two", 1, True, 3.5):
         with pytest.raises(ValueError, match="leave_out"):
-            ConditionalRiskMinimizer(leave_out=bad).fit(X, Y)
+            ConditionalRiskMinimizer(cv=bad).fit(X, Y)
     with pytest.raises(ValueError, match="one group"):
         ConditionalRiskMinimizer().fit(X, Y, groups=np.zeros(60))
     with pytest.raises(ValueError, match="groups has 3 entries for 60"):
@@ -187,14 +188,14 @@ def test_leave_one_out_cannot_see_a_shift_but_groups_can():
     block = np.repeat(np.arange(12), 8)
     X = centres[block] + 0.01 * rng.standard_normal((96, 3))
     y = rng.integers(0, 2, 12)[block]  # labels by block alone: nothing carries over
-    alone = ConditionalRiskMinimizer(gamma=1.0).fit(X, y)
-    blocks = ConditionalRiskMinimizer(gamma=1.0).fit(X, y, groups=block)
+    alone = ConditionalRiskMinimizer(kernel=RBF(1.0)).fit(X, y)
+    blocks = ConditionalRiskMinimizer(kernel=RBF(1.0)).fit(X, y, groups=block)
     assert alone.search_.best["risk"] == 0.0
     assert blocks.search_.best["risk"] > 0.3
 
 
 def test_kernel_and_gamma_are_searched_too():
-    model = ConditionalRiskMinimizer(kernel=["linear", "rbf"], gamma="auto", alpha=[0.1, 1.0])
+    model = ConditionalRiskMinimizer(kernel=["linear", RBF("auto")], alpha=[0.1, 1.0])
     model.fit(X, Y)
     assert len(model.search_.trials) == 2 * (1 + 7)
     assert model.search_.best["risk"] == min(t["risk"] for t in model.search_.trials)
@@ -234,8 +235,8 @@ def test_any_regressor(smoother):
 def test_sample_weights():
     weight = np.zeros(60)
     weight[:40] = 1.0
-    part = ConditionalRiskMinimizer(alpha=0.3, gamma=0.1).fit(X[:40], Y[:40])
-    weighted = ConditionalRiskMinimizer(alpha=0.3, gamma=0.1).fit(X, Y, sample_weight=weight)
+    part = ConditionalRiskMinimizer(alpha=0.3, kernel=RBF(0.1)).fit(X[:40], Y[:40])
+    weighted = ConditionalRiskMinimizer(alpha=0.3, kernel=RBF(0.1)).fit(X, Y, sample_weight=weight)
     assert_allclose(weighted.predict_risk(X_NEW), part.predict_risk(X_NEW), atol=1e-8)
     with pytest.raises(ValueError, match="takes no sample_weight"):
         ConditionalRiskMinimizer(smoother=NoWeights()).fit(X, Y, sample_weight=weight)
@@ -370,16 +371,22 @@ def test_progress_goes_to_stderr(capfd, shown_at_once):
 
 def test_additive_model_on_a_hierarchy():
     plain = ConditionalRiskMinimizer(TREE, "hamming", alpha=0.3).fit(X, H)
-    same = ConditionalRiskMinimizer(TREE, "hamming", alpha=0.3, label_kernel=np.eye(5)).fit(X, H)
+    same = ConditionalRiskMinimizer(
+        TREE, "hamming", smoother=AdditiveKernelRidge(np.eye(5), alpha=0.3)
+    ).fit(X, H)
     assert_allclose(same.predict_risk(X_NEW), plain.predict_risk(X_NEW), atol=1e-8)
     for name in ("adjacency", "laplacian", "diffusion"):
-        joint = ConditionalRiskMinimizer(TREE, "hierarchical", label_kernel=name).fit(X, H)
+        joint = ConditionalRiskMinimizer(
+            TREE, "hierarchical", smoother=AdditiveKernelRidge(name, alpha="auto")
+        ).fit(X, H)
         assert TREE.contains(joint.predict(X_NEW)).all()
         assert joint.search_.best["risk"] <= 1.0
     with pytest.raises(ValueError, match="A label kernel joins indicators; F1 needs sized"):
-        ConditionalRiskMinimizer(TREE, "f1", label_kernel="laplacian").fit(X, H)
+        ConditionalRiskMinimizer(
+            TREE, "f1", smoother=AdditiveKernelRidge("laplacian", alpha="auto")
+        ).fit(X, H)
     with pytest.raises(ValueError, match="Unknown label kernel"):
-        ConditionalRiskMinimizer(TREE, label_kernel="tree").fit(X, H)
+        ConditionalRiskMinimizer(TREE, smoother=AdditiveKernelRidge("tree", alpha="auto")).fit(X, H)
 
 
 def test_the_additive_cost_is_one_solve_with_one_minus_two_y():
@@ -389,7 +396,9 @@ def test_the_additive_cost_is_one_solve_with_one_minus_two_y():
 
     S = label_kernel_matrix("laplacian", TREE.dag_)
     arguments = {"alpha": 0.3, "gamma": 0.1, "fit_intercept": False}
-    model = ConditionalRiskMinimizer(TREE, "hamming", label_kernel=S, **arguments).fit(X, H)
+    model = ConditionalRiskMinimizer(
+        TREE, "hamming", smoother=AdditiveKernelRidge(S, alpha="auto"), **arguments
+    ).fit(X, H)
     costs, _ = model.problem_.costs(model.smoother_.predict(X_NEW))
     direct = AdditiveKernelRidge(S, **arguments).fit(X, 1.0 - 2.0 * H).predict(X_NEW)
     assert_allclose(costs, direct, atol=1e-8)

@@ -46,7 +46,7 @@ def test_outputs_are_parsed_once(case, monkeypatch):
     calls = parses(monkeypatch, space, name)
     ConditionalRiskMinimizer(space).fit(X, Y)
     assert len(calls) == 1
-    ConditionalRiskMinimizer(space, system="nystroem").partial_fit(X, Y)
+    ConditionalRiskMinimizer(space, solver="nystroem").partial_fit(X, Y)
     assert len(calls) == 2
 
 

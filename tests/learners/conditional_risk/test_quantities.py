@@ -9,6 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.tree import DecisionTreeRegressor
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct.kernels import RBF
 from skstruct.losses import Absolute, Cauchy, Listed, Pinball, Squared
 from skstruct.smoothing import Forest, KernelRidge, NadarayaWatson, Neighbors
 from skstruct.spaces import Box, Interval
@@ -28,7 +29,7 @@ LOSSES = ["squared", "absolute", "pinball", "epsilon_insensitive", "huber", "cau
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_loss_by_its_name_against_a_grid(waves, loss):
     X, y = waves
-    model = ConditionalRiskMinimizer(Interval(), loss, gamma=2.0, alpha=0.01).fit(X, y)
+    model = ConditionalRiskMinimizer(Interval(), loss, alpha=0.01, kernel=RBF(2.0)).fit(X, y)
     x = np.linspace(-1, 1, 15)[:, None]
     decoded = model.decode(x)
     grid = np.linspace(y.min(), y.max(), 2001)[:, None]
@@ -40,8 +41,10 @@ def test_every_loss_by_its_name_against_a_grid(waves, loss):
 
 def test_another_loss_without_fitting_again(waves):
     X, y = waves
-    first = ConditionalRiskMinimizer(Interval(), "squared", gamma=2.0, alpha=0.1).fit(X, y)
-    second = ConditionalRiskMinimizer(Interval(), Pinball(0.9), gamma=2.0, alpha=0.1).fit(X, y)
+    first = ConditionalRiskMinimizer(Interval(), "squared", alpha=0.1, kernel=RBF(2.0)).fit(X, y)
+    second = ConditionalRiskMinimizer(Interval(), Pinball(0.9), alpha=0.1, kernel=RBF(2.0)).fit(
+        X, y
+    )
     np.testing.assert_allclose(first.predict(X, loss=Pinball(0.9)), second.predict(X), atol=1e-9)
     np.testing.assert_allclose(second.predict(X, loss="squared"), first.predict(X), atol=1e-9)
     low, high = (second.predict(X, loss=Pinball(tau)) for tau in (0.05, 0.95))
@@ -50,14 +53,14 @@ def test_another_loss_without_fitting_again(waves):
 
 def test_squared_is_kernel_ridge_then_clipping(waves):
     X, y = waves
-    model = ConditionalRiskMinimizer(Interval(), gamma=2.0, alpha=0.01).fit(X, y)
-    ridge = KernelRidge(gamma=2.0, alpha=0.01).fit(X, y)
+    model = ConditionalRiskMinimizer(Interval(), alpha=0.01, kernel=RBF(2.0)).fit(X, y)
+    ridge = KernelRidge(RBF(2.0), alpha=0.01).fit(X, y)
     expected = np.clip(ridge.predict(X), y.min(), y.max())
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize(
-    "smoother", [Neighbors(5), NadarayaWatson(gamma=10.0), Forest(n_estimators=10, random_state=0)]
+    "smoother", [Neighbors(5), NadarayaWatson(RBF(10.0)), Forest(n_estimators=10, random_state=0)]
 )
 def test_smoothers_of_positive_weights_predict_weighted_medians(waves, smoother):
     X, y = waves
@@ -88,13 +91,13 @@ def test_penalty_and_width_are_chosen_by_the_loss_itself(waves):
     X, y = waves
     y = y.copy()
     y[::9] += 8.0
-    model = ConditionalRiskMinimizer(Interval(), Cauchy(0.5), gamma="auto", memory="40kB").fit(X, y)
-    whole = ConditionalRiskMinimizer(Interval(), Cauchy(0.5), gamma="auto").fit(X, y)
+    model = ConditionalRiskMinimizer(Interval(), Cauchy(0.5), kernel=RBF("auto")).fit(X, y)
+    whole = ConditionalRiskMinimizer(Interval(), Cauchy(0.5), kernel=RBF("auto")).fit(X, y)
     assert (model.alpha_, model.gamma_) == (whole.alpha_, whole.gamma_)
     np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-7)
     best = whole.search_.best
     refit = ConditionalRiskMinimizer(
-        Interval(), Cauchy(0.5), gamma=best["gamma"], alpha=best["alpha"]
+        Interval(), Cauchy(0.5), alpha=best["alpha"], kernel=RBF(best["gamma"])
     )
     losses = []
     for i in range(len(X)):
@@ -145,7 +148,7 @@ def test_all_outputs_equal_and_single_rows():
 
 def test_grid_search_and_scores(waves):
     X, y = waves
-    model = ConditionalRiskMinimizer(Interval(), "absolute", gamma=2.0)
+    model = ConditionalRiskMinimizer(Interval(), "absolute", kernel=RBF(2.0))
     search = GridSearchCV(model, {"alpha": [0.01, 1.0]}, cv=3).fit(X, y)
     assert search.best_score_ > -1
     assert (cross_val_score(model.set_params(alpha=0.1), X, y, cv=3) < 0).all()

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
 from skstruct import ConditionalRiskMinimizer, load_model, save_model
+from skstruct.kernels import RBF
 from skstruct.learners.problem import risk_problem
 from skstruct.losses import Hamming, HierarchicalLoss
 from skstruct.model_selection import left_out_risk
@@ -61,7 +62,7 @@ def risks_of_refits(decided_by, alpha):
 
 def test_risks_are_those_of_the_averaged_loss():
     gamma = 1 / (X.shape[1] * X.var())  # of all rows, as refits must have it
-    model = ConditionalRiskMinimizer(DAG, alpha=ALPHAS, gamma=gamma).fit(X, Y)
+    model = ConditionalRiskMinimizer(DAG, alpha=ALPHAS, kernel=RBF(gamma)).fit(X, Y)
     average = HierarchicalLoss(dag="average")
     for trial in model.search_.trials:
         low, high = risks_of_refits(average, trial["alpha"])  # apart where decisions tie
@@ -111,7 +112,7 @@ def test_it_is_said(capsys, shown_at_once):
 
 def test_blocks_and_further_rows(no_programs):
     """What is smoothed there are labels and products; the search reads off the labels."""
-    fitted = ConditionalRiskMinimizer(DAG, alpha=ALPHAS, system="nystroem").fit(X, Y)
+    fitted = ConditionalRiskMinimizer(DAG, alpha=ALPHAS, solver="nystroem").fit(X, Y)
     streamed = ConditionalRiskMinimizer(DAG, alpha=ALPHAS).fit(iter([(X, Y)]))
     assert repr(streamed.search_.loss) == repr(fitted.search_.loss) is not None
     risks = [[t["risk"] for t in model.search_.trials] for model in (fitted, streamed)]
@@ -124,11 +125,13 @@ def test_blocks_and_further_rows(no_programs):
 
 def test_groups_and_kernels_are_searched_by_it(no_programs):
     groups = np.arange(40) // 4
-    model = ConditionalRiskMinimizer(DAG, alpha=ALPHAS, gamma=[0.1, 1.0]).fit(X, Y, groups=groups)
+    model = ConditionalRiskMinimizer(DAG, alpha=ALPHAS, kernel=RBF([0.1, 1.0])).fit(
+        X, Y, groups=groups
+    )
     assert len(model.search_.trials) == 6
     best = model.search_.best
     alone = ConditionalRiskMinimizer(
-        DAG, HierarchicalLoss(dag="average"), alpha=best["alpha"], gamma=best["gamma"]
+        DAG, HierarchicalLoss(dag="average"), alpha=best["alpha"], kernel=RBF(best["gamma"])
     ).fit(X, Y)
     assert_allclose(left_out_risk(alone, groups=groups), best["risk"])
 

@@ -130,7 +130,7 @@ def test_output_kernels(kernel, C):
     y = words(X)
     shared = {"output_kernel": kernel, "gamma": 0.3, "C": C}
     exact = OutputKernelRegressor(**shared).fit(X, y)
-    ours = OutputKernelRegressor(system="nystroem", n_landmarks=N, **shared).fit(X, y)
+    ours = OutputKernelRegressor(n_landmarks=N, solver="nystroem", **shared).fit(X, y)
     assert pytest.approx(exact.C_) == ours.C_
     assert_same_decisions(ours, exact)
     parts = [X_NEW[:4], X_NEW[4:]]

@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from skstruct import CountingRidge
 from skstruct.datasets import make_hierarchical
+from skstruct.kernels import RBF
 from skstruct.spaces import (
     BinaryPolytope,
     Classes,
@@ -71,7 +72,7 @@ def test_the_fit_is_the_minimum_over_all_outputs_contrasted_with(case, lam, cont
     d = Y.shape[1]
     every = np.array(list(product([0, 1], repeat=d)))
     contrasted = every if contrast == "auto" else space.enumerate()
-    model = CountingRidge(space, alpha=lam, gamma=0.5, contrast=contrast).fit(X, Y, weight)
+    model = CountingRidge(space, alpha=lam, contrast=contrast, kernel=RBF(0.5)).fit(X, Y, weight)
     K = rbf_kernel(X, gamma=0.5) + 1.0
     scores, value = minimum(K, Y.astype(float), contrasted, weight, lam)
     assert_allclose(model.decision_function(X), scores, atol=1e-6)
@@ -169,8 +170,8 @@ def test_several_outputs_are_among_those_contrasted_with():
     space = LabelSets(list("abc")).restrict(max_size=1)
     X, Y = [[0.0], [1.0]], [[{"a", "b"}], [{"a"}, {"a", "b"}]]
     with pytest.raises(ValueError, match="not all are within the constraints"):
-        CountingRidge(space, several_outputs=True, alpha=0.1).fit(X, Y)
-    CountingRidge(space, several_outputs=True, alpha=0.1, contrast="relaxation").fit(X, Y)
+        CountingRidge(space, alpha=0.1).fit(X, Y)
+    CountingRidge(space, alpha=0.1, contrast="relaxation").fit(X, Y)
 
 
 # ------------------------------------------------------------------ the warning

@@ -12,6 +12,7 @@ from scipy.optimize import approx_fprime
 from sklearn.metrics.pairwise import rbf_kernel
 
 from skstruct import CountingRidge
+from skstruct.kernels import RBF
 from skstruct.learners.counting_ridge import search as left_out
 from skstruct.learners.counting_ridge.closed_form import CholeskyForm, ClosedForms, SpectralForm
 from skstruct.learners.counting_ridge.objective import CountingExamples, newton_cg
@@ -169,7 +170,7 @@ def test_features_give_what_their_kernel_gives():
     X, Y = rng.standard_normal((40, 3)), rng.integers(0, 2, (40, 4))
     linear = CountingRidge(kernel="linear", alpha=0.5).fit(X, Y)
     kernel = CountingRidge(kernel=lambda A, B: A @ B.T, alpha=0.5).fit(X, Y)
-    newton = CountingRidge(kernel="linear", alpha=0.5, solver="newton-cg", tol=1e-12).fit(X, Y)
+    newton = CountingRidge(kernel="linear", alpha=0.5, solver=NewtonCG(tol=1e-12)).fit(X, Y)
     assert linear.coef_.shape == (4, 4)
     for other in (kernel, newton):
         assert_allclose(linear.decision_function(X), other.decision_function(X), atol=1e-8)
@@ -185,11 +186,8 @@ def test_features_stand_for_the_kernel(features):
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((60, 2)), rng.integers(0, 2, (60, 3))
     n_components = 60 if features == "nystroem" else 4000
-    exact = CountingRidge(gamma=0.2, alpha=0.5).fit(X, Y).decision_function(X)
-    model = CountingRidge(
-        gamma=0.2, alpha=0.5, features=features, n_components=n_components,
-        random_state=0,
-    )  # fmt: skip
+    exact = CountingRidge(alpha=0.5, kernel=RBF(0.2)).fit(X, Y).decision_function(X)
+    model = CountingRidge(alpha=0.5, random_state=0, n_landmarks=n_components, kernel=RBF(0.2))  # fmt: skip
     tolerance = 1e-6 if features == "nystroem" else 0.1
     assert_allclose(model.fit(X, Y).decision_function(X), exact, atol=tolerance)
 
@@ -237,13 +235,13 @@ def test_alpha_is_chosen_by_the_loss_on_left_out_rows():
     rng = np.random.default_rng(3)
     X = rng.standard_normal((50, 2))
     Y = ((X @ rng.standard_normal((2, 4)) + 0.5 * rng.standard_normal((50, 4))) > 0).astype(int)
-    model = CountingRidge(gamma=0.5).fit(X, Y)
+    model = CountingRidge(kernel=RBF(0.5)).fit(X, Y)
     risks = {}
     for trial in model.search_.trials[::4]:
         wrong = 0
         for i in range(50):
             kept = np.arange(50) != i
-            one = CountingRidge(gamma=0.5, alpha=trial["alpha"]).fit(X[kept], Y[kept])
+            one = CountingRidge(alpha=trial["alpha"], kernel=RBF(0.5)).fit(X[kept], Y[kept])
             wrong += (one.predict(X[[i]]) != Y[i]).sum()
         risks[trial["alpha"]] = wrong / 50
         assert_allclose(trial["risk"], risks[trial["alpha"]], atol=1e-12)

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skstruct import CountingRidge
+from skstruct.kernels import RBF, resolve_kernel
 from skstruct.spaces import BinaryPolytope, Box, Classes, Hierarchy, LabelSets
 
 
@@ -84,12 +85,12 @@ def test_weights_are_copies_of_rows(data):
     X, Y = data
     weight = np.arange(40) % 3
     copies = np.repeat(np.arange(40), weight)
-    weighted = CountingRidge(gamma=0.3, alpha=0.2).fit(X, Y, sample_weight=weight)
-    copied = CountingRidge(gamma=0.3, alpha=0.2).fit(X[copies], Y[copies])
+    weighted = CountingRidge(alpha=0.2, kernel=RBF(0.3)).fit(X, Y, sample_weight=weight)
+    copied = CountingRidge(alpha=0.2, kernel=RBF(0.3)).fit(X[copies], Y[copies])
     assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-9)
     K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
     given = CountingRidge(kernel="precomputed", alpha=0.2).fit(K, Y)
-    plain = CountingRidge(gamma=0.3, alpha=0.2).fit(X, Y)
+    plain = CountingRidge(alpha=0.2, kernel=RBF(0.3)).fit(X, Y)
     assert_allclose(given.decision_function(K), plain.decision_function(X), atol=1e-9)
     given = CountingRidge(kernel="precomputed", alpha=0.2).fit(K, Y, sample_weight=weight)
     assert_allclose(given.decision_function(K), copied.decision_function(X), atol=1e-9)
@@ -97,7 +98,7 @@ def test_weights_are_copies_of_rows(data):
 
 def test_blocks_of_rows_mind_the_kernel_values(data):
     X, Y = data
-    model = CountingRidge(alpha=0.1, memory=50_000).fit(X, Y)
+    model = CountingRidge(alpha=0.1).fit(X, Y)
     assert model.problem_.bytes_per_row() >= 8 * len(X)  # a row is compared with all of training
     whole = CountingRidge(alpha=0.1).fit(X, Y)
     assert_array_equal(model.predict(X), whole.predict(X))
@@ -105,8 +106,8 @@ def test_blocks_of_rows_mind_the_kernel_values(data):
 
 def test_sparse_inputs_and_copies_of_models(data):
     X, Y = data
-    dense = CountingRidge(gamma=0.5, alpha=0.2).fit(X, Y)
-    model = CountingRidge(gamma=0.5, alpha=0.2).fit(sparse.csr_array(X), Y)
+    dense = CountingRidge(alpha=0.2, kernel=RBF(0.5)).fit(X, Y)
+    model = CountingRidge(alpha=0.2, kernel=RBF(0.5)).fit(sparse.csr_array(X), Y)
     assert_allclose(model.decision_function(sparse.csr_array(X)), dense.decision_function(X))
     wide = sparse.random_array((40, 90), density=0.1, rng=0, format="csr")
     model = CountingRidge(kernel="linear", alpha=0.2).fit(wide, Y)
@@ -134,7 +135,7 @@ def test_left_out_groups_and_means_keep_the_digits_of_small_columns():
     rng = np.random.default_rng(0)
     flag = np.where(rng.random(60) < 0.5, 1.0, -1.0)
     X, y = np.column_stack([1e8 * rng.standard_normal(60), flag]), np.where(flag > 0, "a", "b")
-    model = CountingRidge(kernel="linear", alpha=[0.1], leave_out=5).fit(X, y)
+    model = CountingRidge(kernel="linear", alpha=[0.1], cv=5).fit(X, y)
     assert model.search_.best["risk"] == 0
     means = model.mean_embedding(X)
     assert_allclose(means.sum(axis=1), 1.0)
@@ -144,11 +145,11 @@ def test_left_out_groups_and_means_keep_the_digits_of_small_columns():
 def test_two_classes_are_left_out_one_by_one():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 2)), rng.choice(["a", "b"], 30)
-    model = CountingRidge(alpha=[0.3, 3.0], gamma=0.5).fit(X, y)
+    model = CountingRidge(alpha=[0.3, 3.0], kernel=RBF(0.5)).fit(X, y)
     wrong = []
     for i in range(30):
         kept = np.arange(30) != i
-        one = CountingRidge(Classes(["a", "b"]), alpha=3.0, gamma=0.5).fit(X[kept], y[kept])
+        one = CountingRidge(Classes(["a", "b"]), alpha=3.0, kernel=RBF(0.5)).fit(X[kept], y[kept])
         wrong.append(one.predict(X[[i]])[0] != y[i])
     assert_allclose(model.search_.trials[0]["risk"], np.mean(wrong))
 
@@ -167,12 +168,14 @@ def test_explanations_have_a_column_for_every_training_row(data):
     weight = np.r_[0.0, np.ones(38), 0.0]
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
     for kernel, inputs in (("rbf", X), ("precomputed", K)):
-        model = CountingRidge(kernel=kernel, gamma=1.0, alpha=0.1).fit(inputs, Y, weight)
+        model = CountingRidge(kernel=resolve_kernel(kernel, gamma=1.0), alpha=0.1).fit(
+            inputs, Y, weight
+        )
         explained = model.explain(inputs[:3])
         assert explained.weights.shape == explained.losses.shape == (3, 40)
         assert (explained.weights[:, [0, -1]] == 0).all()
         assert (explained.weights[:, 1:-1] != 0).any(axis=0).all()
-    model = CountingRidge(alpha=0.1, budget=40).fit(X, Y).partial_fit(X[:4], Y[:4])
+    model = CountingRidge(alpha=0.1).fit(X, Y).partial_fit(X[:4], Y[:4])
     with pytest.raises(ValueError, match="fitted in one go"):
         model.explain(X)
 
@@ -188,15 +191,15 @@ def test_without_positive_weight_the_scores_decide(data):
 
 def test_outputs_listed_twice_count_once():
     X = [[0.0], [1.0], [2.0]]
-    once = CountingRidge(several_outputs=True, alpha=0.01).fit(X, [["a", "b"], ["c"], ["d"]])
-    twice = CountingRidge(several_outputs=True, alpha=0.01)
+    once = CountingRidge(alpha=0.01).fit(X, [["a", "b"], ["c"], ["d"]])
+    twice = CountingRidge(alpha=0.01)
     twice.fit(X, [["a", "a", "b", "a"], ["c", "c"], ["d"]])
     assert_allclose(once.decision_function(X), twice.decision_function(X))
 
 
 def test_several_outputs_beyond_the_constraints():
     space = LabelSets(list("abc")).restrict(max_size=1)
-    model = CountingRidge(space, several_outputs=True, alpha=0.1)
+    model = CountingRidge(space, alpha=0.1)
     with pytest.raises(ValueError, match=r"y\[1\] has several correct outputs, and not all"):
         model.fit([[0.0], [1.0]], [[{"a", "b"}], [{"a"}, {"a", "b"}]])
     with pytest.raises(ValueError, match=r"correct outputs y\[1\].*Y\[2\] holds the label 'x'"):
@@ -221,7 +224,7 @@ def test_one_row():
 def test_several_correct_outputs():
     X = [[0.0], [0.2], [1.0], [1.2]]
     Y = [[{"tea"}, {"milk"}]] * 2 + [[{"rum"}]] * 2
-    model = CountingRidge(several_outputs=True, alpha=0.01).fit(X, Y)
+    model = CountingRidge(alpha=0.01).fit(X, Y)
     first, last = model.predict([[0.1], [1.1]])
     assert first <= {"tea", "milk"}
     assert first
@@ -230,7 +233,7 @@ def test_several_correct_outputs():
     assert model.score(X[2:], [[{"rum", "tea"}, {"tea"}]] * 2) == -1.0
     for wrong, message in (([[]], "no correct output"), (["tea"], "a list of correct outputs")):
         with pytest.raises(ValueError, match=rf"y\[3\].*{message}"):
-            CountingRidge(several_outputs=True).fit(X, Y[:3] + wrong)
+            CountingRidge().fit(X, Y[:3] + wrong)
 
 
 # ------------------------------------------------------------------ bad input

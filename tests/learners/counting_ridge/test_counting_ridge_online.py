@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skstruct import CountingRidge
+from skstruct.kernels import RBF
 from skstruct.learners.counting_ridge import learner as ridge
 from skstruct.learners.counting_ridge.online import OnlineState
 from skstruct.spaces import LabelSets
@@ -33,10 +34,7 @@ def test_single_steps_are_those_of_the_formula(data):
     """f <- (1 - 2 eta lam/n) f - eta (S a + (psi'a - 1) psi) k(x, .), with psi centred."""
     X, Y = data
     alpha, eta = 0.7, 0.2
-    model = CountingRidge(
-        LabelSets(range(4)), gamma=0.4, alpha=alpha, batch_size=1, eta0=eta,
-        learning_rate="constant", fit_intercept=False, n_total=60, budget=100,
-    ).partial_fit(X, Y)  # fmt: skip
+    model = CountingRidge(LabelSets(range(4)), alpha=alpha, fit_intercept=False, kernel=RBF(0.4)).partial_fit(X, Y)  # fmt: skip
     K = np.exp(-0.4 * ((X[:, None] - X) ** 2).sum(axis=2))
     A = np.zeros((60, 4))
     for t in range(60):
@@ -63,10 +61,7 @@ def test_features_and_kernel_take_the_same_steps(data, learning_rate, batch_size
 @pytest.mark.parametrize("learning_rate", ["optimal", "invscaling", "meta"])
 def test_many_passes_come_near_the_minimum(data, learning_rate):
     X, Y = data
-    model = CountingRidge(
-        kernel="linear", alpha=1.0, learning_rate=learning_rate, batch_size=4, n_total=60,
-        fit_intercept=False,
-    )  # fmt: skip
+    model = CountingRidge(kernel="linear", alpha=1.0, fit_intercept=False)  # fmt: skip
     batch = CountingRidge(kernel="linear", alpha=1.0, fit_intercept=False).fit(X, Y)
     assert_allclose(objective(batch, X, Y, 1.0), batch.objective_)
     for _ in range(60):
@@ -77,19 +72,19 @@ def test_many_passes_come_near_the_minimum(data, learning_rate):
 
 def test_the_oldest_terms_are_dropped(data):
     X, Y = data
-    model = CountingRidge(alpha=1.0, gamma=0.5, budget=25, batch_size=10).partial_fit(X, Y)
-    whole = CountingRidge(alpha=1.0, gamma=0.5, budget=60, batch_size=10).partial_fit(X, Y)
+    model = CountingRidge(alpha=1.0, kernel=RBF(0.5)).partial_fit(X, Y)
+    whole = CountingRidge(alpha=1.0, kernel=RBF(0.5)).partial_fit(X, Y)
     assert model.coef_.shape == (4, 25)
     assert whole.coef_.shape == (4, 60)
     assert_array_equal(model.function_.X_, X[-25:])
     assert np.isfinite(model.decision_function(X)).all()
-    meta = CountingRidge(alpha=1.0, budget=25, batch_size=10, learning_rate="meta")
+    meta = CountingRidge(alpha=1.0)
     assert meta.partial_fit(X, Y).online_.trace.shape == (25, 4)
 
 
 def test_an_interrupted_call_leaves_the_old_terms(data, monkeypatch):
     X, Y = data
-    model = CountingRidge(LabelSets(range(4)), alpha=1.0, budget=20).partial_fit(X, Y)
+    model = CountingRidge(LabelSets(range(4)), alpha=1.0).partial_fit(X, Y)
     before = model.function_.X_.copy(), model.coef_.copy()
     step, n_steps = OnlineState.step, []
 
@@ -108,7 +103,7 @@ def test_an_interrupted_call_leaves_the_old_terms(data, monkeypatch):
 
 def test_many_batches_embedded_at_once_are_the_same(data, monkeypatch):
     X, Y = data
-    model = CountingRidge(LabelSets(range(4)), alpha=1.0, batch_size=7)
+    model = CountingRidge(LabelSets(range(4)), alpha=1.0)
     together = clone(model).partial_fit(X, Y).coef_
     monkeypatch.setattr(ridge, "EMBEDDED", 2 * 7 * 4)
     assert_array_equal(clone(model).partial_fit(X, Y).coef_, together)
@@ -116,7 +111,7 @@ def test_many_batches_embedded_at_once_are_the_same(data, monkeypatch):
 
 def test_it_goes_on_from_a_fit(data):
     X, Y = data
-    model = CountingRidge(gamma=0.5, alpha=0.1).fit(X[:40], Y[:40])
+    model = CountingRidge(alpha=0.1, kernel=RBF(0.5)).fit(X[:40], Y[:40])
     before = model.decision_function(X)
     model.set_params(eta0=1e-9).partial_fit(X[40:], Y[40:])
     assert_allclose(model.decision_function(X), before, atol=1e-6)
@@ -125,7 +120,7 @@ def test_it_goes_on_from_a_fit(data):
 
 def test_meta_descent_changes_its_step(data):
     X, Y = data
-    model = CountingRidge(kernel="linear", alpha=1.0, learning_rate="meta", eta0=1e-4)
+    model = CountingRidge(kernel="linear", alpha=1.0)
     for _ in range(5):
         model.partial_fit(X, Y)
     assert model.online_.eta0 > 1e-4  # gradients agree: steps grow
@@ -133,11 +128,11 @@ def test_meta_descent_changes_its_step(data):
 
 def test_sparse_rows_and_several_outputs(data):
     X, Y = data
-    dense = CountingRidge(alpha=1.0, gamma=0.3).partial_fit(X, Y)
-    csr = CountingRidge(alpha=1.0, gamma=0.3)
+    dense = CountingRidge(alpha=1.0, kernel=RBF(0.3)).partial_fit(X, Y)
+    csr = CountingRidge(alpha=1.0, kernel=RBF(0.3))
     csr.partial_fit(sparse.csr_array(X[:32]), Y[:32]).partial_fit(sparse.csr_array(X[32:]), Y[32:])
     assert_allclose(csr.decision_function(sparse.csr_array(X)), dense.decision_function(X))
-    one = CountingRidge(alpha=1.0, gamma=0.3, several_outputs=True).partial_fit(X, Y[:, None])
+    one = CountingRidge(alpha=1.0, kernel=RBF(0.3)).partial_fit(X, Y[:, None])
     assert_allclose(one.decision_function(X), dense.decision_function(X))
 
 
@@ -150,9 +145,11 @@ def test_every_kernel_starts_from_nothing(data, kernel):
 
 def test_dense_and_sparse_rows_may_follow_each_other(data):
     X, Y = data
-    dense = CountingRidge(gamma=0.5, alpha=0.1).fit(X[:30], Y[:30]).partial_fit(X[30:], Y[30:])
+    dense = (
+        CountingRidge(alpha=0.1, kernel=RBF(0.5)).fit(X[:30], Y[:30]).partial_fit(X[30:], Y[30:])
+    )
     for first, then in ((X, sparse.csr_array(X)), (sparse.csr_array(X), X)):
-        mixed = CountingRidge(gamma=0.5, alpha=0.1).fit(first[:30], Y[:30])
+        mixed = CountingRidge(alpha=0.1, kernel=RBF(0.5)).fit(first[:30], Y[:30])
         mixed.partial_fit(then[30:], Y[30:])
         assert_allclose(mixed.decision_function(X), dense.decision_function(X), atol=1e-9)
 
@@ -160,7 +157,7 @@ def test_dense_and_sparse_rows_may_follow_each_other(data):
 def test_short_batches_count_for_as_much_less(data):
     X, Y = data
     batch = CountingRidge(kernel="linear", alpha=0.1).fit(X[:9], Y[:9]).decision_function(X)
-    model = CountingRidge(kernel="linear", alpha=0.1, batch_size=4, eta0=0.01, n_total=9)
+    model = CountingRidge(kernel="linear", alpha=0.1)
     model.set_params(learning_rate="constant")
     for _ in range(3000):
         model.partial_fit(X[:9], Y[:9])
@@ -179,7 +176,7 @@ def test_rows_of_no_weight_and_rows_of_growing_size(data):
 
 def test_steps_that_grow_without_end_are_an_error(data):
     X, Y = data
-    model = CountingRidge(kernel="linear", alpha=1.0, eta0=1e9, learning_rate="constant")
+    model = CountingRidge(kernel="linear", alpha=1.0)
     twenty = np.tile(np.arange(60), 20)
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="grew without end"):
         model.partial_fit(X[twenty], Y[twenty])
@@ -189,7 +186,7 @@ def test_steps_that_grow_without_end_are_an_error(data):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_large_penalties_do_not_overshoot(data, learning_rate, kernel):
     X, Y = data
-    model = CountingRidge(kernel=kernel, learning_rate=learning_rate, alpha=1e4)
+    model = CountingRidge(kernel=kernel, alpha=1e4)
     for _ in range(30):
         model.partial_fit(X, Y)
     assert np.abs(model.coef_).max() < 1
@@ -197,7 +194,7 @@ def test_large_penalties_do_not_overshoot(data, learning_rate, kernel):
 
 def test_rates_may_change_to_meta_and_back(data):
     X, Y = data
-    model = CountingRidge(learning_rate="meta", alpha=0.1, budget=40)
+    model = CountingRidge(alpha=0.1)
     for learning_rate in ("meta", "constant", "meta", "optimal", "meta"):
         model.set_params(learning_rate=learning_rate).partial_fit(X, Y)
     assert np.isfinite(model.decision_function(X)).all()
@@ -214,7 +211,7 @@ def test_the_alpha_that_fit_chose_is_kept(data):
 
 def test_parameters_may_change_between_calls(data):
     X, Y = data
-    model = CountingRidge(alpha=1.0, budget=50).partial_fit(X[:40], Y[:40])
+    model = CountingRidge(alpha=1.0).partial_fit(X[:40], Y[:40])
     model.set_params(budget=10, alpha=2.0, learning_rate="constant", eta0=1e-3)
     model.partial_fit(X[40:], Y[40:])
     assert model.coef_.shape == (4, 10)

@@ -16,6 +16,7 @@ from sklearn.model_selection import cross_val_score
 from output_kernel_cases import WORDS, distances, inputs
 from skstruct import OutputKernelRegressor
 from skstruct.kernels import (
+    RBF,
     Dirac,
     HammingKernel,
     PathKernel,
@@ -40,7 +41,7 @@ from skstruct.spaces import Box, Candidates, Hierarchy, LabelSets, Sequences, St
 def test_the_nearest_candidate_is_found(kernel, method):
     X, new = inputs(len(WORDS)), inputs(20, 1)
     settings = {"C": 5.0} if method == "ridge" else {"radius": 1.2}
-    model = OutputKernelRegressor("rbf", kernel, method=method, gamma=0.5, **settings)
+    model = OutputKernelRegressor(kernel=RBF(0.5), output_kernel=kernel, method=method, **settings)
     model.fit(X, WORDS)
     candidates = sorted(set(WORDS))
     values = distances(kernel, model, X, new, WORDS, candidates)
@@ -57,7 +58,9 @@ def test_candidates_of_the_users_own():
     X, new = inputs(len(WORDS)), inputs(20, 1)
     candidates = ["cab", "dig", "cat", "cat"]
     kernel = HammingKernel(length=4)
-    model = OutputKernelRegressor(output_kernel=kernel, gamma=0.5, C=5.0, candidates=candidates)
+    model = OutputKernelRegressor(
+        space=Candidates(candidates), kernel=RBF(0.5), output_kernel=kernel, alpha=0.2
+    )
     model.fit(X, WORDS)
     values = distances(kernel, model, X, new, WORDS, candidates)
     decoded = model.decode(new)
@@ -67,12 +70,12 @@ def test_candidates_of_the_users_own():
 
 def test_coefficients_are_those_of_the_formula():
     X = inputs(len(WORDS))
-    model = OutputKernelRegressor(gamma=0.5, C=3.0).fit(X, WORDS)
+    model = OutputKernelRegressor(kernel=RBF(0.5), alpha=0.333333333333).fit(X, WORDS)
     K = rbf_kernel(X, gamma=0.5)
     assert_allclose(model.coef_, np.linalg.inv(K + np.eye(9) / 3.0), atol=1e-10)
     assert_allclose(model.gram_inputs(), K, atol=1e-12)
     assert_array_equal(model.gram_outputs(), Dirac()(WORDS))
-    bounded = OutputKernelRegressor(gamma=0.5, method="sample_compression", radius=0.7).fit(
+    bounded = OutputKernelRegressor(kernel=RBF(0.5), method=SampleCompression(radius=0.7)).fit(
         X, WORDS
     )
     assert_allclose((bounded.coef_**2).sum(), 0.49, rtol=1e-9)
@@ -85,7 +88,9 @@ def test_coefficients_are_those_of_the_formula():
 def test_the_whole_space_of_label_sets_is_searched(seed):
     rng = np.random.default_rng(seed)
     X, Y, new = inputs(8, seed), rng.integers(0, 2, (8, 4)), inputs(5, seed + 1)
-    model = OutputKernelRegressor(output_kernel="linear", gamma=0.5, C=2.0, space=LabelSets())
+    model = OutputKernelRegressor(
+        space=LabelSets(), kernel=RBF(0.5), output_kernel="linear", alpha=0.5
+    )
     model.fit(X, Y)
     every = np.array(list(product((0, 1), repeat=4)))
     b = rbf_kernel(new, X, gamma=0.5) @ np.linalg.inv(rbf_kernel(X, gamma=0.5) + np.eye(8) / 2)
@@ -109,7 +114,9 @@ def test_the_whole_space_of_strings_is_searched(seed):
         (SpectrumKernel(2, normalize=False),) * 2 + (Strings("ab", n=2),),
     ]
     for kernel, plain, space in cases:
-        model = OutputKernelRegressor(output_kernel=kernel, gamma=0.5, C=4.0, space=space)
+        model = OutputKernelRegressor(
+            space=space, kernel=RBF(0.5), output_kernel=kernel, alpha=0.25
+        )
         decoded = model.fit(X, Y).decode(new)
         values = distances(plain, model, X, new, Y, every)
         assert_allclose(decoded.values, values.min(axis=1), atol=1e-7)
@@ -121,7 +128,9 @@ def test_paths_in_a_hierarchy():
     space = Hierarchy([("a", "b"), ("a", "c"), ("c", "d")])
     Y = [{"a", "b"}, {"a", "c"}, {"a", "c", "d"}, {"a"}, {"a", "b"}]
     X = inputs(5)
-    model = OutputKernelRegressor(output_kernel=PathKernel(), space=space, gamma=0.5, C=1e4)
+    model = OutputKernelRegressor(
+        space=space, kernel=RBF(0.5), output_kernel=PathKernel(), alpha=0.0001
+    )
     model.fit(X, Y)
     assert list(model.predict(X)) == Y
     assert model.score(X, Y) == 0.0
@@ -131,8 +140,7 @@ def test_paths_in_a_hierarchy():
 
 def test_a_gap_is_reported_where_the_space_is_larger_than_the_candidates():
     X, Y = inputs(len(WORDS)), WORDS
-    model = OutputKernelRegressor(output_kernel=SpectrumKernel(2), gamma=0.5, C=5.0,
-                                  space=Sequences())  # fmt: skip
+    model = OutputKernelRegressor(space=Sequences(), kernel=RBF(0.5), output_kernel=SpectrumKernel(2), alpha=0.2)  # fmt: skip
     new = inputs(6, 1)
     decoded = model.fit(X, Y).decode(new)
     assert set(decoded.outputs) <= set(WORDS)
@@ -145,7 +153,9 @@ def test_a_gap_is_reported_where_the_space_is_larger_than_the_candidates():
 def test_a_search_computes_no_bounds(monkeypatch):
     """Nobody reads them there, and decisions do not depend on them."""
     X, Y = inputs(len(WORDS)), WORDS
-    model = OutputKernelRegressor(output_kernel=SpectrumKernel(2), gamma=0.5, space=Sequences())
+    model = OutputKernelRegressor(
+        space=Sequences(), kernel=RBF(0.5), output_kernel=SpectrumKernel(2)
+    )
     expected = model.fit(X, Y)
     problem, weights = expected.problem_, np.random.default_rng(0).normal(size=(5, len(Y)))
     assert_array_equal(problem.decide(weights), problem.decode(weights).outputs)
@@ -159,25 +169,27 @@ def test_a_search_computes_no_bounds(monkeypatch):
 
 def test_outputs_come_back_in_their_format():
     X = inputs(4)
-    assert OutputKernelRegressor(C=1.0).fit(X, [3, 1, 3, 1]).predict(X).dtype.kind == "i"
+    assert OutputKernelRegressor(alpha=1.0).fit(X, [3, 1, 3, 1]).predict(X).dtype.kind == "i"
     series = pd.Series(["a", "b", "a", "c"], name="letter", index=[4, 5, 6, 7])
     frame = pd.DataFrame(X, index=[4, 5, 6, 7], columns=["u", "v"])
-    predicted = OutputKernelRegressor(C=1e6).fit(frame, series).predict(frame)
+    predicted = OutputKernelRegressor(alpha=1e-06).fit(frame, series).predict(frame)
     pd.testing.assert_series_equal(predicted, series)
     paths = [("1", "2"), ("1", "3"), ("2",), ("1", "2")]
-    model = OutputKernelRegressor(output_kernel="path", C=1e6).fit(X, paths)
+    model = OutputKernelRegressor(output_kernel="path", alpha=1e-06).fit(X, paths)
     assert list(model.predict(X)) == paths
     vectors = np.array([[0.5, 1.0], [2.0, 0.25], [0.5, 0.5], [1.0, 1.5]])
-    near = OutputKernelRegressor(output_kernel="rbf", C=1e6).fit(X, vectors)
+    near = OutputKernelRegressor(output_kernel="rbf", alpha=1e-06).fit(X, vectors)
     assert_allclose(near.predict(X), vectors)
-    box = OutputKernelRegressor(output_kernel="linear", C=1e6, space=Box()).fit(X, vectors)
+    box = OutputKernelRegressor(space=Box(), output_kernel="linear", alpha=1e-06).fit(X, vectors)
     assert_allclose(box.predict(X), vectors, atol=1e-4)
 
 
 def test_a_precomputed_output_kernel_predicts_row_numbers():
     X, K = inputs(len(WORDS)), SpectrumKernel(1)(WORDS)
-    model = OutputKernelRegressor(output_kernel="precomputed", gamma=0.5, C=5.0).fit(X, K)
-    plain = OutputKernelRegressor(output_kernel=SpectrumKernel(1), gamma=0.5, C=5.0).fit(X, WORDS)
+    model = OutputKernelRegressor(kernel=RBF(0.5), output_kernel="precomputed", alpha=0.2).fit(X, K)
+    plain = OutputKernelRegressor(kernel=RBF(0.5), output_kernel=SpectrumKernel(1), alpha=0.2).fit(
+        X, WORDS
+    )
     new = inputs(10, 1)
     assert_allclose(model.decode(new).values, plain.decode(new).values, atol=1e-10)
     assert model.predict(new).dtype.kind == "i"
@@ -185,19 +197,21 @@ def test_a_precomputed_output_kernel_predicts_row_numbers():
 
 def test_a_function_of_two_outputs():
     X = inputs(len(WORDS))
-    model = OutputKernelRegressor(output_kernel=lambda y, z: float(y == z), gamma=0.5, C=5.0)
-    same = OutputKernelRegressor(gamma=0.5, C=5.0).fit(X, WORDS)
+    model = OutputKernelRegressor(
+        kernel=RBF(0.5), output_kernel=lambda y, z: float(y == z), alpha=0.2
+    )
+    same = OutputKernelRegressor(kernel=RBF(0.5), alpha=0.2).fit(X, WORDS)
     assert_array_equal(model.fit(X, WORDS).predict(X), same.predict(X))
 
 
 def test_inputs_that_are_strings():
     inputs_ = ["abab", "abba", "baba", "ccc", "cccc", "ccca"]
     y = ["x", "x", "x", "z", "z", "z"]
-    model = OutputKernelRegressor(SpectrumKernel(2), C=10.0).fit(inputs_, y)
+    model = OutputKernelRegressor(kernel=SpectrumKernel(2), alpha=0.1).fit(inputs_, y)
     assert model.predict(["ab", "cc", ""]).tolist()[:2] == ["x", "z"]
     K = SpectrumKernel(2)(inputs_)
     assert_allclose(model.gram_inputs(), K, atol=1e-12)
-    explicit = OutputKernelRegressor("precomputed", C=10.0).fit(K, y)
+    explicit = OutputKernelRegressor(kernel="precomputed", alpha=0.1).fit(K, y)
     values = explicit.decode(SpectrumKernel(2)(["ab", "cac"], inputs_)).values
     assert_allclose(model.decode(["ab", "cac"]).values, values, atol=1e-10)
     assert model.unit_inputs_
@@ -205,7 +219,7 @@ def test_inputs_that_are_strings():
 
 def test_explanations_say_who_speaks_for_an_output():
     X = inputs(len(WORDS))
-    model = OutputKernelRegressor(gamma=0.5, C=50.0).fit(X, WORDS)
+    model = OutputKernelRegressor(kernel=RBF(0.5), alpha=0.02).fit(X, WORDS)
     told = model.explain(X[:3])
     assert_array_equal(told.supporters(1)[:, 0], [0, 1, 2])
     assert told.losses.shape == (3, 9)
@@ -213,14 +227,13 @@ def test_explanations_say_who_speaks_for_an_output():
 
 def test_radius_zero_answers_with_the_shortest_feature_vector():
     X = inputs(5)
-    model = OutputKernelRegressor(output_kernel=SpectrumKernel(1, normalize=False), radius=0,
-                                  method="sample_compression")  # fmt: skip
+    model = OutputKernelRegressor(output_kernel=SpectrumKernel(1, normalize=False), method=SampleCompression(radius=0))  # fmt: skip
     assert set(model.fit(X, ["aaa", "ab", "abcd", "aa", "ab"]).predict(X)) == {"ab"}
 
 
 def test_memory_and_threads_do_not_matter():
     X, new = inputs(len(WORDS)), inputs(50, 1)
-    model = OutputKernelRegressor(output_kernel="hamming", gamma=0.5, C=5.0).fit(X, WORDS)
+    model = OutputKernelRegressor(kernel=RBF(0.5), output_kernel="hamming", alpha=0.2).fit(X, WORDS)
     small = clone(model).set_params(memory=1000, n_jobs=2).fit(X, WORDS)
     assert_array_equal(small.predict(new), model.predict(new))
 
@@ -229,9 +242,9 @@ def test_a_space_that_is_a_list_is_obeyed():
     """Outputs of training that are no candidates count, and are never predicted."""
     X, y = inputs(6), ["cat", "cot", "dog", "zzz", "cat", "cog"]
     space = Candidates(["cat", "cot", "dot"])
-    model = OutputKernelRegressor(output_kernel="hamming", space=space, C=1.0).fit(X, y)
+    model = OutputKernelRegressor(space=space, output_kernel="hamming", alpha=1.0).fit(X, y)
     listed = OutputKernelRegressor(
-        output_kernel="hamming", candidates=["cat", "cot", "dot"], C=1.0
+        space=Candidates(["cat", "cot", "dot"]), output_kernel="hamming", alpha=1.0
     ).fit(X, y)
     assert list(model.predict(X)) == list(listed.predict(X))
     decoded = model.decode(X)
@@ -242,29 +255,33 @@ def test_numbers_under_kernels_of_numbers():
     X = inputs(8)
     y = X[:, 0] + 0.5
     squared = (y[:, None] - y) ** 2
-    model = OutputKernelRegressor(output_kernel="rbf", C=1.0).fit(X, y)
+    model = OutputKernelRegressor(output_kernel="rbf", alpha=1.0).fit(X, y)
     gamma = 1.0 / y.var()
     assert_allclose(model.gram_outputs(), np.exp(-gamma * squared), atol=1e-10)
-    as_lists = OutputKernelRegressor(output_kernel="rbf", C=1.0).fit(X, X.tolist())
-    as_array = OutputKernelRegressor(output_kernel="rbf", C=1.0).fit(X, X)
+    as_lists = OutputKernelRegressor(output_kernel="rbf", alpha=1.0).fit(X, X.tolist())
+    as_array = OutputKernelRegressor(output_kernel="rbf", alpha=1.0).fit(X, X)
     assert_allclose(as_lists.gram_outputs(), as_array.gram_outputs())
-    scores = cross_val_score(OutputKernelRegressor(output_kernel="linear", C=1e3), X, y, cv=2)
+    scores = cross_val_score(OutputKernelRegressor(output_kernel="linear", alpha=0.001), X, y, cv=2)
     assert np.isfinite(scores).all()
 
 
 def test_candidates_of_a_precomputed_kernel_are_row_numbers():
     X = inputs(6)
     K = X @ X.T
-    model = OutputKernelRegressor("precomputed", "precomputed", C=1.0, candidates=[0, 3])
+    model = OutputKernelRegressor(
+        space=Candidates([0, 3]), kernel="precomputed", output_kernel="precomputed", alpha=1.0
+    )
     assert set(model.fit(K, K).predict(K)) <= {0, 3}
     with pytest.raises(ValueError, match="y is that kernel's matrix"):
-        OutputKernelRegressor(output_kernel="precomputed", C=1.0).fit(X, ["a"] * 6)
+        OutputKernelRegressor(output_kernel="precomputed", alpha=1.0).fit(X, ["a"] * 6)
 
 
 def test_multiples_of_a_spectrum_kernel_compare_candidates():
     X = inputs(len(WORDS))
     doubled = 2.0 * resolve_output_kernel(SpectrumKernel(2, normalize=False))
-    model = OutputKernelRegressor(output_kernel=doubled, space=Strings(n=2), C=1.0).fit(X, WORDS)
+    model = OutputKernelRegressor(space=Strings(n=2), output_kernel=doubled, alpha=1.0).fit(
+        X, WORDS
+    )
     assert set(model.predict(X)) <= set(WORDS)
 
 
@@ -280,14 +297,16 @@ def test_outputs_without_a_hash():
 
     things = [Thing(i % 2) for i in range(6)]
     kernel = lambda a, b: float(a == b)  # noqa: E731
-    model = OutputKernelRegressor(output_kernel=kernel, C=1e6).fit(inputs(6), things)
+    model = OutputKernelRegressor(output_kernel=kernel, alpha=1e-06).fit(inputs(6), things)
     assert [z.value for z in model.predict(inputs(6))] == [0, 1, 0, 1, 0, 1]
 
 
 def test_certificates_of_both_methods():
     X = np.repeat(np.eye(3) * 3.0, 40, axis=0)
     y = np.repeat(["ash", "elm", "oak"], 40)
-    model = OutputKernelRegressor(gamma=1.0, C=10.0, candidates=["ash", "elm", "oak"]).fit(X, y)
+    model = OutputKernelRegressor(
+        space=Candidates(["ash", "elm", "oak"]), kernel=RBF(1.0), alpha=0.1
+    ).fit(X, y)
     assert 0 < model.certify(X, y).value < model.certify(X, y, bound="compression").value
     bounded = clone(model).set_params(method="sample_compression", radius=1.0).fit(X, y)
     assert bounded.certify(X, y, input_bound=1.0, output_bound=1.0).vacuous
@@ -301,7 +320,7 @@ def test_many_candidates_are_compared_block_by_block(memory):
     candidates = ["".join(z) for z in product("abcdt", repeat=3)]  # 125 of them
     kernel = HammingKernel(length=4)
     model = OutputKernelRegressor(
-        output_kernel=kernel, gamma=0.5, C=5.0, candidates=candidates, memory=memory
+        space=Candidates(candidates), kernel=RBF(0.5), output_kernel=kernel, alpha=0.2
     ).fit(X, WORDS)
     assert model.problem_.streamed == (memory != "1GB")
     values = distances(kernel, model, X, new, WORDS, candidates)
@@ -320,16 +339,18 @@ def test_many_candidates_are_compared_block_by_block(memory):
 
 def test_numeric_candidates_may_lie_beyond_the_outputs_of_training():
     X = inputs(6)
-    model = OutputKernelRegressor(output_kernel="rbf", C=1.0, candidates=[0.0, 1.0, 9.0])
+    model = OutputKernelRegressor(space=Candidates([0.0, 1.0, 9.0]), output_kernel="rbf", alpha=1.0)
     assert set(model.fit(X, X[:, 0]).predict(X)) <= {0.0, 1.0, 9.0}
-    rows = OutputKernelRegressor(output_kernel="rbf", C=1.0, candidates=2.0 * X)
+    rows = OutputKernelRegressor(space=Candidates(2.0 * X), output_kernel="rbf", alpha=1.0)
     assert rows.fit(X, X.tolist()).predict(X).shape == X.shape
 
 
 def test_a_series_comes_back_with_candidates_too():
     X = pd.DataFrame(inputs(4), columns=["u", "v"], index=list("wxyz"))
     series = pd.Series(["ab", "ba", "ab", "ba"], index=X.index, name="word")
-    model = OutputKernelRegressor(output_kernel="hamming", C=1e6, candidates=["ab", "ba", "aa"])
+    model = OutputKernelRegressor(
+        space=Candidates(["ab", "ba", "aa"]), output_kernel="hamming", alpha=1e-06
+    )
     told = model.fit(X, series).predict(X)
     assert list(told.index) == list("wxyz")
     assert told.name == "word"

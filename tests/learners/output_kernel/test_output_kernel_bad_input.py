@@ -36,7 +36,7 @@ def test_bad_settings_are_named(settings, message):
 
 def test_a_failed_fit_leaves_the_model_as_it_was():
     X = inputs(4)
-    model = OutputKernelRegressor(C=1.0).fit(X, ["a", "b", "a", "b"])
+    model = OutputKernelRegressor(alpha=1.0).fit(X, ["a", "b", "a", "b"])
     before = model.predict(X).tolist()
     with pytest.raises(ValueError, match="inconsistent"):
         model.fit(X, ["a", "b"])
@@ -69,16 +69,14 @@ def test_bad_inputs_are_named(settings, X, message):
 
 
 def test_lists_cannot_be_restricted():
-    model = OutputKernelRegressor(output_kernel="hamming", C=1.0).fit(inputs(9), WORDS)
+    model = OutputKernelRegressor(output_kernel="hamming", alpha=1.0).fit(inputs(9), WORDS)
     with pytest.raises(ValueError, match="Classes cannot be restricted"):
         model.predict(inputs(9), restrict={"length": 3})
 
 
 def test_candidates_outside_the_space_are_named():
     X, y = inputs(4), ["cat", "cot", "dot", "cat"]
-    model = OutputKernelRegressor(
-        output_kernel="hamming", space=Candidates(["cat", "dot"]), candidates=["cat", "cot"]
-    )
+    model = OutputKernelRegressor(space=Candidates(["cat", "cot"]), output_kernel="hamming")
     with pytest.raises(ValueError, match=r"candidates\[1\] is 'cot', which Candidates does not"):
         model.fit(X, y)
 
@@ -86,6 +84,6 @@ def test_candidates_outside_the_space_are_named():
 def test_a_row_that_no_candidate_meets_is_named_block_by_block():
     X, y = inputs(12), ["ab", "ba", "bb", "cc"] * 3
     for memory in (400, "1GB"):
-        model = OutputKernelRegressor(space=Sequences("abc", 2), C=1.0, memory=memory).fit(X, y)
+        model = OutputKernelRegressor(space=Sequences("abc", 2), alpha=1.0).fit(X, y)
         with pytest.raises(InfeasibleError, match="row 0"):
             model.predict(X, restrict={"known": {0: "a", 1: "c"}})

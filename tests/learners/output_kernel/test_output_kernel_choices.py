@@ -12,6 +12,7 @@ from sklearn.model_selection import cross_val_score
 from output_kernel_cases import WORDS, inputs
 from skstruct import OutputKernelRegressor
 from skstruct.kernels import (
+    RBF,
     Dirac,
     HammingKernel,
 )
@@ -23,7 +24,7 @@ def test_c_is_chosen_as_by_refitting_without_each_row():
     X, Cs = inputs(len(WORDS)), [0.1, 1.0, 10.0, 100.0]
     kernel = HammingKernel(length=5)
     model = OutputKernelRegressor(
-        output_kernel=kernel, gamma=0.5, C=Cs, candidates=sorted(set(WORDS))
+        space=Candidates(sorted(set(WORDS))), kernel=RBF(0.5), output_kernel=kernel, alpha=1 / Cs
     )
     model.fit(X, WORDS)
     for trial in model.search_.trials:
@@ -44,7 +45,9 @@ def test_a_radius_is_chosen_among_several():
     assert len(model.search_.trials) == 20
     assert model.radius_ == model.search_.best["radius"]
     assert model.score(X, y) > -0.2
-    three = OutputKernelRegressor(method="sample_compression", radius=[0.1, 1.0, 3.0], gamma="auto")
+    three = OutputKernelRegressor(
+        kernel=RBF("auto"), method=SampleCompression(radius=[0.1, 1.0, 3.0])
+    )
     assert len(three.fit(X, y).search_.trials) == 21
     groups = np.repeat(np.arange(6), 5)
     assert three.fit(X, y, groups=groups).radius_ in (0.1, 1.0, 3.0)
@@ -59,11 +62,13 @@ def test_one_row_is_learned():
 def test_longer_outputs_than_in_training_are_scored():
     X = inputs(12)
     y = ["cat", "cot", "dog"] * 3 + ["dog", "cat", "catalogue"]
-    model = OutputKernelRegressor(output_kernel="hamming", C=1.0).fit(X[:11], y[:11])
+    model = OutputKernelRegressor(output_kernel="hamming", alpha=1.0).fit(X[:11], y[:11])
     predicted = model.predict(X[11:])[0]
     assert -model.score(X[11:], y[11:]) == sum(a != b for a, b in zip(predicted, "cat")) + 6
     assert np.isfinite(cross_val_score(model, X, y, cv=4)).all()
-    long = OutputKernelRegressor(output_kernel="hamming", C=1.0, candidates=["cccccc", "ccc"])
+    long = OutputKernelRegressor(
+        space=Candidates(["cccccc", "ccc"]), output_kernel="hamming", alpha=1.0
+    )
     assert set(long.fit(X, y).predict(X)) <= {"cccccc", "ccc"}
 
 
@@ -72,12 +77,12 @@ def test_a_radius_is_chosen_where_weights_take_the_place_of_means():
     X, y = inputs(6), ["ab", "ba", "bb"] * 2
     pairs = [a + b for a in "abc" for b in "abc"]
     many = OutputKernelRegressor(
-        output_kernel="hamming", method="sample_compression", candidates=pairs, cv=3
+        space=Candidates(pairs), output_kernel="hamming", method="sample_compression", cv=3
     ).fit(X, y)
     fixed = clone(many).set_params(radius=many.radius_).fit(X, y)
     assert_allclose(many.decode(X).values, fixed.decode(X).values, atol=1e-8)
     small = OutputKernelRegressor(
-        output_kernel="hamming", method="sample_compression", candidates=pairs[:5], cv=3
+        space=Candidates(pairs[:5]), output_kernel="hamming", method="sample_compression", cv=3
     ).fit(X, y)
     assert len(small.search_.trials) == len(many.search_.trials) == 20
     whole = OutputKernelRegressor(method="sample_compression", space=Sequences(), cv=3).fit(X, y)
@@ -87,7 +92,9 @@ def test_a_radius_is_chosen_where_weights_take_the_place_of_means():
 def test_the_loss_of_a_sum_is_the_sum_of_losses():
     X = inputs(4)
     kernel = 2.0 * HammingKernel() + Dirac()
-    model = OutputKernelRegressor(output_kernel=kernel, C=1.0).fit(X, ["cat", "cot", "cat", "cot"])
+    model = OutputKernelRegressor(output_kernel=kernel, alpha=1.0).fit(
+        X, ["cat", "cot", "cat", "cot"]
+    )
     predicted = model.predict(X[:1])[0]
     wrong = sum(a != b for a, b in zip(predicted, "cat")) + 4
     assert model.score(X[:1], ["catalog"]) == -(2.0 * wrong + 1.0)
@@ -96,7 +103,7 @@ def test_the_loss_of_a_sum_is_the_sum_of_losses():
 def test_equal_losses_are_told_apart_by_squared_error():
     X = np.repeat(np.eye(2) * 5.0, 6, axis=0)
     y = np.repeat(["left", "right"], 6)
-    model = OutputKernelRegressor(C=np.logspace(-3, 3, 13)).fit(X, y)
+    model = OutputKernelRegressor(alpha=1 / (np.logspace(-3, 3, 13))).fit(X, y)
     ties = [trial for trial in model.search_.trials if trial["risk"] == 0]
     assert len(ties) > 3
     assert model.search_.best["squared error"] == min(trial["squared error"] for trial in ties)
@@ -113,7 +120,7 @@ def test_equal_losses_are_told_apart_by_squared_error():
 
 def test_left_out_risks_of_any_loss():
     X = inputs(len(WORDS))
-    model = OutputKernelRegressor(output_kernel="hamming", gamma=0.5, C=[0.1, 1.0, 10.0])
+    model = OutputKernelRegressor(kernel=RBF(0.5), output_kernel="hamming", alpha=[10.0, 1.0, 0.1])
     model.fit(X, WORDS)
     assert_allclose(left_out_risk(model), model.search_.best["risk"])
     risks = left_out_risk(model, alphas=[trial["alpha"] for trial in model.search_.trials])
@@ -142,10 +149,10 @@ def test_ties_do_not_depend_on_how_candidates_are_compared():
 def test_outputs_never_seen_are_wrong_under_zero_one():
     X, y = inputs(10), [f"w{i}" for i in range(10)]
     scores = cross_val_score(
-        OutputKernelRegressor(output_kernel="hamming", loss="zero_one", C=1.0), X, y, cv=5
+        OutputKernelRegressor(loss="zero_one", output_kernel="hamming", alpha=1.0), X, y, cv=5
     )
     assert_array_equal(scores, -1.0)
     by_scorer = cross_val_score(
-        OutputKernelRegressor(C=1.0), X, y, cv=5, scoring=loss_scorer("zero_one")
+        OutputKernelRegressor(alpha=1.0), X, y, cv=5, scoring=loss_scorer("zero_one")
     )
     assert_array_equal(by_scorer, -1.0)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer, losses
+from skstruct.kernels import RBF
 from skstruct.smoothing import KernelRidge
 from skstruct.solvers.curves.piecewise import PiecewiseCurves
 from skstruct.solvers.linear_constraints import read_constraints
@@ -59,7 +60,7 @@ def _any_flow(arcs, supply):
 def ridge_weights(n, rng, alpha):
     """Weights of kernel ridge regression: about half of them are negative."""
     X = rng.uniform(0, 1, (n, 2))
-    smoother = KernelRidge(alpha=alpha, gamma=10.0).fit(X, np.eye(n))
+    smoother = KernelRidge(RBF(10.0), alpha=alpha).fit(X, np.eye(n))
     return smoother.predict(rng.uniform(0, 1, (12, 2)))
 
 
@@ -241,7 +242,9 @@ def test_boxes_are_for_rows_that_need_them(monkeypatch):
             with pytest.raises(AssertionError, match="was asked for"):
                 loss.minimize(weights, outputs, space)
         X = np.random.default_rng(0).uniform(0, 1, (40, 2))
-        model = ConditionalRiskMinimizer(Flows(DIAMOND, {"s": 1, "t": -1}), "absolute", gamma=10.0)
+        model = ConditionalRiskMinimizer(
+            Flows(DIAMOND, {"s": 1, "t": -1}), "absolute", kernel=RBF(10.0)
+        )
         model.fit(X, outputs)
         wide = np.tile(outputs[:, :2] / 25, 25)
         losses.Absolute().minimize(weights, wide, Simplex().fit(wide))

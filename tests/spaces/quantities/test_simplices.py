@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skstruct import ConditionalRiskMinimizer
+from skstruct.kernels import RBF
 from skstruct.losses import Absolute, Cauchy, Huber, Squared
 from skstruct.losses.histograms import ChiSquare, RootAbsolute, SquaredHellinger
 from skstruct.spaces import Simplex
@@ -117,7 +118,7 @@ def test_a_model_predicts_histograms(loss):
     X = rng.uniform(-1, 1, (40, 1))
     Y = np.column_stack([1 + X[:, 0], 2 - X[:, 0], np.full(40, 0.5)])
     Y /= Y.sum(axis=1, keepdims=True)
-    model = ConditionalRiskMinimizer(Simplex(), loss, gamma=2.0, alpha=1e-3).fit(X, Y)
+    model = ConditionalRiskMinimizer(Simplex(), loss, alpha=1e-3, kernel=RBF(2.0)).fit(X, Y)
     predicted = model.predict(X)
     assert model.space_.contains(predicted).all()
     # The relation is smooth and without noise: predictions are close to the truth.
