@@ -100,3 +100,12 @@ class EngineError(RuntimeError):
 
 class MixingWarning(UserWarning):
     """Markov chains have not forgotten where they began; the message says what to try."""
+
+
+def restated(error: Any, said: str) -> Exception:
+    """An error of the same kind that says something else, if that kind can be made of words."""
+    try:
+        other = type(error)(said)
+    except TypeError:
+        other = ValueError(said)
+    return other if said in str(other) else ValueError(said)

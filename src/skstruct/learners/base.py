@@ -2,7 +2,7 @@
 """What learners share: explanations, predictions in blocks of rows, inputs, outputs and weights."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -214,71 +214,19 @@ class BlockPredictor(Configured, BaseEstimator):
         outputs = self.space_.restore(decoded.outputs, index)
         return Decoded(outputs, decoded.values, decoded.bounds)
 
-    def predict_batches(self, batches: Any, **choices: Any) -> Iterator[Any]:
-        """Predictions for one batch of rows after another; a generator, in order.
-
-        While one batch is decided the next one is read and smoothed, so that a source of rows,
-        matrix products and decoding work at the same time, and no more than some batches are
-        in memory. An error says in which batch it is.
-
-        Parameters
-        ----------
-        batches : iterable of inputs as in ``predict``, or a source of :mod:`skstruct.streaming`
-        **choices
-            Of ``predict``, such as ``restrict``.
-
-        Yields
-        ------
-        outputs of each batch, in the format of ``predict``
-        """
-        return (decoded.outputs for decoded in self.decode_batches(batches, **choices))
-
-    def decode_batches(self, batches: Any, **choices: Any) -> Iterator[Any]:
-        """The same with estimated risks and bounds; yields :class:`~skstruct.spaces.Decoded`."""
-        from skstruct.learners.prediction_streams import decode_batches, inputs_of, prepared
-
-        problem, smoother = prepared(self, choices)
-        return decode_batches(self, inputs_of(self, batches), problem, smoother)
-
-    def predict_parquet(
-        self,
-        X: Any,
-        folder: Any,
-        *,
-        engine: Any = None,
-        n_partitions: int | None = None,
-        **choices: Any,
-    ) -> int:
-        """Write predictions for a source of rows to a folder of Parquet files.
-
-        Each partition of the source becomes one file, written whole by the process that predicts
-        it: here, or on the workers of a cluster. Columns are ``row``, the output (one column a
-        label, or ``prediction``), ``risk`` and its lower ``bound``, both as of ``decode``: their
-        difference is the certificate.
-
-        Parameters
-        ----------
-        X : source of :mod:`skstruct.streaming`, path of Parquet files, memory-mapped array, array
-        folder : str or path
-            Made if it is not there; it must be empty.
-        engine : None, "dask", client or engine, default=None
-        n_partitions : int, default=None
-        **choices
-            Of ``predict``, such as ``restrict``.
-
-        Returns
-        -------
-        int
-            Number of rows.
-        """
-        from skstruct.learners.prediction_streams import PredictedColumns, inputs_source
-        from skstruct.streaming.writing import predict_partitions
+    def prediction_stages(self, **choices: Any) -> Any:
+        """How a batch of rows is predicted, for :func:`skstruct.streaming.predict_batches`."""
+        from skstruct.learners.prediction_streams import PredictionStages
 
         check_is_fitted(self)
-        return predict_partitions(
-            PredictedColumns(self, choices), inputs_source(self, X), folder, engine, self.verbose,
-            count=n_partitions,
-        )  # fmt: skip
+        return PredictionStages(self, choices)
+
+    def predicted_columns(self, **choices: Any) -> Any:
+        """What a block of rows becomes, for :func:`skstruct.streaming.predict_parquet`."""
+        from skstruct.learners.prediction_streams import PredictedColumns
+
+        check_is_fitted(self)
+        return PredictedColumns(self, choices)
 
     def _kbest(self, X: Any, k: int, problem: Any, smoother: Any) -> Decoded:
         check_k(k, type(self).__name__)

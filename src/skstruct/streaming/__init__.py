@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from skstruct.streaming.iterators import IteratorSource
     from skstruct.streaming.parquet import ParquetSource
     from skstruct.streaming.pipeline import overlapped
+    from skstruct.streaming.prediction import decode_batches, predict_batches, predict_parquet
     from skstruct.streaming.writing import predict_partitions, write_batches
 
 __getattr__ = lazy_names(
@@ -29,6 +30,9 @@ __getattr__ = lazy_names(
         "merge_tree": "engines",
         "opened": "engines",
         "overlapped": "pipeline",
+        "decode_batches": "prediction",
+        "predict_batches": "prediction",
+        "predict_parquet": "prediction",
         "predict_partitions": "writing",
         "write_batches": "writing",
     },
@@ -44,10 +48,13 @@ __all__ = [
     "SerialEngine",
     "Source",
     "as_source",
+    "decode_batches",
     "is_source",
     "merge_tree",
     "opened",
     "overlapped",
+    "predict_batches",
+    "predict_parquet",
     "predict_partitions",
     "write_batches",
 ]

@@ -325,16 +325,3 @@ class TaskModel(BaseEstimator):
         """
         y = self.outputs(X) if y is None else y
         return self.learner_.score(self.inputs(X), y, sample_weight, **options)
-
-    def predict_batches(self, blocks: Any, **options: Any) -> Iterator[np.ndarray]:
-        """Outputs of every block of rows, one after the other, as they are asked for.
-
-        Parameters
-        ----------
-        blocks : iterable of Datasets
-            Such as those of :func:`skstruct.datasets.blocks.read_blocks`.
-        **options
-            As of the learner.
-        """
-        for block in blocks:
-            yield self.predict(block, **options)

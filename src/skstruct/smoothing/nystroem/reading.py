@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from skstruct.backends import is_tensor
+from skstruct.exceptions import restated
 
 
 def as_given(block: Any) -> tuple[Any, np.ndarray, Any]:
@@ -90,15 +91,6 @@ def placed(error: Any, block: Any) -> Exception:
     if row is not None and not where.startswith("In a sample"):
         where += f" ({block.row_text(row)})"
     return restated(error, f"{where}: {said}")
-
-
-def restated(error: Any, said: str) -> Exception:
-    """An error of the same kind that says something else, if that kind can be made of words."""
-    try:
-        other = type(error)(said)
-    except TypeError:
-        other = ValueError(said)
-    return other if said in str(other) else ValueError(said)
 
 
 # Tensors of torch as inputs and targets.
