@@ -6,6 +6,7 @@ others. Kernels stay compiled between runs: see kernel_cache.py.
 """
 
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -74,6 +75,25 @@ def _draws_without_a_seed_are_the_same_in_every_run(monkeypatch):
         "default_rng",
         lambda seed=None: made(np.random.randint(2**31) if seed is None else seed),  # noqa: NPY002
     )
+
+
+@pytest.fixture(autouse=True)
+def _processes_are_announced(request, monkeypatch):
+    """Who starts Python again, or splits this process, has the mark that says so."""
+    if request.node.get_closest_marker("subprocess") is not None:
+        return
+    start = subprocess.Popen.__init__
+
+    def started(self, args, *more, **options):
+        words = [args] if isinstance(args, str | bytes | os.PathLike) else list(args)
+        assert sys.executable not in map(os.fsdecode, words), "a test without mark `subprocess`"
+        start(self, args, *more, **options)
+
+    def forked():
+        raise AssertionError("a test without mark `subprocess`")
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", started)
+    monkeypatch.setattr(os, "fork", forked)
 
 
 @pytest.fixture(autouse=True)

@@ -195,6 +195,7 @@ def test_public_names_exist_and_are_sorted(room):
             assert getattr(module, name).__doc__, f"{room}.{name} has no docstring"
 
 
+@pytest.mark.subprocess
 def test_importing_costs_little():
     """No compiler, plotting, frames or graphs are loaded before they are used."""
     heavy = ["numba", "torch", "dask", "matplotlib", "networkx", "highspy", "pandas"]

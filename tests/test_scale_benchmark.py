@@ -123,6 +123,7 @@ def test_left_out_with_a_reason(module_named, monkeypatch):
     assert scale.too_much(task, 1e12, arguments) == ""
 
 
+@pytest.mark.subprocess
 def test_a_tiny_run_prints_all_columns_and_keeps_what_was_measured(module_named, tmp_path):
     scale = module_named("scale")
     methods = ["bare", "onepass"]

@@ -126,6 +126,7 @@ def test_a_class_without_the_decorator_is_refused(example, rows, tmp_path):
 LOAD = "from skstruct import load_model; print(load_model('model').predict([[0.9, 0, 0, 0, 1]]))"
 
 
+@pytest.mark.subprocess
 def test_another_process_needs_the_package_or_its_entry_point(example, rows, tmp_path):
     X, Y = rows
     model = ConditionalRiskMinimizer(example.Segmentations(5), alpha=1.0).fit(X, Y)

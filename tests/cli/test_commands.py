@@ -289,6 +289,7 @@ def test_constraints_are_parsed():
 HEAVY = ["numpy", "sklearn", "scipy", "rich", "matplotlib", "numba"]
 
 
+@pytest.mark.subprocess
 def test_help_imports_nothing_heavy():
     code = (
         "import sys\nfrom skstruct.cli.main import main\n"
@@ -300,6 +301,7 @@ def test_help_imports_nothing_heavy():
     assert all(command.help for command in commands.commands.values())
 
 
+@pytest.mark.subprocess
 def test_no_colour_where_none_is_wanted():
     asking = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
     environment = {key: value for key, value in os.environ.items() if key not in asking}

@@ -23,6 +23,7 @@ def killed_while_writing(path, opened, n_lines):
     return path.read_text() if path.exists() else None
 
 
+@pytest.mark.subprocess
 @pytest.mark.parametrize("n_lines", [0, 1, 10_000, 20_000])
 @pytest.mark.parametrize("before", [None, "old\n"])
 def test_a_kill_leaves_the_old_file(tmp_path, n_lines, before):
@@ -32,6 +33,7 @@ def test_a_kill_leaves_the_old_file(tmp_path, n_lines, before):
     assert killed_while_writing(path, replacing, n_lines) == before
 
 
+@pytest.mark.subprocess
 def test_a_writer_in_place_would_be_caught(tmp_path):
     path = tmp_path / "out.csv"
     path.write_text("old\n")

@@ -376,6 +376,7 @@ PEAK = (
 )
 
 
+@pytest.mark.subprocess
 @pytest.mark.skipif(sys.platform != "linux", reason="sizes are measured in other units elsewhere")
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

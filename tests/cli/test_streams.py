@@ -394,6 +394,7 @@ PEAK = (
 )
 
 
+@pytest.mark.subprocess
 @pytest.mark.skipif(sys.platform != "linux", reason="sizes are measured in other units elsewhere")
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_memory_does_not_grow_with_the_file(long_model, ending):
@@ -412,6 +413,7 @@ def test_memory_does_not_grow_with_the_file(long_model, ending):
     assert peaks[1] - peaks[0] < 60_000
 
 
+@pytest.mark.subprocess
 def test_a_file_that_may_not_grow(long_model):
     long_file("long.csv", 20_000)
     Path("out.csv").write_text("old")
@@ -427,6 +429,7 @@ def test_a_file_that_may_not_grow(long_model):
     assert sorted(os.listdir()) == before
 
 
+@pytest.mark.subprocess
 def test_whoever_reads_stdout_may_stop(long_model):
     long_file("long.csv", 20_000)  # more than a pipe holds
     process = subprocess.Popen(
@@ -442,6 +445,7 @@ def test_whoever_reads_stdout_may_stop(long_model):
     assert (process.wait(), messages) == (141, "")
 
 
+@pytest.mark.subprocess
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
 def test_stdout_on_a_full_disk(long_model):
     with open("/dev/full", "w") as full:
@@ -461,6 +465,7 @@ def heeds_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.subprocess
 def test_a_signal_leaves_the_old_file(long_model):
     long_file("long.csv", 200_000)
     Path("out.csv").write_text("old")

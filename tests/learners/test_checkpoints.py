@@ -104,6 +104,7 @@ def test_a_fit_that_is_stopped_again_and_again_ends_with_the_same_bits(name, sto
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.subprocess
 def test_a_fit_goes_on_in_another_process_after_a_kill(tmp_path):
     """With other hashes of texts, so that sets have another order."""
     code = (
@@ -124,6 +125,7 @@ def test_a_fit_goes_on_in_another_process_after_a_kill(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.subprocess
 def test_kills_at_random_times_and_planted_bugs():
     """A few of what the script does by the hundred."""
     command = [sys.executable, str(FOLDER / "kill_checkpoints.py"), "--kills", "6"]

@@ -90,6 +90,7 @@ def _one_thread(client):
         yield
 
 
+@pytest.mark.subprocess
 @pytest.mark.usefixtures("_one_thread")
 @pytest.mark.parametrize("features", ["nystroem", "fourier"])
 @pytest.mark.parametrize("n_partitions", [1, 5])
@@ -131,6 +132,7 @@ def test_the_parts_of_many_rows():
     assert ridge()._n_partitions(Rows) == 16
 
 
+@pytest.mark.subprocess
 @pytest.mark.usefixtures("_one_thread")
 def test_a_learner_by_workers(client):
     y = label_sets(X)
@@ -151,6 +153,7 @@ def test_a_learner_by_workers(client):
         minimizer(engine=client).fit(blocks())
 
 
+@pytest.mark.subprocess
 @pytest.mark.usefixtures("_one_thread")
 def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
     y = label_sets(X)
@@ -164,6 +167,7 @@ def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
     assert bits(spread) == bits(alone)
 
 
+@pytest.mark.subprocess
 @pytest.mark.usefixtures("_one_thread")
 def test_a_fit_by_workers_that_is_stopped_goes_on_with_any_number_of_them(client, tmp_path):
     y, path = label_sets(X), tmp_path / "fit"
@@ -179,6 +183,7 @@ def test_a_fit_by_workers_that_is_stopped_goes_on_with_any_number_of_them(client
     assert bits(model) == bits(minimizer().fit(ArraySource(X, y), checkpoint=path))
 
 
+@pytest.mark.subprocess
 def test_an_error_of_a_worker_comes_with_its_place(client, monkeypatch):
     from skstruct.smoothing.nystroem import landmarks
 
@@ -286,6 +291,7 @@ minimizer().fit(source, checkpoint=Checkpoint({path!r}, every=0))
 """
 
 
+@pytest.mark.subprocess
 def test_a_fit_that_is_killed_goes_on_in_another_process(tmp_path):
     y, path = label_sets(X), tmp_path / "fit"
     tests = str(Path(__file__).parents[1])

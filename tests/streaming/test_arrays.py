@@ -112,6 +112,7 @@ def test_memory_maps_travel_by_name(tmp_path, dtype, order, view):
     np.testing.assert_array_equal(sample.X, X[sample.y.astype(int)])
 
 
+@pytest.mark.subprocess
 def test_reading_a_memory_map_takes_the_memory_of_a_block(tmp_path):
     rows = np.memmap(tmp_path / "X.raw", "f8", "w+", shape=(100_000, 100))  # 80 MB
     rows.flush()

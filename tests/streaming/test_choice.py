@@ -57,6 +57,7 @@ def test_outputs_of_a_source_come_with_its_blocks():
         as_source("rows.parquet", y=np.zeros(3))
 
 
+@pytest.mark.subprocess
 def test_nothing_optional_is_imported_before_it_is_used():
     code = """
 import sys

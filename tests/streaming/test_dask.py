@@ -49,6 +49,7 @@ def rows(n=36):
     return np.random.default_rng(0).normal(size=(n, 5))
 
 
+@pytest.mark.subprocess
 def test_same_bits_as_one_process(client, tmp_path):
     np.save(tmp_path / "X.npy", rows())
     for X in (rows(), np.load(tmp_path / "X.npy", mmap_mode="r")):
@@ -62,6 +63,7 @@ def test_same_bits_as_one_process(client, tmp_path):
     assert alone.tobytes() != merge_tree(parts[::-1], SerialEngine(), products, added).tobytes()
 
 
+@pytest.mark.subprocess
 def test_same_bits_when_a_worker_is_killed(client, tmp_path):
     def kill():
         while not (tmp_path / "victim").exists():
@@ -82,17 +84,20 @@ def test_same_bits_when_a_worker_is_killed(client, tmp_path):
     assert len(runs) >= 2
 
 
+@pytest.mark.subprocess
 def test_an_error_of_a_task_comes_as_it_is(client):
     with pytest.raises(OSError, match="no rows from 0 on"):
         merge_tree(ArraySource(rows()).partitions(1), DaskEngine(client), toy_sums.fail, added)
 
 
+@pytest.mark.subprocess
 def test_an_engine_inside_of_a_task(client):
     total = client.submit(toy_sums.sums_by_an_engine, rows(), pure=False).result()
     parts = ArraySource(rows()).partitions(3)
     assert total.tobytes() == merge_tree(parts, SerialEngine(), products, added).tobytes()
 
 
+@pytest.mark.subprocess
 def test_predictions_written_by_workers_of_which_one_is_killed(client, tmp_path):
     predict = partial(toy_sums.row_sums_killed_once, folder=str(tmp_path))
     n = predict_partitions(predict, ArraySource(rows()), tmp_path / "out", client, count=3, rows=4)
@@ -106,6 +111,7 @@ def test_predictions_written_by_workers_of_which_one_is_killed(client, tmp_path)
     np.testing.assert_array_equal(np.concatenate([X["sum"] for X in blocks]), rows().sum(axis=1))
 
 
+@pytest.mark.subprocess
 def test_grid_search_by_joblib(client):
     y = (rows()[:, 0] > 0).astype(int)
     search = GridSearchCV(
@@ -117,6 +123,7 @@ def test_grid_search_by_joblib(client):
     np.testing.assert_array_equal(scores, alone)
 
 
+@pytest.mark.subprocess
 def test_a_task_that_kills_every_worker_is_named(client):
     parts = ArraySource(rows()).partitions(1)
     with pytest.raises(EngineError, match=r"ran the task 'kill_this_worker' died.*memory"):
@@ -136,6 +143,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.subprocess
 def test_a_scheduler_that_dies_is_noticed():
     process = subprocess.Popen(
         [sys.executable, "-c", SCHEDULER],

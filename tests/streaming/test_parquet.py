@@ -246,6 +246,7 @@ def test_names_are_checked(tmp_path):
         ParquetSource([])
 
 
+@pytest.mark.subprocess
 def test_a_large_row_group_is_not_held_whole(tmp_path):
     path = tmp_path / "big.parquet"
     columns = {name: np.random.default_rng(0).normal(size=1_000_000) for name in "abcd"}

@@ -117,6 +117,7 @@ except OSError as error:
 """
 
 
+@pytest.mark.subprocess
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of file sizes")
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
 def test_a_full_disk_leaves_the_old_file(tmp_path, name):
@@ -129,6 +130,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, name):
     assert os.listdir(tmp_path) == [name]
 
 
+@pytest.mark.subprocess
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     code = """
 import resource, sys
