@@ -5,6 +5,7 @@ Which tests need more than a moment is told by marks (see pyproject.toml); ``mak
 others. Kernels stay compiled between runs: see kernel_cache.py.
 """
 
+import functools
 import os
 import subprocess
 import sys
@@ -64,9 +65,11 @@ def real_data():
 
 
 @pytest.fixture(autouse=True)
-def _draws_without_a_seed_are_the_same_in_every_run(monkeypatch):
-    """A learner with ``random_state=None`` draws from NumPy's own state, ``default_rng()`` would
-    ask the machine; whether a test passes is a matter of neither.
+def _draws_are_the_same_in_every_run(request, monkeypatch):
+    """Whether a test passes is a matter neither of luck nor of the tests that ran before it.
+
+    A learner with ``random_state=None`` draws from NumPy's own state, and ``default_rng()`` would
+    ask the machine; the generator of a file goes on where the last test of the file left it.
     """
     np.random.seed(0)  # noqa: NPY002
     made = np.random.default_rng
@@ -75,6 +78,16 @@ def _draws_without_a_seed_are_the_same_in_every_run(monkeypatch):
         "default_rng",
         lambda seed=None: made(np.random.randint(2**31) if seed is None else seed),  # noqa: NPY002
     )
+    module = getattr(request, "module", None)
+    for generator, state in _states(module) if module is not None else ():
+        generator.bit_generator.state = state
+
+
+@functools.cache
+def _states(module):
+    """Generators of a file, and where they stand before its first test."""
+    found = [value for value in vars(module).values() if isinstance(value, np.random.Generator)]
+    return [(generator, generator.bit_generator.state) for generator in found]
 
 
 @pytest.fixture(autouse=True)
