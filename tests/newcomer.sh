@@ -9,7 +9,9 @@ set -eu
 here="$(cd "$(dirname "$0")/.." && pwd)"
 rm -rf "$1" && mkdir -p "$1" && cd "$1"
 "${PYTHON:-python3}" -m venv env
-env/bin/python -m pip install --quiet --disable-pip-version-check \
+# Only modules that are used are compiled, once: most of what is installed never is.
+unset PYTHONDONTWRITEBYTECODE
+env/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
   -c "$here/constraints.txt" "$here[report]"
 
 fit_predict_evaluate_report() { # training data, new data, first rows, options of fit
